@@ -1,0 +1,15 @@
+/** A row: a structured outcome in `content`, or a large blob by its path in the blob store. */
+export interface Artifact {
+  id: string;
+  runId: string;
+  invocationId: string;
+  sessionId: string;
+  createdAt: Date;
+  /** An outcome kind, or `log`, `diff`, `analyzer_output`. */
+  kind: string;
+  name: string;
+  /** Canonical JSON; `null` when the artifact is a blob. */
+  content: string | null;
+  /** Path inside the blob store; `null` when the artifact is in `content`. */
+  filePath: string | null;
+}

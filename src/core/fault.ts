@@ -1,0 +1,26 @@
+import { distance } from 'fastest-levenshtein';
+
+/** One thing wrong in a file that a person wrote. Lines and columns count from 1. */
+export interface Fault {
+  file: string;
+  line: number;
+  column: number;
+  /** What is wrong and what is allowed, as one sentence without the position. */
+  message: string;
+}
+
+/** `file:line:col: message`, the form editors and terminals turn into links. */
+export function formatFault(fault: Fault): string {
+  return `${fault.file}:${fault.line}:${fault.column}: ${fault.message}`;
+}
+
+/** The allowed word that the given one was probably meant to be, if any is near enough to be worth saying. */
+export function nearest(word: string, allowed: readonly string[]): string | undefined {
+  const limit = Math.max(1, Math.floor(word.length / 3));
+  let best: { word: string; far: number } | undefined;
+  for (const candidate of allowed) {
+    const far = distance(word.toLowerCase(), candidate.toLowerCase());
+    if (far <= limit && (!best || far < best.far)) best = { word: candidate, far };
+  }
+  return best?.word;
+}

@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+
+/** What an id names; the prefix makes an id in a log or a URL say what it is. */
+export type IdPrefix = 'run' | 'inv' | 'ses' | 'art' | 'eff' | 'apr';
+
+/** Makes new ids. Injected, so that tests get readable ones. */
+export interface Ids {
+  next(prefix: IdPrefix): string;
+}
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/**
+ * Ids that sort by time of creation (8 letters of milliseconds) and cannot be guessed (80 random bits).
+ * ULID's layout with a readable prefix; UUIDs were rejected because people read these ids aloud and in check runs.
+ */
+export function timeSortedIds(now: () => Date): Ids {
+  return {
+    next(prefix) {
+      let time = now().getTime();
+      let head = '';
+      for (let i = 0; i < 9; i++) {
+        head = ALPHABET[time % 32] + head;
+        time = Math.floor(time / 32);
+      }
+      let tail = '';
+      for (const byte of randomBytes(16)) tail += ALPHABET[byte % 32];
+      return `${prefix}_${head}${tail}`;
+    },
+  };
+}

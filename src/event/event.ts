@@ -1,0 +1,105 @@
+import { z } from 'zod';
+
+/** Where something happened, as GitHub names it at that moment; the id survives renames, the name does not. */
+export const repositoryRefSchema = z.strictObject({
+  id: z.int(),
+  owner: z.string(),
+  name: z.string(),
+});
+export type RepositoryRef = z.infer<typeof repositoryRefSchema>;
+
+const place = {
+  installation_id: z.int(),
+  repository: repositoryRefSchema,
+};
+
+const onPullRequest = { ...place, pull_request: z.int() };
+
+/** Why a pull request is looked at again; kept for people, the truth is re-read from GitHub. */
+export const PULL_REQUEST_ACTIONS = [
+  'opened',
+  'reopened',
+  'synchronize',
+  'ready_for_review',
+  'converted_to_draft',
+  'edited',
+  'labeled',
+  'unlabeled',
+  'reconciled',
+] as const;
+
+const prOpened = z.strictObject({
+  kind: z.literal('pr.opened'),
+  ...onPullRequest,
+  action: z.enum(PULL_REQUEST_ACTIONS),
+});
+const prUpdated = z.strictObject({
+  kind: z.literal('pr.updated'),
+  ...onPullRequest,
+  action: z.enum(PULL_REQUEST_ACTIONS),
+});
+const prMerged = z.strictObject({ kind: z.literal('pr.merged'), ...onPullRequest });
+const prClosed = z.strictObject({ kind: z.literal('pr.closed'), ...onPullRequest });
+const issueCreated = z.strictObject({
+  kind: z.literal('issue.created'),
+  ...place,
+  issue: z.int(),
+  title: z.string(),
+  author: z.string(),
+});
+/** A push to a branch: the files that its commits name. */
+const fileChanged = z.strictObject({
+  kind: z.literal('file.changed'),
+  ...place,
+  branch: z.string(),
+  head_sha: z.string(),
+  pusher: z.string(),
+  paths: z.array(z.string()),
+});
+const ciChanged = z.strictObject({
+  kind: z.literal('ci.changed'),
+  ...place,
+  head_sha: z.string(),
+});
+/** Something that may bear on an open approval: a review, an edited or deleted comment. */
+const approvalChanged = z.strictObject({ kind: z.literal('approval.changed'), ...onPullRequest });
+/** A person spoke to the app in a pull request's comment, or pressed a button of its check run. */
+const commandIssued = z.strictObject({
+  kind: z.literal('command.issued'),
+  ...onPullRequest,
+  actor: z.string(),
+  /** The text that holds the command; a button's is written out as the command it stands for. */
+  text: z.string(),
+  via: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('comment'), comment_id: z.int(), created_at: z.string() }),
+    z.strictObject({ kind: z.literal('button'), head_sha: z.string() }),
+  ]),
+});
+const manualFired = z.strictObject({
+  kind: z.literal('manual.fired'),
+  ...place,
+  chain: z.string(),
+  pull_request: z.int().nullable(),
+  actor: z.string(),
+  inputs: z.record(z.string(), z.string()),
+});
+
+/**
+ * What happened, from a closed union. Doors make these and are done; the engine reads them.
+ * `schedule.fired` and `invocation.completed` join with the doors that fire them.
+ */
+export const eventSchema = z.discriminatedUnion('kind', [
+  prOpened,
+  prUpdated,
+  prMerged,
+  prClosed,
+  issueCreated,
+  fileChanged,
+  ciChanged,
+  approvalChanged,
+  commandIssued,
+  manualFired,
+]);
+export type Event = z.infer<typeof eventSchema>;
+export type EventKind = Event['kind'];
+export type EventOf<K extends EventKind> = Extract<Event, { kind: K }>;

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { hashField, outcomeBase } from './base.ts';
+
+export const CHECK_STATES = ['passed', 'failed', 'pending', 'neutral'] as const;
+
+export const ciCheckSchema = z.strictObject({
+  name: z.string(),
+  /** Where GitHub keeps it: a check run of some app, or a commit status. */
+  source: z.enum(['check_run', 'status', 'required']),
+  state: z.enum(CHECK_STATES),
+  /** GitHub's own word: `success`, `failure`, `timed_out`, `queued`, … */
+  conclusion: z.string(),
+  required: z.boolean(),
+  duration_ms: z.number().min(0).nullable(),
+  url: z.string().nullable(),
+});
+export type CiCheck = z.infer<typeof ciCheckSchema>;
+
+/** What the repository's CI says about one head. `passed: null` when there is nothing to say. */
+export const ciResultSchema = z.strictObject({
+  outcome_kind: z.literal('ci_result'),
+  ...outcomeBase,
+  head_sha: z.string(),
+  lint_passed: z.boolean().nullable(),
+  tests_passed: z.boolean().nullable(),
+  build_passed: z.boolean().nullable(),
+  typecheck_passed: z.boolean().nullable(),
+  /** Known only when a check says it; GitHub has no field for it. */
+  test_count: z.int().min(0).nullable(),
+  failure_summary: z.string().nullable(),
+  checks: z.array(ciCheckSchema),
+  /** Commands with their durations, for CI that this app runs itself; empty when GitHub's checks are read. */
+  commands: z.array(
+    z.strictObject({ command: z.string(), passed: z.boolean(), duration_ms: z.number().min(0) }),
+  ),
+  ...hashField,
+});
+export type CiResult = z.infer<typeof ciResultSchema>;

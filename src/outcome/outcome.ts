@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { actionResultSchema } from './action-result.ts';
+import { withHash } from './base.ts';
+import { ciResultSchema } from './ci-result.ts';
+import { gateVerdictSchema } from './gate-verdict.ts';
+import { reviewVerdictSchema } from './review-verdict.ts';
+
+/** Every typed result a step can conclude with; stored whole as an artifact. */
+export const outcomeSchema = z.discriminatedUnion('outcome_kind', [
+  reviewVerdictSchema,
+  ciResultSchema,
+  gateVerdictSchema,
+  actionResultSchema,
+]);
+export type Outcome = z.infer<typeof outcomeSchema>;
+export type OutcomeKind = Outcome['outcome_kind'];
+
+type Unhashed<T> = T extends unknown ? Omit<T, 'content_hash'> : never;
+
+/**
+ * The only way an outcome comes into being: hashed, then validated.
+ * @throws ZodError when the value is no such outcome; the session that made it fails then (I5).
+ */
+export function makeOutcome<K extends OutcomeKind>(
+  value: Unhashed<Extract<Outcome, { outcome_kind: K }>>,
+): Extract<Outcome, { outcome_kind: K }> {
+  return outcomeSchema.parse(withHash(value)) as Extract<Outcome, { outcome_kind: K }>;
+}

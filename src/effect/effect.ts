@@ -1,0 +1,125 @@
+import { z } from 'zod';
+
+/** Facts the words of a check run are made of; limits of GitHub are kept by whoever makes them. */
+export const annotationSchema = z.strictObject({
+  path: z.string(),
+  start_line: z.int().min(1),
+  end_line: z.int().min(1),
+  level: z.enum(['notice', 'warning', 'failure']),
+  title: z.string(),
+  message: z.string(),
+});
+export type Annotation = z.infer<typeof annotationSchema>;
+
+export const CHECK_CONCLUSIONS = [
+  'success',
+  'failure',
+  'neutral',
+  'cancelled',
+  'skipped',
+  'timed_out',
+  'action_required',
+] as const;
+
+export const checkRunContentSchema = z.strictObject({
+  name: z.string(),
+  head_sha: z.string(),
+  external_id: z.string(),
+  state: z.discriminatedUnion('status', [
+    z.strictObject({ status: z.literal('in_progress'), started_at: z.string() }),
+    z.strictObject({
+      status: z.literal('completed'),
+      conclusion: z.enum(CHECK_CONCLUSIONS),
+      completed_at: z.string(),
+    }),
+  ]),
+  title: z.string(),
+  summary: z.string(),
+  text: z.string(),
+  annotations: z.array(annotationSchema),
+  actions: z
+    .array(z.strictObject({ label: z.string(), description: z.string(), identifier: z.string() }))
+    .max(3),
+  details_url: z.string().nullable(),
+});
+export type CheckRunContent = z.infer<typeof checkRunContentSchema>;
+
+const place = {
+  installation_id: z.int(),
+  owner: z.string(),
+  repo: z.string(),
+};
+
+/**
+ * Everything this app may do to GitHub. An effect is a wish: "this comment reads so", keyed by what it is about.
+ * Asking again with the same key changes the wish; only the last one is carried out, and each only once (I3).
+ * Merging is not in this list of wishes that can be stored and replayed: it takes a proof that lives only for one
+ * attempt, and leaves a `merge` row behind as its ledger.
+ */
+export const effectSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('check_run'), ...place, content: checkRunContentSchema }),
+  z.strictObject({
+    kind: z.literal('comment'),
+    ...place,
+    issue: z.int(),
+    /** A line of the body by which the comment is found again; the truth is the stored id. */
+    marker: z.string(),
+    body: z.string(),
+  }),
+  z.strictObject({
+    kind: z.literal('reaction'),
+    ...place,
+    comment_id: z.int(),
+    content: z.enum(['eyes', 'hooray', 'confused']),
+  }),
+  z.strictObject({ kind: z.literal('label'), ...place, issue: z.int(), labels: z.array(z.string()).min(1) }),
+  z.strictObject({
+    kind: z.literal('merge'),
+    ...place,
+    pull_request: z.int(),
+    head_sha: z.string(),
+    base_ref: z.string(),
+    method: z.enum(['merge', 'squash', 'rebase']),
+    countersigned_by: z.array(z.string()),
+  }),
+]);
+export type Effect = z.infer<typeof effectSchema>;
+export type EffectKind = Effect['kind'];
+export type EffectOf<K extends EffectKind> = Extract<Effect, { kind: K }>;
+
+export const EFFECT_STATUSES = ['pending', 'done', 'failed'] as const;
+export type EffectStatus = (typeof EFFECT_STATUSES)[number];
+
+/** What is remembered of what was carried out so far. */
+export const effectProgressSchema = z.strictObject({
+  /** Hashes of the annotations already sent; GitHub appends, so they are never sent twice. */
+  annotations: z.array(z.string()).optional(),
+  /** Hash of the comment's body as last written, by which a later edit by somebody else shows. */
+  body_hash: z.string().optional(),
+  merge_sha: z.string().optional(),
+  /** Where people find what was created. */
+  url: z.string().optional(),
+});
+export type EffectProgress = z.infer<typeof effectProgressSchema>;
+
+/** One row of the outbox. */
+export interface EffectRow {
+  id: string;
+  /** Idempotency key: one thing on GitHub, one key, one row. */
+  key: string;
+  effect: Effect;
+  /** Hash of the effect as wished for now, and as last carried out; equal means nothing to do. */
+  wishedHash: string;
+  appliedHash: string | null;
+  status: EffectStatus;
+  /** Id of what was created on GitHub. */
+  githubId: number | null;
+  /** A create was begun: before it is begun again, GitHub is asked whether it went through. */
+  begun: boolean;
+  progress: EffectProgress;
+  attempts: number;
+  error: string | null;
+  runId: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+}

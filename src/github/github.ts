@@ -1,0 +1,206 @@
+import type { CheckRunContent } from '../effect/effect.ts';
+import type { MergeProof } from '../policy/merge-gate.ts';
+
+/** One repository as this app talks about it to GitHub. */
+export interface Repo {
+  owner: string;
+  name: string;
+}
+
+export interface PullRequest {
+  number: number;
+  repositoryId: number;
+  defaultBranch: string;
+  title: string;
+  body: string;
+  author: Person;
+  state: 'open' | 'closed';
+  merged: boolean;
+  mergeCommitSha: string | null;
+  draft: boolean;
+  headSha: string;
+  headRef: string;
+  /** `owner/name` of the head's repository; `null` when the fork was deleted. */
+  headRepository: string | null;
+  baseRef: string;
+  baseSha: string;
+  labels: string[];
+  changedFiles: number;
+  authorAssociation: string;
+}
+
+export interface Person {
+  id: number;
+  login: string;
+  type: 'User' | 'Bot' | 'Organization' | 'Mannequin';
+}
+
+export interface PullRequestFile {
+  path: string;
+  previousPath?: string;
+  status: 'added' | 'modified' | 'removed' | 'renamed' | 'copied' | 'changed' | 'unchanged';
+  patch?: string;
+  blobSha: string | null;
+  additions: number;
+  deletions: number;
+}
+
+export interface Commit {
+  sha: string;
+  message: string;
+  /** `null` when GitHub knows no account for the address in the commit. */
+  author: Person | null;
+  committer: Person | null;
+  authorEmail: string | null;
+  committerEmail: string | null;
+}
+
+export interface CheckRunFacts {
+  id: number;
+  name: string;
+  appId: number | null;
+  status: string;
+  conclusion: string | null;
+  startedAt: Date | null;
+  completedAt: Date | null;
+  url: string | null;
+  externalId: string | null;
+}
+
+export interface StatusFacts {
+  context: string;
+  state: 'error' | 'failure' | 'pending' | 'success';
+  url: string | null;
+  createdAt: Date | null;
+}
+
+/** A check that the base branch's protection or rules require. */
+export interface RequiredCheck {
+  name: string;
+  /** The only app whose check counts, when the rule names one. */
+  appId: number | null;
+}
+
+export interface Reaction {
+  id: number;
+  person: Person;
+  content: string;
+  createdAt: Date;
+}
+
+export interface CommentFacts {
+  id: number;
+  body: string;
+  author: Person;
+  /** The app that wrote it, when an app did. */
+  viaAppId: number | null;
+}
+
+export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none';
+
+export interface TreeEntry {
+  path: string;
+  type: 'file' | 'dir' | 'other';
+  sha: string;
+  size: number;
+}
+
+/** What a merge call came to; every answer GitHub documents is a case. */
+export type MergeResult =
+  | { kind: 'merged'; sha: string }
+  /** 409: the head is not the one that was countersigned any more. */
+  | { kind: 'head_moved' }
+  /** 405: not mergeable, with GitHub's sentence. */
+  | { kind: 'not_mergeable'; message: string }
+  /** 403, 404, 422: GitHub refuses for a reason that trying again does not change. */
+  | { kind: 'refused'; status: number; message: string };
+
+/**
+ * What the app reads from GitHub. Everything is read fresh (with conditional requests, so that what has not changed
+ * costs nothing); nothing of a payload is trusted.
+ * All methods reject with `GitHubError`.
+ */
+export interface GitHubReader {
+  repository(repo: Repo): Promise<{ id: number; defaultBranch: string }>;
+  pullRequest(repo: Repo, number: number): Promise<PullRequest>;
+  /** Up to 3,000 files, GitHub's own limit; `truncated` says that there are more. */
+  pullRequestFiles(repo: Repo, number: number): Promise<{ files: PullRequestFile[]; truncated: boolean }>;
+  /** Up to 250 commits, GitHub's own limit; `truncated` says that there are more. */
+  pullRequestCommits(repo: Repo, number: number): Promise<{ commits: Commit[]; truncated: boolean }>;
+  /** A blob's bytes; `undefined` when it is larger than `maxBytes`. */
+  blob(repo: Repo, sha: string, maxBytes: number): Promise<Uint8Array | undefined>;
+  /** Files and folders directly below a folder; `undefined` when there is no such folder, repository or access. */
+  folder(repo: Repo, path: string, ref?: string): Promise<TreeEntry[] | undefined>;
+  /** Every file of a commit or branch, by path; `undefined` when there is no such repository, commit or access. */
+  tree(repo: Repo, ref: string): Promise<TreeEntry[] | undefined>;
+  /** The commit at a branch's tip; `undefined` when there is no such branch. */
+  branchTip(repo: Repo, branch: string): Promise<string | undefined>;
+  checkRuns(repo: Repo, sha: string): Promise<CheckRunFacts[]>;
+  statuses(repo: Repo, sha: string): Promise<StatusFacts[]>;
+  requiredChecks(repo: Repo, branch: string): Promise<RequiredCheck[]>;
+  comment(repo: Repo, id: number): Promise<CommentFacts | undefined>;
+  reactions(repo: Repo, commentId: number): Promise<Reaction[]>;
+  role(repo: Repo, login: string): Promise<RepositoryRole>;
+  isTeamMember(organisation: string, team: string, login: string): Promise<boolean>;
+  openPullRequests(repo: Repo, head?: { sha: string }): Promise<number[]>;
+}
+
+/** What the app writes to GitHub. Only `effect/` is given one of these. */
+export interface GitHubWriter {
+  createCheckRun(repo: Repo, content: CheckRunContent): Promise<{ id: number; url: string | undefined }>;
+  /** `annotations` are only those not sent before: GitHub appends them. */
+  updateCheckRun(repo: Repo, id: number, content: CheckRunContent): Promise<void>;
+  /** This app's check run with that external id on that commit, if it was made before. */
+  findCheckRun(
+    repo: Repo,
+    headSha: string,
+    externalId: string,
+  ): Promise<{ id: number; annotations: number } | undefined>;
+  createComment(repo: Repo, issue: number, body: string): Promise<{ id: number }>;
+  updateComment(repo: Repo, id: number, body: string): Promise<'updated' | 'gone'>;
+  /** This app's own comment that holds the marker, if it was made before. */
+  findComment(repo: Repo, issue: number, marker: string): Promise<{ id: number } | undefined>;
+  react(repo: Repo, commentId: number, content: 'eyes' | 'hooray' | 'confused'): Promise<void>;
+  label(repo: Repo, issue: number, labels: readonly string[]): Promise<void>;
+  /** Merges exactly what the proof is about, once: a failure is never tried again in here. */
+  merge(proof: MergeProof, message: { title?: string }): Promise<MergeResult>;
+}
+
+export interface GitHub {
+  readonly appId: number;
+  reader(installationId: number): GitHubReader;
+  writer(installationId: number): GitHubWriter;
+}
+
+/** Why GitHub did not answer as asked, in the terms a caller decides by. */
+export type GitHubErrorKind =
+  /** 404 or 410: gone, hidden, or not there yet. */
+  | 'not_found'
+  /** 401, 403, suspended: this app may not. */
+  | 'forbidden'
+  /** Primary or secondary limit: try after `retryAt`. */
+  | 'rate_limited'
+  /** 422 and other 4xx: the request itself is wrong. */
+  | 'invalid'
+  /** 5xx, time-out, reset, an answer that is no JSON: try again. */
+  | 'unavailable';
+
+export class GitHubError extends Error {
+  readonly kind: GitHubErrorKind;
+  readonly status: number;
+  readonly retryAt: Date | undefined;
+
+  constructor(
+    kind: GitHubErrorKind,
+    status: number,
+    message: string,
+    retryAt?: Date,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'GitHubError';
+    this.kind = kind;
+    this.status = status;
+    this.retryAt = retryAt;
+  }
+}

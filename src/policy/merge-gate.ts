@@ -1,0 +1,218 @@
+import { combined, type Why, why } from '../run/why.ts';
+
+/** Who may countersign, how many are needed and how they say it; from the repository's settings. */
+export interface CountersignRules {
+  permission: 'admin' | 'maintain' | 'write' | 'none';
+  teams: readonly string[];
+  users: readonly string[];
+  count: number;
+  approve: readonly string[];
+  reject: readonly string[];
+}
+
+/** What is to be merged: fixed when the question was put to the maintainers. */
+export interface MergeQuestion {
+  runId: string;
+  owner: string;
+  repo: string;
+  pullRequest: number;
+  headSha: string;
+  baseRef: string;
+  method: 'merge' | 'squash' | 'rebase';
+  rules: CountersignRules;
+}
+
+export interface Reactor {
+  id: number;
+  login: string;
+  /** GitHub's account type; only `User` is a person. */
+  type: string;
+  content: string;
+  role: string;
+  /** Those of the rules' teams (`org/slug`) that this person is an active member of. */
+  teams: readonly string[];
+}
+
+/** Everything the verdict rests on, read from GitHub for this one attempt. */
+export interface MergeFacts {
+  readAt: Date;
+  pullRequest: {
+    state: 'open' | 'closed';
+    merged: boolean;
+    draft: boolean;
+    headSha: string;
+    baseRef: string;
+    author: { id: number; login: string };
+  };
+  /** The approval comment as it stands: only the one this app wrote, with the words it wrote, can be answered. */
+  comment: 'as_written' | 'missing' | 'edited' | 'not_ours';
+  /** Accounts that wrote, committed or co-wrote any of the commits; `undefined` when they cannot all be known. */
+  contributors: { ids: readonly number[]; logins: readonly string[] } | undefined;
+  /** Everybody whose reaction approves or rejects. */
+  reactors: readonly Reactor[];
+  /** The step's own conditions, evaluated again. */
+  conditions: readonly Why[];
+  pausedBy: string | null;
+}
+
+export interface MergeDecision {
+  why: Why;
+  countersignedBy: string[];
+  rejectedBy: string[];
+  /** The question itself is void: another head or base, closed or draft. Asking again needs a new run. */
+  void: boolean;
+  proof: MergeProof | undefined;
+}
+
+/** How long a proof may be used, in milliseconds: the merge call follows the reads at once or not at all. */
+const PROOF_LIFETIME_MS = 10_000;
+
+/**
+ * That a merge is allowed, for one head, one base and a few seconds. The class itself is not exported, so nothing but
+ * `judgeMerge` can make one, and a look-alike object fails `isFreshProof`: invariant I1 in the type system.
+ */
+class Proof {
+  readonly #minted = true;
+  readonly question: MergeQuestion;
+  readonly countersignedBy: readonly string[];
+  readonly mintedAt: Date;
+
+  constructor(question: MergeQuestion, countersignedBy: readonly string[], mintedAt: Date) {
+    this.question = question;
+    this.countersignedBy = countersignedBy;
+    this.mintedAt = mintedAt;
+    Object.freeze(this);
+  }
+
+  static holds(value: object): boolean {
+    return #minted in value && (value as Proof).#minted;
+  }
+}
+export type MergeProof = Proof;
+
+/** Whether this is a proof the gate minted, and not too long ago. */
+export function isFreshProof(value: object, now: Date): value is MergeProof {
+  return Proof.holds(value) && now.getTime() - (value as Proof).mintedAt.getTime() <= PROOF_LIFETIME_MS;
+}
+
+const RANK: Record<string, number> = { none: 0, read: 1, triage: 2, write: 3, maintain: 4, admin: 5 };
+
+/** Why this person's reaction does not count, or `undefined` when it does. */
+export function ineligibleBecause(
+  person: Reactor,
+  rules: CountersignRules,
+  facts: Pick<MergeFacts, 'pullRequest' | 'contributors'>,
+): string | undefined {
+  if (person.type !== 'User') return 'is not a person';
+  if (person.id === facts.pullRequest.author.id) return 'wrote this pull request';
+  if (!facts.contributors) return 'could have written some of the commits: not all authors are known';
+  const login = person.login.toLowerCase();
+  if (
+    facts.contributors.ids.includes(person.id) ||
+    facts.contributors.logins.some((name) => name.toLowerCase() === login)
+  ) {
+    return 'wrote or co-wrote some of the commits';
+  }
+  const rank = RANK[person.role] ?? 0;
+  if (rules.permission !== 'none' && rank >= (RANK[rules.permission] ?? 99)) return undefined;
+  const named = rules.users.some((user) => user.toLowerCase() === login) || person.teams.length > 0;
+  if (named && rank >= 3) return undefined;
+  if (named) return `is named in the settings but has only ${person.role} access; write is needed`;
+  return `has ${person.role} access`;
+}
+
+/**
+ * May this pull request be merged, on these facts? Pure, and the only maker of proofs. The answer is a tree in which
+ * every criterion stands, met or not, so that a person can read what is missing.
+ */
+export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDecision {
+  const { rules } = question;
+  const approving = facts.reactors.filter((person) => rules.approve.includes(person.content));
+  const rejecting = facts.reactors.filter((person) => rules.reject.includes(person.content));
+  const eligible = (person: Reactor) => ineligibleBecause(person, rules, facts) === undefined;
+  const countersignedBy = unique(approving.filter(eligible).map((person) => person.login));
+  const rejectedBy = unique(rejecting.filter(eligible).map((person) => person.login));
+
+  const about = aboutPullRequest(question, facts);
+  const reasons: Why[] = [
+    ...about,
+    countersigns(question, facts, approving, countersignedBy),
+    rejectedBy.length > 0
+      ? why('unmet', `rejected by ${rejectedBy.join(', ')}`)
+      : why('met', 'nobody who may countersign rejects it'),
+    ...facts.conditions,
+    facts.pausedBy === null
+      ? why('met', 'not paused')
+      : why('unmet', `paused by ${facts.pausedBy}; \`/countersign resume\` goes on`),
+  ];
+  const status = combined(reasons);
+  const tree = why(
+    status,
+    status === 'met'
+      ? `countersigned by ${countersignedBy.join(', ')}; merging`
+      : `not merging: ${reasons.find((reason) => reason.status === status)?.summary ?? 'unknown'}`,
+    reasons,
+  );
+  return {
+    why: tree,
+    countersignedBy,
+    rejectedBy,
+    void: about.some((reason) => reason.status === 'unmet'),
+    proof: status === 'met' ? new Proof(question, countersignedBy, facts.readAt) : undefined,
+  };
+}
+
+function aboutPullRequest(question: MergeQuestion, facts: MergeFacts): Why[] {
+  const { pullRequest } = facts;
+  return [
+    pullRequest.state === 'open'
+      ? why('met', 'the pull request is open')
+      : why('unmet', pullRequest.merged ? 'the pull request is merged' : 'the pull request is closed'),
+    pullRequest.draft ? why('unmet', 'the pull request is a draft') : why('met', 'it is not a draft'),
+    pullRequest.headSha === question.headSha
+      ? why('met', `the head is still ${short(question.headSha)}`)
+      : why('unmet', `the head moved from ${short(question.headSha)} to ${short(pullRequest.headSha)}`),
+    pullRequest.baseRef === question.baseRef
+      ? why('met', `the base is still ${question.baseRef}`)
+      : why('unmet', `the base changed from ${question.baseRef} to ${pullRequest.baseRef}`),
+  ];
+}
+
+function countersigns(
+  question: MergeQuestion,
+  facts: MergeFacts,
+  approving: readonly Reactor[],
+  countersignedBy: readonly string[],
+): Why {
+  const { count } = question.rules;
+  const details = approving.map((person) => {
+    const because = ineligibleBecause(person, question.rules, facts);
+    return because === undefined
+      ? why('met', `${person.login} may countersign and did`)
+      : why('unmet', `${person.login} reacted, but ${because}`);
+  });
+  switch (facts.comment) {
+    case 'missing':
+      return why('unmet', 'the approval comment is gone, so nobody can countersign', details);
+    case 'not_ours':
+      return why(
+        'unmet',
+        'the comment is not the one this app wrote, so its reactions do not count',
+        details,
+      );
+    case 'edited':
+      return why('unmet', 'somebody edited the approval comment, so its reactions do not count', details);
+    case 'as_written':
+      break;
+  }
+  return countersignedBy.length >= count
+    ? why('met', `countersigned by ${countersignedBy.join(', ')}`, details)
+    : why(
+        'pending',
+        `${countersignedBy.length} of ${count} countersign${count === 1 ? '' : 's'} given`,
+        details,
+      );
+}
+
+const short = (sha: string) => sha.slice(0, 7);
+const unique = (logins: readonly string[]) => [...new Set(logins)];

@@ -1,0 +1,49 @@
+import type { Tx } from '../storage/storage.ts';
+
+/** What there is to do. Payloads are small: they name rows. */
+export type JobKind = 'delivery' | 'event' | 'session' | 'wake' | 'effect';
+
+export interface NewJob {
+  kind: JobKind;
+  /** Jobs with the same key never run at the same time. */
+  key: string;
+  payload: unknown;
+  /** Now, when left out. */
+  runAt?: Date;
+  /** A waiting job of this kind and key is brought forward instead of adding another. */
+  coalesce?: boolean;
+}
+
+export interface Job {
+  kind: JobKind;
+  key: string;
+  payload: unknown;
+  /** How often in a row it was tried before and failed: by a throw, or because its process died. */
+  attempts: number;
+}
+
+/**
+ * What a handler says: `done`, or when to come again, which is no failure and counts from nought. A throw means: try
+ * again with backoff, and after `maxAttempts` tell `onGivenUp` and forget the job.
+ */
+export type JobResult = { kind: 'done' } | { kind: 'again'; at: Date };
+
+export type JobHandler = (job: Job, signal: AbortSignal) => Promise<JobResult>;
+
+/**
+ * Who does which work when. Enqueueing is part of the caller's transaction; work starts right after it commits.
+ */
+export interface Queue {
+  enqueue(tx: Tx, job: NewJob): Promise<void>;
+  /** Begins working; `handlers` must name every kind. */
+  start(handlers: Record<JobKind, JobHandler>, onGivenUp: (job: Job, error: unknown) => Promise<void>): void;
+  /** Takes no new work and waits for what is under way, at most `ms`; then aborts it and gives it back. */
+  stop(ms: number): Promise<void>;
+  /**
+   * Resolves when nothing is due and nothing is under way: for tests and for a graceful end.
+   * @throws CountersignError when the queue does not run, since then nobody would ever do what is due.
+   */
+  idle(): Promise<void>;
+  /** Looks for due work at once; for tests that move the clock. */
+  poke(): void;
+}

@@ -1,0 +1,140 @@
+import type { Chain } from '../chain/chain.ts';
+import type { Settings } from '../chain/settings.ts';
+import type { Event } from '../event/event.ts';
+import type { Outcome } from '../outcome/outcome.ts';
+import type { Reason } from './reason.ts';
+
+export const RUN_STATUSES = [
+  'running',
+  'waiting_ci',
+  'waiting_approval',
+  'waiting_until',
+  'completed',
+  'failed',
+  'timed_out',
+  'aborted',
+  'cancelled',
+] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export const STEP_STATUSES = [
+  'pending',
+  'running',
+  'waiting_ci',
+  'waiting_approval',
+  'waiting_until',
+  'completed',
+  'skipped',
+  'failed',
+  'timed_out',
+  'cancelled',
+] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
+
+export const SESSION_STATUSES = [
+  'running',
+  'waiting',
+  'completed',
+  'failed',
+  'timed_out',
+  'cancelled',
+] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+
+/** What a waiting step waits for; each is a status of its own. */
+export type WaitingFor = 'ci' | 'approval' | 'until';
+
+/** One firing of a chain, with everything it was fired with snapshotted: later edits do not reach it. */
+export interface Run {
+  id: string;
+  installationId: number;
+  repositoryId: number;
+  /** `owner/name` as of the last event. */
+  repository: string;
+  /** `null` for chains that are not about a pull request. */
+  pullRequest: number | null;
+  headSha: string;
+  baseRef: string;
+  baseSha: string;
+  chain: string;
+  definition: Chain;
+  settings: Settings;
+  /** The facts expressions read as `trigger.*`, `repo.*`. */
+  facts: RunFacts;
+  event: Event;
+  deliveryId: number | null;
+  status: RunStatus;
+  reason: Reason | null;
+  paused: boolean;
+  createdAt: Date;
+  updatedAt: Date;
+  finishedAt: Date | null;
+}
+
+export interface RunFacts {
+  trigger: { [key: string]: string | number | boolean | null | string[] };
+  repo: { full_name: string; owner: string; name: string; default_branch: string };
+}
+
+/** The record of one step of one run. */
+export interface Invocation {
+  id: string;
+  runId: string;
+  stepIndex: number;
+  stepId: string;
+  status: StepStatus;
+  reason: Reason | null;
+  /** Sessions started so far that count against `retry.attempts`. */
+  attempts: number;
+  /** The current or last session. */
+  sessionId: string | null;
+  /** When a waiting step looks again by itself. */
+  waitUntil: Date | null;
+  /** When the step times out; set at its first start. */
+  deadlineAt: Date | null;
+  outcome: Outcome | null;
+  outcomeArtifactId: string | null;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+}
+
+/** One attempt at an invocation. */
+export interface Session {
+  id: string;
+  invocationId: string;
+  attempt: number;
+  status: SessionStatus;
+  reason: Reason | null;
+  startedAt: Date;
+  finishedAt: Date | null;
+}
+
+export interface RunState {
+  run: Run;
+  /** By step index. */
+  invocations: Invocation[];
+}
+
+export function isRunOver(status: RunStatus): boolean {
+  return !(['running', 'waiting_ci', 'waiting_approval', 'waiting_until'] as RunStatus[]).includes(status);
+}
+
+export function isStepOver(status: StepStatus): boolean {
+  return !(
+    ['pending', 'running', 'waiting_ci', 'waiting_approval', 'waiting_until'] as StepStatus[]
+  ).includes(status);
+}
+
+/** Whether the step waits, and for what. */
+export function waitingFor(status: StepStatus): WaitingFor | undefined {
+  switch (status) {
+    case 'waiting_ci':
+      return 'ci';
+    case 'waiting_approval':
+      return 'approval';
+    case 'waiting_until':
+      return 'until';
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,199 @@
+import type { Artifact } from '../artifact/artifact.ts';
+import type { Effect, EffectRow, EffectStatus } from '../effect/effect.ts';
+import type { Approval } from '../policy/approval.ts';
+import type { Invocation, Run, RunState, RunStatus, Session } from '../run/run.ts';
+
+/**
+ * The database as the engine sees it. Every write happens inside `transaction`; what belongs together commits
+ * together, and jobs are enqueued in the same transaction as the state that asks for them.
+ */
+export interface Storage {
+  /**
+   * Runs `work` in one transaction; a throw rolls all of it back. Only database work may be awaited inside.
+   * Transactions of one process run one after the other; one inside another would wait for itself and is refused.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * The same tables for reading, outside any transaction: it sees what is committed, waits for nobody, and refuses to
+   * write. Inside a transaction, read through its `tx`.
+   */
+  readonly read: ReadTx;
+  /** Resolves when the database answers; rejects with a sentence otherwise. */
+  check(): Promise<void>;
+  /** Writes a consistent copy of the database to a file that must not exist yet. */
+  backup(path: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Tx {
+  readonly deliveries: Deliveries;
+  readonly runs: Runs;
+  readonly approvals: Approvals;
+  readonly effects: Effects;
+  readonly artifacts: Artifacts;
+  readonly pullRequests: PullRequests;
+  readonly jobs: Jobs;
+}
+
+/** Reading needs no transaction; a type of its own would copy every table's interface for little. */
+export type ReadTx = Tx;
+
+export const DELIVERY_STATUSES = ['received', 'processing', 'done', 'failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+export interface NewDelivery {
+  guid: string;
+  event: string;
+  action: string | null;
+  installationId: number | null;
+  /** The raw body as it was signed. */
+  body: Uint8Array;
+  receivedAt: Date;
+}
+
+export interface Delivery extends NewDelivery {
+  id: number;
+  status: DeliveryStatus;
+  attempts: number;
+  error: string | null;
+  finishedAt: Date | null;
+}
+
+export type DeliverySummary = Omit<Delivery, 'body'>;
+
+export interface Deliveries {
+  /**
+   * Records deliveries in one statement. A GUID that is already there is not inserted again: it is returned as a
+   * duplicate, or, when its earlier processing failed, set back to `received` to be run again.
+   */
+  record(deliveries: readonly NewDelivery[]): Promise<{ id: number; guid: string; fresh: boolean }[]>;
+  get(id: number): Promise<Delivery | undefined>;
+  byGuid(guid: string): Promise<Delivery | undefined>;
+  setStatus(id: number, status: DeliveryStatus, at: Date, error?: string): Promise<void>;
+  /** Newest first. */
+  list(filter: { status?: DeliveryStatus; limit: number }): Promise<DeliverySummary[]>;
+  countByStatus(): Promise<Record<DeliveryStatus, number>>;
+}
+
+export interface RunFilter {
+  repository?: string;
+  repositoryId?: number;
+  pullRequest?: number;
+  headSha?: string;
+  chain?: string;
+  status?: RunStatus;
+  /** Only runs that are not over. */
+  active?: boolean;
+  limit?: number;
+}
+
+export interface Runs {
+  insert(state: RunState): Promise<void>;
+  /** Run and invocations (with their outcomes), invocations by step index. */
+  load(id: string): Promise<RunState | undefined>;
+  /** Writes the changed run and all its invocations. */
+  save(state: RunState): Promise<void>;
+  /** Newest first. */
+  list(filter: RunFilter): Promise<Run[]>;
+  insertSession(session: Session): Promise<void>;
+  getSession(id: string): Promise<{ session: Session; invocation: Invocation; runId: string } | undefined>;
+  saveSession(session: Session): Promise<void>;
+  sessionsOf(runId: string): Promise<Session[]>;
+  /** Renames follow the repository's id. */
+  renameRepository(repositoryId: number, repository: string): Promise<void>;
+}
+
+export interface Approvals {
+  insert(approval: Approval): Promise<void>;
+  save(approval: Approval): Promise<void>;
+  /** The newest approval of the invocation. */
+  ofInvocation(invocationId: string): Promise<Approval | undefined>;
+  ofRun(runId: string): Promise<Approval[]>;
+}
+
+export interface Effects {
+  /**
+   * Wishes for an effect. A new key makes a pending row; a known key gets the new wish and becomes pending again
+   * unless what was last carried out is the same. Returns whether there is something to carry out.
+   */
+  wish(wish: { id: string; key: string; effect: Effect; runId: string | null; at: Date }): Promise<boolean>;
+  get(key: string): Promise<EffectRow | undefined>;
+  /**
+   * Writes everything but the wish itself, which may have changed in the meantime: then the row stays pending, even
+   * when `done` is given. Returns whether there is still something to carry out.
+   */
+  saveProgress(
+    row: Pick<
+      EffectRow,
+      | 'key'
+      | 'appliedHash'
+      | 'status'
+      | 'githubId'
+      | 'begun'
+      | 'progress'
+      | 'attempts'
+      | 'error'
+      | 'updatedAt'
+    >,
+  ): Promise<boolean>;
+  ofRun(runId: string): Promise<EffectRow[]>;
+  list(filter: { status?: EffectStatus; limit: number }): Promise<EffectRow[]>;
+}
+
+export interface Artifacts {
+  insert(artifact: Artifact): Promise<void>;
+  ofRun(runId: string): Promise<Artifact[]>;
+  get(id: string): Promise<Artifact | undefined>;
+}
+
+/** What this app remembers of a pull request beyond its runs. */
+export interface PullRequestRow {
+  repositoryId: number;
+  number: number;
+  repository: string;
+  installationId: number;
+  pausedBy: string | null;
+  updatedAt: Date;
+}
+
+export interface PullRequests {
+  get(repositoryId: number, number: number): Promise<PullRequestRow | undefined>;
+  upsert(row: PullRequestRow): Promise<void>;
+}
+
+/** Rows of the embedded queue; `queue/` gives them their meaning. */
+export interface JobRow {
+  id: number;
+  kind: string;
+  key: string;
+  payload: string;
+  runAt: Date;
+  attempts: number;
+  leaseToken: string | null;
+  leaseUntil: Date | null;
+}
+
+export interface Jobs {
+  insert(job: { kind: string; key: string; payload: string; runAt: Date }): Promise<void>;
+  /** Moves a waiting job with the same kind and key to the earlier of both times; false when there is none. */
+  bringForward(kind: string, key: string, runAt: Date): Promise<boolean>;
+  /**
+   * Takes up to `limit` due jobs under a lease: first due first, and never two with one key at a time, whoever
+   * holds the other. Leases that have ended are lost from then on, and their jobs one attempt older.
+   */
+  claim(now: Date, leaseUntil: Date, leaseToken: string, limit: number): Promise<JobRow[]>;
+  /** Extends the lease; false when it was lost. */
+  extend(id: number, leaseToken: string, leaseUntil: Date): Promise<boolean>;
+  /** Deletes the job; false when the lease was lost. */
+  complete(id: number, leaseToken: string): Promise<boolean>;
+  /** Gives the job back to be run at `runAt`, with that many attempts counted; false when the lease was lost. */
+  retry(id: number, leaseToken: string, runAt: Date, attempts: number): Promise<boolean>;
+  /** The tokens under which jobs are held. */
+  leaseTokens(): Promise<string[]>;
+  /** Ends every lease under this token, for a holder that is known to be dead; its jobs are one attempt older. */
+  release(leaseToken: string): Promise<void>;
+  /** When the next job that nobody holds falls due, after the given moment. */
+  nextDue(after: Date): Promise<Date | undefined>;
+  /** How many are due by then, or held. */
+  countDue(now: Date): Promise<number>;
+}

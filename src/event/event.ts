@@ -52,6 +52,8 @@ const fileChanged = z.strictObject({
   kind: z.literal('file.changed'),
   ...place,
   branch: z.string(),
+  default_branch: z.string(),
+  before_sha: z.string(),
   head_sha: z.string(),
   pusher: z.string(),
   paths: z.array(z.string()),

@@ -94,6 +94,8 @@ export interface CommentFacts {
   author: Person;
   /** The app that wrote it, when an app did. */
   viaAppId: number | null;
+  /** How many of each reaction it has. */
+  reactions: Readonly<Record<string, number>>;
 }
 
 export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none';

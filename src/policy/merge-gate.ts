@@ -207,11 +207,27 @@ function countersigns(
   }
   return countersignedBy.length >= count
     ? why('met', `countersigned by ${countersignedBy.join(', ')}`, details)
-    : why(
-        'pending',
-        `${countersignedBy.length} of ${count} countersign${count === 1 ? '' : 's'} given`,
-        details,
-      );
+    : why('pending', missing(countersignedBy.length, count), details);
+}
+
+function missing(given: number, count: number): string {
+  return given === 0 ? 'nobody has countersigned yet' : `${given} of ${count} countersigns given`;
+}
+
+/** How a question stands right after it was asked: nothing is known yet but that nobody can have answered. */
+export function justAsked(): Why {
+  const reason = why('pending', missing(0, 1));
+  return why('pending', `not merging: ${reason.summary}`, [reason]);
+}
+
+/** Whether two looks found the same things missing, so that there is nothing new to tell. */
+export function sameAnswer(a: Why | null, b: Why): boolean {
+  return a !== null && openEnds(a).join('\n') === openEnds(b).join('\n');
+}
+
+function openEnds(tree: Why): string[] {
+  const below = tree.reasons.flatMap(openEnds);
+  return tree.status === 'met' || below.length > 0 ? below : [`${tree.status} ${tree.summary}`];
 }
 
 const short = (sha: string) => sha.slice(0, 7);

@@ -1,7 +1,24 @@
+import { z } from 'zod';
+import { reasonSchema } from '../run/reason.ts';
+import type { Signal } from '../run/transition.ts';
 import type { Tx } from '../storage/storage.ts';
 
 /** What there is to do. Payloads are small: they name rows. */
-export type JobKind = 'delivery' | 'event' | 'session' | 'wake' | 'effect';
+export type JobKind = 'delivery' | 'event' | 'signal' | 'session' | 'wake' | 'effect';
+
+/**
+ * The payload of a `signal` job: how a process without an engine, such as the command line beside a running server,
+ * moves a run. Only what a person may ask for is allowed here; a session's result comes from its own worker alone.
+ */
+export const signalJobSchema = z.strictObject({
+  runId: z.string(),
+  signal: z.strictObject({
+    kind: z.literal('end'),
+    status: z.literal('cancelled'),
+    reason: reasonSchema,
+  }) satisfies z.ZodType<Signal>,
+});
+export type SignalJob = z.infer<typeof signalJobSchema>;
 
 export interface NewJob {
   kind: JobKind;

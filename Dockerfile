@@ -1,0 +1,27 @@
+# Each step can be run by hand in a clean directory: npm ci, npm run build, npm prune, node dist/main.js.
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN npm run build && npm prune --omit=dev
+
+FROM node:24-bookworm-slim
+WORKDIR /app
+# git and a shell are not needed at run time; tini is not either, since the app handles SIGTERM itself.
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY package.json app.yml ./
+COPY chains ./chains
+COPY skills ./skills
+COPY migrations ./migrations
+RUN mkdir /app/data && chown node:node /app/data
+USER node
+ENV HOST=0.0.0.0 PORT=3000
+VOLUME /app/data
+EXPOSE 3000
+HEALTHCHECK --interval=30s --timeout=5s --start-period=10s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/main.js"]

@@ -1,0 +1,24 @@
+import { Registry } from 'prom-client';
+import { systemClock } from '../../src/core/clock.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { createIntake } from '../../src/delivery/intake.ts';
+import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
+import { openStorage } from '../../src/storage/open.ts';
+import { createHttpServer } from '../../src/webhook/server.ts';
+import { SECRET } from './deliveries.ts';
+import { listenAndTell } from './listen.ts';
+
+/** The real door, intake and database. Nobody works on the queue, as nobody works on the peer's rows. */
+const [path = ''] = process.argv.slice(2);
+const storage = await openStorage(`sqlite:${path}`);
+const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
+
+listenAndTell(
+  createHttpServer({
+    secret: SECRET,
+    intake: createIntake({ storage, queue, clock: systemClock }),
+    health: {},
+    metrics: new Registry(),
+    log: silentLog,
+  }),
+);

@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { GitHubStandIn } from '../test/support/github/stand-in.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+export interface AppProcess {
+  url: string;
+  databaseUrl: string;
+  logFile: string;
+  /** Stops it as an operator would. */
+  stop(): Promise<void>;
+}
+
+/** Starts the real app as a process of its own, as `npm start` does, and waits until it is ready. */
+export async function startAppProcess(github: GitHubStandIn, folder: string): Promise<AppProcess> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const databaseUrl = `sqlite:${join(folder, 'countersign.db')}`;
+  const logFile = join(folder, 'app.log');
+  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      PATH: process.env.PATH,
+      APP_ID: String(github.app.id),
+      PRIVATE_KEY: github.app.privateKey,
+      WEBHOOK_SECRET: github.app.webhookSecret,
+      GITHUB_API_URL: github.url,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      DATABASE_URL: databaseUrl,
+      ARTIFACTS_URL: `file:${join(folder, 'artifacts')}`,
+      LOG_LEVEL: 'info',
+    },
+  });
+  child.stderr?.pipe(createWriteStream(logFile));
+  await ready(child, url, logFile);
+  return { url, databaseUrl, logFile, stop: () => stop(child) };
+}
+
+async function ready(child: ChildProcess, url: string, logFile: string): Promise<void> {
+  for (let attempt = 0; attempt < 150; attempt++) {
+    if (child.exitCode !== null) throw new Error(`the app ended at once; its log is ${logFile}`);
+    const answered = await fetch(`${url}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (answered) return;
+    await sleep(100);
+  }
+  child.kill('SIGKILL');
+  throw new Error(`the app was not ready within 15 s; its log is ${logFile}`);
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.kill('SIGTERM');
+  await ended;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}

@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GitHubStandIn } from '../test/support/github/stand-in.ts';
+import type { Teller } from './tell.ts';
+import { viewer } from './watch.ts';
+import { CLEAN, COUNTED, PEOPLE, REPO, RISKY, RISKY_LINES, ROUNDED, ROUNDED_AGAIN } from './world.ts';
+
+/** What must be true of a pull request at the end; read back from GitHub's API and from the database. */
+export interface Expected {
+  case: number;
+  title: string;
+  number: number;
+  headSha: string;
+  merged: boolean;
+  runStatus: string;
+  /** Heads whose runs must have ended as superseded. */
+  superseded: string[];
+}
+
+export interface Stage {
+  github: GitHubStandIn;
+  tell: Teller;
+}
+
+/** How long somebody who may not countersign is watched for having no effect, in milliseconds. */
+const NOTHING_HAPPENS_MS = 4_000;
+
+const short = (sha: string) => sha.slice(0, 7);
+
+export async function cleanChange({ github, tell }: Stage): Promise<Expected> {
+  const view = viewer(github);
+  await tell.title(1, 'A clean change is reviewed, passes CI, is countersigned and merged');
+  const { number, headSha } = await github.openPullRequest({
+    repo: REPO,
+    author: PEOPLE.author,
+    branch: 'discounts',
+    title: 'Give discounts',
+    files: CLEAN,
+  });
+  await tell.person(1, `${PEOPLE.author} opens #${number} "Give discounts"`);
+  await passCi(github, headSha);
+  await tell.person(1, 'CI reports: test passed, lint passed');
+  const asked = await view.asked(number, headSha);
+  await tell.seen(1, 'review: APPROVE, CI: passed; the approval comment asks the maintainers');
+  await github.react(REPO, asked.id, PEOPLE.maintainer, 'rocket');
+  const reacted = Date.now();
+  await tell.person(1, `${PEOPLE.maintainer} (maintainer) reacts 🚀`);
+  const pull = await view.merged(number);
+  await tell.seen(1, `merged (${pull.mergeMethod}) for ${PEOPLE.maintainer}'s countersign`, {
+    ms_after_reaction: Date.now() - reacted,
+  });
+  return merged(1, 'clean change', number, headSha);
+}
+
+export async function riskyChange({ github, tell }: Stage): Promise<Expected> {
+  const view = viewer(github);
+  await tell.title(2, 'A change with a key, two injections and a swallowed error is sent back');
+  const { number, headSha } = await github.openPullRequest({
+    repo: REPO,
+    author: PEOPLE.author,
+    branch: 'search',
+    title: 'Search products',
+    files: RISKY,
+  });
+  await tell.person(2, `${PEOPLE.author} opens #${number} "Search products"`);
+  await passCi(github, headSha);
+  const check = await view.check(headSha, 'changes to be requested', (run) => run.conclusion === 'failure');
+  await tell.seen(2, `the check run says: ${check.title}`);
+  const places = check.annotations.map((annotation) => `${annotation.path}:${annotation.startLine}`);
+  for (const [what, place] of Object.entries(RISKY_LINES)) {
+    if (!places.includes(place))
+      throw new Error(`no annotation for ${what} at ${place}; there are ${places}`);
+    await tell.seen(2, `${what} is annotated at ${place}`);
+  }
+  const said = github.comments(REPO, number).find((comment) => comment.author === github.app.botLogin);
+  if (!said) throw new Error('the app has not said anything on the pull request');
+  await github.react(REPO, said.id, PEOPLE.author, 'rocket');
+  await github.react(REPO, said.id, PEOPLE.outsider, '+1');
+  await tell.person(2, `${PEOPLE.author} (author) and ${PEOPLE.outsider} (outsider) react all the same`);
+  await sleep(NOTHING_HAPPENS_MS);
+  if (github.pullRequest(REPO, number).merged) throw new Error('it was merged without a countersign');
+  await tell.seen(2, 'nothing merges');
+  return {
+    case: 2,
+    title: 'risky change',
+    number,
+    headSha,
+    merged: false,
+    runStatus: 'completed',
+    superseded: [],
+  };
+}
+
+export async function pushedAgain({ github, tell }: Stage): Promise<Expected> {
+  const view = viewer(github);
+  await tell.title(3, 'A push after the approval comment voids it; the new head needs its own countersign');
+  const { number, headSha: first } = await github.openPullRequest({
+    repo: REPO,
+    author: PEOPLE.writer,
+    branch: 'rounding',
+    title: 'Round to cents',
+    files: ROUNDED,
+  });
+  await tell.person(3, `${PEOPLE.writer} opens #${number} "Round to cents"`);
+  await passCi(github, first);
+  const asked = await view.asked(number, first);
+  await tell.seen(3, `the approval comment asks about ${short(first)}`);
+
+  const second = await github.push({
+    repo: REPO,
+    branch: 'rounding',
+    author: PEOPLE.writer,
+    files: ROUNDED_AGAIN,
+  });
+  await tell.person(3, `${PEOPLE.writer} pushes ${short(second)} before anybody reacted`);
+  await view.check(first, 'the first run to be superseded', (run) => run.conclusion === 'cancelled');
+  await github.react(REPO, asked.id, PEOPLE.maintainer, 'rocket');
+  await tell.person(3, `${PEOPLE.maintainer} reacts 🚀, but on the comment about ${short(first)}`);
+  await passCi(github, second);
+  const askedAgain = await view.asked(number, second);
+  await tell.seen(3, `the first is void; a new comment asks about ${short(second)}`);
+  await sleep(NOTHING_HAPPENS_MS);
+  if (github.pullRequest(REPO, number).merged) throw new Error('a countersign of another head merged it');
+  await tell.seen(3, 'the countersign of the first head merges nothing');
+  await github.react(REPO, askedAgain.id, PEOPLE.maintainer, 'rocket');
+  await tell.person(3, `${PEOPLE.maintainer} reacts 🚀 on the new comment`);
+  await view.merged(number);
+  await tell.seen(3, `merged ${short(second)}`);
+  return { ...merged(3, 'pushed again', number, second), superseded: [first] };
+}
+
+export async function redCi({ github, tell }: Stage): Promise<Expected> {
+  const view = viewer(github);
+  await tell.title(4, 'A change whose CI fails is not put to the maintainers until CI is green');
+  const { number, headSha } = await github.openPullRequest({
+    repo: REPO,
+    author: PEOPLE.author,
+    branch: 'count',
+    title: 'Count what is in the cart',
+    files: COUNTED,
+  });
+  await tell.person(4, `${PEOPLE.author} opens #${number} "Count what is in the cart"`);
+  await github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'failure' });
+  await tell.person(4, 'CI reports: test failed');
+  const red = await view.check(headSha, 'the run to end on red CI', (run) => run.status === 'completed');
+  if (view.approval(number, headSha)) throw new Error('it was put to the maintainers although CI failed');
+  await tell.seen(4, `nobody is asked; the check run says: ${red.title}`);
+  await github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await tell.person(4, 'the test is run again');
+  await github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await tell.person(4, 'CI reports: test passed');
+  const asked = await view.asked(number, headSha);
+  await tell.seen(4, 'now the approval comment asks the maintainers');
+  await github.react(REPO, asked.id, PEOPLE.maintainer, '+1');
+  await tell.person(4, `${PEOPLE.maintainer} reacts 👍`);
+  await view.merged(number);
+  await tell.seen(4, 'merged');
+  return merged(4, 'red, then green CI', number, headSha);
+}
+
+async function passCi(github: GitHubStandIn, sha: string): Promise<void> {
+  for (const name of ['test', 'lint']) {
+    await github.reportCheck(REPO, sha, { name, status: 'completed', conclusion: 'success' });
+  }
+}
+
+function merged(number: number, title: string, pull: number, headSha: string): Expected {
+  return {
+    case: number,
+    title,
+    number: pull,
+    headSha,
+    merged: true,
+    runStatus: 'completed',
+    superseded: [],
+  };
+}

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SeenCheckRun, SeenComment } from '../test/support/github/read.ts';
+import type { GitHubStandIn } from '../test/support/github/stand-in.ts';
+import { REPO } from './world.ts';
+
+const LOOK_EVERY_MS = 50;
+const PATIENCE_MS = 20_000;
+
+/** Waits until the look finds something. @throws Error naming what never came. */
+export async function until<T>(what: string, look: () => T | undefined): Promise<T> {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const found = look();
+    if (found !== undefined) return found;
+    if (Date.now() > end) throw new Error(`waited ${PATIENCE_MS / 1_000} s in vain for: ${what}`);
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** What a person sees of one pull request's head. */
+export function viewer(github: GitHubStandIn) {
+  const ownCheck = (sha: string): SeenCheckRun | undefined =>
+    github
+      .checkRuns(REPO, sha)
+      .find((run) => run.app === github.app.slug && run.name === 'countersign / pr-review');
+  const approval = (number: number, sha: string): SeenComment | undefined =>
+    github
+      .comments(REPO, number)
+      .find(
+        (comment) =>
+          comment.author === github.app.botLogin && comment.body.includes(`countersign:approval head=${sha}`),
+      );
+  return {
+    ownCheck,
+    approval,
+    check: (sha: string, what: string, holds: (check: SeenCheckRun) => boolean) =>
+      until(what, () => {
+        const check = ownCheck(sha);
+        return check && holds(check) ? check : undefined;
+      }),
+    asked: (number: number, sha: string) => until('the approval comment', () => approval(number, sha)),
+    merged: (number: number) =>
+      until(`#${number} to be merged`, () => {
+        const pull = github.pullRequest(REPO, number);
+        return pull.merged ? pull : undefined;
+      }),
+  };
+}

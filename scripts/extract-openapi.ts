@@ -1,0 +1,234 @@
+/**
+ * Makes `test/support/openapi/github.openapi.json`: what GitHub's OpenAPI description says about the *requests*
+ * this app makes. The tests validate every request against it, offline.
+ *
+ * The description itself is too large to depend on (385 MB with its variants), so it is fetched outside the checkout
+ * and only this extract is committed. To renew it, or after adding an operation below:
+ *
+ *     cd "$(mktemp -d)" && npm init -y && npm install @octokit/openapi@23.0.2
+ *     node <checkout>/scripts/extract-openapi.ts node_modules/@octokit/openapi/generated/api.github.com.json
+ *
+ * That file is the one with `$ref`s; its larger `.deref.json` gives the same extract. Both are OpenAPI 3.0: there is
+ * no 3.1 variant in the package.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Json } from '../src/core/canonical.ts';
+
+type JsonObject = { [key: string]: Json };
+
+const REPO = '/repos/{owner}/{repo}';
+const PULL = `${REPO}/pulls/{pull_number}`;
+const COMMIT = `${REPO}/commits/{ref}`;
+const ISSUE = `${REPO}/issues/{issue_number}`;
+const COMMENT = `${REPO}/issues/comments/{comment_id}`;
+const CHECK_RUN = `${REPO}/check-runs/{check_run_id}`;
+
+/** Every operation the app may use. A request outside this list fails the tests until it is added here on purpose. */
+const OPERATIONS = [
+  'GET /app',
+  'GET /app/installations',
+  'GET /app/installations/{installation_id}',
+  'POST /app/installations/{installation_id}/access_tokens',
+  'GET /app/hook/deliveries',
+  'GET /app/hook/deliveries/{delivery_id}',
+  'POST /app/hook/deliveries/{delivery_id}/attempts',
+  'GET /installation/repositories',
+  'GET /orgs/{org}/teams/{team_slug}/memberships/{username}',
+  'GET /users/{username}',
+  'GET /rate_limit',
+  `GET ${REPO}`,
+  `GET ${REPO}/installation`,
+  `GET ${REPO}/collaborators/{username}/permission`,
+  `GET ${REPO}/contents/{path}`,
+  `GET ${REPO}/git/trees/{tree_sha}`,
+  `GET ${REPO}/git/blobs/{file_sha}`,
+  `GET ${REPO}/git/ref/{ref}`,
+  `GET ${REPO}/compare/{basehead}`,
+  `GET ${REPO}/branches/{branch}`,
+  `GET ${REPO}/rules/branches/{branch}`,
+  `GET ${COMMIT}`,
+  `GET ${COMMIT}/check-runs`,
+  `GET ${COMMIT}/check-suites`,
+  `GET ${COMMIT}/status`,
+  `GET ${COMMIT}/statuses`,
+  `GET ${REPO}/pulls`,
+  `GET ${PULL}`,
+  `GET ${PULL}/files`,
+  `GET ${PULL}/commits`,
+  `GET ${PULL}/reviews`,
+  `PUT ${PULL}/merge`,
+  `POST ${REPO}/check-runs`,
+  `GET ${CHECK_RUN}`,
+  `PATCH ${CHECK_RUN}`,
+  `GET ${CHECK_RUN}/annotations`,
+  `GET ${ISSUE}`,
+  `GET ${ISSUE}/comments`,
+  `POST ${ISSUE}/comments`,
+  `GET ${ISSUE}/labels`,
+  `POST ${ISSUE}/labels`,
+  `DELETE ${ISSUE}/labels/{name}`,
+  `GET ${COMMENT}`,
+  `PATCH ${COMMENT}`,
+  `GET ${COMMENT}/reactions`,
+  `POST ${COMMENT}/reactions`,
+  `DELETE ${COMMENT}/reactions/{reaction_id}`,
+];
+
+/** Keywords that only tell people something, or that would change the request instead of judging it (`default`). */
+const PROSE = new Set([
+  'title',
+  'description',
+  'example',
+  'examples',
+  'default',
+  'deprecated',
+  'externalDocs',
+]);
+/** Keywords whose value is kept as it is. */
+const ASSERTIONS = new Set([
+  ...['type', 'nullable', 'enum', 'format', 'pattern', 'required', 'uniqueItems'],
+  ...[
+    'minimum',
+    'maximum',
+    'minLength',
+    'maxLength',
+    'minItems',
+    'maxItems',
+    'minProperties',
+    'maxProperties',
+  ],
+]);
+const HOLDS_ONE = new Set(['items', 'not', 'additionalProperties']);
+const HOLDS_LIST = new Set(['allOf', 'anyOf', 'oneOf']);
+
+function main(): void {
+  const source = process.argv[2];
+  if (source === undefined) {
+    process.stderr.write('usage: node scripts/extract-openapi.ts <path of api.github.com.json>\n');
+    process.exitCode = 2;
+    return;
+  }
+  const target = fileURLToPath(new URL('../test/support/openapi/github.openapi.json', import.meta.url));
+  const text = writeExtract(extract(object(JSON.parse(readFileSync(source, 'utf8')), 'the description')));
+  writeFileSync(target, text);
+  process.stdout.write(`${OPERATIONS.length} operations, ${Buffer.byteLength(text)} bytes: ${target}\n`);
+}
+
+function extract(description: JsonObject): {
+  openapi: Json;
+  info: JsonObject;
+  paths: Record<string, JsonObject>;
+} {
+  const info = object(description.info, 'info');
+  const all = object(description.paths, 'paths');
+  const paths: Record<string, JsonObject> = {};
+  for (const operation of OPERATIONS) {
+    const [method = '', path = ''] = operation.split(' ');
+    const item = object(all[path], path);
+    const described = object(item[method.toLowerCase()], operation);
+    paths[path] ??= {};
+    paths[path][method.toLowerCase()] = {
+      parameters: [...list(item.parameters ?? []), ...list(described.parameters ?? [])].flatMap((entry) =>
+        parameter(description, entry),
+      ),
+      ...body(description, described.requestBody),
+    };
+  }
+  return {
+    openapi: description.openapi ?? '',
+    info: {
+      title: "Requests of GitHub's REST API, an extract made by scripts/extract-openapi.ts. Do not edit.",
+      version: info.version ?? '',
+      license: info.license ?? '',
+      'x-source': 'https://github.com/octokit/openapi, Copyright (c) 2020 Octokit contributors',
+    },
+    paths,
+  };
+}
+
+/** A path or query parameter; headers and cookies belong to the HTTP client, not to the operation. */
+function parameter(description: JsonObject, entry: Json): JsonObject[] {
+  const given = resolve(description, entry);
+  if (given.in !== 'path' && given.in !== 'query') return [];
+  return [
+    {
+      name: given.name ?? '',
+      in: given.in,
+      ...(given.required === true && { required: true }),
+      ...(given['x-multi-segment'] === true && { 'x-multi-segment': true }),
+      schema: slim(description, given.schema ?? {}),
+    },
+  ];
+}
+
+function body(description: JsonObject, entry: Json | undefined): JsonObject {
+  if (entry === undefined) return {};
+  const given = resolve(description, entry);
+  const media = object(object(given.content, 'content')['application/json'], 'application/json');
+  const schema = slim(description, media.schema ?? {});
+  return { requestBody: { required: given.required === true, content: { 'application/json': { schema } } } };
+}
+
+/**
+ * The schema with references written out and prose left out. A keyword this script does not know stops it:
+ * dropping one in silence would make the validator weaker without anyone noticing.
+ */
+function slim(description: JsonObject, entry: Json): Json {
+  if (typeof entry === 'boolean') return entry;
+  const slimmed: JsonObject = {};
+  for (const [keyword, value] of Object.entries(resolve(description, entry))) {
+    if (PROSE.has(keyword) || keyword.startsWith('x-')) continue;
+    if (ASSERTIONS.has(keyword)) slimmed[keyword] = value;
+    else if (HOLDS_ONE.has(keyword)) slimmed[keyword] = slim(description, value);
+    else if (HOLDS_LIST.has(keyword)) slimmed[keyword] = list(value).map((item) => slim(description, item));
+    else if (keyword === 'properties') {
+      slimmed.properties = Object.fromEntries(
+        Object.entries(object(value, keyword)).map(([name, member]) => [name, slim(description, member)]),
+      );
+    } else throw new Error(`unknown schema keyword ${keyword}: decide what it means for a request`);
+  }
+  return slimmed;
+}
+
+/** Follows `#/components/…`. Recursive schemas would overflow the stack; no request of ours has one. */
+function resolve(description: JsonObject, entry: Json): JsonObject {
+  const given = object(entry, 'an entry');
+  if (typeof given.$ref !== 'string') return given;
+  const names = given.$ref.replace(/^#\//, '').split('/');
+  let found: Json = description;
+  for (const name of names) found = object(found, given.$ref)[name] ?? null;
+  return resolve(description, found);
+}
+
+/** One operation a line: a renewed extract gives a diff that can be read, in a quarter of the indented size. */
+function writeExtract(extracted: ReturnType<typeof extract>): string {
+  const paths = Object.entries(extracted.paths).map(([path, item]) => {
+    const methods = Object.entries(item).map(
+      ([method, operation]) => `      ${JSON.stringify(method)}: ${JSON.stringify(operation)}`,
+    );
+    return `    ${JSON.stringify(path)}: {\n${methods.join(',\n')}\n    }`;
+  });
+  return `{
+  "openapi": ${JSON.stringify(extracted.openapi)},
+  "info": ${JSON.stringify(extracted.info)},
+  "paths": {
+${paths.join(',\n')}
+  }
+}
+`;
+}
+
+function object(value: Json | undefined, name: string): JsonObject {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    throw new Error(`the description has no ${name}, or it is not an object`);
+  }
+  return value;
+}
+
+function list(value: Json): Json[] {
+  if (!Array.isArray(value)) throw new Error('expected a list in the description');
+  return value;
+}
+
+main();

@@ -1,0 +1,203 @@
+import type { AddressInfo } from 'node:net';
+import { Registry as Metrics } from 'prom-client';
+import { createCommandHandler } from './command/handle.ts';
+import type { AppConfig } from './config.ts';
+import { type Clock, systemClock } from './core/clock.ts';
+import { type Ids, timeSortedIds } from './core/ids.ts';
+import type { Log } from './core/log.ts';
+import { createIntake } from './delivery/intake.ts';
+import { createProcessor } from './delivery/process.ts';
+import { mergeOnce } from './effect/merge.ts';
+import { createOutbox } from './effect/outbox.ts';
+import { createPace } from './effect/pace.ts';
+import { createPerformer } from './effect/perform.ts';
+import { eventSchema } from './event/event.ts';
+import { createOctokitGitHub } from './github/octokit/octokit-github.ts';
+import { createEmbeddedQueue } from './queue/embedded.ts';
+import { type Job, type JobHandler, type JobKind, type Queue, signalJobSchema } from './queue/queue.ts';
+import { createConfigurationLoader } from './run/configuration.ts';
+import { createEngine, type Engine } from './run/engine.ts';
+import { onEvent } from './run/on-event.ts';
+import { createPublisher } from './run/publish.ts';
+import { createExecutor } from './session/execute.ts';
+import { createRegistry } from './session/registry.ts';
+import { shippedChains } from './shipped.ts';
+import { ci } from './skill/ci/ci.ts';
+import { prReview } from './skill/pr-review/pr-review.ts';
+import { openBlobs, openStorage } from './storage/open.ts';
+import type { Storage } from './storage/storage.ts';
+import { createHttpServer } from './webhook/server.ts';
+
+export interface App {
+  /** Where it listens. */
+  url: string;
+  storage: Storage;
+  queue: Queue;
+  /** Takes no more webhooks, lets what is under way end, and closes the database. */
+  stop(): Promise<void>;
+}
+
+/** What tests put in the place of the real thing. */
+export interface AppOverrides {
+  clock?: Clock;
+  ids?: Ids;
+  /** From 0 to 1, for the jitter of retries. */
+  random?: () => number;
+}
+
+const DRAIN_MS = 8_000;
+
+/** Builds everything by hand, starts it, and hands back what stops it. */
+export async function startApp(config: AppConfig, log: Log, overrides: AppOverrides = {}): Promise<App> {
+  const clock = overrides.clock ?? systemClock;
+  const ids = overrides.ids ?? timeSortedIds(() => clock.now());
+  const storage = await openStorage(config.databaseUrl, { clock });
+  const blobs = openBlobs(config.artifactsUrl);
+  const github = createOctokitGitHub({
+    appId: config.appId,
+    privateKey: config.privateKey,
+    apiUrl: config.githubApiUrl,
+    log,
+    clock,
+  });
+  const queue = createEmbeddedQueue({
+    storage,
+    clock,
+    log,
+    ...(overrides.random ? { random: overrides.random } : {}),
+  });
+
+  const outbox = createOutbox({ queue, ids });
+  const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
+  const registry = createRegistry([prReview, ci]);
+  const names = { skills: registry.skills, actions: registry.actions };
+  const executor = createExecutor({
+    storage,
+    queue,
+    blobs,
+    github,
+    outbox,
+    engine: (): Engine => engine,
+    registry,
+    mergeOnce: (installationId) => mergeOnce({ storage, github, clock, ids }, installationId),
+    clock,
+    ids,
+    log,
+  });
+  const engine = createEngine({
+    queue,
+    publisher: createPublisher({ outbox, clock, publicUrl: config.publicUrl ?? null }),
+    clock,
+    ids,
+    log,
+    onAbort: executor.abort,
+  });
+  const configuration = createConfigurationLoader({ github, clock, names, shipped: shippedChains(names) });
+  const onCommand = createCommandHandler({
+    storage,
+    queue,
+    github,
+    engine,
+    outbox,
+    configuration,
+    clock,
+    log,
+  });
+  const eventDeps = {
+    storage,
+    github,
+    engine,
+    outbox,
+    configuration,
+    names,
+    clock,
+    ids,
+    log,
+    onCommand,
+  };
+  const processor = createProcessor({
+    storage,
+    appId: config.appId,
+    clock,
+    log,
+    onEvent: (event, deliveryId) => onEvent(eventDeps, event, deliveryId),
+  });
+
+  const handlers: Record<JobKind, JobHandler> = {
+    delivery: (job) => processor.process(numberIn(job, 'deliveryId')),
+    async event(job) {
+      const { event, deliveryId } = job.payload as { event: unknown; deliveryId: number | null };
+      await onEvent(eventDeps, eventSchema.parse(event), deliveryId);
+      return { kind: 'done' };
+    },
+    async signal(job) {
+      const { runId, signal } = signalJobSchema.parse(job.payload);
+      await storage.transaction((tx) => engine.signal(tx, runId, signal));
+      return { kind: 'done' };
+    },
+    session: (job, signal) => {
+      const because = textIn(job, 'because') === 'time' ? 'time' : 'event';
+      return executor.execute(textIn(job, 'sessionId'), because, signal);
+    },
+    async wake(job) {
+      await storage.transaction((tx) => engine.signal(tx, textIn(job, 'runId'), { kind: 'time' }));
+      return { kind: 'done' };
+    },
+    effect: (job) => performer.perform(textIn(job, 'key')),
+  };
+  queue.start(handlers, async (job, error) => {
+    switch (job.kind) {
+      case 'delivery':
+        return processor.giveUp(numberIn(job, 'deliveryId'), error);
+      case 'session':
+        return executor.giveUp(textIn(job, 'sessionId'), error);
+      case 'effect':
+        return performer.giveUp(textIn(job, 'key'), error);
+      case 'event':
+      case 'signal':
+      case 'wake':
+        log.error({ job: job.kind, key: job.key, err: error }, 'gave up on a job');
+    }
+  });
+
+  const metrics = new Metrics();
+  const server = createHttpServer({
+    secret: config.webhookSecret,
+    intake: createIntake({ storage, queue, clock }),
+    health: { database: () => storage.check() },
+    metrics,
+    log,
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(config.port, config.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
+
+  return {
+    url: `http://${host}:${port}`,
+    storage,
+    queue,
+    async stop() {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      });
+      await queue.stop(DRAIN_MS);
+      await storage.close();
+    },
+  };
+}
+
+function textIn(job: Job, field: string): string {
+  const value = (job.payload as Record<string, unknown>)[field];
+  if (typeof value !== 'string') throw new Error(`a ${job.kind} job without ${field}`);
+  return value;
+}
+
+function numberIn(job: Job, field: string): number {
+  const value = (job.payload as Record<string, unknown>)[field];
+  if (typeof value !== 'number') throw new Error(`a ${job.kind} job without ${field}`);
+  return value;
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
+import { duration, listOrOne } from './shape.ts';
+
+const glob = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((text) => (text.match(/\*+/g) ?? []).length <= 8, {
+    error: 'a pattern may have at most 8 wildcards',
+  });
+const globs = listOrOne(glob).optional();
+
+/** The filter's keys are exactly FILTER_KEYS; the type says so. */
+const filter = z
+  .strictObject({
+    base: globs.describe(
+      'Base branches (file.changed: the branch pushed to), as globs; {{ repo.default_branch }} may be used.',
+    ),
+    head: globs.describe('Head branches, as globs.'),
+    draft: z.boolean().optional().describe('Only drafts, or only pull requests that are none.'),
+    author: globs.describe('Logins of the author, as globs, in any case.'),
+    labels: globs.describe('At least one label must match one of these globs, in any case.'),
+    paths: globs.describe('At least one changed file must match one of these globs.'),
+  } satisfies Record<(typeof FILTER_KEYS)[number], z.ZodType>)
+  .describe('All keys must hold; within a key one entry is enough.');
+
+const trigger = z.strictObject({
+  event: z.enum(TRIGGER_EVENTS).describe('pr.opened also fires on pr.updated, superseding the older run.'),
+  filter: filter.optional(),
+});
+
+const retry = z.strictObject({
+  attempts: z.int().min(1).max(10).default(1).describe('All attempts, the first one included.'),
+  backoff: duration('1d').optional().describe('The pause before the second attempt, such as 30s.'),
+});
+
+const step = z.strictObject({
+  id: z
+    .string()
+    .max(50)
+    .regex(STEP_ID, {
+      error: 'a step id starts with a small letter and goes on with small letters, digits, "-" and "_"',
+    })
+    .optional()
+    .describe('Left out, it is the name of the skill or action.'),
+  skill: z.string().min(1).max(100).optional().describe('The skill to run. A step has a skill or an action.'),
+  action: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('The action to take. A step has a skill or an action.'),
+  depends_on: listOrOne(z.string(), { least: 0 })
+    .optional()
+    .describe('Ids of steps to wait for. Left out, the step before; [] starts at once.'),
+  condition: z.string().optional().describe('An expression; the step is skipped unless it is true.'),
+  with: z.record(z.string(), z.json()).optional().describe('Inputs; texts may hold {{ expressions }}.'),
+  timeout: duration('7d').optional().describe('The longest one attempt may take, such as 30m.'),
+  retry: retry.optional(),
+  on_failure: z
+    .enum(['fail', 'continue'])
+    .optional()
+    .describe('Whether a failure of this step fails the run.'),
+  requires_approval: z.boolean().optional().describe('Waits for a countersign. gh-merge always needs true.'),
+});
+
+/** A chain as people write it in YAML. Rules across keys and steps are in `check.ts`. */
+export const chainFileSchema = z.strictObject({
+  name: z.string().regex(CHAIN_NAME, {
+    error: 'a chain name starts with a small letter and has at most 50 small letters, digits and "-"',
+  }),
+  description: z.string().max(500).optional(),
+  trigger,
+  steps: z.array(step).min(1).max(MAX_STEPS),
+});
+
+export type ChainFile = z.infer<typeof chainFileSchema>;

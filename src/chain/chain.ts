@@ -1,0 +1,75 @@
+import { z } from 'zod';
+
+/** Events a chain may wait for. `pr.opened` also fires on `pr.updated`: the newer run supersedes the older one. */
+export const TRIGGER_EVENTS = [
+  'pr.opened',
+  'pr.updated',
+  'pr.merged',
+  'pr.closed',
+  'issue.created',
+  'file.changed',
+  'manual.fired',
+] as const;
+export type TriggerEvent = (typeof TRIGGER_EVENTS)[number];
+
+export const FILTER_KEYS = ['base', 'head', 'draft', 'author', 'labels', 'paths'] as const;
+export type FilterKey = (typeof FILTER_KEYS)[number];
+
+const PULL_REQUEST_FILTERS: readonly FilterKey[] = FILTER_KEYS;
+
+/** The filters that mean something for an event. Others are faults, because they would silently never apply. */
+export const FILTERS_OF: Readonly<Record<TriggerEvent, readonly FilterKey[]>> = {
+  'pr.opened': PULL_REQUEST_FILTERS,
+  'pr.updated': PULL_REQUEST_FILTERS,
+  'pr.merged': PULL_REQUEST_FILTERS,
+  'pr.closed': PULL_REQUEST_FILTERS,
+  'issue.created': ['author', 'labels'],
+  'file.changed': ['base', 'author', 'paths'],
+  'manual.fired': [],
+};
+
+export const CHAIN_NAME = /^[a-z][a-z0-9-]{0,49}$/;
+export const STEP_ID = /^[a-z][a-z0-9_-]*$/;
+export const MAX_STEPS = 50;
+
+/** The action that merges. Whatever else a chain says, its step needs a countersign. */
+export const MERGE_ACTION = 'gh-merge';
+
+const filterSchema = z.strictObject({
+  base: z.array(z.string()).optional(),
+  head: z.array(z.string()).optional(),
+  draft: z.boolean().optional(),
+  author: z.array(z.string()).optional(),
+  labels: z.array(z.string()).optional(),
+  paths: z.array(z.string()).optional(),
+});
+
+const stepSchema = z.strictObject({
+  id: z.string().regex(STEP_ID),
+  index: z.int().nonnegative(),
+  uses: z.strictObject({ kind: z.enum(['skill', 'action']), name: z.string() }),
+  dependsOn: z.array(z.string()),
+  condition: z.string().optional(),
+  with: z.record(z.string(), z.json()),
+  timeoutMs: z.int().positive().optional(),
+  retry: z.strictObject({ attempts: z.int().min(1).max(10), backoffMs: z.int().nonnegative() }),
+  onFailure: z.enum(['fail', 'continue']),
+  requiresApproval: z.boolean(),
+});
+
+/**
+ * A chain as the engine runs it and as a run snapshots it: defaults filled in, dependencies resolved, durations in
+ * milliseconds. What people write is the shape in `chain-file.ts`; keeping the two apart lets the file's spelling
+ * change without touching stored runs.
+ */
+export const chainSchema = z.strictObject({
+  name: z.string().regex(CHAIN_NAME),
+  description: z.string().optional(),
+  trigger: z.strictObject({ event: z.enum(TRIGGER_EVENTS), filter: filterSchema }),
+  steps: z.array(stepSchema).min(1).max(MAX_STEPS),
+});
+
+export type Chain = z.infer<typeof chainSchema>;
+export type TriggerFilter = z.infer<typeof filterSchema>;
+/** `retry.attempts` counts all attempts, the first one included; `dependsOn` holds step ids. */
+export type Step = z.infer<typeof stepSchema>;

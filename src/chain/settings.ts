@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import type { Fault } from '../core/fault.ts';
+import { CHAIN_NAME } from './chain.ts';
+import { readYaml } from './positions.ts';
+import { checkShape, duration, inFileOrder, notAllowed } from './shape.ts';
+
+/** GitHub's reaction contents that may approve or reject. */
+const REACTIONS = ['rocket', '+1', '-1', 'heart', 'laugh'] as const;
+export type Reaction = (typeof REACTIONS)[number];
+
+/** Reactions the bot gives itself; one of them as an approval would let the bot seem to approve. */
+const BOT_REACTIONS: readonly unknown[] = ['eyes', 'hooray', 'confused'];
+
+/** YAML reads +1 and -1 without quotes as numbers; they mean the same here. */
+const reaction = z
+  .union([z.enum(REACTIONS), z.literal(1), z.literal(-1)], {
+    error: ({ input }) =>
+      BOT_REACTIONS.includes(input)
+        ? `the reaction "${input}" is one the bot uses itself; allowed: ${REACTIONS.join(', ')}`
+        : notAllowed(`${JSON.stringify(input)} is not a reaction for this`, REACTIONS, String(input)),
+  })
+  .transform((said): Reaction => (said === 1 ? '+1' : said === -1 ? '-1' : said));
+
+const pattern = (form: RegExp, error: string) => z.string().regex(form, { error });
+
+const checkName = z.string().min(1).max(255);
+
+const countersign = z.strictObject({
+  permission: z
+    .enum(['admin', 'maintain', 'write', 'none'])
+    .describe('The least role on the repository that may countersign; none: only the named people and teams.'),
+  teams: z
+    .array(
+      pattern(/^[A-Za-z0-9][A-Za-z0-9-]*\/[a-z0-9][a-z0-9_-]*$/, 'a team is written organisation/team-slug'),
+    )
+    .max(50)
+    .describe('Teams whose members may countersign, as organisation/team-slug.'),
+  users: z
+    .array(pattern(/^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/, 'a user is a GitHub login, without @'))
+    .max(50)
+    .describe('Logins of people who may countersign; case does not matter.'),
+  count: z.int().min(1).max(10).describe('How many people must countersign.'),
+  approve: z.array(reaction).min(1).max(5).describe('Reactions that approve.'),
+  reject: z.array(reaction).max(5).describe('Reactions that reject.'),
+});
+
+const merge = z.strictObject({
+  method: z.enum(['squash', 'merge', 'rebase']).describe('How pull requests are merged.'),
+});
+
+const ci = z.strictObject({
+  wait: duration('7d').describe('How long to wait for checks to finish, such as 6h.'),
+  no_checks: z.enum(['allow', 'block']).describe('What a head without any check means.'),
+  required: z.array(checkName).max(100).describe('Checks that must be there and pass.'),
+  ignore: z.array(checkName).max(100).describe('Checks that do not count.'),
+});
+
+const noise = z.enum(['normal', 'quiet']);
+const chains = z
+  .array(pattern(CHAIN_NAME, 'this is not a chain name'))
+  .max(50)
+  .describe("The chains that run. Left out, the repository's own and pr-review; an empty list runs none.");
+
+/** One `.github/countersign.yml`: everything may be left out. */
+export const settingsFileSchema = z.strictObject({
+  chains: chains.optional(),
+  countersign: countersign.partial().optional(),
+  merge: merge.partial().optional(),
+  ci: ci.partial().optional(),
+  noise: noise.optional(),
+});
+
+/** What one file says, and nothing about what it leaves out. */
+export type SettingsFile = z.infer<typeof settingsFileSchema>;
+
+/** What holds for a repository once files and defaults are put together. `ci.wait` is in milliseconds. */
+export interface Settings {
+  /** `undefined`: no file says which chains run. */
+  chains?: string[] | undefined;
+  countersign: z.infer<typeof countersign>;
+  merge: z.infer<typeof merge>;
+  ci: z.infer<typeof ci>;
+  noise: z.infer<typeof noise>;
+}
+
+export const defaultSettings: Readonly<Settings> = {
+  countersign: {
+    permission: 'maintain',
+    teams: [],
+    users: [],
+    count: 1,
+    approve: ['rocket', '+1'],
+    reject: ['-1'],
+  },
+  merge: { method: 'squash' },
+  ci: { wait: 6 * 3_600_000, no_checks: 'allow', required: [], ignore: [] },
+  noise: 'normal',
+};
+
+/**
+ * Reads `.github/countersign.yml`; an empty file says nothing and is fine. A file with faults has no settings at all,
+ * and a caller must then not merge: falling back to defaults would drop what its writer asked for.
+ */
+export function parseSettings(
+  text: string,
+  file: string,
+): { settings: SettingsFile; faults: [] } | { settings?: undefined; faults: Fault[] } {
+  const source = readYaml(text, file);
+  if (source.value === undefined) return { faults: [...source.faults] };
+  if (source.value === null) return { settings: {}, faults: [] };
+  const shape = checkShape(settingsFileSchema, source);
+  if (shape.value === undefined) return { faults: inFileOrder(shape.faults) };
+
+  const { approve = [], reject = [] } = shape.value.countersign ?? {};
+  const { required = [], ignore = [] } = shape.value.ci ?? {};
+  const faults = [
+    ...inBoth(approve, reject).map(({ entry, index }) =>
+      source.fault(
+        ['countersign', 'reject', index],
+        `the reaction "${entry}" cannot both approve and reject`,
+      ),
+    ),
+    ...inBoth(required, ignore).map(({ entry, index }) =>
+      source.fault(['ci', 'ignore', index], `the check "${entry}" cannot be both required and ignored`),
+    ),
+  ];
+  return faults.length > 0 ? { faults: inFileOrder(faults) } : { settings: shape.value, faults: [] };
+}
+
+function inBoth(first: readonly string[], second: readonly string[]): { entry: string; index: number }[] {
+  return second.flatMap((entry, index) => (first.includes(entry) ? [{ entry, index }] : []));
+}
+
+/**
+ * Settings of a repository: its own file over the organisation's over the defaults, key by key. Where the files then
+ * contradict each other the stricter word wins: a reaction that rejects does not approve, a required check is not
+ * ignored.
+ */
+export function mergeSettings(
+  organisation: SettingsFile | undefined,
+  repository: SettingsFile | undefined,
+): Settings {
+  const defaults = defaultSettings;
+  const countersign = overlaid(defaults.countersign, organisation?.countersign, repository?.countersign);
+  const ci = overlaid(defaults.ci, organisation?.ci, repository?.ci);
+  return {
+    chains: repository?.chains ?? organisation?.chains,
+    countersign: {
+      ...countersign,
+      approve: countersign.approve.filter((entry) => !countersign.reject.includes(entry)),
+    },
+    merge: overlaid(defaults.merge, organisation?.merge, repository?.merge),
+    ci: { ...ci, ignore: ci.ignore.filter((name) => !ci.required.includes(name)) },
+    noise: repository?.noise ?? organisation?.noise ?? defaults.noise,
+  };
+}
+
+/** The base with what the layers say, the last one last; a key that is there but undefined says nothing. */
+function overlaid<T extends object>(base: T, ...layers: (Partial<T> | undefined)[]): T {
+  const said = layers
+    .flatMap((layer) => Object.entries(layer ?? {}))
+    .filter(([, value]) => value !== undefined);
+  return { ...base, ...Object.fromEntries(said) };
+}

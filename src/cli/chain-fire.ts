@@ -1,0 +1,50 @@
+import { CHAIN_NAME } from '../chain/chain.ts';
+import { CountersignError } from '../core/errors.ts';
+import type { EventOf } from '../event/event.ts';
+import { fireAsked, notAChainName, OPERATOR, unknownRepository } from '../words/cli.ts';
+import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
+
+export interface FireOptions extends DatabaseOption {
+  repo: string;
+  pr: number;
+  input?: Record<string, string>;
+}
+
+/**
+ * Leaves the same event for the running app as a comment's `/countersign fire` does. Which chains there are is known to the
+ * app only, from the base branch, so a chain that is not there shows in the app's log and not here.
+ */
+export function chainFire({ tools }: Context, chain: string, options: FireOptions): Promise<Said> {
+  if (!CHAIN_NAME.test(chain)) throw new Misuse(notAChainName(chain));
+  return tools.withDatabase(options.database, 'write', async (storage) => {
+    const queue = await tools.enqueuer(storage);
+    return storage.transaction(async (tx) => {
+      const [newest] = await tx.runs.list({ repository: options.repo, limit: 1 });
+      if (!newest) throw new CountersignError('cli.unknown_repository', unknownRepository(options.repo));
+      // The pull request's row is the fresher one: an App that was removed and installed again has a new number.
+      const row = await tx.pullRequests.get(newest.repositoryId, options.pr);
+      const [owner = '', name = ''] = newest.repository.split('/');
+      const event: EventOf<'manual.fired'> = {
+        kind: 'manual.fired',
+        installation_id: row?.installationId ?? newest.installationId,
+        repository: { id: newest.repositoryId, owner, name },
+        chain,
+        pull_request: options.pr,
+        actor: OPERATOR,
+        inputs: options.input ?? {},
+      };
+      const key = `pr:${newest.repositoryId}#${options.pr}`;
+      await queue.enqueue(tx, { kind: 'event', key, payload: { event, deliveryId: null } });
+      return {
+        text: fireAsked(chain, newest.repository, options.pr),
+        json: {
+          queued: true,
+          chain,
+          repository: newest.repository,
+          pull_request: options.pr,
+          inputs: event.inputs,
+        },
+      };
+    });
+  });
+}

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Environment, readStorageConfig } from '../config.ts';
+import { systemClock } from '../core/clock.ts';
+import { CountersignError } from '../core/errors.ts';
+import { silentLog } from '../core/log.ts';
+import { badDatabase } from '../words/cli.ts';
+import { Misuse, type Tools } from './context.ts';
+
+/** The composition root of the command line: what its commands are given, each loaded when it is asked for. */
+export function createTools(env: Environment): Tools {
+  /** @throws Misuse for a bad `--database`, CountersignError for a bad `DATABASE_URL`. */
+  const urlOf = (given: string | undefined) => {
+    const read = readStorageConfig(given === undefined ? env : { DATABASE_URL: given });
+    if (read.ok) return read.config.databaseUrl;
+    const message = badDatabase(read.faults, given !== undefined);
+    throw given === undefined ? new CountersignError('config.invalid', message) : new Misuse(message);
+  };
+
+  return {
+    async withDatabase(url, purpose, work) {
+      return (await import('./database.ts')).withDatabase(urlOf(url), purpose, work);
+    },
+    async migrate(url) {
+      return (await import('./database.ts')).migrate(urlOf(url));
+    },
+    async backup(url, file) {
+      return (await import('./database.ts')).backup(urlOf(url), file);
+    },
+    async enqueuer(storage) {
+      const { createEmbeddedQueue } = await import('../queue/embedded.ts');
+      return createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
+    },
+    async deliveryKeys() {
+      const { factsOf, queueKey } = await import('../delivery/facts.ts');
+      return ({ id, body }) => queueKey(factsOf(JSON.parse(new TextDecoder().decode(body))), id);
+    },
+    async chains() {
+      const [{ createRegistry }, { prReview }, { ci }, { shippedChains }] = await Promise.all([
+        import('../session/registry.ts'),
+        import('../skill/pr-review/pr-review.ts'),
+        import('../skill/ci/ci.ts'),
+        import('../shipped.ts'),
+      ]);
+      const { skills, actions } = createRegistry([prReview, ci]);
+      const known = { skills, actions };
+      return { known, shipped: shippedChains(known) };
+    },
+    async serve(url) {
+      const { serve } = await import('../serve.ts');
+      return serve(url === undefined ? env : { ...env, DATABASE_URL: urlOf(url) });
+    },
+    demoFile() {
+      // Beside src/ in a checkout, beside dist/ in a built one; not part of the package.
+      const file = join(import.meta.dirname, '../../demo/main.ts');
+      return existsSync(file) ? file : undefined;
+    },
+  };
+}

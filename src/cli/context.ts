@@ -1,0 +1,75 @@
+import type { ParsedChain } from '../chain/scope.ts';
+import type { Clock } from '../core/clock.ts';
+import { CountersignError } from '../core/errors.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { Delivery, Storage } from '../storage/storage.ts';
+
+/** Where a command runs and what it is given to work with; tests put in their own. */
+export interface Context {
+  cwd: string;
+  clock: Clock;
+  json: boolean;
+  tools: Tools;
+}
+
+/** What lies outside this room. Each is loaded when a command asks for it, so that `--help` does not wait for SQLite. */
+export interface Tools {
+  /**
+   * Opens the database (`--database`, or else `DATABASE_URL`), and closes it after `work`. Never migrates: beneath a
+   * running server that would be the command line's doing what an upgrade should.
+   * @throws CountersignError when there is none, or it is of another version of Countersign.
+   */
+  withDatabase<T>(
+    url: string | undefined,
+    purpose: 'read' | 'write',
+    work: (storage: Storage) => Promise<T>,
+  ): Promise<T>;
+  migrate(url: string | undefined): Promise<Migrated>;
+  /** Copies the database as it is, of whatever version, to a new file. */
+  backup(url: string | undefined, file: string): Promise<{ database: string; bytes: number }>;
+  /** A queue that only takes work in: the running app does it. */
+  enqueuer(storage: Storage): Promise<Pick<Queue, 'enqueue'>>;
+  /** Gives the key under which a delivery was, and is again, queued. */
+  deliveryKeys(): Promise<(delivery: Delivery) => string>;
+  chains(): Promise<{ known: KnownNames; shipped: ParsedChain[] }>;
+  /** Resolves once the app listens; it then runs until the process is told to stop. */
+  serve(url: string | undefined): Promise<{ ok: true } | { ok: false; code: string; message: string }>;
+  /** The checkout's demo, when this is a checkout. */
+  demoFile(): string | undefined;
+}
+
+export interface KnownNames {
+  skills: string[];
+  actions: string[];
+}
+
+/** Versions are numbers of migrations; 0 is a database that did not exist. */
+export interface Migrated {
+  database: string;
+  from: number;
+  to: number;
+  /** Files, in order. */
+  applied: string[];
+}
+
+/** What a command says: the same facts as text and as JSON. */
+export interface Said {
+  text: string;
+  json: unknown;
+  /** The command did its work and the answer is no, such as faults that were found. */
+  failed?: boolean;
+}
+
+/** `ran`: another program spoke for itself in the command's place. */
+export type Answer = Said | { ran: true; failed: boolean };
+
+/** The command was not written as it must be; ends with 2 instead of 1. */
+export class Misuse extends CountersignError {
+  constructor(message: string) {
+    super('cli.misuse', message);
+  }
+}
+
+export interface DatabaseOption {
+  database?: string;
+}

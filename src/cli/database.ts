@@ -1,0 +1,117 @@
+import { existsSync, statSync } from 'node:fs';
+import BetterSqlite3 from 'better-sqlite3';
+import { systemClock } from '../core/clock.ts';
+import { CountersignError } from '../core/errors.ts';
+import { type AppliedMigration, pendingMigrations, readMigrations } from '../storage/migrate.ts';
+import { openStorage } from '../storage/open.ts';
+import { sqliteFailure } from '../storage/sqlite/failure.ts';
+import { SQLITE_MIGRATIONS } from '../storage/sqlite/open.ts';
+import { SqliteStorage } from '../storage/sqlite/storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import { IN_MEMORY, noDatabase, olderDatabase } from '../words/cli.ts';
+import type { Migrated } from './context.ts';
+
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Opens the database for one piece of work. Reading opens it read-only, so that no slip here can write. */
+export async function withDatabase<T>(
+  url: string,
+  purpose: 'read' | 'write',
+  work: (storage: Storage) => Promise<T>,
+): Promise<T> {
+  const path = existing(url);
+  return failingClearly(path, async () => {
+    const pending = pendingMigrations(readMigrations(SQLITE_MIGRATIONS), appliedTo(path));
+    if (pending.length > 0) {
+      throw new CountersignError(
+        'cli.older_database',
+        olderDatabase(
+          path,
+          pending.map(({ name }) => name),
+        ),
+      );
+    }
+    // With nothing pending, the usual way of opening has nothing to migrate.
+    const storage = purpose === 'read' ? readOnly(path) : await openStorage(url, { clock: systemClock });
+    try {
+      return await work(storage);
+    } finally {
+      await storage.close();
+    }
+  });
+}
+
+/** @throws CountersignError when the database is newer than this program, or a migration fails. */
+export async function migrate(url: string): Promise<Migrated> {
+  const path = pathOf(url);
+  return failingClearly(path, async () => {
+    const before = existsSync(path) ? appliedTo(path) : [];
+    await (await openStorage(url, { clock: systemClock })).close();
+    const known = new Set(before.map(({ version }) => version));
+    const after = appliedTo(path);
+    return {
+      database: path,
+      from: latest(before),
+      to: latest(after),
+      applied: after.filter(({ version }) => !known.has(version)).map(({ name }) => name),
+    };
+  });
+}
+
+/** Of whatever version: a copy is what one wants before an upgrade, and before going back. */
+export async function backup(url: string, file: string): Promise<{ database: string; bytes: number }> {
+  const path = existing(url);
+  return failingClearly(path, async () => {
+    const storage = readOnly(path);
+    try {
+      await storage.backup(file);
+    } finally {
+      await storage.close();
+    }
+    return { database: path, bytes: statSync(file).size };
+  });
+}
+
+function pathOf(url: string): string {
+  const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
+  if (path === ':memory:') throw new CountersignError('cli.in_memory', IN_MEMORY);
+  return path;
+}
+
+function existing(url: string): string {
+  const path = pathOf(url);
+  if (!existsSync(path)) throw new CountersignError('cli.no_database', noDatabase(path));
+  return path;
+}
+
+function readOnly(path: string): Storage {
+  const open = () => new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+  return new SqliteStorage(path, open(), open(), systemClock);
+}
+
+function appliedTo(path: string): AppliedMigration[] {
+  const db = new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+  try {
+    const history = db
+      .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'")
+      .get();
+    if (history === undefined) return [];
+    return db
+      .prepare<[], AppliedMigration>('SELECT version, name, sha256 FROM schema_migrations ORDER BY version')
+      .all();
+  } finally {
+    db.close();
+  }
+}
+
+function latest(applied: readonly AppliedMigration[]): number {
+  return applied.at(-1)?.version ?? 0;
+}
+
+async function failingClearly<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw sqliteFailure(error, path);
+  }
+}

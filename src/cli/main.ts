@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+import { systemClock } from '../core/clock.ts';
+import { createTools } from './compose.ts';
+import { runCli } from './run.ts';
+
+// A reader that has seen enough, such as `head`, is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  cwd: process.cwd(),
+  clock: systemClock,
+  tools: createTools(process.env),
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+});

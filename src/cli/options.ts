@@ -1,0 +1,43 @@
+import { InvalidArgumentError } from 'commander';
+import { MAX_LISTED } from '../words/cli.ts';
+
+/*
+ * Readers of what a person typed. What they refuse ends with 2 and one sentence, which commander begins with the
+ * option's name.
+ */
+
+export function repository(text: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/.test(text)) {
+    throw new InvalidArgumentError('A repository is written owner/name.');
+  }
+  return text;
+}
+
+export function pullRequest(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new InvalidArgumentError('It must be the number of a pull request.');
+  return Number(text);
+}
+
+export function limit(text: string): number {
+  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > MAX_LISTED) {
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_LISTED}.`);
+  }
+  return count;
+}
+
+const MAX_VALUE_LENGTH = 1_000;
+
+/** Adds one `key=value` to those before it. The same names are allowed as in a comment's `/countersign fire`. */
+export function input(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const [, key = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+  if (!/^[a-z][a-z0-9_-]{0,63}$/i.test(key)) {
+    throw new InvalidArgumentError('An input is written key=value, its key with letters, digits, _ and -.');
+  }
+  if (Object.hasOwn(before, key)) throw new InvalidArgumentError(`The input ${key} is given twice.`);
+  if (value.length > MAX_VALUE_LENGTH) {
+    throw new InvalidArgumentError(`The input ${key} is longer than ${MAX_VALUE_LENGTH} characters.`);
+  }
+  return { ...before, [key]: value };
+}

@@ -1,0 +1,16 @@
+import { type CommandResult, isDone, replyTo } from './replies.ts';
+
+/** What is said to one command of a comment. */
+export interface Answer {
+  ok: boolean;
+  /** Markdown. */
+  text: string;
+}
+
+export function said(result: CommandResult): Answer {
+  return { ok: isDone(result), text: replyTo(result) };
+}
+
+export function told(text: string): Answer {
+  return { ok: true, text };
+}

@@ -1,0 +1,239 @@
+import { unreachable } from '../core/errors.ts';
+import type { EventOf } from '../event/event.ts';
+import type { PullRequest } from '../github/github.ts';
+import type { Configuration } from '../run/configuration.ts';
+import { explain, explainText } from '../run/explain.ts';
+import { reason } from '../run/reason.ts';
+import { type Invocation, isRunOver, isStepOver, type Run, type RunState } from '../run/run.ts';
+import type { Tx } from '../storage/storage.ts';
+import { codeBlock } from '../words/markdown.ts';
+import { statusComment } from '../words/status-comment.ts';
+import { type Answer, said, told } from './answer.ts';
+import type { Command } from './command.ts';
+import type { CommandDeps } from './handle.ts';
+import { helpText } from './help.ts';
+
+export interface CommandContext {
+  deps: CommandDeps;
+  tx: Tx;
+  event: EventOf<'command.issued'>;
+  pullRequest: PullRequest;
+  /** Set when somebody pushed after the command was written. */
+  moved: { from: string; to: string } | undefined;
+  /** Loaded when a command needs it. */
+  configuration: Configuration | undefined;
+}
+
+/** Does what an allowed command asks for, in the transaction of its answer. */
+export async function carryOut(command: Command, context: CommandContext): Promise<Answer> {
+  const { pullRequest, moved } = context;
+  switch (command.verb) {
+    case 'help':
+      return told(helpText());
+    case 'status':
+      return status(context);
+    case 'why':
+      return whyNot(context);
+    default:
+      break;
+  }
+  if (pullRequest.state === 'closed') return said({ kind: 'closed' });
+  if (moved) return said({ kind: 'head_moved', ...moved });
+  switch (command.verb) {
+    case 'rerun':
+      return rerun(context, command.step);
+    case 'review':
+      return again(context, 'pr-review', { kind: 'review_started', head: pullRequest.headSha });
+    case 'ci':
+      return again(context, 'ci', { kind: 'ci_read_again' });
+    case 'cancel':
+      return cancel(context);
+    case 'pause':
+      return pause(context);
+    case 'resume':
+      return resume(context);
+    case 'fire':
+      return fire(context, command.chain, command.inputs);
+    default:
+      return unreachable(command.verb);
+  }
+}
+
+/** The newest run of each chain of the pull request, the newest first. */
+async function newestRuns({ tx, event }: CommandContext): Promise<RunState[]> {
+  const runs = await tx.runs.list({
+    repositoryId: event.repository.id,
+    pullRequest: event.pull_request,
+    limit: 100,
+  });
+  const seen = new Set<string>();
+  const states: RunState[] = [];
+  for (const run of runs) {
+    if (seen.has(run.chain)) continue;
+    seen.add(run.chain);
+    const state = await tx.runs.load(run.id);
+    if (state) states.push(state);
+  }
+  return states;
+}
+
+async function approvalOf({ tx }: CommandContext, run: Run) {
+  return (await tx.approvals.ofRun(run.id)).at(-1) ?? null;
+}
+
+async function status(context: CommandContext): Promise<Answer> {
+  const states = await newestRuns(context);
+  if (states.length === 0) return said({ kind: 'no_run' });
+  const views = [];
+  for (const state of states) {
+    views.push({ state, approval: await approvalOf(context, state.run), checkRunUrl: null });
+  }
+  // Without its first line, the marker: only one comment is the sticky one.
+  return told(statusComment(views).split('\n').slice(1).join('\n'));
+}
+
+async function whyNot(context: CommandContext): Promise<Answer> {
+  const states = await newestRuns(context);
+  if (states.length === 0) return said({ kind: 'no_run' });
+  const texts: string[] = [];
+  for (const state of states) {
+    texts.push(codeBlock(explainText(explain(state, await approvalOf(context, state.run)))));
+  }
+  return told(texts.join('\n\n'));
+}
+
+async function rerun(context: CommandContext, step: string | undefined): Promise<Answer> {
+  const states = (await newestRuns(context)).filter(
+    (state) => state.run.headSha === context.pullRequest.headSha,
+  );
+  if (states.length === 0) return said({ kind: 'no_run' });
+  const restarted: string[] = [];
+  for (const state of states) {
+    if (state.run.status === 'cancelled' || state.run.status === 'aborted') {
+      await fireChain(context, state.run.chain, {});
+      restarted.push(...state.invocations.map((invocation) => invocation.stepId));
+      continue;
+    }
+    const target =
+      step === undefined ? firstUnmet(state) : state.invocations.find((one) => one.stepId === step);
+    if (!target) continue;
+    await context.deps.engine.signal(context.tx, state.run.id, {
+      kind: 'rerun',
+      stepIndex: target.stepIndex,
+    });
+    restarted.push(target.stepId);
+  }
+  if (restarted.length > 0) return said({ kind: 'rerun_started', steps: [...new Set(restarted)] });
+  if (step === undefined) return said({ kind: 'nothing_to_rerun' });
+  const steps = states.flatMap((state) => state.invocations.map((invocation) => invocation.stepId));
+  return said({ kind: 'no_such_step', step, steps });
+}
+
+/** The first step that failed, or whose outcome was no yes. */
+function firstUnmet(state: RunState): Invocation | undefined {
+  return state.invocations.find(
+    (step) =>
+      step.status === 'failed' ||
+      step.status === 'timed_out' ||
+      (step.status === 'completed' && step.outcome?.passed !== true),
+  );
+}
+
+/** Runs every step that uses the skill again, or lets it look again when it is waiting. */
+async function again(
+  context: CommandContext,
+  skill: string,
+  result: Parameters<typeof said>[0],
+): Promise<Answer> {
+  let found = false;
+  for (const state of await newestRuns(context)) {
+    const { run } = state;
+    if (run.headSha !== context.pullRequest.headSha) continue;
+    const step = state.invocations.find(
+      (one) => run.definition.steps[one.stepIndex]?.uses.name === skill && one.status !== 'pending',
+    );
+    if (!step) continue;
+    if (run.status === 'cancelled' || run.status === 'aborted') {
+      await fireChain(context, run.chain, {});
+    } else if (isStepOver(step.status)) {
+      await context.deps.engine.signal(context.tx, run.id, { kind: 'rerun', stepIndex: step.stepIndex });
+    } else {
+      await context.deps.engine.signal(context.tx, run.id, { kind: 'poke', for: ['ci', 'until'] });
+    }
+    found = true;
+  }
+  return said(found ? result : { kind: 'no_run' });
+}
+
+async function cancel(context: CommandContext): Promise<Answer> {
+  const { deps, tx, event } = context;
+  const running = (await newestRuns(context)).filter(({ run }) => !isRunOver(run.status));
+  for (const { run } of running) {
+    await deps.engine.signal(tx, run.id, {
+      kind: 'end',
+      status: 'cancelled',
+      reason: reason('run.cancelled.by_person', `cancelled by ${event.actor}`, [
+        { kind: 'person', id: event.actor, label: event.actor },
+      ]),
+    });
+  }
+  return said(
+    running.length === 0 ? { kind: 'nothing_to_cancel' } : { kind: 'cancelled', runs: running.length },
+  );
+}
+
+async function pause(context: CommandContext): Promise<Answer> {
+  const { tx, event } = context;
+  const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
+  if (row?.pausedBy) return said({ kind: 'already_paused', by: row.pausedBy });
+  await setPaused(context, event.actor);
+  return said({ kind: 'paused' });
+}
+
+async function resume(context: CommandContext): Promise<Answer> {
+  const { tx, event } = context;
+  const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
+  if (!row?.pausedBy) return said({ kind: 'not_paused' });
+  await setPaused(context, null);
+  return said({ kind: 'resumed' });
+}
+
+async function setPaused(context: CommandContext, pausedBy: string | null): Promise<void> {
+  const { deps, tx, event } = context;
+  await tx.pullRequests.upsert({
+    repositoryId: event.repository.id,
+    number: event.pull_request,
+    repository: `${event.repository.owner}/${event.repository.name}`,
+    installationId: event.installation_id,
+    pausedBy,
+    updatedAt: deps.clock.now(),
+  });
+  for (const { run } of await newestRuns(context)) {
+    await deps.engine.signal(tx, run.id, { kind: pausedBy === null ? 'resume' : 'pause' });
+  }
+}
+
+async function fire(context: CommandContext, chain: string, inputs: Record<string, string>): Promise<Answer> {
+  const chains = context.configuration?.chains.map(({ name }) => name) ?? [];
+  if (!chains.includes(chain)) return said({ kind: 'no_such_chain', chain, chains });
+  await fireChain(context, chain, inputs);
+  return said({ kind: 'fired', chain });
+}
+
+async function fireChain(
+  { deps, tx, event }: CommandContext,
+  chain: string,
+  inputs: Record<string, string>,
+): Promise<void> {
+  const fired: EventOf<'manual.fired'> = {
+    kind: 'manual.fired',
+    installation_id: event.installation_id,
+    repository: event.repository,
+    chain,
+    pull_request: event.pull_request,
+    actor: event.actor,
+    inputs,
+  };
+  const key = `pr:${event.repository.id}#${event.pull_request}`;
+  await deps.queue.enqueue(tx, { kind: 'event', key, payload: { event: fired, deliveryId: null } });
+}

@@ -1,0 +1,76 @@
+import type { RepositoryRole } from '../github/github.ts';
+
+/** What a person may ask the app for in a comment on a pull request; in the order the help shows them. */
+export const VERBS = [
+  'help',
+  'status',
+  'why',
+  'review',
+  'rerun',
+  'ci',
+  'cancel',
+  'pause',
+  'resume',
+  'fire',
+] as const;
+export type Verb = (typeof VERBS)[number];
+
+/**
+ * One command as it was understood. None of them approves: countersigning is a reaction, so that nobody merges by
+ * quoting a sentence.
+ */
+export type Command =
+  | { verb: Exclude<Verb, 'rerun' | 'fire'> }
+  /** Without a step: all that failed. */
+  | { verb: 'rerun'; step?: string }
+  | { verb: 'fire'; chain: string; inputs: Record<string, string> };
+
+/** Who may issue a command. */
+export interface Permission {
+  /** The least role on the repository. */
+  role: Extract<RepositoryRole, 'read' | 'write' | 'maintain'>;
+  /** Whether the author of the pull request may too, whatever their role. */
+  author: boolean;
+}
+
+const ANYBODY: Permission = { role: 'read', author: true };
+const WRITERS_AND_AUTHOR: Permission = { role: 'write', author: true };
+const MAINTAINERS: Permission = { role: 'maintain', author: false };
+
+/**
+ * The one table of who may do what. Authors may repeat work on their own pull request; what holds others up or spends
+ * on chains of the repository's choosing is the maintainers'.
+ */
+export const PERMISSIONS: Readonly<Record<Verb, Permission>> = {
+  help: ANYBODY,
+  status: ANYBODY,
+  why: ANYBODY,
+  review: WRITERS_AND_AUTHOR,
+  rerun: WRITERS_AND_AUTHOR,
+  ci: WRITERS_AND_AUTHOR,
+  cancel: WRITERS_AND_AUTHOR,
+  pause: MAINTAINERS,
+  resume: MAINTAINERS,
+  fire: MAINTAINERS,
+};
+
+/** Who wrote the command, as read from GitHub when it is carried out. */
+export interface Issuer {
+  role: RepositoryRole;
+  isAuthor: boolean;
+}
+
+const RANK: Readonly<Record<RepositoryRole, number>> = {
+  none: 0,
+  read: 1,
+  triage: 2,
+  write: 3,
+  maintain: 4,
+  admin: 5,
+};
+
+/** Whether that person may issue this command. */
+export function mayIssue(verb: Verb, issuer: Issuer): boolean {
+  const needed = PERMISSIONS[verb];
+  return RANK[issuer.role] >= RANK[needed.role] || (needed.author && issuer.isAuthor);
+}

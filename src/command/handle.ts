@@ -1,0 +1,159 @@
+import type { Clock } from '../core/clock.ts';
+import { unreachable } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Outbox } from '../effect/outbox.ts';
+import type { Event, EventOf } from '../event/event.ts';
+import type { GitHub, PullRequest } from '../github/github.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { ConfigurationLoader } from '../run/configuration.ts';
+import type { Engine } from '../run/engine.ts';
+import type { Storage, Tx } from '../storage/storage.ts';
+import { commandReply } from '../words/command-reply.ts';
+import { type Answer, said } from './answer.ts';
+import { carryOut } from './carry-out.ts';
+import { mayIssue } from './command.ts';
+import { parseCommands } from './parse.ts';
+
+export interface CommandDeps {
+  storage: Storage;
+  queue: Queue;
+  github: GitHub;
+  engine: Engine;
+  outbox: Outbox;
+  configuration: ConfigurationLoader;
+  clock: Clock;
+  log: Log;
+}
+
+type CommandEvent = EventOf<'command.issued'>;
+
+/**
+ * Hears commands: acknowledges with 👀, carries each out if its writer may, and answers with 🎉 or 😕 and a sentence.
+ * What a comment sets in motion and the answer to it are written in one transaction, so a delivery that comes twice
+ * finds the answer there and does nothing.
+ */
+export function createCommandHandler(deps: CommandDeps): (event: CommandEvent) => Promise<void> {
+  const { storage, github, log } = deps;
+
+  return async (event) => {
+    const commands = parseCommands(event.text);
+    if (commands.length === 0) return;
+    if (await wasAnswered(storage.read, event)) return;
+    await acknowledge(deps, event);
+
+    const repo = { owner: event.repository.owner, name: event.repository.name };
+    const reader = github.reader(event.installation_id);
+    const [pullRequest, role] = await Promise.all([
+      reader.pullRequest(repo, event.pull_request),
+      reader.role(repo, event.actor),
+    ]);
+    const issuer = { role, isAuthor: pullRequest.author.login === event.actor };
+    const configuration = commands.some((parsed) => 'ok' in parsed && parsed.ok.verb === 'fire')
+      ? await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef)
+      : undefined;
+
+    await storage.transaction(async (tx) => {
+      if (await wasAnswered(tx, event)) return;
+      const moved = await headMovedSince(tx, event, pullRequest);
+      const answers: Answer[] = [];
+      for (const parsed of commands) {
+        if ('error' in parsed) answers.push({ ok: false, text: parsed.error });
+        else if (!mayIssue(parsed.ok.verb, issuer)) {
+          answers.push(said({ kind: 'not_allowed', verb: parsed.ok.verb, role }));
+        } else {
+          const context = { deps, tx, event, pullRequest, moved, configuration };
+          answers.push(await carryOut(parsed.ok, context));
+        }
+      }
+      log.info(
+        { repository: `${repo.owner}/${repo.name}`, pull_request: event.pull_request, actor: event.actor },
+        'commands answered',
+      );
+      await answer(deps, tx, event, answers);
+    });
+  };
+}
+
+function answerKey(event: CommandEvent): string | undefined {
+  switch (event.via.kind) {
+    case 'comment':
+      return `command:${event.via.comment_id}:answer`;
+    case 'button':
+      return undefined;
+    default:
+      return unreachable(event.via);
+  }
+}
+
+async function wasAnswered(tx: Tx, event: CommandEvent): Promise<boolean> {
+  const key = answerKey(event);
+  return key !== undefined && (await tx.effects.get(key)) !== undefined;
+}
+
+/**
+ * A command's webhook carries no head. One that was written before the newest push was not meant for it; a button
+ * belongs to the head of its check run.
+ */
+async function headMovedSince(
+  tx: Tx,
+  event: CommandEvent,
+  pullRequest: PullRequest,
+): Promise<{ from: string; to: string } | undefined> {
+  const { via } = event;
+  if (via.kind === 'button') {
+    return via.head_sha === pullRequest.headSha ? undefined : { from: via.head_sha, to: pullRequest.headSha };
+  }
+  const written = new Date(via.created_at);
+  const runs = await tx.runs.list({
+    repositoryId: event.repository.id,
+    pullRequest: event.pull_request,
+    limit: 100,
+  });
+  const current = runs.filter((run) => run.headSha === pullRequest.headSha);
+  const earlier = runs.find((run) => run.headSha !== pullRequest.headSha && run.createdAt <= written);
+  if (!earlier || current.some((run) => run.createdAt <= written)) return undefined;
+  return { from: earlier.headSha, to: pullRequest.headSha };
+}
+
+async function acknowledge(deps: CommandDeps, event: CommandEvent): Promise<void> {
+  await deps.storage.transaction((tx) => react(deps, tx, event, 'eyes', 'seen'));
+}
+
+async function react(
+  deps: CommandDeps,
+  tx: Tx,
+  event: CommandEvent,
+  content: 'eyes' | 'hooray' | 'confused',
+  stage: 'seen' | 'answer',
+): Promise<void> {
+  if (event.via.kind !== 'comment') return;
+  await deps.outbox.wish(
+    tx,
+    `command:${event.via.comment_id}:${stage}`,
+    { kind: 'reaction', ...place(event), comment_id: event.via.comment_id, content },
+    { runId: null, at: deps.clock.now() },
+  );
+}
+
+async function answer(
+  deps: CommandDeps,
+  tx: Tx,
+  event: CommandEvent,
+  answers: readonly Answer[],
+): Promise<void> {
+  if (event.via.kind !== 'comment') return;
+  const ok = answers.every((one) => one.ok);
+  await react(deps, tx, event, ok ? 'hooray' : 'confused', 'answer');
+  const { marker, body } = commandReply(event.via.comment_id, answers);
+  await deps.outbox.wish(
+    tx,
+    `command:${event.via.comment_id}:reply`,
+    { kind: 'comment', ...place(event), issue: event.pull_request, marker, body },
+    { runId: null, at: deps.clock.now() },
+  );
+}
+
+function place(event: Event): { installation_id: number; owner: string; repo: string } {
+  const { owner, name } = event.repository;
+  return { installation_id: event.installation_id, owner, repo: name };
+}

@@ -1,0 +1,110 @@
+import { unreachable } from '../core/errors.ts';
+import { nearest } from '../core/fault.ts';
+import type { RepositoryRole } from '../github/github.ts';
+import { code, inline } from '../words/markdown.ts';
+import { PERMISSIONS, type Verb } from './command.ts';
+import { whoMay } from './help.ts';
+
+/** What came of a command, as facts; `replyTo` puts it into words. */
+export type CommandResult =
+  | { kind: 'not_allowed'; verb: Verb; role: RepositoryRole }
+  | { kind: 'closed' }
+  /** Somebody pushed after the command was written; it was not meant for what is there now. */
+  | { kind: 'head_moved'; from: string; to: string }
+  | { kind: 'no_run' }
+  | { kind: 'nothing_to_rerun' }
+  | { kind: 'nothing_to_cancel' }
+  | { kind: 'no_such_step'; step: string; steps: readonly string[] }
+  | { kind: 'no_such_chain'; chain: string; chains: readonly string[] }
+  | { kind: 'already_paused'; by: string }
+  | { kind: 'not_paused' }
+  | { kind: 'rerun_started'; steps: readonly string[] }
+  | { kind: 'review_started'; head: string }
+  | { kind: 'ci_read_again' }
+  | { kind: 'cancelled'; runs: number }
+  | { kind: 'paused' }
+  | { kind: 'resumed' }
+  | { kind: 'fired'; chain: string };
+
+/** The answer to a command: one sentence of Markdown, safe whatever names are in the facts. */
+export function replyTo(result: CommandResult): string {
+  switch (result.kind) {
+    case 'not_allowed':
+      return `${code(`/countersign ${result.verb}`)} is for ${whoMay(PERMISSIONS[result.verb])}; you have ${result.role === 'none' ? 'no' : result.role} access.`;
+    case 'closed':
+      return 'The pull request is closed, so there is nothing to do.';
+    case 'head_moved':
+      return `The head moved from ${short(result.from)} to ${short(result.to)} since you wrote this, so nothing was done; send it again if you mean the new head.`;
+    case 'no_run':
+      return 'No chain has run for this pull request yet, so there is nothing to do.';
+    case 'nothing_to_rerun':
+      return 'No step has failed, so there is nothing to run again; name a step to run it all the same.';
+    case 'nothing_to_cancel':
+      return 'Nothing is running for this pull request, so there is nothing to cancel.';
+    case 'no_such_step':
+      return `There is no step ${code(result.step)}; ${choice('steps', result.step, result.steps)}`;
+    case 'no_such_chain':
+      return `There is no chain ${code(result.chain)} that can be fired; ${choice('chains', result.chain, result.chains)}`;
+    case 'already_paused':
+      return `${person(result.by)} has paused this pull request already.`;
+    case 'not_paused':
+      return 'This pull request is not paused.';
+    case 'rerun_started':
+      return `Running again: ${result.steps.map((step) => code(step)).join(', ')}.`;
+    case 'review_started':
+      return `Reviewing ${short(result.head)} again.`;
+    case 'ci_read_again':
+      return 'Reading the state of CI again.';
+    case 'cancelled':
+      return result.runs === 1 ? 'Cancelled one run.' : `Cancelled ${result.runs} runs.`;
+    case 'paused':
+      return `Paused: nothing is merged until ${code('/countersign resume')}.`;
+    case 'resumed':
+      return 'Going on.';
+    case 'fired':
+      return `Fired ${code(result.chain)}.`;
+    default:
+      return unreachable(result);
+  }
+}
+
+/** Whether the command was carried out; decides between 🎉 and 😕. */
+export function isDone(result: CommandResult): boolean {
+  switch (result.kind) {
+    case 'rerun_started':
+    case 'review_started':
+    case 'ci_read_again':
+    case 'cancelled':
+    case 'paused':
+    case 'resumed':
+    case 'fired':
+      return true;
+    case 'not_allowed':
+    case 'closed':
+    case 'head_moved':
+    case 'no_run':
+    case 'nothing_to_rerun':
+    case 'nothing_to_cancel':
+    case 'no_such_step':
+    case 'no_such_chain':
+    case 'already_paused':
+    case 'not_paused':
+      return false;
+    default:
+      return unreachable(result);
+  }
+}
+
+const MAX_CHOICES = 10;
+
+/** The end of a sentence about a name that is not there. */
+function choice(what: 'steps' | 'chains', given: string, there: readonly string[]): string {
+  if (there.length === 0) return `there are no ${what}.`;
+  const meant = nearest(given, there);
+  if (meant) return `did you mean ${code(meant)}?`;
+  const shown = there.slice(0, MAX_CHOICES).map((name) => code(name));
+  return `the ${what} are ${shown.join(', ')}${there.length > MAX_CHOICES ? ', …' : ''}.`;
+}
+
+const short = (sha: string) => code(sha.slice(0, 7));
+const person = (login: string) => inline(login, 40);

@@ -1,0 +1,64 @@
+import type { Clock } from '../core/clock.ts';
+import { messageOf, unreachable } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Event } from '../event/event.ts';
+import { runBehind, toEvents } from '../event/from-webhook.ts';
+import type { JobResult } from '../queue/queue.ts';
+import type { Storage } from '../storage/storage.ts';
+
+export interface Processor {
+  /** Turns one recorded delivery into events and has each dealt with. */
+  process(deliveryId: number): Promise<JobResult>;
+  /** The queue gave up: the delivery is marked failed, so that a redelivery runs it again. */
+  giveUp(deliveryId: number, error: unknown): Promise<void>;
+}
+
+export function createProcessor(deps: {
+  storage: Storage;
+  appId: number;
+  clock: Clock;
+  log: Log;
+  onEvent(event: Event, deliveryId: number): Promise<void>;
+}): Processor {
+  const { storage, appId, clock, log, onEvent } = deps;
+
+  async function process(deliveryId: number): Promise<JobResult> {
+    const delivery = await storage.read.deliveries.get(deliveryId);
+    if (!delivery || delivery.status === 'done') return { kind: 'done' };
+    await mark(deliveryId, 'processing');
+    const fields = { delivery: delivery.guid, event: delivery.event, action: delivery.action };
+    const payload: unknown = JSON.parse(new TextDecoder().decode(delivery.body));
+    const runId = runBehind(delivery.event, payload, appId);
+    const run = runId === undefined ? undefined : (await storage.read.runs.load(runId))?.run;
+    const read = toEvents(delivery.event, payload, { appId, run });
+    switch (read.kind) {
+      case 'events':
+        for (const event of read.events) await onEvent(event, deliveryId);
+        await mark(deliveryId, 'done');
+        log.debug({ ...fields, events: read.events.map((event) => event.kind) }, 'delivery is done');
+        return { kind: 'done' };
+      case 'ignored':
+        await mark(deliveryId, 'done');
+        log.debug({ ...fields, because: read.because }, 'delivery is not for this app');
+        return { kind: 'done' };
+      case 'unreadable':
+        await mark(deliveryId, 'failed', read.because);
+        log.warn({ ...fields, because: read.because }, 'delivery cannot be read');
+        return { kind: 'done' };
+      default:
+        return unreachable(read);
+    }
+  }
+
+  function mark(id: number, status: 'processing' | 'done' | 'failed', error?: string): Promise<void> {
+    return storage.transaction((tx) => tx.deliveries.setStatus(id, status, clock.now(), error));
+  }
+
+  return {
+    process,
+    async giveUp(deliveryId, error) {
+      await mark(deliveryId, 'failed', messageOf(error));
+      log.error({ delivery: deliveryId, err: error }, 'gave up on a delivery');
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { contentHash } from '../core/canonical.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Ids } from '../core/ids.ts';
+import { type GitHub, GitHubError, type MergeResult } from '../github/github.ts';
+import type { MergeProof } from '../policy/merge-gate.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Effect } from './effect.ts';
+
+export type MergeOnce = (proof: MergeProof, title: string | undefined) => Promise<MergeResult>;
+
+export function mergeKey(runId: string, headSha: string): string {
+  return `merge:${runId}:${headSha}`;
+}
+
+/**
+ * Carries out the one effect that cannot wait in the outbox: the proof lives for seconds. The ledger row is written
+ * before the call, so that a crash in between is seen, and after it, so that it is never made twice.
+ * A 5xx or a cut connection says nothing about whether GitHub merged: the pull request is read before anything else
+ * is decided (blind retries are how other bots merged twice).
+ */
+export function mergeOnce(
+  deps: { storage: Storage; github: GitHub; clock: Clock; ids: Ids },
+  installationId: number,
+): MergeOnce {
+  const { storage, github, clock, ids } = deps;
+  return async (proof, title) => {
+    const { question } = proof;
+    const key = mergeKey(question.runId, question.headSha);
+    const effect: Effect = {
+      kind: 'merge',
+      installation_id: installationId,
+      owner: question.owner,
+      repo: question.repo,
+      pull_request: question.pullRequest,
+      head_sha: question.headSha,
+      base_ref: question.baseRef,
+      method: question.method,
+      countersigned_by: [...proof.countersignedBy],
+    };
+    const wishedHash = contentHash(effect);
+    await storage.transaction(async (tx) => {
+      await tx.effects.wish({ id: ids.next('eff'), key, effect, runId: question.runId, at: clock.now() });
+      await tx.effects.saveProgress({
+        key,
+        appliedHash: null,
+        status: 'pending',
+        githubId: null,
+        begun: true,
+        progress: {},
+        attempts: 1,
+        error: null,
+        updatedAt: clock.now(),
+      });
+    });
+    const result = await call();
+    await storage.transaction((tx) =>
+      tx.effects.saveProgress({
+        key,
+        appliedHash: result.kind === 'merged' ? wishedHash : null,
+        status: result.kind === 'merged' ? 'done' : 'failed',
+        githubId: null,
+        begun: result.kind === 'merged',
+        progress: result.kind === 'merged' ? { merge_sha: result.sha } : {},
+        attempts: 1,
+        error: result.kind === 'merged' ? null : describe(result),
+        updatedAt: clock.now(),
+      }),
+    );
+    return result;
+
+    async function call(): Promise<MergeResult> {
+      try {
+        return await github.writer(installationId).merge(proof, title === undefined ? {} : { title });
+      } catch (error) {
+        if (!(error instanceof GitHubError) || error.kind !== 'unavailable') throw error;
+        const repo = { owner: question.owner, name: question.repo };
+        const after = await github.reader(installationId).pullRequest(repo, question.pullRequest);
+        if (after.merged && after.headSha === question.headSha) {
+          return { kind: 'merged', sha: after.mergeCommitSha ?? '' };
+        }
+        throw error;
+      }
+    }
+  };
+}
+
+function describe(result: Exclude<MergeResult, { kind: 'merged' }>): string {
+  switch (result.kind) {
+    case 'head_moved':
+      return 'the head moved';
+    case 'not_mergeable':
+    case 'refused':
+      return result.message;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Ids } from '../core/ids.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { Tx } from '../storage/storage.ts';
+import type { Effect } from './effect.ts';
+
+/**
+ * How long a wish may wait for the next change of it, in milliseconds. A run often passes through several states in
+ * one breath; people see the last one, and GitHub gets one request for it. `update`: what is there already and is not
+ * waited for by anybody. `first_words`: a comment that rings somebody's bell should have something to say.
+ */
+export const SETTLE_MS = { urgent: 0, follow_up: 500, update: 2_000, first_words: 5_000 } as const;
+
+export interface WishOptions {
+  runId: string | null;
+  at: Date;
+  /** Carried out at once when left out. */
+  settleMs?: number;
+}
+
+export interface Outbox {
+  /** Writes the wish in the caller's transaction, with the job that carries it out. */
+  wish(tx: Tx, key: string, effect: Effect, options: WishOptions): Promise<void>;
+}
+
+export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
+  return {
+    async wish(tx, key, effect, { runId, at, settleMs = 0 }) {
+      const open = await tx.effects.wish({ id: deps.ids.next('eff'), key, effect, runId, at });
+      if (!open) return;
+      await deps.queue.enqueue(tx, {
+        kind: 'effect',
+        key: `effect:${key}`,
+        payload: { key },
+        runAt: new Date(at.getTime() + settleMs),
+        coalesce: true,
+      });
+    },
+  };
+}

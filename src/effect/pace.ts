@@ -1,0 +1,35 @@
+/**
+ * How fast one installation may create content: GitHub publishes 80 a minute and 500 an hour. Bursts inside that are
+ * allowed (a fixed gap between writes makes every merge wait); beyond it a write waits until the window has room.
+ */
+export interface Pace {
+  /** Takes a place and answers `undefined`, or says when there will be one. */
+  take(installationId: number, now: Date): Date | undefined;
+}
+
+/** A little below what is published, since other writes of the same app count too. */
+const WINDOWS = [
+  { ms: 60_000, writes: 70 },
+  { ms: 3_600_000, writes: 450 },
+];
+
+export function createPace(): Pace {
+  const taken = new Map<number, number[]>();
+  return {
+    take(installationId, now) {
+      const at = now.getTime();
+      const times = (taken.get(installationId) ?? []).filter((time) => time > at - 3_600_000);
+      for (const { ms, writes } of WINDOWS) {
+        const inside = times.filter((time) => time > at - ms);
+        const blocking = inside.length >= writes ? inside[inside.length - writes] : undefined;
+        if (blocking !== undefined) {
+          taken.set(installationId, times);
+          return new Date(blocking + ms);
+        }
+      }
+      times.push(at);
+      taken.set(installationId, times);
+      return undefined;
+    },
+  };
+}

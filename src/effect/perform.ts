@@ -1,0 +1,140 @@
+import { contentHash } from '../core/canonical.ts';
+import type { Clock } from '../core/clock.ts';
+import { messageOf, unreachable } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { type GitHub, GitHubError, type GitHubWriter } from '../github/github.ts';
+import type { JobResult } from '../queue/queue.ts';
+import type { Storage } from '../storage/storage.ts';
+import { bodyHash } from './body-hash.ts';
+import type { CheckRunContent, EffectOf, EffectRow } from './effect.ts';
+import type { Pace } from './pace.ts';
+
+type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
+
+/**
+ * Carries out one wish of the outbox. A create is marked as begun before it is sent; if it was begun before and its
+ * answer was never recorded, GitHub is asked for the thing first (by external id or marker), so that a crash never
+ * doubles it.
+ */
+export function createPerformer(deps: {
+  storage: Storage;
+  github: GitHub;
+  clock: Clock;
+  log: Log;
+  pace: Pace;
+}): { perform(key: string): Promise<JobResult>; giveUp(key: string, error: unknown): Promise<void> } {
+  const { storage, github, clock, log, pace } = deps;
+
+  async function perform(key: string): Promise<JobResult> {
+    const row = await storage.read.effects.get(key);
+    if (!row || row.effect.kind === 'merge' || row.wishedHash === row.appliedHash) return { kind: 'done' };
+    const later = pace.take(row.effect.installation_id, clock.now());
+    if (later) return { kind: 'again', at: later };
+
+    const wasBegun = row.begun;
+    if (row.githubId === null && !wasBegun) await save(row, { begun: true });
+    let progress: Progress;
+    try {
+      progress = await carryOut(github.writer(row.effect.installation_id), row, wasBegun);
+    } catch (error) {
+      if (error instanceof GitHubError && error.retryAt) return { kind: 'again', at: error.retryAt };
+      if (error instanceof GitHubError && (error.kind === 'invalid' || error.kind === 'forbidden')) {
+        await save(row, { status: 'failed', error: error.message, attempts: row.attempts + 1 });
+        log.error({ effect: key, err: error.message }, 'GitHub refused an effect');
+        return { kind: 'done' };
+      }
+      throw error;
+    }
+    const changedMeanwhile = await save(row, {
+      ...progress,
+      appliedHash: contentHash(row.effect),
+      status: 'done',
+      error: null,
+      attempts: row.attempts + 1,
+      begun: true,
+    });
+    return changedMeanwhile ? { kind: 'again', at: clock.now() } : { kind: 'done' };
+  }
+
+  async function giveUp(key: string, error: unknown): Promise<void> {
+    const row = await storage.read.effects.get(key);
+    if (row) await save(row, { status: 'failed', error: messageOf(error) });
+  }
+
+  /** Whether the wish is another one by now, so that there is more to carry out. */
+  function save(row: EffectRow, change: Partial<EffectRow>): Promise<boolean> {
+    return storage.transaction((tx) =>
+      tx.effects.saveProgress({ ...row, ...change, updatedAt: clock.now() }),
+    );
+  }
+
+  return { perform, giveUp };
+}
+
+async function carryOut(writer: GitHubWriter, row: EffectRow, wasBegun: boolean): Promise<Progress> {
+  const { effect } = row;
+  const repo = { owner: effect.owner, name: effect.repo };
+  switch (effect.kind) {
+    case 'check_run':
+      return checkRun(writer, row, effect, wasBegun);
+    case 'comment':
+      return comment(writer, row, effect, wasBegun);
+    case 'reaction':
+      await writer.react(repo, effect.comment_id, effect.content);
+      return { githubId: null, progress: {} };
+    case 'label':
+      await writer.label(repo, effect.issue, effect.labels);
+      return { githubId: null, progress: {} };
+    case 'merge':
+      throw new Error('a merge is never carried out from the outbox: it takes a fresh proof');
+    default:
+      return unreachable(effect);
+  }
+}
+
+async function comment(
+  writer: GitHubWriter,
+  row: EffectRow,
+  effect: EffectOf<'comment'>,
+  wasBegun: boolean,
+): Promise<Progress> {
+  const repo = { owner: effect.owner, name: effect.repo };
+  const progress = { body_hash: bodyHash(effect.body) };
+  const known =
+    row.githubId ??
+    (wasBegun ? (await writer.findComment(repo, effect.issue, effect.marker))?.id : undefined);
+  if (known !== undefined) {
+    // A comment that somebody deleted stays deleted: the check run says the same, and writing again would be nagging.
+    await writer.updateComment(repo, known, effect.body);
+    return { githubId: known, progress };
+  }
+  const { id } = await writer.createComment(repo, effect.issue, effect.body);
+  return { githubId: id, progress };
+}
+
+async function checkRun(
+  writer: GitHubWriter,
+  row: EffectRow,
+  effect: EffectOf<'check_run'>,
+  wasBegun: boolean,
+): Promise<Progress> {
+  const repo = { owner: effect.owner, name: effect.repo };
+  const { content } = effect;
+  const all = content.annotations.map((annotation) => contentHash(annotation));
+  let { githubId } = row;
+  let sent = new Set(row.progress.annotations ?? []);
+  if (githubId === null && wasBegun) {
+    const found = await writer.findCheckRun(repo, content.head_sha, content.external_id);
+    githubId = found?.id ?? null;
+    sent = new Set(all.slice(0, found?.annotations ?? 0));
+  }
+  const toSend: CheckRunContent = {
+    ...content,
+    annotations: content.annotations.filter((_, index) => !sent.has(all[index] ?? '')),
+  };
+  let { url } = row.progress;
+  if (githubId === null) ({ id: githubId, url } = await writer.createCheckRun(repo, toSend));
+  else await writer.updateCheckRun(repo, githubId, toSend);
+  const annotations = [...new Set([...sent, ...all])];
+  return { githubId, progress: url === undefined ? { annotations } : { annotations, url } };
+}

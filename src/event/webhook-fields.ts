@@ -1,0 +1,76 @@
+import { z } from 'zod';
+
+/**
+ * The fields this app takes from GitHub's payloads, and no others: a payload may grow or lose anything else without
+ * being refused. Nothing here is trusted beyond saying where to look; the truth is read again from GitHub.
+ */
+const id = z.int();
+const account = z.object({ login: z.string(), type: z.string() });
+const shaField = z.string().min(1);
+
+export const envelope = z.object({
+  installation: z.object({ id }),
+  repository: z.object({ id, name: z.string(), owner: z.object({ login: z.string() }) }),
+});
+
+const app = z.object({ id }).nullish();
+const sender = account.nullish();
+
+export const pullRequestFields = z.object({
+  action: z.string(),
+  pull_request: z.object({ number: id, merged: z.boolean().nullish() }),
+  changes: z.record(z.string(), z.unknown()).nullish(),
+});
+
+export const pullRequestReviewFields = z.object({
+  action: z.string(),
+  pull_request: z.object({ number: id }),
+});
+
+export const checkRunFields = z.object({
+  action: z.string(),
+  check_run: z.object({
+    head_sha: shaField,
+    external_id: z.string().nullish(),
+    app,
+    pull_requests: z.array(z.object({ number: id, base: z.object({ repo: z.object({ id }) }) })).nullish(),
+  }),
+  requested_action: z.object({ identifier: z.string() }).nullish(),
+  sender,
+});
+
+export const checkSuiteFields = z.object({
+  action: z.string(),
+  check_suite: z.object({ head_sha: shaField, app }),
+});
+
+export const statusFields = z.object({ sha: shaField });
+
+export const issueCommentFields = z.object({
+  action: z.string(),
+  issue: z.object({ number: id, pull_request: z.unknown().optional() }),
+  comment: z.object({ id, created_at: z.string(), body: z.string().nullish(), user: account.nullish() }),
+  sender,
+});
+
+export const issuesFields = z.object({
+  action: z.string(),
+  issue: z.object({
+    number: id,
+    title: z.string(),
+    user: account.nullish(),
+    performed_via_github_app: app,
+  }),
+});
+
+const paths = z.array(z.string()).nullish();
+
+export const pushFields = z.object({
+  ref: z.string(),
+  before: z.string(),
+  after: z.string(),
+  repository: z.object({ default_branch: z.string() }),
+  deleted: z.boolean(),
+  pusher: z.object({ name: z.string() }),
+  commits: z.array(z.object({ added: paths, modified: paths, removed: paths })),
+});

@@ -1,0 +1,293 @@
+import { z } from 'zod';
+import type { Commit, Person, TreeEntry } from '../github.ts';
+
+/*
+ * What is read of GitHub's answers, and nothing more: GitHub adds fields and values at any time, so unknown ones are
+ * left alone, while a missing one that a decision rests on makes the whole answer unusable (I5).
+ */
+
+/** The account that GitHub shows for one that was deleted; its type keeps it from counting as a person. */
+const GHOST: Person = { id: 0, login: 'ghost', type: 'Mannequin' };
+
+/** An account type GitHub may add later is nobody's who may countersign. */
+const accountSchema = z.object({
+  id: z.int(),
+  login: z.string(),
+  type: z.enum(['User', 'Bot', 'Organization', 'Mannequin']).catch('Mannequin'),
+});
+
+const personOrGhost = accountSchema.nullable().transform((account): Person => account ?? GHOST);
+const dateOrNull = z.iso
+  .datetime({ offset: true })
+  .nullish()
+  .transform((text) => (text ? new Date(text) : null));
+
+/** For writes whose answer is of no use. */
+export const anythingSchema = z.unknown();
+
+export const repositorySchema = z
+  .object({ id: z.int(), default_branch: z.string() })
+  .transform((repository) => ({ id: repository.id, defaultBranch: repository.default_branch }));
+
+export const pullRequestSchema = z
+  .object({
+    number: z.int(),
+    title: z.string(),
+    body: z.string().nullish(),
+    user: personOrGhost,
+    state: z.enum(['open', 'closed']),
+    merged: z.boolean(),
+    merge_commit_sha: z.string().nullish(),
+    draft: z.boolean(),
+    head: z.object({
+      sha: z.string(),
+      ref: z.string(),
+      repo: z.object({ full_name: z.string() }).nullable(),
+    }),
+    base: z.object({
+      sha: z.string(),
+      ref: z.string(),
+      repo: z.object({ id: z.int(), default_branch: z.string() }),
+    }),
+    labels: z.array(z.object({ name: z.string() })),
+    changed_files: z.int(),
+    author_association: z.string(),
+  })
+  .transform((pull) => ({
+    number: pull.number,
+    repositoryId: pull.base.repo.id,
+    defaultBranch: pull.base.repo.default_branch,
+    title: pull.title,
+    body: pull.body ?? '',
+    author: pull.user,
+    state: pull.state,
+    merged: pull.merged,
+    mergeCommitSha: pull.merge_commit_sha ?? null,
+    draft: pull.draft,
+    headSha: pull.head.sha,
+    headRef: pull.head.ref,
+    headRepository: pull.head.repo?.full_name ?? null,
+    baseRef: pull.base.ref,
+    baseSha: pull.base.sha,
+    labels: pull.labels.map(({ name }) => name),
+    changedFiles: pull.changed_files,
+    authorAssociation: pull.author_association,
+  }));
+
+export const pullRequestHeadsSchema = z.array(
+  z.object({ number: z.int(), head: z.object({ sha: z.string() }) }),
+);
+
+export const filesSchema = z.array(
+  z
+    .object({
+      filename: z.string(),
+      previous_filename: z.string().optional(),
+      status: z.enum(['added', 'modified', 'removed', 'renamed', 'copied', 'changed', 'unchanged']),
+      patch: z.string().optional(),
+      sha: z.string().nullable(),
+      additions: z.int(),
+      deletions: z.int(),
+    })
+    .transform(({ filename, previous_filename, status, patch, sha, additions, deletions }) => ({
+      path: filename,
+      ...(previous_filename !== undefined && { previousPath: previous_filename }),
+      status,
+      ...(patch !== undefined && { patch }),
+      blobSha: sha,
+      additions,
+      deletions,
+    })),
+);
+
+/** GitHub gives `null` for an address it does not know, and `{}` in some old commits. */
+const contributor = accountSchema
+  .or(z.strictObject({}).transform(() => null))
+  .nullish()
+  .transform((account): Person | null => account ?? null);
+const signature = z.object({ email: z.string().nullish() }).nullish();
+
+export const commitsSchema = z.array(
+  z
+    .object({
+      sha: z.string(),
+      commit: z.object({ message: z.string(), author: signature, committer: signature }),
+      author: contributor,
+      committer: contributor,
+    })
+    .transform(
+      ({ sha, commit, author, committer }): Commit => ({
+        sha,
+        message: commit.message,
+        author,
+        committer,
+        authorEmail: commit.author?.email ?? null,
+        committerEmail: commit.committer?.email ?? null,
+      }),
+    ),
+);
+
+export const blobSchema = z.object({
+  content: z.string(),
+  encoding: z.literal('base64'),
+  size: z.int(),
+});
+
+const contentSchema = z
+  .object({ path: z.string(), type: z.string(), sha: z.string(), size: z.int() })
+  .transform(
+    ({ path, type, sha, size }): TreeEntry => ({
+      path,
+      type: type === 'file' || type === 'dir' ? type : 'other',
+      sha,
+      size,
+    }),
+  );
+
+/** `undefined` for what is no folder: GitHub answers with an object for a file, a link or a submodule. */
+export const folderSchema = z
+  .array(contentSchema)
+  .or(z.looseObject({ type: z.string() }).transform(() => undefined));
+
+export const treeSchema = z.object({
+  truncated: z.boolean(),
+  tree: z.array(
+    z.object({
+      path: z.string(),
+      mode: z.string(),
+      type: z.string(),
+      sha: z.string(),
+      size: z.int().optional(),
+    }),
+  ),
+});
+
+const checkRunSchema = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    app: z.object({ id: z.int() }).nullable(),
+    status: z.string(),
+    conclusion: z.string().nullable(),
+    started_at: dateOrNull,
+    completed_at: dateOrNull,
+    html_url: z.string().nullish(),
+    external_id: z.string().nullish(),
+    output: z.object({ annotations_count: z.int() }),
+  })
+  .transform((run) => ({
+    id: run.id,
+    name: run.name,
+    appId: run.app?.id ?? null,
+    status: run.status,
+    conclusion: run.conclusion,
+    startedAt: run.started_at,
+    completedAt: run.completed_at,
+    url: run.html_url ?? null,
+    externalId: run.external_id ?? null,
+    annotations: run.output.annotations_count,
+  }));
+export const checkRunsSchema = z
+  .object({ check_runs: z.array(checkRunSchema) })
+  .transform((page) => page.check_runs);
+
+export const createdSchema = z.object({ id: z.int() });
+export const createdCheckRunSchema = z
+  .object({ id: z.int(), html_url: z.string().nullish() })
+  .transform(({ id, html_url }) => ({ id, url: html_url ?? undefined }));
+
+export const statusesSchema = z
+  .object({
+    statuses: z.array(
+      z.object({
+        context: z.string(),
+        state: z.enum(['error', 'failure', 'pending', 'success']),
+        target_url: z.string().nullish(),
+        created_at: dateOrNull,
+      }),
+    ),
+  })
+  .transform((page) =>
+    page.statuses.map(({ context, state, target_url, created_at }) => ({
+      context,
+      state,
+      url: target_url ?? null,
+      createdAt: created_at,
+    })),
+  );
+
+export const branchSchema = z.object({ name: z.string(), commit: z.object({ sha: z.string() }) });
+
+/** The branch's own protection; GitHub shows it to everyone who may read the branch. */
+export const protectionSchema = z.object({
+  protection: z
+    .object({
+      required_status_checks: z
+        .object({
+          enforcement_level: z.string().nullish(),
+          contexts: z.array(z.string()).nullish(),
+          checks: z.array(z.object({ context: z.string(), app_id: z.int().nullish() })).nullish(),
+        })
+        .nullish(),
+    })
+    .nullish(),
+});
+
+/** The rules of all rulesets that apply to a branch; of other types than required checks nothing is read. */
+export const branchRulesSchema = z.array(
+  z.object({
+    type: z.string(),
+    parameters: z
+      .object({
+        required_status_checks: z
+          .array(z.object({ context: z.string(), integration_id: z.int().nullish() }))
+          .optional(),
+      })
+      .nullish(),
+  }),
+);
+
+/** The counts by content, without the total and the address that GitHub puts among them; none when it shows none. */
+const reactionCounts = z
+  .record(z.string(), z.unknown())
+  .nullish()
+  .transform((rollup): Readonly<Record<string, number>> => {
+    const counts = Object.entries(rollup ?? {}).filter(
+      (entry): entry is [string, number] => typeof entry[1] === 'number' && entry[0] !== 'total_count',
+    );
+    return Object.fromEntries(counts);
+  });
+
+/** A comment counts as an app's only if its bot wrote it: people can write through an app, too. */
+export const commentSchema = z
+  .object({
+    id: z.int(),
+    body: z.string().nullish(),
+    user: personOrGhost,
+    performed_via_github_app: z.object({ id: z.int() }).nullish(),
+    reactions: reactionCounts,
+  })
+  .transform(({ id, body, user, performed_via_github_app: app, reactions }) => ({
+    id,
+    body: body ?? '',
+    author: user,
+    viaAppId: user.type === 'Bot' ? (app?.id ?? null) : null,
+    reactions,
+  }));
+
+export const commentsSchema = z.array(commentSchema);
+
+export const reactionsSchema = z.array(
+  z
+    .object({
+      id: z.int(),
+      user: personOrGhost,
+      content: z.string(),
+      created_at: z.iso.datetime({ offset: true }).transform((text) => new Date(text)),
+    })
+    .transform(({ id, user, content, created_at }) => ({ id, person: user, content, createdAt: created_at })),
+);
+
+export const permissionSchema = z.object({ permission: z.string(), role_name: z.string().nullish() });
+export const membershipSchema = z.object({ state: z.string() });
+export const mergedSchema = z.object({ merged: z.literal(true), sha: z.string() });

@@ -1,0 +1,203 @@
+import { createAppAuth } from '@octokit/auth-app';
+import { Octokit } from '@octokit/rest';
+import type { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { GitHubError } from '../github.ts';
+import { RequestFailure, toFailure } from './failure.ts';
+import { type AnswerCache, bounded, conditional, type Fetch, REVALIDATED } from './transport.ts';
+
+/** One answer of GitHub, for counters. */
+export interface AnsweredRequest {
+  installationId: number;
+  /** Method and route with the names of its parameters, so that there are few of them. */
+  route: string;
+  /** 0 when there was no answer. */
+  status: number;
+  durationMs: number;
+  /** It was a 304, which costs nothing of the hourly limit. */
+  revalidated: boolean;
+  /** What is left of the hourly limit, when GitHub said. */
+  remaining: number | undefined;
+}
+
+export interface ClientDeps {
+  appId: number;
+  privateKey: string;
+  apiUrl: string;
+  userAgent: string;
+  timeoutMs: number;
+  log: Log;
+  clock: Clock;
+  onAnswer: (answered: AnsweredRequest) => void;
+  fetch: Fetch;
+  cache: AnswerCache;
+}
+
+/** No answer that is used is as large: 100 files with their patches are a few megabytes. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const PER_PAGE = 100;
+/** Lists that go on after so many pages are somebody's attack or a loop. */
+const MAX_PAGES = 100;
+
+export type Parameters = Readonly<Record<string, unknown>>;
+
+/** How one request differs from the others. */
+export interface RequestOptions {
+  timeoutMs?: number;
+  maxBytes?: number;
+  /** Called when the request is about to leave, after waiting for a token; a throw keeps it from leaving. */
+  beforeSending?: () => void;
+}
+
+/** GitHub's REST API as one installation of the app: signed in, bounded, conditional, checked. */
+export interface Client {
+  /**
+   * One request, once: trying again is the outbox's and the queue's business.
+   * @param route Octokit's form, as in `GET /repos/{owner}/{repo}`; other parameters go to the query or the body.
+   * @throws GitHubError for every failure, and when the answer is not what the schema says (`unavailable`).
+   */
+  request<T>(
+    route: string,
+    parameters: Parameters,
+    schema: z.ZodType<T>,
+    options?: RequestOptions,
+  ): Promise<T>;
+  /** The entries of a list, page after page, as they are asked for. @throws GitHubError after 100 pages. */
+  entries<T>(route: string, parameters: Parameters, page: z.ZodType<T[]>): AsyncGenerator<T, void>;
+  /** All entries, or the first `max`. */
+  list<T>(route: string, parameters: Parameters, page: z.ZodType<T[]>, max?: number): Promise<T[]>;
+}
+
+export function createClient(deps: ClientDeps, installationId: number): Client {
+  const { clock, log } = deps;
+  let octokit = signedIn();
+
+  function signedIn(): Octokit {
+    const quiet = {
+      debug() {},
+      info() {},
+      warn: (message: string) => log.warn({ installation: installationId }, message),
+      error() {},
+    };
+    return new Octokit({
+      authStrategy: createAppAuth,
+      auth: { appId: deps.appId, privateKey: deps.privateKey, installationId },
+      baseUrl: deps.apiUrl,
+      userAgent: deps.userAgent,
+      log: quiet,
+      request: { fetch: transport({}), log: quiet },
+    });
+  }
+
+  function transport({ timeoutMs, maxBytes, beforeSending }: RequestOptions): Fetch {
+    const limited = bounded(deps.fetch, {
+      timeoutMs: timeoutMs ?? deps.timeoutMs,
+      maxBytes: maxBytes ?? MAX_ANSWER_BYTES,
+    });
+    const guarded: Fetch = async (input, init) => {
+      beforeSending?.();
+      return limited(input, init);
+    };
+    return conditional(guarded, deps.cache, String(installationId));
+  }
+
+  async function send(route: string, parameters: Parameters, options?: RequestOptions) {
+    refuseDots(route, parameters);
+    const started = clock.now().getTime();
+    const note = (status: number, headers: Parameters) => {
+      const remaining = headers['x-ratelimit-remaining'];
+      deps.onAnswer({
+        installationId,
+        route,
+        status,
+        durationMs: clock.now().getTime() - started,
+        revalidated: headers[REVALIDATED] === 'true',
+        remaining: typeof remaining === 'string' ? Number(remaining) : undefined,
+      });
+    };
+    try {
+      const answered = await octokit.request(route, {
+        ...parameters,
+        headers: { 'x-github-api-version': '2022-11-28' },
+        ...(options && { request: { fetch: transport(options) } }),
+      });
+      note(answered.status, answered.headers);
+      return answered;
+    } catch (error) {
+      const failure = toFailure(error, route, clock.now());
+      note(failure.status, {});
+      // A token that GitHub has revoked would be used for the rest of its hour.
+      if (failure.status === 401) octokit = signedIn();
+      throw failure;
+    }
+  }
+
+  function read<T>(route: string, status: number, data: unknown, schema: z.ZodType<T>): T {
+    const parsed = schema.safeParse(data);
+    if (parsed.success) return parsed.data;
+    const [issue] = parsed.error.issues;
+    throw new RequestFailure({
+      kind: 'unavailable',
+      status,
+      route,
+      said: `but not as documented: ${issue?.path.join('.') || 'the answer'}: ${issue?.message}`,
+      signIn: false,
+    });
+  }
+
+  async function request<T>(
+    route: string,
+    parameters: Parameters,
+    schema: z.ZodType<T>,
+    options?: RequestOptions,
+  ): Promise<T> {
+    const { status, data } = await send(route, parameters, options);
+    return read(route, status, data, schema);
+  }
+
+  /**
+   * Not `octokit.paginate`: that one takes a 409 for the end of the list. Nor is the `Link` header enough: a page that
+   * was full and has not changed is a 304 whose stored header knows of no next page, although there is one by now. So
+   * a full page is always followed by another look.
+   */
+  async function* entries<T>(route: string, parameters: Parameters, page: z.ZodType<T[]>) {
+    for (let number = 1; number <= MAX_PAGES; number++) {
+      const query = number === 1 ? {} : { page: number };
+      const { status, headers, data } = await send(route, { ...parameters, per_page: PER_PAGE, ...query });
+      const found = read(route, status, data, page);
+      yield* found;
+      if (found.length < PER_PAGE && !/;\s*rel="next"/.test(headers.link ?? '')) return;
+    }
+    throw new GitHubError(
+      'invalid',
+      0,
+      `${route}: there are more than ${MAX_PAGES} pages; that is not read.`,
+    );
+  }
+
+  async function list<T>(
+    route: string,
+    parameters: Parameters,
+    page: z.ZodType<T[]>,
+    max = Number.POSITIVE_INFINITY,
+  ): Promise<T[]> {
+    const all: T[] = [];
+    for await (const entry of entries(route, parameters, page)) {
+      all.push(entry);
+      if (all.length >= max) break;
+    }
+    return all;
+  }
+
+  return { request, entries, list };
+}
+
+/** A parameter of dots would be taken for a step up in the path, to another route than the one that was meant. */
+function refuseDots(route: string, parameters: Parameters): void {
+  for (const [name, value] of Object.entries(parameters)) {
+    if ((value === '.' || value === '..') && route.includes(`{${name}}`)) {
+      throw new GitHubError('invalid', 0, `${route}: {${name}} cannot be "${value}"; nothing was sent.`);
+    }
+  }
+}

@@ -1,0 +1,301 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../core/clock.ts';
+import { CountersignError, messageOf } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { JobRow, Storage, Tx } from '../storage/storage.ts';
+import { backoffMs } from './backoff.ts';
+import { isOfDeadProcess, leaseToken, thisProcess } from './owner.ts';
+import type { Job, JobHandler, JobKind, NewJob, Queue } from './queue.ts';
+
+/** How long an aborted handler has to end; one that takes longer keeps its lease until that ends. */
+const ABORT_GRACE_MS = 500;
+
+export interface EmbeddedQueueOptions {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  /** How many jobs are under way at once. */
+  concurrency?: number;
+  /** How long a job stays with a process that shows no sign of life. */
+  leaseMs?: number;
+  /** How soon, at the latest, jobs that another process enqueued are noticed. */
+  pollMs?: number;
+  /** How often a job is tried before it is given up. */
+  maxAttempts?: number;
+  /** From 0 up to 1, for the jitter of the backoff. */
+  random?: () => number;
+}
+
+/**
+ * A queue inside the database and inside this process. Everything it writes happens in turns: one short transaction
+ * that records what has ended, renews leases and claims what is due, so that a busy queue pays for one commit where
+ * one per change would be three.
+ */
+export function createEmbeddedQueue(options: EmbeddedQueueOptions): Queue {
+  return new EmbeddedQueue(options);
+}
+
+interface Running {
+  handlers: Record<JobKind, JobHandler>;
+  onGivenUp: (job: Job, error: unknown) => Promise<void>;
+}
+
+/** A job that this process holds. */
+interface Work {
+  row: JobRow;
+  token: string;
+  job: Job;
+  /** When the lease is to be renewed, in ms since 1970. */
+  renewAt: number;
+  abort: AbortController;
+  /** No longer ours: whatever its handler says counts for nothing. */
+  lost: boolean;
+  over: Promise<void>;
+}
+
+type Verdict = { kind: 'remove' } | { kind: 'return'; at: Date; attempts: number };
+
+class EmbeddedQueue implements Queue {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #concurrency: number;
+  readonly #leaseMs: number;
+  readonly #pollMs: number;
+  readonly #maxAttempts: number;
+  readonly #random: () => number;
+  readonly #owner = thisProcess();
+
+  #state: 'new' | 'working' | 'stopping' | 'stopped' = 'new';
+  #running: Running | undefined;
+  readonly #underWay = new Set<Work>();
+  /** What handlers have said and no transaction has recorded yet. */
+  #verdicts: { work: Work; verdict: Verdict }[] = [];
+  #waitingForIdle: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  #deadReleased = false;
+
+  #timer: NodeJS.Timeout | undefined;
+  #turning: Promise<void> | undefined;
+  #woken = false;
+  /** Bound to where the queue was made: `enqueue` runs inside a transaction that the work must not seem part of. */
+  readonly #startTurning = AsyncLocalStorage.bind(() => {
+    this.#turning ??= this.#turnWhileWoken();
+  });
+
+  constructor(options: EmbeddedQueueOptions) {
+    this.#storage = options.storage;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#concurrency = options.concurrency ?? 16;
+    this.#leaseMs = options.leaseMs ?? 30_000;
+    this.#pollMs = options.pollMs ?? 1_000;
+    this.#maxAttempts = options.maxAttempts ?? 8;
+    this.#random = options.random ?? Math.random;
+  }
+
+  async enqueue(tx: Tx, { kind, key, payload, runAt = this.#clock.now(), coalesce }: NewJob): Promise<void> {
+    const known = coalesce === true && (await tx.jobs.bringForward(kind, key, runAt));
+    if (!known) await tx.jobs.insert({ kind, key, payload: JSON.stringify(payload ?? null), runAt });
+    // The turn's own transaction waits for the caller's to end, so it cannot come too early.
+    this.#wake();
+  }
+
+  start(handlers: Running['handlers'], onGivenUp: Running['onGivenUp']): void {
+    if (this.#state !== 'new') throw new CountersignError('queue.started', 'The queue was started before.');
+    this.#state = 'working';
+    this.#running = { handlers, onGivenUp };
+    this.#wake();
+  }
+
+  poke(): void {
+    this.#wake();
+  }
+
+  idle(): Promise<void> {
+    if (this.#state !== 'working') return Promise.reject(notWorking());
+    return new Promise((resolve, reject) => {
+      this.#waitingForIdle.push({ resolve, reject });
+      this.#wake();
+    });
+  }
+
+  async stop(ms: number): Promise<void> {
+    if (this.#state === 'new') this.#state = 'stopped';
+    if (this.#state !== 'working') return;
+    this.#state = 'stopping';
+    await this.#turning;
+    await this.#workOver(ms);
+    for (const work of this.#underWay) {
+      work.abort.abort(new CountersignError('queue.stopping', 'The queue is being stopped.'));
+    }
+    await this.#workOver(ABORT_GRACE_MS);
+    for (const work of this.#underWay) {
+      work.lost = true;
+      this.#log.warn({ job: work.row.id, kind: work.job.kind }, 'a job went on after it was aborted');
+    }
+    this.#wake();
+    await this.#turning;
+    this.#state = 'stopped';
+    clearTimeout(this.#timer);
+    for (const waiting of this.#waitingForIdle.splice(0)) waiting.reject(notWorking());
+  }
+
+  #wake(): void {
+    if (this.#state !== 'working' && this.#state !== 'stopping') return;
+    this.#woken = true;
+    this.#startTurning();
+  }
+
+  async #turnWhileWoken(): Promise<void> {
+    clearTimeout(this.#timer);
+    let nextDue: Date | undefined;
+    while (this.#woken) {
+      // What ends or is enqueued in the same turn of the event loop shares a transaction.
+      await nextTurn();
+      this.#woken = false;
+      try {
+        nextDue = await this.#turn();
+      } catch (error) {
+        this.#log.error({ err: error }, `the queue could not reach its database: ${messageOf(error)}`);
+      }
+    }
+    // In one go with the last look at `woken`, so that no call falls between.
+    this.#turning = undefined;
+    const wait = nextDue ? Math.max(1, nextDue.getTime() - this.#clock.now().getTime()) : this.#pollMs;
+    this.#timer = setTimeout(() => this.#wake(), Math.min(wait, this.#pollMs, this.#leaseMs / 3));
+  }
+
+  /** Returns when the next waiting job falls due. */
+  async #turn(): Promise<Date | undefined> {
+    const now = this.#clock.now();
+    const leaseUntil = new Date(now.getTime() + this.#leaseMs);
+    const token = leaseToken(this.#owner);
+    const verdicts = [...this.#verdicts];
+    const renewing = [...this.#underWay].filter((work) => !work.lost && work.renewAt <= now.getTime());
+    const free = this.#state === 'working' ? this.#concurrency - this.#underWay.size : 0;
+    const waiting = this.#waitingForIdle.length;
+
+    const found = await this.#storage.transaction(async ({ jobs }) => {
+      if (!this.#deadReleased) {
+        const tokens = await jobs.leaseTokens();
+        for (const dead of tokens.filter((held) => isOfDeadProcess(held, this.#owner))) {
+          await jobs.release(dead);
+        }
+      }
+      const lost: Work[] = [];
+      for (const { work, verdict } of verdicts) {
+        const { row } = work;
+        const kept =
+          verdict.kind === 'remove'
+            ? await jobs.complete(row.id, work.token)
+            : await jobs.retry(row.id, work.token, verdict.at, verdict.attempts);
+        if (!kept) lost.push(work);
+      }
+      for (const work of renewing) {
+        if (!(await jobs.extend(work.row.id, work.token, leaseUntil))) lost.push(work);
+      }
+      const claimed = free > 0 ? await jobs.claim(now, leaseUntil, token, free) : [];
+      const due = waiting > 0 ? await jobs.countDue(now) : undefined;
+      return { lost, claimed, due, nextDue: await jobs.nextDue(now) };
+    });
+
+    this.#deadReleased = true;
+    this.#verdicts = this.#verdicts.slice(verdicts.length);
+    const renewAt = now.getTime() + this.#leaseMs / 3;
+    for (const work of renewing) work.renewAt = renewAt;
+    for (const work of found.lost) this.#lose(work);
+    for (const row of found.claimed) this.#begin(row, token, renewAt);
+    // Only for those who waited before the count; a handler that lost its lease is under way all the same.
+    if (found.due === 0 && this.#underWay.size === 0) {
+      for (const { resolve } of this.#waitingForIdle.splice(0, waiting)) resolve();
+    }
+    return found.nextDue;
+  }
+
+  #lose(work: Work): void {
+    work.lost = true;
+    work.abort.abort(new CountersignError('queue.lease_lost', 'The lease of this job was lost.'));
+    this.#log.warn({ job: work.row.id, kind: work.job.kind }, 'the lease of a job was lost');
+  }
+
+  #begin(row: JobRow, token: string, renewAt: number): void {
+    const kind = row.kind as JobKind;
+    const job: Job = { kind, key: row.key, payload: JSON.parse(row.payload), attempts: row.attempts };
+    const work: Work = {
+      row,
+      token,
+      job,
+      renewAt,
+      abort: new AbortController(),
+      lost: false,
+      over: Promise.resolve(),
+    };
+    this.#underWay.add(work);
+    work.over = this.#perform(work).then((verdict) => {
+      this.#underWay.delete(work);
+      if (!work.lost) this.#verdicts.push({ work, verdict });
+      this.#wake();
+    });
+  }
+
+  /** Never rejects. */
+  async #perform(work: Work): Promise<Verdict> {
+    const { job, abort } = work;
+    try {
+      if (job.attempts >= this.#maxAttempts) {
+        throw new CountersignError(
+          'queue.given_up',
+          `The job was begun ${job.attempts} times, and each time its process ended or giving it up failed.`,
+        );
+      }
+      const handler = this.#running?.handlers[job.kind];
+      if (!handler) {
+        throw new CountersignError('queue.unknown_kind', `No handler does jobs of kind "${job.kind}".`);
+      }
+      const result = await handler(job, abort.signal);
+      return result.kind === 'done' ? { kind: 'remove' } : { kind: 'return', at: result.at, attempts: 0 };
+    } catch (error) {
+      if (abort.signal.aborted) return { kind: 'return', at: this.#clock.now(), attempts: job.attempts };
+      const attempts = Math.min(job.attempts + 1, this.#maxAttempts);
+      const fields = { job: work.row.id, kind: job.kind, key: job.key, attempts, err: error };
+      if (attempts < this.#maxAttempts) {
+        this.#log.warn(fields, `a job failed and will be tried again: ${messageOf(error)}`);
+        return this.#after(attempts);
+      }
+      this.#log.error(fields, `a job is given up: ${messageOf(error)}`);
+      return await this.#giveUp(job, error, attempts);
+    }
+  }
+
+  async #giveUp(job: Job, error: unknown, attempts: number): Promise<Verdict> {
+    try {
+      await this.#running?.onGivenUp(job, error);
+      return { kind: 'remove' };
+    } catch (failure) {
+      this.#log.error(
+        { kind: job.kind, key: job.key, err: failure },
+        'giving up a job failed; it will be tried again',
+      );
+      return this.#after(attempts);
+    }
+  }
+
+  #after(attempts: number): Verdict {
+    const at = new Date(this.#clock.now().getTime() + backoffMs(attempts, this.#random()));
+    return { kind: 'return', at, attempts };
+  }
+
+  /** Resolves when nothing is under way, or after `ms`. */
+  async #workOver(ms: number): Promise<void> {
+    if (this.#underWay.size === 0) return;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    await Promise.race([late, Promise.all([...this.#underWay].map((work) => work.over))]);
+    clearTimeout(timer);
+  }
+}
+
+function notWorking(): CountersignError {
+  return new CountersignError('queue.not_working', 'The queue does not run, so it cannot become idle.');
+}

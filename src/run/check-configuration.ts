@@ -1,0 +1,84 @@
+import { parseChain } from '../chain/parse.ts';
+import { parseSettings } from '../chain/settings.ts';
+import { contentHash } from '../core/canonical.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Fault } from '../core/fault.ts';
+import type { Effect } from '../effect/effect.ts';
+import type { Event } from '../event/event.ts';
+import type { GitHub, GitHubReader, PullRequest, PullRequestFile, Repo } from '../github/github.ts';
+import { baseConfigurationCheck, configurationCheck } from '../words/configuration-check.ts';
+import { CHAINS_FOLDER, type Configuration, type Names, SETTINGS_FILE } from './configuration.ts';
+
+const MAX_FILE_BYTES = 65_536;
+
+/**
+ * The check runs about configuration that a pull request needs: a neutral one when files of the base branch cannot be
+ * used, and one that validates the files the pull request itself changes. The head's files are only parsed
+ * to be reported on; they govern nothing (invariant I4).
+ */
+export async function checkConfiguration(
+  deps: { github: GitHub; names: Names; clock: Clock },
+  event: Event,
+  pullRequest: PullRequest,
+  files: readonly PullRequestFile[],
+  { broken, sha }: Configuration,
+): Promise<{ key: string; effect: Effect }[]> {
+  const repo = { owner: event.repository.owner, name: event.repository.name };
+  const reader = deps.github.reader(event.installation_id);
+  const at = { headSha: pullRequest.headSha, at: deps.clock.now() };
+  const place = { installation_id: event.installation_id, owner: repo.owner, repo: repo.name };
+  const keyOf = (name: string) =>
+    `check_run:${event.repository.id}#${pullRequest.number}:${pullRequest.headSha}:${name}`;
+
+  const checks: { key: string; effect: Effect }[] = [];
+  if (broken.length > 0) {
+    const key = keyOf('base configuration');
+    const content = baseConfigurationCheck({
+      ...at,
+      externalId: idOf(key),
+      baseRef: pullRequest.baseRef,
+      baseSha: sha,
+      faults: broken.flatMap((file) => file.faults),
+    });
+    checks.push({ key, effect: { kind: 'check_run', ...place, content } });
+  }
+  const changed = files.filter((file) => isConfiguration(file.path) && file.status !== 'removed');
+  if (changed.length > 0) {
+    const faults = await Promise.all(changed.map((file) => faultsOf(reader, repo, file, deps.names)));
+    const key = keyOf('configuration');
+    const content = configurationCheck({
+      ...at,
+      externalId: idOf(key),
+      files: changed.map((file) => file.path),
+      faults: faults.flat(),
+    });
+    checks.push({ key, effect: { kind: 'check_run', ...place, content } });
+  }
+  return checks;
+}
+
+function isConfiguration(path: string): boolean {
+  return path === SETTINGS_FILE || (path.startsWith(`${CHAINS_FOLDER}/`) && /\.ya?ml$/.test(path));
+}
+
+async function faultsOf(
+  reader: GitHubReader,
+  repo: Repo,
+  file: PullRequestFile,
+  names: Names,
+): Promise<Fault[]> {
+  const bytes = file.blobSha === null ? undefined : await reader.blob(repo, file.blobSha, MAX_FILE_BYTES);
+  if (!bytes) {
+    return [
+      { file: file.path, line: 1, column: 1, message: 'the file is larger than 64 KB, the most allowed' },
+    ];
+  }
+  const text = new TextDecoder().decode(bytes);
+  return file.path === SETTINGS_FILE
+    ? parseSettings(text, file.path).faults
+    : parseChain(text, file.path, names).faults;
+}
+
+function idOf(key: string): string {
+  return contentHash(key).slice('sha256:'.length, 'sha256:'.length + 32);
+}

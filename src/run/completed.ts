@@ -1,0 +1,21 @@
+import { type Reason, reason } from './reason.ts';
+import type { RunState } from './run.ts';
+
+/** Why a run whose steps are all over is complete, told by its outcomes. */
+export function completedReason(state: RunState): Reason {
+  const outcomes = state.invocations.flatMap((step) => (step.outcome ? [step.outcome] : []));
+  for (const outcome of outcomes) {
+    if (outcome.outcome_kind === 'action_result' && outcome.action === 'gh-merge' && outcome.passed) {
+      return reason('run.completed', outcome.summary);
+    }
+  }
+  for (const outcome of outcomes) {
+    if (outcome.outcome_kind === 'review_verdict' && outcome.passed === false) {
+      return reason('run.completed.changes_requested', outcome.summary);
+    }
+  }
+  const hasMerge = state.run.definition.steps.some((step) => step.uses.name === 'gh-merge');
+  if (!hasMerge) return reason('run.completed', 'every step is done');
+  const unmet = outcomes.find((outcome) => outcome.passed !== true);
+  return reason('run.completed.not_merged', unmet?.summary ?? 'the merge step was skipped');
+}

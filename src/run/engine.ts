@@ -1,0 +1,194 @@
+import type { Artifact } from '../artifact/artifact.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Ids } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import type { Approval } from '../policy/approval.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { Tx } from '../storage/storage.ts';
+import type { Publisher } from './publish.ts';
+import type { Reason } from './reason.ts';
+import { isRunOver, isStepOver, type Run, type RunState, type Session } from './run.ts';
+import { type Command, nextWake, type SessionResult, type Signal, transition } from './transition.ts';
+
+export interface Engine {
+  /** Stores a new run and starts it, in the caller's transaction. */
+  begin(tx: Tx, state: RunState): Promise<void>;
+  /** Applies a signal in the caller's transaction: state, sessions, jobs and what people see change together. */
+  signal(tx: Tx, runId: string, signal: Signal): Promise<RunState | undefined>;
+  /**
+   * Records what a session came to. Refused (false) when the session is no longer the step's current one: a worker
+   * that was overtaken cannot write.
+   */
+  report(tx: Tx, sessionId: string, report: SessionReport): Promise<boolean>;
+}
+
+export interface SessionReport {
+  result: SessionResult;
+  artifacts: Artifact[];
+  /** Approvals that changed, oldest first. */
+  approvals: Approval[];
+  /** What the run is about is no more: it ends as cancelled, for this reason. */
+  endsRun?: Reason;
+}
+
+export function createEngine(deps: {
+  queue: Queue;
+  publisher: Publisher;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  /** Told when a session's work is void, so that whoever does it can stop. */
+  onAbort(sessionId: string): void;
+}): Engine {
+  const { queue, publisher, clock, ids, log } = deps;
+
+  async function begin(tx: Tx, state: RunState): Promise<void> {
+    await tx.runs.insert(state);
+    log.info(
+      {
+        run: state.run.id,
+        chain: state.run.chain,
+        repository: state.run.repository,
+        head: state.run.headSha,
+      },
+      'run begins',
+    );
+    await apply(tx, state, { kind: 'start' });
+  }
+
+  async function signal(tx: Tx, runId: string, what: Signal): Promise<RunState | undefined> {
+    const state = await tx.runs.load(runId);
+    return state && apply(tx, state, what);
+  }
+
+  async function report(tx: Tx, sessionId: string, done: SessionReport): Promise<boolean> {
+    const { result, artifacts, approvals } = done;
+    const found = await tx.runs.getSession(sessionId);
+    if (!found) return false;
+    const { session, invocation, runId } = found;
+    const isCurrent =
+      invocation.sessionId === sessionId &&
+      !isStepOver(invocation.status) &&
+      (session.status === 'running' || session.status === 'waiting');
+    if (!isCurrent) return false;
+    for (const artifact of artifacts) await tx.artifacts.insert(artifact);
+    for (const approval of approvals) await saveApproval(tx, approval);
+    await tx.runs.saveSession(sessionAfter(session, result));
+    if (done.endsRun) await signal(tx, runId, { kind: 'end', status: 'cancelled', reason: done.endsRun });
+    else await signal(tx, runId, { kind: 'session', sessionId, result });
+    return true;
+  }
+
+  function sessionAfter(session: Session, result: SessionResult): Session {
+    const finishedAt = clock.now();
+    switch (result.kind) {
+      case 'done':
+        return { ...session, status: 'completed', reason: null, finishedAt };
+      case 'waits':
+        return { ...session, status: 'waiting', reason: result.reason };
+      case 'failed':
+        return { ...session, status: 'failed', reason: result.reason, finishedAt };
+    }
+  }
+
+  async function apply(tx: Tx, before: RunState, what: Signal): Promise<RunState> {
+    const now = clock.now();
+    const { state, commands } = transition(before, what, now);
+    if (commands.length === 0 && JSON.stringify(state) === JSON.stringify(before)) {
+      await publisher.publish(tx, state);
+      return state;
+    }
+    state.run.updatedAt = now;
+    for (const command of commands) await carryOut(tx, state, command);
+    await tx.runs.save(state);
+    await closeQuestions(tx, state);
+    const wake = nextWake(state);
+    if (wake) {
+      const job = { kind: 'wake' as const, key: `wake:${state.run.id}`, payload: { runId: state.run.id } };
+      await queue.enqueue(tx, { ...job, runAt: wake, coalesce: true });
+    }
+    if (before.run.status !== state.run.status) {
+      log.info(
+        { run: state.run.id, from: before.run.status, to: state.run.status, reason: state.run.reason?.code },
+        isRunOver(state.run.status) ? 'run is over' : 'run moves on',
+      );
+    }
+    await publisher.publish(tx, state);
+    return state;
+  }
+
+  async function carryOut(tx: Tx, state: RunState, command: Command): Promise<void> {
+    switch (command.kind) {
+      case 'start': {
+        const step = stepOf(state, command.stepIndex);
+        const session: Session = {
+          id: ids.next('ses'),
+          invocationId: step.id,
+          attempt: step.attempts,
+          status: 'running',
+          reason: null,
+          startedAt: clock.now(),
+          finishedAt: null,
+        };
+        step.sessionId = session.id;
+        await tx.runs.insertSession(session);
+        await look(tx, session.id, 'event');
+        return;
+      }
+      case 'look': {
+        const { sessionId } = stepOf(state, command.stepIndex);
+        if (sessionId !== null) await look(tx, sessionId, command.because);
+        return;
+      }
+      case 'abort': {
+        const found = await tx.runs.getSession(command.sessionId);
+        const step = state.invocations.find((candidate) => candidate.id === found?.invocation.id);
+        if (found) {
+          await tx.runs.saveSession({
+            ...found.session,
+            status: step?.status === 'timed_out' ? 'timed_out' : 'cancelled',
+            reason: step?.reason ?? null,
+            finishedAt: clock.now(),
+          });
+        }
+        deps.onAbort(command.sessionId);
+      }
+    }
+  }
+
+  function look(tx: Tx, sessionId: string, because: 'time' | 'event'): Promise<void> {
+    return queue.enqueue(tx, {
+      kind: 'session',
+      key: `session:${sessionId}`,
+      payload: { sessionId, because },
+      coalesce: true,
+    });
+  }
+
+  /** A question whose step is over, and was not answered with yes or no, is void: nobody may countersign it later. */
+  async function closeQuestions(tx: Tx, state: RunState): Promise<void> {
+    for (const step of state.invocations.filter((candidate) => isStepOver(candidate.status))) {
+      const approval = await tx.approvals.ofInvocation(step.id);
+      if (approval?.status === 'open') await tx.approvals.save({ ...approval, status: 'void' });
+    }
+  }
+
+  return { begin, signal, report };
+}
+
+async function saveApproval(tx: Tx, approval: Approval): Promise<void> {
+  const known = (await tx.approvals.ofRun(approval.runId)).some((other) => other.id === approval.id);
+  if (known) await tx.approvals.save(approval);
+  else await tx.approvals.insert(approval);
+}
+
+function stepOf(state: RunState, index: number): RunState['invocations'][number] {
+  const step = state.invocations[index];
+  if (!step) throw new Error(`run ${state.run.id} has no step ${index}`);
+  return step;
+}
+
+/** A run's name for people: `octo/app#7`. */
+export function placeOf(run: Run): string {
+  return run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`;
+}

@@ -1,0 +1,232 @@
+import { MERGE_ACTION } from '../chain/chain.ts';
+import { dependenciesOf } from '../chain/graph.ts';
+import { unreachable } from '../core/errors.ts';
+import type { CiResult } from '../outcome/ci-result.ts';
+import { isBlocking, SEVERITIES } from '../outcome/finding.ts';
+import type { Outcome } from '../outcome/outcome.ts';
+import type { ReviewVerdict } from '../outcome/review-verdict.ts';
+import type { Approval } from '../policy/approval.ts';
+import { type Invocation, isRunOver, type Run, type RunState } from './run.ts';
+import { combined, type Why, why } from './why.ts';
+
+/** Children of one node at most: people read the first few, and the outcome itself has them all. */
+const MAX_REASONS = 20;
+
+/**
+ * The one answer to "why is this pull request (not) merging?", from the run as it is recorded (invariant I6). Only the
+ * steps on the way to the merge have a say; what else the chain does (a label, a comment) cannot hold it up. A chain
+ * that merges nothing is explained by all of its steps.
+ * @param approval the approval that the run asked for, if it has come to that.
+ */
+export function explain(state: RunState, approval: Approval | null): Why {
+  const { run } = state;
+  const stopped = hasStopped(run);
+  const reasons = [
+    ...(stopped ? [why('unmet', bare(run.reason?.summary ?? `the run was ${run.status}`))] : []),
+    ...(run.paused && !isRunOver(run.status)
+      ? [why('unmet', 'the pull request is paused until somebody resumes it')]
+      : []),
+    ...stepsOnTheWay(state)
+      .filter((step) => !(stopped && step.status === 'cancelled'))
+      .map((step) => stepWhy(state, step, approval)),
+  ];
+  const status = combined(reasons);
+  return why(status, headline(state, status, reasons), reasons);
+}
+
+/** The steps a merge depends on, and the merge itself; all steps of a chain that merges nothing. */
+export function stepsOnTheWay({ run, invocations }: RunState): Invocation[] {
+  const { steps } = run.definition;
+  const merging = steps.filter((step) => step.uses.name === MERGE_ACTION).map((step) => step.id);
+  const wanted = new Set([...merging, ...merging.flatMap((id) => dependenciesOf(steps, id))]);
+  return merging.length === 0 ? invocations : invocations.filter((step) => wanted.has(step.stepId));
+}
+
+function headline({ run, invocations }: RunState, status: Why['status'], reasons: readonly Why[]): string {
+  // In the order of the steps: what comes later is often a consequence, such as a step that was skipped.
+  const first = reasons.find((reason) => reason.status !== 'met')?.summary ?? 'nothing is known yet';
+  const merge = run.definition.steps.find((step) => step.uses.name === MERGE_ACTION);
+  if (!merge)
+    return status === 'met' ? 'every step is done; this chain merges nothing' : `not done: ${first}`;
+  const merged = invocations.find((step) => step.stepIndex === merge.index && step.status === 'completed');
+  switch (status) {
+    case 'met':
+      return merged?.outcome?.summary ?? 'nothing stands in the way; merging';
+    case 'pending':
+      return `not merging yet: ${first}`;
+    case 'unmet':
+    case 'unknown':
+      if (hasStopped(run)) return `stopped: ${first}`;
+      return isRunOver(run.status) ? `not merged: ${first}` : `not merging: ${first}`;
+    default:
+      return unreachable(status);
+  }
+}
+
+function hasStopped({ status }: Run): boolean {
+  return status === 'cancelled' || status === 'aborted';
+}
+
+/** What a decision hangs on, without the words that every summary of one begins with. */
+function decisive(decision: Why): string {
+  const reason = decision.reasons.find(({ status }) => status === decision.status);
+  return bare((reason ?? decision).summary);
+}
+
+function bare(summary: string): string {
+  return summary.replace(/^not merging: /, '');
+}
+
+function stepWhy(state: RunState, step: Invocation, approval: Approval | null): Why {
+  const asked = approval?.invocationId === step.id ? approval.decision : null;
+  const because = step.reason?.summary;
+  const said = (words: string) => `${step.stepId} ${words}${because === undefined ? '' : `: ${because}`}`;
+  switch (step.status) {
+    case 'pending':
+      return why('pending', `${step.stepId} has not started`);
+    case 'running':
+      return why('pending', `${step.stepId} is running`);
+    case 'waiting_ci':
+      return why('pending', said('waits for CI'), [], labels(step));
+    case 'waiting_until':
+      return why('pending', said('waits'), [], labels(step));
+    case 'waiting_approval':
+      if (asked === null) return why('pending', `${step.stepId} waits for a countersign`);
+      return asked.status === 'unmet' || asked.status === 'unknown'
+        ? why(asked.status, `${step.stepId} is held up: ${decisive(asked)}`, asked.reasons)
+        : why('pending', `${step.stepId} waits for a countersign (${decisive(asked)})`, asked.reasons);
+    case 'completed':
+      return step.outcome === null
+        ? why('unknown', `${step.stepId} is done, but its outcome is not known`)
+        : outcomeWhy(state, step.stepId, step.outcome, asked);
+    case 'skipped':
+      return why('unmet', said('was skipped'));
+    case 'failed':
+      return step.reason?.code === 'step.failed.incomplete'
+        ? why('unknown', said('is incomplete'), [], labels(step))
+        : why('unmet', said('failed'), asked?.reasons ?? [], labels(step));
+    case 'timed_out':
+      return why('unmet', `${step.stepId} took longer than it may`, asked?.reasons ?? []);
+    case 'cancelled':
+      return why('unmet', said('was cancelled'), asked?.reasons ?? []);
+    default:
+      return unreachable(step.status);
+  }
+}
+
+function outcomeWhy(state: RunState, id: string, outcome: Outcome, asked: Why | null): Why {
+  const summary = `${id}: ${outcome.summary}`;
+  switch (outcome.outcome_kind) {
+    case 'review_verdict':
+      return why(verdict(outcome), summary, reviewReasons(outcome));
+    case 'ci_result':
+      return noChecks(outcome)
+        ? noChecksWhy(id, state.run.settings.ci.no_checks === 'allow')
+        : why(verdict(outcome), summary, checkReasons(outcome));
+    case 'gate_verdict':
+      return why(
+        verdict(outcome),
+        summary,
+        outcome.criteria.map((criterion) =>
+          why(
+            criterion.passed ? 'met' : 'unmet',
+            criterion.description,
+            [],
+            [criterion.evidence].filter(Boolean),
+          ),
+        ),
+      );
+    case 'action_result':
+      return why(verdict(outcome), summary, asked?.reasons ?? []);
+    default:
+      return unreachable(outcome);
+  }
+}
+
+/** No verdict is never a yes (invariant I5). */
+function verdict(outcome: Outcome): Why['status'] {
+  return outcome.passed === null ? 'unknown' : outcome.passed ? 'met' : 'unmet';
+}
+
+function noChecks(outcome: CiResult): boolean {
+  return outcome.passed === null && outcome.checks.length === 0;
+}
+
+function noChecksWhy(id: string, allowed: boolean): Why {
+  return allowed
+    ? why('met', `${id}: no checks ran; the settings allow that`)
+    : why('unmet', `${id}: no checks ran, and the settings ask for some`);
+}
+
+function reviewReasons(outcome: ReviewVerdict): Why[] {
+  return atMost(
+    [
+      ...outcome.analyzers
+        .filter((analyzer) => analyzer.status !== 'ok')
+        .map((analyzer) =>
+          why('unknown', `${analyzer.name} ${analyzer.status === 'crashed' ? 'crashed' : 'took too long'}`),
+        ),
+      ...outcome.findings
+        .filter(isBlocking)
+        .sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
+        .map((finding) =>
+          why(
+            'unmet',
+            `${finding.severity}: ${finding.description}`,
+            [],
+            [finding.line === undefined ? finding.file : `${finding.file}:${finding.line}`],
+          ),
+        ),
+    ],
+    'finding',
+  );
+}
+
+function checkReasons(outcome: CiResult): Why[] {
+  const open = outcome.checks.filter((check) => check.state === 'failed' || check.state === 'pending');
+  return atMost(
+    open.map((check) =>
+      why(check.state === 'failed' ? 'unmet' : 'pending', `${check.name}: ${check.conclusion}`),
+    ),
+    'check',
+  );
+}
+
+function atMost(reasons: Why[], noun: string): Why[] {
+  const left = reasons.length - MAX_REASONS;
+  if (left <= 0) return reasons;
+  const rest = combined(reasons.slice(MAX_REASONS));
+  return [...reasons.slice(0, MAX_REASONS), why(rest, `and ${left} more ${noun}${left === 1 ? '' : 's'}`)];
+}
+
+/** People are left out: the sentence names them. */
+function labels(step: Invocation): string[] {
+  const evidence = (step.reason?.evidence ?? []).filter(({ kind }) => kind !== 'person');
+  return evidence.slice(0, MAX_REASONS).map(({ label }) => label);
+}
+
+const MARKS: Readonly<Record<Why['status'], string>> = { met: '✔', unmet: '✘', pending: '…', unknown: '?' };
+
+/** The tree as indented lines, for terminals and for replies (there in a code block). */
+export function explainText(tree: Why): string {
+  return lines(tree, '').join('\n');
+}
+
+function lines(node: Why, indent: string): string[] {
+  const evidence = node.evidence.length === 0 ? '' : ` (${node.evidence.map(plainLine).join(', ')})`;
+  return [
+    `${indent}${MARKS[node.status]} ${plainLine(node.summary)}${evidence}`,
+    ...node.reasons.flatMap((reason) => lines(reason, `${indent}  `)),
+  ];
+}
+
+/**
+ * Text from anywhere as one line that a terminal only shows. Control characters can move the cursor, rename the
+ * window or hide a line; direction marks can make `exe.txt` of `txt.exe`: they become a visible `�`, so that nobody
+ * takes the name for another one.
+ */
+export function plainLine(text: string): string {
+  return text
+    .replaceAll(/\s*[\r\n\u2028\u2029]+\s*/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu, '\uFFFD');
+}

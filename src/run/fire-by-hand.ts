@@ -1,0 +1,65 @@
+import type { EventOf } from '../event/event.ts';
+import { newRun } from './new-run.ts';
+import { factsOf, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
+import { reason } from './reason.ts';
+
+/** Begins a chain because a person asked for it, whatever its trigger; an unfinished run of it gives way. */
+export async function fireByHand(
+  deps: PullRequestDeps,
+  event: EventOf<'manual.fired'>,
+  deliveryId: number | null,
+): Promise<void> {
+  const { engine, log } = deps;
+  if (event.pull_request === null) {
+    log.warn({ chain: event.chain }, 'a chain can only be fired for a pull request');
+    return;
+  }
+  const repo = { owner: event.repository.owner, name: event.repository.name };
+  const reader = deps.github.reader(event.installation_id);
+  const pullRequest = await reader.pullRequest(repo, event.pull_request);
+  const configuration = await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef);
+  const chain = configuration?.chains.find((candidate) => candidate.name === event.chain);
+  if (!configuration || !chain || pullRequest.state === 'closed') {
+    log.warn({ chain: event.chain, pull_request: event.pull_request }, 'the fired chain cannot run');
+    return;
+  }
+  const facts = factsOf(event, pullRequest, repositoryFacts(event, pullRequest));
+  const inputs = Object.fromEntries(
+    Object.entries(event.inputs).map(([key, value]) => [`input_${key}`, value]),
+  );
+  await deps.storage.transaction(async (tx) => {
+    const row = await tx.pullRequests.get(event.repository.id, pullRequest.number);
+    const state = newRun(
+      {
+        chain,
+        settings: configuration.settings,
+        event,
+        deliveryId,
+        pullRequest: pullRequest.number,
+        headSha: pullRequest.headSha,
+        baseRef: pullRequest.baseRef,
+        baseSha: configuration.sha,
+        facts: { ...facts, trigger: { ...inputs, ...facts.trigger } },
+        paused: (row?.pausedBy ?? null) !== null,
+      },
+      deps.ids,
+      deps.clock.now(),
+    );
+    const unfinished = await tx.runs.list({
+      repositoryId: event.repository.id,
+      pullRequest: pullRequest.number,
+      chain: chain.name,
+      active: true,
+    });
+    for (const run of unfinished) {
+      await engine.signal(tx, run.id, {
+        kind: 'end',
+        status: 'cancelled',
+        reason: reason('run.cancelled.superseded', `superseded: ${event.actor} fired the chain again`, [
+          { kind: 'run', id: state.run.id, label: chain.name },
+        ]),
+      });
+    }
+    await engine.begin(tx, state);
+  });
+}

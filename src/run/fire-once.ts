@@ -1,0 +1,170 @@
+import { type TriggerFacts, triggerMatches } from '../chain/trigger.ts';
+import { unreachable } from '../core/errors.ts';
+import type { EventOf } from '../event/event.ts';
+import type { Configuration } from './configuration.ts';
+import { newRun } from './new-run.ts';
+import { factsOf, type PullRequestDeps } from './on-pull-request.ts';
+import type { RunFacts } from './run.ts';
+
+export type OneTimeEvent = EventOf<'pr.merged' | 'pr.closed' | 'issue.created' | 'file.changed'>;
+
+/** What a one-time event is about, in the terms runs and triggers use. */
+interface Subject {
+  pullRequest: number | null;
+  headSha: string;
+  baseRef: string;
+  defaultBranch: string;
+  trigger: RunFacts['trigger'];
+  facts: Pick<TriggerFacts, 'pull_request' | 'issue' | 'push'>;
+}
+
+/**
+ * Begins the chains that wait for something that happens once: a merge, a close, a new issue, a push. A delivery that
+ * comes again finds the run it began before and begins none.
+ */
+export async function fireOnce(
+  deps: PullRequestDeps,
+  event: OneTimeEvent,
+  deliveryId: number | null,
+): Promise<void> {
+  const { owner, name } = event.repository;
+  const configuration = await governing(deps, event);
+  const waiting = configuration?.chains.filter((chain) => chain.trigger.event === event.kind) ?? [];
+  if (!configuration || waiting.length === 0) return;
+
+  const subject = await subjectOf(deps, event);
+  const repository = { full_name: `${owner}/${name}`, owner, name, default_branch: subject.defaultBranch };
+  const firing = waiting.filter(
+    (chain) => triggerMatches(chain, { event: event.kind, repository, ...subject.facts }).matches,
+  );
+  await deps.storage.transaction(async (tx) => {
+    for (const chain of firing) {
+      const earlier = await tx.runs.list({
+        repositoryId: event.repository.id,
+        headSha: subject.headSha,
+        chain: chain.name,
+      });
+      if (earlier.some((run) => sameSubject(run.facts.trigger, subject.trigger))) continue;
+      const state = newRun(
+        {
+          chain,
+          settings: configuration.settings,
+          event,
+          deliveryId,
+          pullRequest: subject.pullRequest,
+          headSha: subject.headSha,
+          baseRef: subject.baseRef,
+          baseSha: configuration.sha,
+          facts: { repo: repository, trigger: subject.trigger },
+          paused: false,
+        },
+        deps.ids,
+        deps.clock.now(),
+      );
+      await deps.engine.begin(tx, state);
+    }
+  });
+}
+
+function sameSubject(a: RunFacts['trigger'], b: RunFacts['trigger']): boolean {
+  return a.event === b.event && a.pr_number === b.pr_number && a.issue_number === b.issue_number;
+}
+
+/**
+ * What governs the event. A pull request that has ended goes by what it was last judged by, so that its own merge does
+ * not choose what is made of it; everything else goes by the default branch.
+ */
+async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Configuration | undefined> {
+  const { configuration } = deps;
+  const repo = { owner: event.repository.owner, name: event.repository.name };
+  switch (event.kind) {
+    case 'pr.merged':
+    case 'pr.closed': {
+      const runs = await deps.storage.read.runs.list({
+        repositoryId: event.repository.id,
+        pullRequest: event.pull_request,
+        limit: 1,
+      });
+      if (runs[0]) return configuration.atCommit(event.installation_id, repo, runs[0].baseSha);
+      const pullRequest = await deps.github
+        .reader(event.installation_id)
+        .pullRequest(repo, event.pull_request);
+      return configuration.atBranch(event.installation_id, repo, pullRequest.baseRef);
+    }
+    case 'file.changed': {
+      const { before_sha: before, head_sha: after, paths } = event;
+      if (event.branch !== event.default_branch) {
+        return configuration.atBranch(event.installation_id, repo, event.default_branch);
+      }
+      configuration.pushed(repo, { before, after, paths });
+      return configuration.atCommit(event.installation_id, repo, after);
+    }
+    case 'issue.created': {
+      const { defaultBranch } = await deps.github.reader(event.installation_id).repository(repo);
+      return configuration.atBranch(event.installation_id, repo, defaultBranch);
+    }
+    default:
+      return unreachable(event);
+  }
+}
+
+async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Subject> {
+  const { owner, name } = event.repository;
+  const repo = { owner, name };
+  const reader = deps.github.reader(event.installation_id);
+  switch (event.kind) {
+    case 'pr.merged':
+    case 'pr.closed': {
+      const pullRequest = await reader.pullRequest(repo, event.pull_request);
+      const { files } = await reader.pullRequestFiles(repo, event.pull_request);
+      const { defaultBranch } = pullRequest;
+      const about = { full_name: `${owner}/${name}`, owner, name, default_branch: defaultBranch };
+      return {
+        pullRequest: event.pull_request,
+        headSha: pullRequest.headSha,
+        baseRef: pullRequest.baseRef,
+        defaultBranch,
+        trigger: factsOf(event, pullRequest, about).trigger,
+        facts: {
+          pull_request: {
+            number: pullRequest.number,
+            base: pullRequest.baseRef,
+            head: pullRequest.headRef,
+            draft: pullRequest.draft,
+            author: pullRequest.author.login,
+            labels: pullRequest.labels,
+            changed_paths: files.map((file) => file.path),
+          },
+        },
+      };
+    }
+    case 'issue.created': {
+      const { defaultBranch } = await reader.repository(repo);
+      return {
+        pullRequest: null,
+        headSha: '',
+        baseRef: defaultBranch,
+        defaultBranch,
+        trigger: { event: event.kind, issue_number: event.issue, title: event.title, author: event.author },
+        facts: { issue: { number: event.issue, author: event.author, labels: [] } },
+      };
+    }
+    case 'file.changed':
+      return {
+        pullRequest: null,
+        headSha: event.head_sha,
+        baseRef: event.branch,
+        defaultBranch: event.default_branch,
+        trigger: {
+          event: event.kind,
+          head_sha: event.head_sha,
+          branch: event.branch,
+          author: event.pusher,
+          paths: event.paths,
+        },
+        facts: { push: { branch: event.branch, author: event.pusher, changed_paths: event.paths } },
+      };
+    default:
+      return unreachable(event);
+  }
+}

@@ -1,0 +1,64 @@
+import type { Chain } from '../chain/chain.ts';
+import type { Settings } from '../chain/settings.ts';
+import type { Ids } from '../core/ids.ts';
+import type { Event } from '../event/event.ts';
+import type { Invocation, Run, RunFacts, RunState } from './run.ts';
+
+export interface NewRun {
+  chain: Chain;
+  settings: Settings;
+  event: Event;
+  deliveryId: number | null;
+  pullRequest: number | null;
+  headSha: string;
+  baseRef: string;
+  baseSha: string;
+  facts: RunFacts;
+  paused: boolean;
+}
+
+/** A run that has not started yet, with its definition and settings snapshotted and a pending invocation per step. */
+export function newRun(from: NewRun, ids: Ids, now: Date): RunState {
+  const { chain, event } = from;
+  const run: Run = {
+    id: ids.next('run'),
+    installationId: event.installation_id,
+    repositoryId: event.repository.id,
+    repository: `${event.repository.owner}/${event.repository.name}`,
+    pullRequest: from.pullRequest,
+    headSha: from.headSha,
+    baseRef: from.baseRef,
+    baseSha: from.baseSha,
+    chain: chain.name,
+    definition: structuredClone(chain),
+    settings: structuredClone(from.settings),
+    facts: from.facts,
+    event,
+    deliveryId: from.deliveryId,
+    status: 'running',
+    reason: null,
+    paused: from.paused,
+    createdAt: now,
+    updatedAt: now,
+    finishedAt: null,
+  };
+  const invocations = chain.steps.map(
+    (step): Invocation => ({
+      id: ids.next('inv'),
+      runId: run.id,
+      stepIndex: step.index,
+      stepId: step.id,
+      status: 'pending',
+      reason: null,
+      attempts: 0,
+      sessionId: null,
+      waitUntil: null,
+      deadlineAt: null,
+      outcome: null,
+      outcomeArtifactId: null,
+      startedAt: null,
+      finishedAt: null,
+    }),
+  );
+  return { run, invocations };
+}

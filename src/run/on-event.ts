@@ -1,0 +1,79 @@
+import { unreachable } from '../core/errors.ts';
+import type { Event, EventOf } from '../event/event.ts';
+import { fireByHand } from './fire-by-hand.ts';
+import { fireOnce } from './fire-once.ts';
+import { onPullRequest, type PullRequestDeps } from './on-pull-request.ts';
+import type { Run } from './run.ts';
+
+export interface EventDeps extends PullRequestDeps {
+  /** Commands are a door of their own; the engine only hands the event on. */
+  onCommand(event: EventOf<'command.issued'>): Promise<void>;
+}
+
+/** Everything an event sets in motion. Each case reads the truth from GitHub and the database; order does not matter. */
+export async function onEvent(deps: EventDeps, event: Event, deliveryId: number | null): Promise<void> {
+  switch (event.kind) {
+    case 'pr.opened':
+    case 'pr.updated':
+      return onPullRequest(deps, event, deliveryId);
+    case 'pr.merged':
+    case 'pr.closed':
+      await onPullRequest(deps, event, deliveryId);
+      return fireOnce(deps, event, deliveryId);
+    case 'ci.changed':
+      return onCi(deps, event);
+    case 'approval.changed':
+      return onApproval(deps, event);
+    case 'command.issued':
+      return deps.onCommand(event);
+    case 'manual.fired':
+      return fireByHand(deps, event, deliveryId);
+    case 'issue.created':
+    case 'file.changed':
+      return fireOnce(deps, event, deliveryId);
+    default:
+      return unreachable(event);
+  }
+}
+
+async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>): Promise<void> {
+  await deps.storage.transaction(async (tx) => {
+    const runs = await tx.runs.list({
+      repositoryId: event.repository.id,
+      headSha: event.head_sha,
+      limit: 100,
+    });
+    for (const run of runs) {
+      const step = await redCi(run);
+      if (step !== undefined) await deps.engine.signal(tx, run.id, { kind: 'rerun', stepIndex: step });
+      else await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['ci', 'approval'] });
+    }
+
+    /** The CI step of a finished run that ended on red (or on nothing): what CI says now may let it go on. */
+    async function redCi(run: Run): Promise<number | undefined> {
+      if (run.status !== 'completed') return undefined;
+      const newest = await tx.runs.list({
+        repositoryId: run.repositoryId,
+        ...(run.pullRequest === null ? {} : { pullRequest: run.pullRequest }),
+        chain: run.chain,
+        limit: 1,
+      });
+      if (newest[0]?.id !== run.id) return undefined;
+      const state = await tx.runs.load(run.id);
+      return state?.invocations.find(
+        (step) => step.outcome?.outcome_kind === 'ci_result' && step.outcome.passed !== true,
+      )?.stepIndex;
+    }
+  });
+}
+
+async function onApproval(deps: EventDeps, event: EventOf<'approval.changed'>): Promise<void> {
+  await deps.storage.transaction(async (tx) => {
+    const runs = await tx.runs.list({
+      repositoryId: event.repository.id,
+      pullRequest: event.pull_request,
+      active: true,
+    });
+    for (const run of runs) await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] });
+  });
+}

@@ -1,0 +1,169 @@
+import type { Clock } from '../core/clock.ts';
+import type { Ids } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import { mergeKey } from '../effect/merge.ts';
+import type { Outbox } from '../effect/outbox.ts';
+import type { Event, EventOf } from '../event/event.ts';
+import type { GitHub, PullRequest, PullRequestFile } from '../github/github.ts';
+import type { Storage, Tx } from '../storage/storage.ts';
+import { checkConfiguration } from './check-configuration.ts';
+import type { ConfigurationLoader, Names } from './configuration.ts';
+import type { Engine } from './engine.ts';
+import { newRun } from './new-run.ts';
+import { type Plan, planRuns } from './plan.ts';
+import type { Run, RunFacts } from './run.ts';
+
+export type PullRequestEvent = EventOf<'pr.opened' | 'pr.updated' | 'pr.merged' | 'pr.closed'>;
+
+export interface PullRequestDeps {
+  storage: Storage;
+  github: GitHub;
+  engine: Engine;
+  outbox: Outbox;
+  configuration: ConfigurationLoader;
+  names: Names;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}
+
+/**
+ * Brings a pull request's runs in line with what GitHub says it is now: ends those about an older head, another base,
+ * a draft or a closed pull request, and begins what its chains want for the head.
+ */
+export async function onPullRequest(
+  deps: PullRequestDeps,
+  event: PullRequestEvent,
+  deliveryId: number | null,
+): Promise<void> {
+  const { storage, github, engine, clock } = deps;
+  if (event.kind === 'pr.merged' && (await onlyOurMerges(deps, event))) return;
+  const repo = { owner: event.repository.owner, name: event.repository.name };
+  const reader = github.reader(event.installation_id);
+  const pullRequest = await reader.pullRequest(repo, event.pull_request);
+  const isOpen = pullRequest.state === 'open';
+  const configuration = isOpen
+    ? await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef)
+    : undefined;
+  const files = isOpen ? (await reader.pullRequestFiles(repo, pullRequest.number)).files : [];
+  const configurationChecks = configuration
+    ? await checkConfiguration(deps, event, pullRequest, files, configuration)
+    : [];
+
+  await storage.transaction(async (tx) => {
+    const runs = await tx.runs.list({
+      repositoryId: event.repository.id,
+      pullRequest: event.pull_request,
+      limit: 1_000,
+    });
+    const now = { ...pullRequest, author: pullRequest.author.login, changedPaths: pathsOf(files) };
+    const facts = repositoryFacts(event, pullRequest);
+    const plan = planRuns(now, configuration?.chains ?? [], runs, facts);
+    await endRuns(deps, tx, plan, runs);
+    const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
+    await tx.pullRequests.upsert({
+      repositoryId: event.repository.id,
+      number: event.pull_request,
+      repository: facts.full_name,
+      installationId: event.installation_id,
+      pausedBy: row?.pausedBy ?? null,
+      updatedAt: clock.now(),
+    });
+    for (const chain of plan.begin) {
+      if (!configuration) continue;
+      const state = newRun(
+        {
+          chain,
+          settings: configuration.settings,
+          event,
+          deliveryId,
+          pullRequest: pullRequest.number,
+          headSha: pullRequest.headSha,
+          baseRef: pullRequest.baseRef,
+          baseSha: configuration.sha,
+          facts: factsOf(event, pullRequest, facts),
+          paused: (row?.pausedBy ?? null) !== null,
+        },
+        deps.ids,
+        clock.now(),
+      );
+      await engine.begin(tx, state);
+    }
+    await pokeRemaining(deps, tx, plan, runs);
+    for (const { key, effect } of configurationChecks) {
+      await deps.outbox.wish(tx, key, effect, { runId: null, at: clock.now() });
+    }
+  });
+}
+
+/**
+ * Whether every unfinished run of the pull request is merging it at this moment: then GitHub only tells what we did.
+ * The session that merges records it; in case it died with the answer, it is made to look again.
+ */
+async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent): Promise<boolean> {
+  return deps.storage.transaction(async (tx) => {
+    const unfinished = await tx.runs.list({
+      repositoryId: event.repository.id,
+      pullRequest: event.pull_request,
+      active: true,
+    });
+    for (const run of unfinished) {
+      const merging = await tx.effects.get(mergeKey(run.id, run.headSha));
+      if (!merging?.begun) return false;
+    }
+    for (const run of unfinished) {
+      await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] });
+    }
+    return true;
+  });
+}
+
+async function endRuns(deps: PullRequestDeps, tx: Tx, plan: Plan, runs: readonly Run[]): Promise<void> {
+  for (const { runId, reason } of plan.cancel) {
+    const run = runs.find((candidate) => candidate.id === runId);
+    const merging = run && (await tx.effects.get(mergeKey(run.id, run.headSha)))?.begun;
+    if (reason.code === 'run.cancelled.merged_elsewhere' && merging) {
+      // GitHub's word of our own merge can overtake its answer to us; the session that merges records it.
+      await deps.engine.signal(tx, runId, { kind: 'poke', for: ['approval'] });
+      continue;
+    }
+    await deps.engine.signal(tx, runId, { kind: 'end', status: 'cancelled', reason });
+  }
+}
+
+/** Any event of a pull request is a reason to look for a countersign at once. */
+async function pokeRemaining(deps: PullRequestDeps, tx: Tx, plan: Plan, runs: readonly Run[]): Promise<void> {
+  const ended = new Set(plan.cancel.map(({ runId }) => runId));
+  for (const run of runs) {
+    if (run.status !== 'waiting_approval' || ended.has(run.id)) continue;
+    await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] });
+  }
+}
+
+function pathsOf(files: readonly PullRequestFile[]): string[] {
+  return files.flatMap((file) =>
+    file.previousPath === undefined ? [file.path] : [file.path, file.previousPath],
+  );
+}
+
+export function repositoryFacts(event: Event, pullRequest: PullRequest): RunFacts['repo'] {
+  const { owner, name } = event.repository;
+  return { full_name: `${owner}/${name}`, owner, name, default_branch: pullRequest.defaultBranch };
+}
+
+export function factsOf(event: Event, pullRequest: PullRequest, repo: RunFacts['repo']): RunFacts {
+  return {
+    repo,
+    trigger: {
+      event: event.kind,
+      pr_number: pullRequest.number,
+      title: pullRequest.title,
+      author: pullRequest.author.login,
+      head_sha: pullRequest.headSha,
+      head: pullRequest.headRef,
+      base: pullRequest.baseRef,
+      draft: pullRequest.draft,
+      labels: pullRequest.labels,
+    },
+  };
+}

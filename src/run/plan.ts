@@ -1,0 +1,102 @@
+import type { Chain } from '../chain/chain.ts';
+import { triggerMatches } from '../chain/trigger.ts';
+import { type Reason, reason } from './reason.ts';
+import { isRunOver, type Run } from './run.ts';
+
+/** A pull request as GitHub has it now. */
+export interface PullRequestNow {
+  number: number;
+  state: 'open' | 'closed';
+  merged: boolean;
+  draft: boolean;
+  headSha: string;
+  headRef: string;
+  baseRef: string;
+  author: string;
+  labels: string[];
+  changedPaths: string[];
+}
+
+export interface Plan {
+  cancel: { runId: string; reason: Reason }[];
+  begin: Chain[];
+}
+
+/**
+ * What should happen to a pull request's runs, told by what the pull request is now and not by the event that made us
+ * look. Late, doubled and swapped deliveries therefore lead to the same runs.
+ * @param runs all runs of the pull request, newest first
+ */
+export function planRuns(
+  pullRequest: PullRequestNow,
+  chains: readonly Chain[],
+  runs: readonly Run[],
+  repository: { full_name: string; default_branch: string; owner: string; name: string },
+): Plan {
+  const plan: Plan = { cancel: [], begin: [] };
+  const wanted = chains.filter((chain) => fires(chain, pullRequest, repository));
+  for (const run of runs) {
+    const because = isRunOver(run.status) ? undefined : endBecause(run, pullRequest, wanted);
+    if (because) plan.cancel.push({ runId: run.id, reason: because });
+  }
+  if (pullRequest.state === 'closed') return plan;
+  const cancelled = new Set(plan.cancel.map(({ runId }) => runId));
+  for (const chain of wanted) {
+    const newest = runs.find((run) => run.chain === chain.name);
+    const speaksForThisHead =
+      newest !== undefined &&
+      !cancelled.has(newest.id) &&
+      newest.headSha === pullRequest.headSha &&
+      newest.baseRef === pullRequest.baseRef &&
+      !endedByCircumstance(newest);
+    if (!speaksForThisHead) plan.begin.push(chain);
+  }
+  return plan;
+}
+
+function fires(
+  chain: Chain,
+  pullRequest: PullRequestNow,
+  repository: Parameters<typeof planRuns>[3],
+): boolean {
+  if (chain.trigger.event !== 'pr.opened' && chain.trigger.event !== 'pr.updated') return false;
+  const { matches } = triggerMatches(chain, {
+    event: chain.trigger.event,
+    repository,
+    pull_request: {
+      number: pullRequest.number,
+      base: pullRequest.baseRef,
+      head: pullRequest.headRef,
+      draft: pullRequest.draft,
+      author: pullRequest.author,
+      labels: pullRequest.labels,
+      changed_paths: pullRequest.changedPaths,
+    },
+  });
+  return matches;
+}
+
+/** Why an unfinished run is about something that is no more. */
+function endBecause(run: Run, now: PullRequestNow, wanted: readonly Chain[]): Reason | undefined {
+  if (now.merged) return reason('run.cancelled.merged_elsewhere', 'the pull request was merged');
+  if (now.state === 'closed') return reason('run.cancelled.closed', 'the pull request was closed');
+  if (run.headSha !== now.headSha) {
+    const head = now.headSha.slice(0, 7);
+    return reason('run.cancelled.superseded', `superseded by a newer push (${head})`, [
+      { kind: 'commit', id: now.headSha, label: head },
+    ]);
+  }
+  if (run.baseRef !== now.baseRef) {
+    return reason('run.cancelled.retargeted', `the base changed from ${run.baseRef} to ${now.baseRef}`);
+  }
+  if (run.event.kind === 'manual.fired') return undefined;
+  if (wanted.some((chain) => chain.name === run.chain)) return undefined;
+  return now.draft
+    ? reason('run.cancelled.draft', 'the pull request is a draft now')
+    : reason('run.cancelled.not_triggered', 'its chain is not for this pull request any more');
+}
+
+/** Cancelled by what happened to the pull request, not by a person: if that is undone, the chain fires again. */
+function endedByCircumstance(run: Run): boolean {
+  return run.status === 'cancelled' && run.reason?.code !== 'run.cancelled.by_person';
+}

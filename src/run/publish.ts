@@ -1,0 +1,110 @@
+import type { Clock } from '../core/clock.ts';
+import type { Effect } from '../effect/effect.ts';
+import { type Outbox, SETTLE_MS } from '../effect/outbox.ts';
+import type { Approval } from '../policy/approval.ts';
+import type { Tx } from '../storage/storage.ts';
+import { approvalComment, questionMarker } from '../words/approval-comment.ts';
+import { checkRunContent } from '../words/check-run.ts';
+import { STATUS_MARKER, statusComment } from '../words/status-comment.ts';
+import { isRunOver, type Run, type RunState } from './run.ts';
+
+export interface Publisher {
+  /** Wishes for what people should see of the run now; the outbox drops what has not changed. */
+  publish(tx: Tx, state: RunState): Promise<void>;
+}
+
+export function statusCommentKey(repositoryId: number, pullRequest: number): string {
+  return `status:${repositoryId}#${pullRequest}`;
+}
+
+export function approvalKey(approvalId: string): string {
+  return `approval:${approvalId}`;
+}
+
+export function checkRunKey(runId: string): string {
+  return `check_run:${runId}`;
+}
+
+export function createPublisher(deps: { outbox: Outbox; clock: Clock; publicUrl: string | null }): Publisher {
+  const { outbox, clock, publicUrl } = deps;
+
+  return {
+    async publish(tx, state) {
+      const { run } = state;
+      const now = clock.now();
+      const approvals = await tx.approvals.ofRun(run.id);
+      const view = { state, approval: newest(approvals), publicUrl, now };
+      const urgent = isRunOver(run.status) || run.status === 'waiting_approval';
+
+      await outbox.wish(
+        tx,
+        checkRunKey(run.id),
+        { kind: 'check_run', ...placeOfEffect(run), content: checkRunContent(view) },
+        {
+          runId: run.id,
+          at: now,
+          settleMs: urgent || (await isNew(tx, checkRunKey(run.id))) ? SETTLE_MS.urgent : SETTLE_MS.update,
+        },
+      );
+      for (const approval of approvals) {
+        const body = approvalComment({ ...view, approval });
+        await comment(tx, run, approvalKey(approval.id), questionMarker(approval), body, SETTLE_MS.urgent);
+      }
+      if (run.pullRequest !== null) await publishStatus(tx, run, urgent);
+    },
+  };
+
+  /** All chains of a pull request share one comment: the newest run of each has its part in it. */
+  async function publishStatus(tx: Tx, run: Run, urgent: boolean): Promise<void> {
+    if (run.pullRequest === null) return;
+    const runs = await tx.runs.list({
+      repositoryId: run.repositoryId,
+      pullRequest: run.pullRequest,
+      limit: 50,
+    });
+    const newestOfChain = [...new Map(runs.reverse().map((other) => [other.chain, other])).values()];
+    const views = [];
+    for (const { id } of newestOfChain) {
+      const state = await tx.runs.load(id);
+      if (!state) continue;
+      const checkRunUrl = (await tx.effects.get(checkRunKey(id)))?.progress.url ?? null;
+      views.push({ state, approval: newest(await tx.approvals.ofRun(id)), checkRunUrl });
+    }
+    const key = statusCommentKey(run.repositoryId, run.pullRequest);
+    const settleMs = urgent
+      ? SETTLE_MS.follow_up
+      : (await isNew(tx, key))
+        ? SETTLE_MS.first_words
+        : SETTLE_MS.update;
+    await comment(tx, run, key, STATUS_MARKER, statusComment(views), settleMs);
+  }
+
+  async function comment(
+    tx: Tx,
+    run: Run,
+    key: string,
+    marker: string,
+    body: string,
+    settleMs: number,
+  ): Promise<void> {
+    if (run.pullRequest === null) return;
+    const effect: Effect = { kind: 'comment', ...placeOfEffect(run), issue: run.pullRequest, marker, body };
+    await outbox.wish(tx, key, effect, { runId: run.id, at: clock.now(), settleMs });
+  }
+}
+
+async function isNew(tx: Tx, key: string): Promise<boolean> {
+  return (await tx.effects.get(key)) === undefined;
+}
+
+export function placeOfEffect(run: Run): { installation_id: number; owner: string; repo: string } {
+  const [owner = '', repo = ''] = run.repository.split('/');
+  return { installation_id: run.installationId, owner, repo };
+}
+
+function newest(approvals: readonly Approval[]): Approval | null {
+  return approvals.reduce<Approval | null>(
+    (latest, approval) => (!latest || approval.askedAt >= latest.askedAt ? approval : latest),
+    null,
+  );
+}

@@ -1,0 +1,47 @@
+import { makeOutcome } from '../../outcome/outcome.ts';
+import { reason } from '../../run/reason.ts';
+import { actionComment } from '../../words/action-comment.ts';
+import type { StepContext, StepHandler } from '../step.ts';
+import { issueNumber } from './target.ts';
+
+/** Says something on the pull request or issue, once per run and step. */
+export const ghComment: StepHandler = {
+  name: 'gh-comment',
+  async run(context: StepContext) {
+    const issue = issueNumber(context);
+    const { body } = context.inputs;
+    if (issue === undefined || typeof body !== 'string' || body.trim() === '') {
+      return {
+        kind: 'failed',
+        reason: reason('step.failed.error', 'gh-comment needs `with: {pr: <number>, body: <text>}`'),
+        retryable: false,
+      };
+    }
+    const { run } = context.state;
+    const { marker, text } = actionComment(run.id, context.step.id, body);
+    return {
+      kind: 'done',
+      outcome: makeOutcome<'action_result'>({
+        outcome_kind: 'action_result',
+        summary: `commented on #${issue}`,
+        passed: true,
+        action: 'gh-comment',
+        details: { issue },
+      }),
+      wishes: [
+        {
+          key: `comment:${run.id}:${context.step.id}`,
+          effect: {
+            kind: 'comment',
+            installation_id: run.installationId,
+            owner: context.repo.owner,
+            repo: context.repo.name,
+            issue,
+            marker,
+            body: text,
+          },
+        },
+      ],
+    };
+  },
+};

@@ -1,0 +1,85 @@
+import { unreachable } from '../../core/errors.ts';
+import { makeOutcome } from '../../outcome/outcome.ts';
+import type { Approval } from '../../policy/approval.ts';
+import { reason } from '../../run/reason.ts';
+import { why } from '../../run/why.ts';
+import { mergeMethod, seekApproval } from '../approval.ts';
+import type { StepContext, StepHandler, StepResult } from '../step.ts';
+
+/** How long GitHub may take to make a pull request mergeable before a 405 counts, in milliseconds. */
+const NOT_MERGEABLE_RETRY_MS = 60_000;
+
+/** Merges the pull request of the run, after and only after a countersign. */
+export function ghMerge(handlerOf: (name: string) => StepHandler | undefined): StepHandler {
+  return {
+    name: 'gh-merge',
+    async run(context) {
+      const answer = await seekApproval(context, handlerOf);
+      switch (answer.kind) {
+        case 'not_yet':
+          return answer.result;
+        case 'already_merged':
+          return merged(context, answer.approval, answer.pullRequest.mergeCommitSha ?? '');
+        case 'granted':
+          break;
+        default:
+          return unreachable(answer);
+      }
+      const { approval, pullRequest, proof } = answer;
+      const title =
+        mergeMethod(context) === 'squash' ? `${pullRequest.title} (#${pullRequest.number})` : undefined;
+      const result = await context.merge(proof, title);
+      switch (result.kind) {
+        case 'merged':
+          return merged(context, approval, result.sha);
+        case 'head_moved':
+          // Not tried again: whoever pushed gets a new run, with a question of its own.
+          return {
+            kind: 'moved',
+            reason: reason('run.cancelled.superseded', 'the head moved while it was being merged'),
+            approval: { ...approval, status: 'void' },
+          };
+        case 'not_mergeable':
+          return {
+            kind: 'waits',
+            for: 'approval',
+            until: new Date(context.clock.now().getTime() + NOT_MERGEABLE_RETRY_MS),
+            reason: reason('step.waiting.approval', `GitHub says it cannot be merged yet: ${result.message}`),
+            approval: {
+              ...approval,
+              status: 'open',
+              decision: why('unmet', `not merging: GitHub says: ${result.message}`, answer.why.reasons),
+            },
+          };
+        case 'refused':
+          return {
+            kind: 'failed',
+            reason: reason(
+              'step.failed.not_mergeable',
+              `GitHub refused the merge (${result.status}): ${result.message}`,
+            ),
+            retryable: false,
+            approval: { ...approval, status: 'void' },
+          };
+        default:
+          return unreachable(result);
+      }
+    },
+  };
+}
+
+function merged(context: StepContext, approval: Approval, sha: string): StepResult {
+  const { run } = context.state;
+  const people = approval.countersignedBy;
+  return {
+    kind: 'done',
+    outcome: makeOutcome<'action_result'>({
+      outcome_kind: 'action_result',
+      summary: `merged into ${run.baseRef} as ${sha.slice(0, 7)}, countersigned by ${people.join(', ')}`,
+      passed: true,
+      action: 'gh-merge',
+      details: { sha, head_sha: run.headSha, method: mergeMethod(context), countersigned_by: people },
+    }),
+    approval: { ...approval, status: 'countersigned' },
+  };
+}

@@ -1,0 +1,167 @@
+import type { PullRequest } from '../github/github.ts';
+import type { Approval } from '../policy/approval.ts';
+import {
+  judgeMerge,
+  justAsked,
+  type MergeProof,
+  type MergeQuestion,
+  sameAnswer,
+} from '../policy/merge-gate.ts';
+import { type ReasonCode, reason } from '../run/reason.ts';
+import type { Why } from '../run/why.ts';
+import { pullRequestOf, readMergeFacts } from './merge-facts.ts';
+import type { StepContext, StepHandler, StepResult } from './step.ts';
+
+export type ApprovalAnswer =
+  | { kind: 'granted'; proof: MergeProof; why: Why; approval: Approval; pullRequest: PullRequest }
+  | { kind: 'already_merged'; pullRequest: PullRequest; approval: Approval }
+  | { kind: 'not_yet'; result: StepResult };
+
+/**
+ * Asks the maintainers once, then looks whether they answered. GitHub sends no event for a reaction
+ * (octokit/webhooks.js#553), so an open question is looked at by time, and at once on any event of its pull request.
+ */
+export async function seekApproval(
+  context: StepContext,
+  handlerOf: (name: string) => StepHandler | undefined,
+): Promise<ApprovalAnswer> {
+  const { approval } = context;
+  if (!approval || approval.status === 'void') return { kind: 'not_yet', result: ask(context) };
+  const comment = await context.approvalComment(approval.id);
+  if (!comment) return { kind: 'not_yet', result: wait(context, approval) };
+
+  const { facts, pullRequest } = await readMergeFacts(context, comment, handlerOf);
+  if (pullRequest.merged && pullRequest.headSha === approval.headSha && (await context.mergeWasBegun())) {
+    return { kind: 'already_merged', pullRequest, approval };
+  }
+  const decision = judgeMerge(question(context), facts);
+  const looked: Approval = {
+    ...approval,
+    countersignedBy: decision.countersignedBy,
+    ...(isNews(approval, decision.why, facts.readAt)
+      ? { lookedAt: facts.readAt, decision: decision.why }
+      : {}),
+  };
+  if (decision.void) {
+    const because = decision.why.summary;
+    return {
+      kind: 'not_yet',
+      result: {
+        kind: 'moved',
+        reason: reason(voidCode(pullRequest, approval), because),
+        approval: { ...looked, status: 'void' },
+      },
+    };
+  }
+  if (facts.comment !== 'as_written') {
+    // A comment that says something else now cannot have been agreed to, before or after: a fresh one is asked.
+    return {
+      kind: 'not_yet',
+      result: ask(context, { ...looked, status: 'void' }),
+    };
+  }
+  if (decision.rejectedBy.length > 0) {
+    return {
+      kind: 'not_yet',
+      result: {
+        kind: 'failed',
+        reason: reason(
+          'step.failed.rejected',
+          `rejected by ${decision.rejectedBy.join(', ')}`,
+          decision.rejectedBy.map((login) => ({ kind: 'person', id: login, label: login })),
+        ),
+        retryable: false,
+        approval: { ...looked, status: 'rejected' },
+      },
+    };
+  }
+  if (decision.proof) {
+    const approvalNow: Approval = { ...looked, status: 'countersigned' };
+    return { kind: 'granted', proof: decision.proof, why: decision.why, approval: approvalNow, pullRequest };
+  }
+  return { kind: 'not_yet', result: wait(context, looked) };
+}
+
+function voidCode(pullRequest: PullRequest, approval: Approval): ReasonCode {
+  if (pullRequest.merged) return 'run.cancelled.merged_elsewhere';
+  if (pullRequest.state === 'closed') return 'run.cancelled.closed';
+  if (pullRequest.draft) return 'run.cancelled.draft';
+  return pullRequest.baseRef === approval.baseRef ? 'run.cancelled.superseded' : 'run.cancelled.retargeted';
+}
+
+function question(context: StepContext): MergeQuestion {
+  const { run } = context.state;
+  return {
+    runId: run.id,
+    owner: context.repo.owner,
+    repo: context.repo.name,
+    pullRequest: pullRequestOf(context),
+    headSha: run.headSha,
+    baseRef: run.baseRef,
+    method: mergeMethod(context),
+    rules: run.settings.countersign,
+  };
+}
+
+/** From the step's `with: {method}`, else from the repository's settings. */
+export function mergeMethod(context: StepContext): MergeQuestion['method'] {
+  const wished = context.inputs.method;
+  return wished === 'merge' || wished === 'squash' || wished === 'rebase'
+    ? wished
+    : context.state.run.settings.merge.method;
+}
+
+function ask(context: StepContext, previous?: Approval): StepResult {
+  const now = context.clock.now();
+  const { run } = context.state;
+  const approval: Approval = {
+    id: context.newId('apr'),
+    runId: run.id,
+    invocationId: context.invocation.id,
+    headSha: run.headSha,
+    baseRef: run.baseRef,
+    status: 'open',
+    askedAt: now,
+    lookedAt: now,
+    decision: justAsked(),
+    countersignedBy: [],
+  };
+  return { ...wait(context, approval), ...(previous ? { replaced: previous } : {}) };
+}
+
+function wait(context: StepContext, approval: Approval): StepResult {
+  const now = context.clock.now();
+  return {
+    kind: 'waits',
+    for: 'approval',
+    until: new Date(now.getTime() + lookAgainIn(now.getTime() - approval.askedAt.getTime())),
+    reason: reason(
+      'step.waiting.approval',
+      approval.decision?.summary ?? 'waiting for a maintainer to countersign',
+      [{ kind: 'commit', id: approval.headSha, label: approval.headSha.slice(0, 7) }],
+    ),
+    approval,
+  };
+}
+
+/** How often the comment says anew when it was last looked at although nothing changed, in milliseconds. */
+const SAY_SO_EVERY_MS = 3_600_000;
+
+/** Whether people should see this look: each that is shown is an edit of the comment. */
+function isNews(approval: Approval, decision: Why, now: Date): boolean {
+  const said = approval.lookedAt?.getTime() ?? 0;
+  return !sameAnswer(approval.decision, decision) || now.getTime() - said >= SAY_SO_EVERY_MS;
+}
+
+/**
+ * How long until the next look, in milliseconds, by how long the question has been open. Looks are conditional
+ * requests, which cost nothing of GitHub's hourly limit while nothing changed; they get rarer because the answer of
+ * a question left open for days is rarely a matter of seconds.
+ */
+export function lookAgainIn(openForMs: number): number {
+  if (openForMs < 120_000) return 3_000;
+  if (openForMs < 900_000) return 10_000;
+  if (openForMs < 7_200_000) return 30_000;
+  if (openForMs < 86_400_000) return 120_000;
+  return 600_000;
+}

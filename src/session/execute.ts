@@ -1,0 +1,268 @@
+import type { Artifact } from '../artifact/artifact.ts';
+import { renderWith } from '../chain/template.ts';
+import { canonicalJson } from '../core/canonical.ts';
+import type { Clock } from '../core/clock.ts';
+import { messageOf } from '../core/errors.ts';
+import type { Ids } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import { type MergeOnce, mergeKey } from '../effect/merge.ts';
+import type { Outbox } from '../effect/outbox.ts';
+import type { Event } from '../event/event.ts';
+import { type GitHub, GitHubError } from '../github/github.ts';
+import type { Approval } from '../policy/approval.ts';
+import type { JobResult, Queue } from '../queue/queue.ts';
+import { conditionContext } from '../run/context.ts';
+import type { Engine, SessionReport } from '../run/engine.ts';
+import { approvalKey } from '../run/publish.ts';
+import { reason } from '../run/reason.ts';
+import { isRunOver, type RunState, type Session } from '../run/run.ts';
+import type { Blobs } from '../storage/blobs.ts';
+import type { Storage, Tx } from '../storage/storage.ts';
+import type { Registry } from './registry.ts';
+import type { StepContext, StepResult } from './step.ts';
+
+export interface Executor {
+  /** One look of a session at its step, from reading what it needs to recording what it came to. */
+  execute(sessionId: string, because: 'time' | 'event', signal: AbortSignal): Promise<JobResult>;
+  /** The queue gave up on the session's job: its step fails, with the error's words. */
+  giveUp(sessionId: string, error: unknown): Promise<void>;
+  /** Stops the session's work if it is under way here. */
+  abort(sessionId: string): void;
+}
+
+export function createExecutor(deps: {
+  storage: Storage;
+  queue: Queue;
+  blobs: Blobs;
+  github: GitHub;
+  outbox: Outbox;
+  engine: () => Engine;
+  registry: Registry;
+  mergeOnce: (installationId: number) => MergeOnce;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}): Executor {
+  const { storage, queue, blobs, github, outbox, registry, clock, ids, log } = deps;
+  const underWay = new Map<string, AbortController>();
+
+  async function execute(
+    sessionId: string,
+    because: 'time' | 'event',
+    signal: AbortSignal,
+  ): Promise<JobResult> {
+    const found = await storage.read.runs.getSession(sessionId);
+    const state = found && (await storage.read.runs.load(found.runId));
+    if (!found || !state || isRunOver(state.run.status) || found.invocation.sessionId !== sessionId) {
+      return { kind: 'done' };
+    }
+    const controller = new AbortController();
+    underWay.set(sessionId, controller);
+    try {
+      const context = await contextOf(
+        state,
+        found.session,
+        because,
+        AbortSignal.any([signal, controller.signal]),
+      );
+      const result = await attempt(context);
+      if (controller.signal.aborted) return { kind: 'done' };
+      signal.throwIfAborted();
+      await record(state, found.session, result);
+      return { kind: 'done' };
+    } catch (error) {
+      if (controller.signal.aborted) return { kind: 'done' };
+      // GitHub's passing troubles are the queue's to retry, without costing the step one of its attempts.
+      if (error instanceof GitHubError && error.kind === 'rate_limited' && error.retryAt) {
+        return { kind: 'again', at: error.retryAt };
+      }
+      throw error;
+    } finally {
+      underWay.delete(sessionId);
+    }
+  }
+
+  async function attempt(context: StepContext): Promise<StepResult> {
+    try {
+      return await registry.handlerOf(context.step).run(context);
+    } catch (error) {
+      if (error instanceof GitHubError || context.signal.aborted) throw error;
+      log.error(
+        { run: context.state.run.id, session: context.session.id, step: context.step.id, err: error },
+        'a step threw',
+      );
+      return {
+        kind: 'failed',
+        reason: reason('step.failed.error', `${context.step.id} failed: ${messageOf(error)}`),
+        retryable: true,
+      };
+    }
+  }
+
+  async function record(state: RunState, session: Session, result: StepResult): Promise<void> {
+    const engine = deps.engine();
+    const stored = await storeBlobs(state, session, result);
+    await storage.transaction(async (tx) => {
+      const approvals: Approval[] = [];
+      if (result.kind === 'waits' && result.replaced) approvals.push(result.replaced);
+      if (result.approval) approvals.push(result.approval);
+      if (result.kind === 'moved') {
+        const accepted = await engine.report(tx, session.id, {
+          result: { kind: 'failed', reason: result.reason, retryable: false },
+          artifacts: [],
+          approvals,
+          endsRun: result.reason,
+        });
+        if (!accepted) log.info({ session: session.id }, 'a late result was refused');
+        else await lookAtPullRequest(tx, state);
+        return;
+      }
+      const report = reportOf(state, session, result, stored, approvals);
+      if (!(await engine.report(tx, session.id, report))) {
+        log.info({ session: session.id }, 'a late result was refused');
+        return;
+      }
+      for (const wish of (result.kind === 'done' && result.wishes) || []) {
+        await outbox.wish(tx, wish.key, wish.effect, { runId: state.run.id, at: clock.now() });
+      }
+    });
+  }
+
+  /** The event that moved the pull request may come late or never: what it is about now is looked at right away. */
+  async function lookAtPullRequest(tx: Tx, { run }: RunState): Promise<void> {
+    if (run.pullRequest === null) return;
+    const [owner = '', name = ''] = run.repository.split('/');
+    const event: Event = {
+      kind: 'pr.updated',
+      installation_id: run.installationId,
+      repository: { id: run.repositoryId, owner, name },
+      pull_request: run.pullRequest,
+      action: 'reconciled',
+    };
+    const key = `pr:${run.repositoryId}#${run.pullRequest}`;
+    await queue.enqueue(tx, { kind: 'event', key, payload: { event, deliveryId: null } });
+  }
+
+  function reportOf(
+    state: RunState,
+    session: Session,
+    result: Exclude<StepResult, { kind: 'moved' }>,
+    stored: Artifact[],
+    approvals: Approval[],
+  ): SessionReport {
+    if (result.kind !== 'done') return { result, artifacts: stored, approvals };
+    const artifact: Artifact = {
+      ...artifactOf(state, session),
+      kind: result.outcome.outcome_kind,
+      name: result.outcome.outcome_kind,
+      content: canonicalJson(result.outcome),
+      filePath: null,
+    };
+    return {
+      result: { kind: 'done', outcome: result.outcome, artifactId: artifact.id },
+      artifacts: [...stored, artifact],
+      approvals,
+    };
+  }
+
+  /** Blobs are written before the transaction: a blob without a row is litter, a row without a blob is a loss. */
+  async function storeBlobs(state: RunState, session: Session, result: StepResult): Promise<Artifact[]> {
+    const wanted = (result.kind === 'done' || result.kind === 'failed') && result.blobs ? result.blobs : [];
+    const stored: Artifact[] = [];
+    for (const blob of wanted) {
+      const path = `${state.run.id}/${session.id}/${blob.name}`;
+      await blobs.put(path, blob.data);
+      stored.push({
+        ...artifactOf(state, session),
+        kind: blob.kind,
+        name: blob.name,
+        content: null,
+        filePath: path,
+      });
+    }
+    return stored;
+  }
+
+  function artifactOf(state: RunState, session: Session) {
+    return {
+      id: ids.next('art'),
+      runId: state.run.id,
+      invocationId: session.invocationId,
+      sessionId: session.id,
+      createdAt: clock.now(),
+    };
+  }
+
+  async function contextOf(
+    state: RunState,
+    session: Session,
+    because: 'time' | 'event',
+    signal: AbortSignal,
+  ): Promise<StepContext> {
+    const { run } = state;
+    const invocation = state.invocations.find((candidate) => candidate.id === session.invocationId);
+    const step = invocation && run.definition.steps[invocation.stepIndex];
+    if (!invocation || !step) throw new Error(`session ${session.id} belongs to no step of run ${run.id}`);
+    const [owner = '', name = ''] = run.repository.split('/');
+    return {
+      state,
+      step,
+      invocation,
+      session,
+      inputs: renderWith(step.with, conditionContext(state)),
+      repo: { owner, name },
+      reader: github.reader(run.installationId),
+      appId: github.appId,
+      clock,
+      signal,
+      because,
+      round: await roundOf(state),
+      newId: (prefix) => ids.next(prefix),
+      approval: await storage.read.approvals.ofInvocation(invocation.id),
+      async approvalComment(approvalId) {
+        const row = await storage.read.effects.get(approvalKey(approvalId));
+        const bodyHash = row?.progress.body_hash;
+        return row?.githubId && bodyHash ? { githubId: row.githubId, bodyHash } : undefined;
+      },
+      async mergeWasBegun() {
+        return (await storage.read.effects.get(mergeKey(run.id, run.headSha)))?.begun ?? false;
+      },
+      async pausedBy() {
+        if (run.pullRequest === null) return null;
+        return (await storage.read.pullRequests.get(run.repositoryId, run.pullRequest))?.pausedBy ?? null;
+      },
+      merge: deps.mergeOnce(run.installationId),
+    };
+  }
+
+  /** Which head of the pull request this is for the chain, from 1. */
+  async function roundOf({ run }: RunState): Promise<number> {
+    if (run.pullRequest === null) return 1;
+    const runs = await storage.read.runs.list({
+      repositoryId: run.repositoryId,
+      pullRequest: run.pullRequest,
+      chain: run.chain,
+      limit: 1_000,
+    });
+    const earlier = runs.filter((other) => other.createdAt <= run.createdAt).map((other) => other.headSha);
+    return Math.max(1, new Set(earlier).size);
+  }
+
+  return {
+    execute,
+    abort: (sessionId) => underWay.get(sessionId)?.abort(),
+    async giveUp(sessionId, error) {
+      await storage.transaction((tx) =>
+        deps.engine().report(tx, sessionId, {
+          result: {
+            kind: 'failed',
+            reason: reason('step.failed.error', `gave up after several tries: ${messageOf(error)}`),
+            retryable: false,
+          },
+          artifacts: [],
+          approvals: [],
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { compileExpression, evaluateCondition } from '../chain/condition.ts';
+import { bodyHash } from '../effect/body-hash.ts';
+import type { Commit, Person, PullRequest, Reaction } from '../github/github.ts';
+import type { Outcome } from '../outcome/outcome.ts';
+import type { CountersignRules, MergeFacts, Reactor } from '../policy/merge-gate.ts';
+import { conditionContext } from '../run/context.ts';
+import { type Why, why } from '../run/why.ts';
+import type { StepContext, StepHandler } from './step.ts';
+
+/**
+ * Reads everything the merge gate judges, fresh, for this one attempt. The pull request itself is read last: it is
+ * what an attacker would move between the reads and the merge call.
+ */
+export async function readMergeFacts(
+  context: StepContext,
+  comment: { githubId: number; bodyHash: string },
+  volatileHandler: (name: string) => StepHandler | undefined,
+): Promise<{ facts: MergeFacts; pullRequest: PullRequest }> {
+  const { reader, repo, state } = context;
+  const rules: CountersignRules = state.run.settings.countersign;
+  const number = pullRequestOf(context);
+  const found = await reader.comment(repo, comment.githubId);
+  const counts = [...rules.approve, ...rules.reject];
+  const shown = found?.reactions ?? {};
+  const answered = Object.keys(shown).length === 0 || counts.some((content) => (shown[content] ?? 0) > 0);
+  // Most looks find no reaction: those cost two conditional requests, and everything else is read when there is one.
+  const [reactions, fresh] = await Promise.all([
+    answered ? reader.reactions(repo, comment.githubId) : [],
+    answered || context.because === 'event'
+      ? readVolatileOutcomes(context, volatileHandler)
+      : new Map<string, Outcome>(),
+  ]);
+  const counted = reactions.filter((reaction) => counts.includes(reaction.content));
+  const commits = counted.length > 0 ? await reader.pullRequestCommits(repo, number) : undefined;
+  const reactors = await Promise.all(counted.map((reaction) => reactor(context, reaction, rules)));
+  const pullRequest = await reader.pullRequest(repo, number);
+  return {
+    pullRequest,
+    facts: {
+      readAt: context.clock.now(),
+      pullRequest: {
+        state: pullRequest.state,
+        merged: pullRequest.merged,
+        draft: pullRequest.draft,
+        headSha: pullRequest.headSha,
+        baseRef: pullRequest.baseRef,
+        author: pullRequest.author,
+      },
+      comment: !found
+        ? 'missing'
+        : found.viaAppId !== context.appId
+          ? 'not_ours'
+          : bodyHash(found.body) === comment.bodyHash
+            ? 'as_written'
+            : 'edited',
+      contributors: commits ? contributors(commits) : { ids: [], logins: [] },
+      reactors,
+      conditions: conditionsNow(context, fresh),
+      pausedBy: await context.pausedBy(),
+    },
+  };
+}
+
+export function pullRequestOf(context: StepContext): number {
+  const { pullRequest } = context.state.run;
+  if (pullRequest === null) throw new Error(`run ${context.state.run.id} is not about a pull request`);
+  return pullRequest;
+}
+
+async function readVolatileOutcomes(
+  context: StepContext,
+  handlerOf: (name: string) => StepHandler | undefined,
+): Promise<Map<string, Outcome>> {
+  const fresh = new Map<string, Outcome>();
+  for (const invocation of context.state.invocations) {
+    const step = context.state.run.definition.steps[invocation.stepIndex];
+    const readAgain = step && invocation.outcome ? handlerOf(step.uses.name)?.readAgain : undefined;
+    if (!readAgain) continue;
+    const outcome = await readAgain({ ...context, invocation, step: step ?? context.step });
+    if (outcome) fresh.set(invocation.stepId, outcome);
+  }
+  return fresh;
+}
+
+/** The step's own condition and what its volatile dependencies say now. */
+function conditionsNow(context: StepContext, fresh: ReadonlyMap<string, Outcome>): Why[] {
+  const { step, state } = context;
+  const reasons = [...fresh].map(([id, outcome]) =>
+    why(outcome.passed === false ? 'unmet' : 'met', `${id}: ${outcome.summary}`),
+  );
+  if (step.condition === undefined) return reasons;
+  const holds = evaluateCondition(compileExpression(step.condition), conditionContext(state, fresh));
+  reasons.push(
+    holds
+      ? why('met', 'every condition of the step still holds')
+      : why('unmet', `the step's condition does not hold any more: ${step.condition}`),
+  );
+  return reasons;
+}
+
+async function reactor(context: StepContext, reaction: Reaction, rules: CountersignRules): Promise<Reactor> {
+  const { login } = reaction.person;
+  const memberOf = await Promise.all(
+    rules.teams.map(async (team) => {
+      const [organisation = '', slug = ''] = team.split('/');
+      return (await context.reader.isTeamMember(organisation, slug, login)) ? [team] : [];
+    }),
+  );
+  return {
+    id: reaction.person.id,
+    login,
+    type: reaction.person.type,
+    content: reaction.content,
+    role: await context.reader.role(context.repo, login),
+    teams: memberOf.flat(),
+  };
+}
+
+const TRAILER = /^co-authored-by:([^<]*)<([^<>]+)>\s*$/gim;
+const NOREPLY = /^(?:(\d+)\+)?([a-z0-9-]+)@users\.noreply\./i;
+
+/**
+ * Who wrote, committed or co-wrote the commits. Of co-authors GitHub tells only a name and an address: its own
+ * no-reply addresses name an account, and a name that is somebody's login is taken to be theirs.
+ */
+function contributors(list: { commits: Commit[]; truncated: boolean }): MergeFacts['contributors'] {
+  if (list.truncated) return undefined;
+  const people: Person[] = list.commits.flatMap((commit) =>
+    [commit.author, commit.committer].filter((person) => person !== null),
+  );
+  const ids = people.map((person) => person.id);
+  const logins = people.map((person) => person.login);
+  const trailers = list.commits.flatMap((commit) => [...commit.message.matchAll(TRAILER)]);
+  logins.push(...trailers.map((match) => (match[1] ?? '').trim()));
+  const addresses = [
+    ...list.commits.flatMap((commit) => [commit.authorEmail ?? '', commit.committerEmail ?? '']),
+    ...trailers.map((match) => match[2] ?? ''),
+  ];
+  for (const address of addresses) {
+    const noreply = NOREPLY.exec(address);
+    if (noreply?.[1]) ids.push(Number(noreply[1]));
+    if (noreply?.[2]) logins.push(noreply[2]);
+  }
+  return { ids, logins };
+}

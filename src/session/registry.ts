@@ -1,0 +1,44 @@
+import type { Step } from '../chain/chain.ts';
+import { CountersignError } from '../core/errors.ts';
+import { ghComment } from './actions/gh-comment.ts';
+import { ghLabel } from './actions/gh-label.ts';
+import { ghMerge } from './actions/gh-merge.ts';
+import { seekApproval } from './approval.ts';
+import type { StepHandler } from './step.ts';
+
+export interface Registry {
+  readonly skills: string[];
+  readonly actions: string[];
+  /** @throws CountersignError when nothing has that name. */
+  handlerOf(step: Step): StepHandler;
+}
+
+/** The actions that ship, and the skills given. */
+export function createRegistry(skillHandlers: readonly StepHandler[]): Registry {
+  const skills = new Map(skillHandlers.map((handler) => [handler.name, handler]));
+  const merge = ghMerge((name) => skills.get(name));
+  const actions = new Map([merge, ghComment, ghLabel].map((handler) => [handler.name, handler]));
+
+  /** Any other step that wants approval is asked for in the same way as a merge, before it does anything. */
+  const afterApproval = (handler: StepHandler): StepHandler => ({
+    ...handler,
+    async run(context) {
+      const answer = await seekApproval(context, (name) => skills.get(name));
+      if (answer.kind === 'not_yet') return answer.result;
+      const result = await handler.run(context);
+      return { ...result, approval: answer.approval };
+    },
+  });
+
+  return {
+    skills: [...skills.keys()].sort(),
+    actions: [...actions.keys()].sort(),
+    handlerOf(step) {
+      const handler = (step.uses.kind === 'skill' ? skills : actions).get(step.uses.name);
+      if (!handler) {
+        throw new CountersignError('step.unknown', `there is no ${step.uses.kind} named ${step.uses.name}`);
+      }
+      return step.requiresApproval && handler !== merge ? afterApproval(handler) : handler;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { Step } from '../chain/chain.ts';
+import type { Json } from '../core/canonical.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Effect } from '../effect/effect.ts';
+import type { MergeOnce } from '../effect/merge.ts';
+import type { GitHubReader, Repo } from '../github/github.ts';
+import type { Outcome } from '../outcome/outcome.ts';
+import type { Approval } from '../policy/approval.ts';
+import type { Reason } from '../run/reason.ts';
+import type { Invocation, RunState, Session, WaitingFor } from '../run/run.ts';
+
+/** A large text a session leaves behind, such as an analyzer's whole output. */
+export interface Blob {
+  kind: 'log' | 'diff' | 'analyzer_output';
+  name: string;
+  data: string | Uint8Array;
+}
+
+/** What one look of a session at its step came to. */
+export type StepResult =
+  | { kind: 'done'; outcome: Outcome; blobs?: Blob[]; wishes?: Wish[]; approval?: Approval }
+  | {
+      kind: 'waits';
+      for: WaitingFor;
+      until: Date;
+      reason: Reason;
+      approval?: Approval;
+      /** The question that `approval` takes the place of. */
+      replaced?: Approval;
+    }
+  | { kind: 'failed'; reason: Reason; retryable: boolean; blobs?: Blob[]; approval?: Approval }
+  /** The run is about something that is no more: another head, a closed pull request. */
+  | { kind: 'moved'; reason: Reason; approval?: Approval };
+
+/** An effect a step asks for; the key makes asking twice harmless. */
+export interface Wish {
+  key: string;
+  effect: Effect;
+}
+
+/** Everything a step may know and use. It holds no way to write to GitHub but wishes and, with a proof, the merge. */
+export interface StepContext {
+  state: RunState;
+  step: Step;
+  invocation: Invocation;
+  session: Session;
+  /** The step's `with:` values with their expressions filled in. */
+  inputs: Record<string, Json>;
+  repo: Repo;
+  reader: GitHubReader;
+  appId: number;
+  clock: Clock;
+  signal: AbortSignal;
+  /** `time`: nothing is known to have happened, and the look should be a cheap one. */
+  because: 'time' | 'event';
+  /** Which review of this pull request this is, from 1. */
+  round: number;
+  newId(prefix: 'apr'): string;
+  /** The approval that belongs to this invocation, if it was asked for. */
+  approval: Approval | undefined;
+  /** What the outbox knows of the approval's comment. */
+  approvalComment(approvalId: string): Promise<{ githubId: number; bodyHash: string } | undefined>;
+  /** Whether this run has begun its merge call before: a crash may have come between the call and its answer. */
+  mergeWasBegun(): Promise<boolean>;
+  pausedBy(): Promise<string | null>;
+  merge: MergeOnce;
+}
+
+/** Something a chain's step can name: `skill: <name>` or `action: <name>`. */
+export interface StepHandler {
+  readonly name: string;
+  run(context: StepContext): Promise<StepResult>;
+  /**
+   * Set when the outcome can change while the head stays the same, as CI's does: reads it again, so that the gate
+   * judges what is true now.
+   */
+  readonly readAgain?: (context: StepContext) => Promise<Outcome | undefined>;
+}

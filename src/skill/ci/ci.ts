@@ -1,0 +1,107 @@
+import type { CiResult } from '../../outcome/ci-result.ts';
+import { makeOutcome } from '../../outcome/outcome.ts';
+import { reason } from '../../run/reason.ts';
+import type { StepContext, StepHandler, StepResult } from '../../session/step.ts';
+import { type CiJudgement, judgeCi } from './judge.ts';
+
+/**
+ * How long a commit may be without any check before it counts as having none, in milliseconds: CI systems take a
+ * moment to report their first one, and "none yet" must not pass for "none".
+ */
+export const FIRST_CHECK_GRACE_MS = 30_000;
+
+/** The net under GitHub's events, in milliseconds: how often pending checks are read without being told. */
+const SLOW_POLL_MS = 120_000;
+
+/** Waits for the checks that other apps and services report on the head, and says what they say together. */
+export const ci: StepHandler = {
+  name: 'ci',
+  async run(context) {
+    const judgement = await read(context);
+    switch (judgement.kind) {
+      case 'concluded':
+        return { kind: 'done', outcome: judgement.result };
+      case 'none':
+        return none(context, judgement.result);
+      case 'pending':
+        return pending(context, judgement);
+    }
+  },
+  async readAgain(context) {
+    const judgement = await read(context);
+    switch (judgement.kind) {
+      case 'concluded':
+      case 'none':
+        return judgement.result;
+      case 'pending':
+        return makeOutcome<'ci_result'>({
+          outcome_kind: 'ci_result',
+          summary: judgement.summary,
+          passed: false,
+          head_sha: context.state.run.headSha,
+          lint_passed: null,
+          tests_passed: null,
+          build_passed: null,
+          typecheck_passed: null,
+          test_count: null,
+          failure_summary: judgement.summary,
+          checks: judgement.checks,
+          commands: [],
+        });
+    }
+  },
+};
+
+async function read(context: StepContext): Promise<CiJudgement> {
+  const { reader, repo, state } = context;
+  const { headSha, baseRef, settings } = state.run;
+  const [checkRuns, statuses, required] = await Promise.all([
+    reader.checkRuns(repo, headSha),
+    reader.statuses(repo, headSha),
+    reader.requiredChecks(repo, baseRef),
+  ]);
+  return judgeCi({
+    headSha,
+    ownAppId: context.appId,
+    checkRuns,
+    statuses,
+    required: [...required, ...settings.ci.required.map((name) => ({ name, appId: null }))],
+    ignore: settings.ci.ignore,
+  });
+}
+
+function none(context: StepContext, result: CiResult): StepResult {
+  const graceEnds = new Date(context.state.run.createdAt.getTime() + FIRST_CHECK_GRACE_MS);
+  if (context.clock.now() < graceEnds) {
+    return {
+      kind: 'waits',
+      for: 'ci',
+      until: graceEnds,
+      reason: reason('step.waiting.ci', 'no check has reported yet'),
+    };
+  }
+  return { kind: 'done', outcome: result };
+}
+
+function pending(context: StepContext, judgement: Extract<CiJudgement, { kind: 'pending' }>): StepResult {
+  const now = context.clock.now();
+  const started = context.invocation.startedAt ?? now;
+  const ends = started.getTime() + context.state.run.settings.ci.wait;
+  const evidence = judgement.checks
+    .filter((check) => check.state === 'pending')
+    .slice(0, 10)
+    .map((check) => ({ kind: 'check' as const, id: check.name, label: check.name }));
+  if (now.getTime() >= ends) {
+    return {
+      kind: 'failed',
+      reason: reason('step.failed.ci_wait', `gave up waiting for CI: ${judgement.summary}`, evidence),
+      retryable: false,
+    };
+  }
+  return {
+    kind: 'waits',
+    for: 'ci',
+    until: new Date(Math.min(ends, now.getTime() + SLOW_POLL_MS)),
+    reason: reason('step.waiting.ci', judgement.summary, evidence),
+  };
+}

@@ -1,0 +1,138 @@
+import type { CheckRunFacts, RequiredCheck, StatusFacts } from '../../github/github.ts';
+import type { CiCheck, CiResult } from '../../outcome/ci-result.ts';
+import { makeOutcome } from '../../outcome/outcome.ts';
+
+export interface CiFacts {
+  headSha: string;
+  /** This app's id: its own check runs say nothing about the code. */
+  ownAppId: number;
+  checkRuns: readonly CheckRunFacts[];
+  statuses: readonly StatusFacts[];
+  required: readonly RequiredCheck[];
+  /** Names from the repository's settings. */
+  ignore: readonly string[];
+}
+
+export type CiJudgement =
+  | { kind: 'concluded'; result: CiResult }
+  | { kind: 'pending'; summary: string; checks: CiCheck[] }
+  /** No check has shown up at all. */
+  | { kind: 'none'; result: CiResult };
+
+const PASSING = new Set(['success', 'neutral', 'skipped']);
+
+/**
+ * What all checks of one head say together. A red one decides as soon as everything has reported; a required one that
+ * has not shown up is pending, never passed. Only the newest of several runs of one check by one app counts.
+ */
+export function judgeCi(facts: CiFacts): CiJudgement {
+  const checks = collect(facts);
+  const at = { outcome_kind: 'ci_result' as const, head_sha: facts.headSha, commands: [], test_count: null };
+  if (checks.length === 0) {
+    const result = makeOutcome<'ci_result'>({
+      ...at,
+      summary: 'no checks ran on this commit',
+      passed: null,
+      lint_passed: null,
+      tests_passed: null,
+      build_passed: null,
+      typecheck_passed: null,
+      failure_summary: null,
+      checks,
+    });
+    return { kind: 'none', result };
+  }
+  const pending = checks.filter((check) => check.state === 'pending');
+  if (pending.length > 0) {
+    const done = checks.length - pending.length;
+    return { kind: 'pending', summary: `${done} of ${checks.length} checks are done`, checks };
+  }
+  const failed = checks.filter((check) => check.state === 'failed');
+  const names = failed.map((check) => check.name);
+  const result = makeOutcome<'ci_result'>({
+    ...at,
+    summary:
+      failed.length === 0
+        ? `${checks.length === 1 ? 'the only check' : `all ${checks.length} checks`} passed`
+        : `${failed.length} of ${checks.length} ${checks.length === 1 ? 'check' : 'checks'} failed: ${clip(names)}`,
+    passed: failed.length === 0,
+    lint_passed: passedByName(checks, /lint|format|style/i),
+    tests_passed: passedByName(checks, /test|spec/i),
+    build_passed: passedByName(checks, /build|compile/i),
+    typecheck_passed: passedByName(checks, /type-?check|types|tsc|mypy/i),
+    failure_summary:
+      failed.length === 0 ? null : failed.map((check) => `${check.name}: ${check.conclusion}`).join('; '),
+    checks,
+  });
+  return { kind: 'concluded', result };
+}
+
+function collect(facts: CiFacts): CiCheck[] {
+  const isRequired = (name: string, appId: number | null) =>
+    facts.required.some((rule) => rule.name === name && (rule.appId === null || rule.appId === appId));
+  const checks: CiCheck[] = [];
+  const newest = new Map<string, CheckRunFacts>();
+  for (const run of facts.checkRuns) {
+    if (run.appId === facts.ownAppId || facts.ignore.includes(run.name)) continue;
+    const key = `${run.appId ?? ''} ${run.name}`;
+    const other = newest.get(key);
+    if (!other || run.id > other.id) newest.set(key, run);
+  }
+  for (const run of newest.values()) {
+    const conclusion = run.status === 'completed' ? (run.conclusion ?? 'unknown') : run.status;
+    checks.push({
+      name: run.name,
+      source: 'check_run',
+      state: run.status !== 'completed' ? 'pending' : stateOf(conclusion),
+      conclusion,
+      required: isRequired(run.name, run.appId),
+      duration_ms:
+        run.startedAt && run.completedAt
+          ? Math.max(0, run.completedAt.getTime() - run.startedAt.getTime())
+          : null,
+      url: run.url,
+    });
+  }
+  for (const status of facts.statuses) {
+    if (facts.ignore.includes(status.context)) continue;
+    checks.push({
+      name: status.context,
+      source: 'status',
+      state: status.state === 'success' ? 'passed' : status.state === 'pending' ? 'pending' : 'failed',
+      conclusion: status.state,
+      required: isRequired(status.context, null),
+      duration_ms: null,
+      url: status.url,
+    });
+  }
+  for (const rule of facts.required) {
+    const reported = checks.some((check) => check.name === rule.name && check.required);
+    if (reported || facts.ignore.includes(rule.name)) continue;
+    checks.push({
+      name: rule.name,
+      source: 'required',
+      state: 'pending',
+      conclusion: 'not reported yet',
+      required: true,
+      duration_ms: null,
+      url: null,
+    });
+  }
+  return checks.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.source < b.source ? -1 : 1));
+}
+
+/** `action_required`, `cancelled`, `stale`, `startup_failure`, `timed_out` and any new word are no pass (I5). */
+function stateOf(conclusion: string): CiCheck['state'] {
+  if (conclusion === 'success') return 'passed';
+  return PASSING.has(conclusion) ? 'neutral' : 'failed';
+}
+
+function passedByName(checks: readonly CiCheck[], name: RegExp): boolean | null {
+  const named = checks.filter((check) => name.test(check.name));
+  return named.length === 0 ? null : named.every((check) => check.state !== 'failed');
+}
+
+function clip(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+}

@@ -1,0 +1,150 @@
+import { unsafePathReason } from '../../core/path.ts';
+import type { LeftOut } from '../../outcome/review-verdict.ts';
+import {
+  type ChangedFile,
+  isCode,
+  isTestPath,
+  type Language,
+  languageOf,
+  MAX_FILE_BYTES,
+  neutralName,
+  secretsOnlyReason,
+  unreadableReason,
+} from './changed-file.ts';
+import { type ChangedLines, changedLines } from './hunks.ts';
+
+/** The most text that one review reads, in bytes; 3,000 files of usual size fit. */
+export const MAX_TOTAL_BYTES = 24_000_000;
+/** GitHub lists no more files of a pull request than this; at the limit there may be more. */
+export const MAX_FILES = 3_000;
+const MAX_LINE = 20_000;
+
+/** Something that was not reviewed, or not in full. `needed`: without it there can be no verdict. */
+export interface Omission extends LeftOut {
+  needed: boolean;
+}
+
+/** A file that the analyzers see. */
+export interface AdmittedFile {
+  path: string;
+  /** What it is called in the child process. */
+  name: string;
+  /** `other` also for files of which only secrets are looked for. */
+  language: Language;
+  text: string;
+  lines: readonly string[];
+  changed: ChangedLines;
+  test: boolean;
+}
+
+export interface Admission {
+  files: AdmittedFile[];
+  leftOut: Omission[];
+}
+
+/** Sorts the changed files into those that can be reviewed and those that cannot, each with a word why. Pure. */
+export function admit(changedFiles: readonly ChangedFile[]): Admission {
+  const files: AdmittedFile[] = [];
+  const leftOut: Omission[] = [];
+  let total = 0;
+  if (changedFiles.length >= MAX_FILES) {
+    leftOut.push({
+      path: `(any file beyond the first ${MAX_FILES.toLocaleString('en-GB')})`,
+      reason: 'GitHub lists no more files of one pull request',
+      needed: true,
+    });
+  }
+  const attributesChanged = changedFiles.some((file) => /(?:^|\/)\.gitattributes$/.test(file.path));
+  // Code first: when the total is reached, it is better to have skipped data.
+  const inOrder = [
+    ...changedFiles.filter((file) => isCode(file.path)),
+    ...changedFiles.filter((file) => !isCode(file.path)),
+  ];
+  for (const file of inOrder) {
+    if (file.status === 'removed' || file.status === 'unchanged' || isPureRename(file, attributesChanged))
+      continue;
+    const omit = (reason: string, needed = isCode(file.path)) =>
+      leftOut.push({ path: file.path, reason, needed });
+
+    const unsafe = unsafePathReason(file.path);
+    if (unsafe !== undefined) {
+      omit(`its path cannot be used: ${unsafe}`, true);
+      continue;
+    }
+    const size = file.content?.byteLength ?? 0;
+    const reason = unreadableReason({ path: file.path, size }) ?? file.leftOut;
+    if (reason !== undefined) {
+      omit(reason);
+      continue;
+    }
+    if (file.content === undefined) {
+      omit('its content could not be fetched', true);
+      continue;
+    }
+    if (total + size > MAX_TOTAL_BYTES) {
+      omit(`beyond the ${MAX_TOTAL_BYTES / 1_000_000} MB of text that one review reads`);
+      continue;
+    }
+    const text = decode(file.content);
+    if (text === undefined) {
+      omit('not UTF-8 text');
+      continue;
+    }
+    total += size;
+    const secretsOnly = secretsOnlyReason(file.path);
+    const lines = text.split('\n');
+    const minified = secretsOnly === undefined && lines.some((line) => line.length > MAX_LINE);
+    const language = secretsOnly !== undefined || minified ? 'other' : languageOf(file.path);
+    if (secretsOnly !== undefined) omit(secretsOnly, false);
+    else if (minified) omit('has lines as long as minified code: searched for secrets only');
+    else if (language === 'other' && isCode(file.path)) {
+      omit('no analyzer knows its language: searched for secrets only', false);
+    }
+    if (file.status !== 'added' && file.patch === undefined) {
+      omit('GitHub sent no diff, so findings anywhere in the file count', false);
+    }
+    files.push({
+      path: file.path,
+      name: neutralName(files.length, file.path),
+      language,
+      text,
+      lines,
+      changed: linesOf(file, text),
+      test: isTestPath(file.path),
+    });
+  }
+  return { files, leftOut };
+}
+
+/**
+ * A rename whose patch is absent because nothing changed. GitHub also sends none, and counts no change, for what Git
+ * takes for binary: that is a NUL in the content, or a `.gitattributes` that this very pull request may have changed.
+ */
+function isPureRename(file: ChangedFile, attributesChanged: boolean): boolean {
+  return (
+    file.status === 'renamed' &&
+    file.patch === undefined &&
+    (file.changes ?? 0) === 0 &&
+    file.leftOut === undefined &&
+    !attributesChanged &&
+    !file.content?.includes(0)
+  );
+}
+
+/**
+ * Analyzers differ in whether a lone carriage return or a Unicode line separator ends a line, Git counts line feeds
+ * only. Such a character could move a finding off its changed line and so hide it, hence every line counts then.
+ */
+function linesOf(file: ChangedFile, text: string): ChangedLines {
+  if (file.patch === undefined || /\r(?!\n)|[\v\f\u0085\u2028\u2029]/.test(text)) return 'all';
+  return changedLines(file.patch, text);
+}
+
+function decode(content: Uint8Array): string | undefined {
+  if (content.byteLength > MAX_FILE_BYTES || content.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Language } from '../changed-file.ts';
+
+/** A file as an analyzer sees it: text without its path. `index` is how findings refer back to it. */
+export interface SourceFile {
+  index: number;
+  /** A neutral name with a known extension, safe to write and to pass on. */
+  name: string;
+  language: Language;
+  text: string;
+}
+
+/** What an analyzer says, before it is known whether the pull request changed the place. Lines count from 1. */
+export interface RawFinding {
+  file: number;
+  rule: string;
+  line: number;
+  endLine?: number;
+  /** Other lines that are part of the cause; the finding moves to one of them when only that was changed. */
+  alsoAt?: readonly number[];
+  /** The analyzer's own words, for the `{message}` in a rule's description. */
+  message?: string;
+}
+
+export interface Analysis {
+  findings: RawFinding[];
+  /** Raw output, for the log. */
+  log: string;
+  /** Literal secrets that were found, so that nothing shows them. */
+  secrets?: string[];
+}
+
+/**
+ * The one export of an analyzer's module. It runs in a thread of its own inside the worker process, with an empty
+ * environment and an empty working directory; throwing makes the review incomplete.
+ */
+export type Analyze<Config> = (files: readonly SourceFile[], config: Config) => Promise<Analysis>;
+
+/** Line of a character offset, from 1. */
+export function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line++;
+  return line;
+}
+
+/**
+ * The text with every comment that would switch an analyzer off made meaningless, at the same length so that places
+ * stay. Whoever is reviewed does not decide what is looked at.
+ */
+export function withoutSuppressions(text: string): string {
+  return text
+    .replace(/\b(oxlint|eslint)-(disable|enable)/gi, '$1_$2')
+    .replace(/\bnoqa\b/gi, 'n0qa')
+    .replace(/#(\s*)(ruff|flake8)(\s*):/gi, '#$1$2$3_');
+}

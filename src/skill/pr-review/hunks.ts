@@ -1,0 +1,81 @@
+/** The lines of a head's file that a pull request added or changed, from 1. `all`: every line counts. */
+export type ChangedLines = ReadonlySet<number> | 'all';
+
+export interface ParsedPatch {
+  /** Head line number → the line's text, without its line feed. */
+  added: ReadonlyMap<number, string>;
+  /** False when a line fits no hunk or a hunk ends early, as in a patch that was cut. */
+  whole: boolean;
+}
+
+const HEADER = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
+
+/**
+ * Reads the hunks of a unified patch as GitHub's files API sends it: hunks only, no file header. A missing count is 1.
+ * Lines are taken by the header's counts, so that text which looks like a header is still text.
+ */
+export function parsePatch(patch: string): ParsedPatch {
+  const added = new Map<number, string>();
+  let whole = true;
+  let oldLeft = 0;
+  let newLeft = 0;
+  let line = 0;
+  for (const text of patch.split('\n')) {
+    if (text.startsWith('\\')) continue;
+    if (oldLeft <= 0 && newLeft <= 0) {
+      const header = HEADER.exec(text);
+      if (header) {
+        oldLeft = Number(header[1] ?? 1);
+        newLeft = Number(header[3] ?? 1);
+        line = Number(header[2]);
+      } else if (text !== '') {
+        whole = false;
+      }
+      continue;
+    }
+    if (text.startsWith('+')) {
+      added.set(line, text.slice(1));
+      line++;
+      newLeft--;
+    } else if (text.startsWith('-')) {
+      oldLeft--;
+    } else if (text.startsWith(' ')) {
+      line++;
+      newLeft--;
+      oldLeft--;
+    } else {
+      whole = false;
+    }
+  }
+  return { added, whole: whole && oldLeft === 0 && newLeft === 0 };
+}
+
+/**
+ * Which lines of `content` the pull request is answerable for. Whenever the patch cannot be trusted to say so
+ * (cut, or of another version than the content), every line counts: a finding too many is explained in a comment,
+ * a finding too few is merged.
+ */
+export function changedLines(patch: string, content: string): ChangedLines {
+  const { added, whole } = parsePatch(patch);
+  if (!whole) return 'all';
+  const lines = content.split('\n');
+  for (const [number, text] of added) {
+    const actual = lines[number - 1];
+    if (actual !== text && actual !== text.replace(/^\uFEFF/, '')) return 'all';
+  }
+  return new Set(added.keys());
+}
+
+/** The first changed line from `from` to `to`, both included, or `undefined` when none of them was changed. */
+export function firstChanged(changed: ChangedLines, from: number, to: number): number | undefined {
+  if (changed === 'all') return from;
+  if (to - from > changed.size) {
+    let first: number | undefined;
+    for (const line of changed) {
+      if (line >= from && line <= to && (first === undefined || line < first)) first = line;
+    }
+    return first;
+  }
+  for (let line = from; line <= to; line++) if (changed.has(line)) return line;
+  return undefined;
+}

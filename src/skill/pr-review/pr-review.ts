@@ -1,0 +1,76 @@
+import type { PullRequestFile } from '../../github/github.ts';
+import { pullRequestOf } from '../../session/merge-facts.ts';
+import type { StepContext, StepHandler } from '../../session/step.ts';
+import { type ChangedFile, MAX_FILE_BYTES } from './changed-file.ts';
+import { reviewFiles, verdictOf, wantsContent } from './review.ts';
+
+const MAX_FILES_READ_AT_ONCE = 6;
+const REVIEW_TIMEOUT_MS = 10 * 60_000;
+
+/** Reviews what the pull request adds and changes with analyzers that need no model and no key. */
+export const prReview: StepHandler = {
+  name: 'pr-review',
+  async run(context) {
+    const { files, truncated } = await context.reader.pullRequestFiles(context.repo, pullRequestOf(context));
+    const changed = await withContents(context, files);
+    const report = await reviewFiles(changed, { timeoutMs: REVIEW_TIMEOUT_MS, signal: context.signal });
+    if (truncated) {
+      const reason = 'the files after the first 3,000: GitHub lists no more of a pull request';
+      report.leftOut.push({ path: '…', reason, needed: true });
+    }
+    return {
+      kind: 'done',
+      outcome: verdictOf(report, { headSha: context.state.run.headSha, round: context.round }),
+      blobs: [{ kind: 'analyzer_output', name: 'analyzers.log', data: report.log }],
+    };
+  },
+};
+
+/** Fetches the head's version of every file worth reading, a few at a time. */
+async function withContents(context: StepContext, files: readonly PullRequestFile[]): Promise<ChangedFile[]> {
+  const result: ChangedFile[] = [];
+  let next = 0;
+  const work = async () => {
+    for (let index = next++; index < files.length; index = next++) {
+      context.signal.throwIfAborted();
+      const file = files[index];
+      if (file) result[index] = await withContent(context, file);
+    }
+  };
+  await Promise.all(Array.from({ length: MAX_FILES_READ_AT_ONCE }, work));
+  return result;
+}
+
+/**
+ * The text of a file that the pull request adds, read from its patch: that spares a request for each. `undefined` when
+ * the patch is not there or not whole, which its count of lines tells.
+ */
+function wholeFile({ status, patch, additions }: PullRequestFile): string | undefined {
+  if (status !== 'added' || patch === undefined) return undefined;
+  const [header = '', ...lines] = patch.split('\n');
+  const noNewline = lines.at(-1) === '\\ No newline at end of file';
+  if (noNewline) lines.pop();
+  const isWhole =
+    /^@@ -0,0 \+1(?:,\d+)? @@/.test(header) &&
+    lines.length === additions &&
+    lines.every((line) => line.startsWith('+'));
+  if (!isWhole) return undefined;
+  return lines.map((line) => line.slice(1)).join('\n') + (noNewline ? '' : '\n');
+}
+
+async function withContent(context: StepContext, file: PullRequestFile): Promise<ChangedFile> {
+  const changed: ChangedFile = {
+    path: file.path,
+    status: file.status,
+    changes: file.additions + file.deletions,
+  };
+  if (file.previousPath !== undefined) changed.previousPath = file.previousPath;
+  if (file.patch !== undefined) changed.patch = file.patch;
+  if (file.blobSha === null || !wantsContent(file)) return changed;
+  const whole = wholeFile(file);
+  if (whole !== undefined) return { ...changed, content: new TextEncoder().encode(whole) };
+  const content = await context.reader.blob(context.repo, file.blobSha, MAX_FILE_BYTES);
+  if (content) changed.content = content;
+  else changed.leftOut = 'larger than 1 MB';
+  return changed;
+}

@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { messageOf } from '../../core/errors.ts';
+import { type JobResult, jobResultSchema, type WorkerRequest } from './worker/protocol.ts';
+
+const MAX_OUTPUT_BYTES = 64_000_000;
+const HEAP_MB = 768;
+/** `ts` when run from the sources, `js` after the build. */
+export const OWN_EXTENSION = import.meta.url.slice(-2);
+
+/**
+ * Runs the jobs in one child process without environment, in an empty folder, and returns one result a job. Whatever
+ * goes wrong (crash, time, too much output, nonsense) becomes the result of the jobs that had none yet.
+ * @throws the signal's reason when aborted; the process is dead by then.
+ */
+export async function runWorker(
+  request: Omit<WorkerRequest, 'analyzerTimeoutMs'>,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+): Promise<JobResult[]> {
+  signal.throwIfAborted();
+  if (request.jobs.length === 0) return [];
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-review-'));
+  try {
+    return await converse(request, folder, timeoutMs, signal);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function converse(
+  request: Omit<WorkerRequest, 'analyzerTimeoutMs'>,
+  folder: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<JobResult[]> {
+  return new Promise((resolve, reject) => {
+    const results = new Map<string, JobResult>();
+    const begun = performance.now();
+    const child = spawn(
+      process.execPath,
+      [
+        `--max-old-space-size=${HEAP_MB}`,
+        '--disable-warning=ExperimentalWarning',
+        fileURLToPath(new URL(`./worker/main.${OWN_EXTENSION}`, import.meta.url)),
+      ],
+      // A group of its own, so that one signal reaches the linters it started too.
+      { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'], detached: true },
+    );
+
+    let failure: Pick<Extract<JobResult, { message: string }>, 'status' | 'message'> | undefined;
+    const stop = (status: 'crashed' | 'timed_out', message: string) => {
+      failure ??= { status, message };
+      kill(child.pid);
+    };
+    const onAbort = () => kill(child.pid);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = setTimeout(
+      () => stop('timed_out', `the whole review took longer than ${timeoutMs} ms`),
+      timeoutMs,
+    );
+
+    let bytes = 0;
+    let rest = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      bytes += text.length;
+      if (bytes > MAX_OUTPUT_BYTES) return stop('crashed', 'the analyzers wrote more than can be read');
+      rest += text;
+      if (!text.includes('\n')) return;
+      const lines = rest.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        const result = readResult(line);
+        if (result === undefined) return stop('crashed', 'the analyzers wrote something that is no result');
+        results.set(result.analyzer, result);
+      }
+      if (request.jobs.every((job) => results.has(job.analyzer))) kill(child.pid);
+    });
+    child.on('error', (error) => stop('crashed', `the analyzers could not be started: ${messageOf(error)}`));
+    child.on('close', (code, killedBy) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      if (signal.aborted) return reject(signal.reason);
+      failure ??= {
+        status: 'crashed',
+        message: `the analyzers' process ended with ${killedBy ?? `exit code ${code}`}`,
+      };
+      const missing = { ...failure, durationMs: performance.now() - begun };
+      resolve(request.jobs.map((job) => results.get(job.analyzer) ?? { analyzer: job.analyzer, ...missing }));
+    });
+
+    // A process that dies early breaks the pipe; its `close` tells the story.
+    child.stdin.on('error', () => {});
+    const analyzerTimeoutMs = Math.ceil(timeoutMs * 0.8);
+    // Not ended: an open standard input is how the worker knows that we are alive.
+    child.stdin.write(`${JSON.stringify({ ...request, analyzerTimeoutMs } satisfies WorkerRequest)}\n`);
+  });
+}
+
+function readResult(line: string): JobResult | undefined {
+  try {
+    return jobResultSchema.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Kills the process group. It is gone already when there is none, which is as good. */
+function kill(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {}
+}

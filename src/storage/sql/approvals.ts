@@ -1,0 +1,86 @@
+import type { Insertable, Kysely, Selectable } from 'kysely';
+import { z } from 'zod';
+import type { Approval } from '../../policy/approval.ts';
+import { whySchema } from '../../run/why.ts';
+import type { Approvals } from '../storage.ts';
+import {
+  fromJson,
+  fromJsonOrNull,
+  mustExist,
+  reading,
+  toDate,
+  toDateOrNull,
+  toJsonOrNull,
+  toText,
+} from './columns.ts';
+import type { ApprovalsTable, Database } from './schema.ts';
+
+export function approvalsTable(db: Kysely<Database>): Approvals {
+  return {
+    async insert(approval) {
+      await db.insertInto('approvals').values(approvalRow(approval)).execute();
+    },
+
+    async save(approval) {
+      const { numUpdatedRows } = await db
+        .updateTable('approvals')
+        .set(approvalRow(approval))
+        .where('id', '=', approval.id)
+        .executeTakeFirst();
+      mustExist(numUpdatedRows > 0n, 'approvals', approval.id);
+    },
+
+    async ofInvocation(invocationId) {
+      const row = await db
+        .selectFrom('approvals')
+        .selectAll()
+        .where('invocation_id', '=', invocationId)
+        .orderBy('asked_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row && approvalOf(row);
+    },
+
+    async ofRun(runId) {
+      const rows = await db
+        .selectFrom('approvals')
+        .selectAll()
+        .where('run_id', '=', runId)
+        .orderBy('asked_at')
+        .orderBy('id')
+        .execute();
+      return rows.map(approvalOf);
+    },
+  };
+}
+
+function approvalRow(approval: Approval): Insertable<ApprovalsTable> {
+  return {
+    id: approval.id,
+    run_id: approval.runId,
+    invocation_id: approval.invocationId,
+    head_sha: approval.headSha,
+    base_ref: approval.baseRef,
+    status: approval.status,
+    asked_at: toText(approval.askedAt),
+    looked_at: toText(approval.lookedAt),
+    decision_json: toJsonOrNull(approval.decision),
+    countersigned_by_json: JSON.stringify(approval.countersignedBy),
+  };
+}
+
+function approvalOf(row: Selectable<ApprovalsTable>): Approval {
+  return reading('approvals', row.id, () => ({
+    id: row.id,
+    runId: row.run_id,
+    invocationId: row.invocation_id,
+    headSha: row.head_sha,
+    baseRef: row.base_ref,
+    status: row.status,
+    askedAt: toDate(row.asked_at),
+    lookedAt: toDateOrNull(row.looked_at),
+    decision: fromJsonOrNull(whySchema, row.decision_json),
+    countersignedBy: fromJson(z.array(z.string()), row.countersigned_by_json),
+  }));
+}

@@ -1,0 +1,154 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { Deliveries, DeliverySummary, NewDelivery } from '../storage.ts';
+import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
+import type { Database, DeliveriesTable } from './schema.ts';
+
+/** Rows a statement: far below every database's limit on parameters, and well past a usual batch. */
+const BATCH = 500;
+
+export function deliveriesTable(db: Kysely<Database>): Deliveries {
+  const withBody = () =>
+    db
+      .selectFrom('deliveries')
+      .innerJoin('delivery_bodies', 'delivery_bodies.delivery_id', 'deliveries.id')
+      .selectAll('deliveries')
+      .select('delivery_bodies.body');
+
+  async function recordBatch(deliveries: readonly NewDelivery[], into: Map<string, Recorded>) {
+    const taken = await db
+      .insertInto('deliveries')
+      .values(deliveries.map(newRow))
+      .onConflict((conflict) =>
+        conflict
+          .column('guid')
+          .doUpdateSet({ status: 'received', error: null, finished_at: null })
+          .where('deliveries.status', '=', 'failed'),
+      )
+      .returning(['id', 'guid'])
+      .execute();
+    for (const row of taken) into.set(row.guid, { id: row.id, fresh: true });
+
+    const bodies = deliveries.flatMap((delivery) => {
+      const recorded = into.get(delivery.guid);
+      return recorded ? [{ delivery_id: recorded.id, body: delivery.body }] : [];
+    });
+    if (bodies.length > 0) {
+      await db
+        .insertInto('delivery_bodies')
+        .values(bodies)
+        .onConflict((conflict) => conflict.column('delivery_id').doNothing())
+        .execute();
+    }
+
+    const known = deliveries.map((delivery) => delivery.guid).filter((guid) => !into.has(guid));
+    if (known.length === 0) return;
+    const rows = await db
+      .selectFrom('deliveries')
+      .select(['id', 'guid'])
+      .where('guid', 'in', known)
+      .execute();
+    for (const row of rows) into.set(row.guid, { id: row.id, fresh: false });
+  }
+
+  return {
+    async record(deliveries) {
+      // The first of a GUID counts: PostgreSQL refuses a statement that meets its own row again.
+      const first = new Map<string, NewDelivery>();
+      for (const delivery of deliveries) {
+        if (!first.has(delivery.guid)) first.set(delivery.guid, delivery);
+      }
+      const unique = [...first.values()];
+      const recorded = new Map<string, Recorded>();
+      for (let start = 0; start < unique.length; start += BATCH) {
+        await recordBatch(unique.slice(start, start + BATCH), recorded);
+      }
+      return deliveries.map((delivery) => {
+        const { guid } = delivery;
+        const row = recorded.get(guid);
+        if (!row) throw new Error(`the delivery ${guid} was neither recorded nor found`);
+        return { id: row.id, guid, fresh: row.fresh && first.get(guid) === delivery };
+      });
+    },
+
+    async get(id) {
+      const row = await withBody().where('deliveries.id', '=', id).executeTakeFirst();
+      return row && { ...summary(row), body: row.body };
+    },
+
+    async byGuid(guid) {
+      const row = await withBody().where('deliveries.guid', '=', guid).executeTakeFirst();
+      return row && { ...summary(row), body: row.body };
+    },
+
+    async setStatus(id, status, at, error) {
+      const over = status === 'done' || status === 'failed';
+      const { numUpdatedRows } = await db
+        .updateTable('deliveries')
+        .set((eb) => ({
+          status,
+          error: error ?? null,
+          finished_at: over ? toText(at) : null,
+          attempts: status === 'processing' ? eb('attempts', '+', 1) : eb.ref('attempts'),
+        }))
+        .where('id', '=', id)
+        .executeTakeFirst();
+      mustExist(numUpdatedRows > 0n, 'deliveries', id);
+    },
+
+    async list({ status, limit }) {
+      const rows = await db
+        .selectFrom('deliveries')
+        .selectAll()
+        .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'received'))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(summary);
+    },
+
+    async countByStatus() {
+      const counts = { received: 0, processing: 0, done: 0, failed: 0 };
+      const rows = await db
+        .selectFrom('deliveries')
+        .select((eb) => ['status', eb.fn.countAll<number>().as('count')])
+        .groupBy('status')
+        .execute();
+      for (const row of rows) counts[row.status] = row.count;
+      return counts;
+    },
+  };
+}
+
+interface Recorded {
+  id: number;
+  fresh: boolean;
+}
+
+function newRow(delivery: NewDelivery) {
+  return {
+    guid: delivery.guid,
+    event: delivery.event,
+    action: delivery.action,
+    installation_id: delivery.installationId,
+    received_at: toText(delivery.receivedAt),
+    status: 'received' as const,
+    attempts: 0,
+    error: null,
+    finished_at: null,
+  };
+}
+
+function summary(row: Selectable<DeliveriesTable>): DeliverySummary {
+  return reading('deliveries', row.id, () => ({
+    id: row.id,
+    guid: row.guid,
+    event: row.event,
+    action: row.action,
+    installationId: row.installation_id,
+    receivedAt: toDate(row.received_at),
+    status: row.status,
+    attempts: row.attempts,
+    error: row.error,
+    finishedAt: toDateOrNull(row.finished_at),
+  }));
+}

@@ -1,0 +1,131 @@
+import type { Kysely, Selectable } from 'kysely';
+import { contentHash } from '../../core/canonical.ts';
+import { type EffectRow, effectProgressSchema, effectSchema } from '../../effect/effect.ts';
+import type { Effects } from '../storage.ts';
+import { fromJson, mustExist, reading, toDate, toText } from './columns.ts';
+import type { Database, EffectsTable } from './schema.ts';
+
+export function effectsTable(db: Kysely<Database>): Effects {
+  return {
+    async wish({ id, key, effect, runId, at }) {
+      const row = await db
+        .insertInto('effects')
+        .values({
+          id,
+          key,
+          effect_json: JSON.stringify(effect),
+          wished_hash: contentHash(effect),
+          applied_hash: null,
+          status: 'pending',
+          github_id: null,
+          begun: 0,
+          progress_json: '{}',
+          attempts: 0,
+          error: null,
+          run_id: runId,
+          created_at: toText(at),
+          updated_at: toText(at),
+        })
+        .onConflict((conflict) =>
+          conflict.column('key').doUpdateSet((eb) => {
+            const underWay = eb.and([
+              eb('effects.status', '=', 'pending'),
+              eb('effects.wished_hash', '=', eb.ref('excluded.wished_hash')),
+            ]);
+            return {
+              effect_json: eb.ref('excluded.effect_json'),
+              wished_hash: eb.ref('excluded.wished_hash'),
+              run_id: eb.ref('excluded.run_id'),
+              updated_at: eb.ref('excluded.updated_at'),
+              status: eb
+                .case()
+                .when('effects.applied_hash', '=', eb.ref('excluded.wished_hash'))
+                .then('done' as const)
+                .else('pending' as const)
+                .end(),
+              attempts: eb.case().when(underWay).then(eb.ref('effects.attempts')).else(0).end(),
+              error: eb.case().when(underWay).then(eb.ref('effects.error')).else(null).end(),
+            };
+          }),
+        )
+        .returning('status')
+        .executeTakeFirstOrThrow();
+      return row.status === 'pending';
+    },
+
+    async get(key) {
+      const row = await db.selectFrom('effects').selectAll().where('key', '=', key).executeTakeFirst();
+      return row && effectOf(row);
+    },
+
+    async saveProgress(row) {
+      const saved = await db
+        .updateTable('effects')
+        .set((eb) => ({
+          applied_hash: row.appliedHash,
+          // What was carried out may no longer be what is wished for; then it is not done.
+          status:
+            row.status === 'done'
+              ? eb
+                  .case()
+                  .when('wished_hash', '=', row.appliedHash)
+                  .then('done' as const)
+                  .else('pending' as const)
+                  .end()
+              : row.status,
+          github_id: row.githubId,
+          begun: row.begun ? 1 : 0,
+          progress_json: JSON.stringify(row.progress),
+          attempts: row.attempts,
+          error: row.error,
+          updated_at: toText(row.updatedAt),
+        }))
+        .where('key', '=', row.key)
+        .returning('status')
+        .executeTakeFirst();
+      mustExist(saved !== undefined, 'effects', row.key);
+      return saved?.status === 'pending';
+    },
+
+    async ofRun(runId) {
+      const rows = await db
+        .selectFrom('effects')
+        .selectAll()
+        .where('run_id', '=', runId)
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute();
+      return rows.map(effectOf);
+    },
+
+    async list({ status, limit }) {
+      const query = db
+        .selectFrom('effects')
+        .selectAll()
+        .orderBy('updated_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit);
+      const rows = await (status === undefined ? query : query.where('status', '=', status)).execute();
+      return rows.map(effectOf);
+    },
+  };
+}
+
+function effectOf(row: Selectable<EffectsTable>): EffectRow {
+  return reading('effects', row.id, () => ({
+    id: row.id,
+    key: row.key,
+    effect: fromJson(effectSchema, row.effect_json),
+    wishedHash: row.wished_hash,
+    appliedHash: row.applied_hash,
+    status: row.status,
+    githubId: row.github_id,
+    begun: row.begun === 1,
+    progress: fromJson(effectProgressSchema, row.progress_json),
+    attempts: row.attempts,
+    error: row.error,
+    runId: row.run_id,
+    createdAt: toDate(row.created_at),
+    updatedAt: toDate(row.updated_at),
+  }));
+}

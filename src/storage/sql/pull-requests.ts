@@ -1,0 +1,42 @@
+import type { Kysely } from 'kysely';
+import type { PullRequests } from '../storage.ts';
+import { reading, toDate, toText } from './columns.ts';
+import type { Database } from './schema.ts';
+
+export function pullRequestsTable(db: Kysely<Database>): PullRequests {
+  return {
+    async get(repositoryId, number) {
+      const row = await db
+        .selectFrom('pull_requests')
+        .selectAll()
+        .where('repository_id', '=', repositoryId)
+        .where('number', '=', number)
+        .executeTakeFirst();
+      return (
+        row &&
+        reading('pull_requests', `${repositoryId}#${number}`, () => ({
+          repositoryId: row.repository_id,
+          number: row.number,
+          repository: row.repository,
+          installationId: row.installation_id,
+          pausedBy: row.paused_by,
+          updatedAt: toDate(row.updated_at),
+        }))
+      );
+    },
+
+    async upsert(pullRequest) {
+      const facts = {
+        repository: pullRequest.repository,
+        installation_id: pullRequest.installationId,
+        paused_by: pullRequest.pausedBy,
+        updated_at: toText(pullRequest.updatedAt),
+      };
+      await db
+        .insertInto('pull_requests')
+        .values({ repository_id: pullRequest.repositoryId, number: pullRequest.number, ...facts })
+        .onConflict((conflict) => conflict.columns(['repository_id', 'number']).doUpdateSet(facts))
+        .execute();
+    },
+  };
+}

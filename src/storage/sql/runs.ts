@@ -1,0 +1,138 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../core/clock.ts';
+import { isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../run/run.ts';
+import type { RunFilter, Runs } from '../storage.ts';
+import { mustExist } from './columns.ts';
+import { invocationOf, invocationRow, runOf, runRow, sessionOf, sessionRow } from './run-rows.ts';
+import type { Database } from './schema.ts';
+import { type Change, recordTransitions } from './transitions.ts';
+
+const ACTIVE: readonly RunStatus[] = RUN_STATUSES.filter((status) => !isRunOver(status));
+
+/** Runs with their invocations and sessions. Every change of a status leaves a line in `transitions`. */
+export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
+  async function statusChanges({ run, invocations }: RunState): Promise<Change[]> {
+    const before = await db
+      .selectFrom('chain_runs')
+      .select('status')
+      .where('id', '=', run.id)
+      .executeTakeFirst();
+    mustExist(before !== undefined, 'chain_runs', run.id);
+    const steps = await db
+      .selectFrom('invocations')
+      .select(['id', 'status'])
+      .where('run_id', '=', run.id)
+      .execute();
+    const stepBefore = new Map(steps.map((step) => [step.id, step.status]));
+    return [
+      { kind: 'run', from: before?.status, to: run },
+      ...invocations.map((to): Change => ({ kind: 'invocation', from: stepBefore.get(to.id), to })),
+    ];
+  }
+
+  return {
+    async insert({ run, invocations }) {
+      await db.insertInto('chain_runs').values(runRow(run)).execute();
+      if (invocations.length === 0) return;
+      await db.insertInto('invocations').values(invocations.map(invocationRow)).execute();
+    },
+
+    async load(id) {
+      const run = await db.selectFrom('chain_runs').selectAll().where('id', '=', id).executeTakeFirst();
+      if (!run) return undefined;
+      const invocations = await db
+        .selectFrom('invocations')
+        .selectAll()
+        .where('run_id', '=', id)
+        .orderBy('step_index')
+        .execute();
+      return { run: runOf(run), invocations: invocations.map(invocationOf) };
+    },
+
+    async save(state) {
+      const changes = await statusChanges(state);
+      await db.updateTable('chain_runs').set(runRow(state.run)).where('id', '=', state.run.id).execute();
+      for (const invocation of state.invocations) {
+        const { numUpdatedRows } = await db
+          .updateTable('invocations')
+          .set(invocationRow(invocation))
+          .where('id', '=', invocation.id)
+          .executeTakeFirst();
+        mustExist(numUpdatedRows > 0n, 'invocations', invocation.id);
+      }
+      await recordTransitions(db, changes, clock.now());
+    },
+
+    async list(filter) {
+      const rows = await matching(db, filter).execute();
+      return rows.map(runOf);
+    },
+
+    async insertSession(session) {
+      await db.insertInto('sessions').values(sessionRow(session)).execute();
+    },
+
+    async getSession(id) {
+      const session = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();
+      if (!session) return undefined;
+      const invocation = await db
+        .selectFrom('invocations')
+        .selectAll()
+        .where('id', '=', session.invocation_id)
+        .executeTakeFirstOrThrow();
+      return {
+        session: sessionOf(session),
+        invocation: invocationOf(invocation),
+        runId: invocation.run_id,
+      };
+    },
+
+    async saveSession(session) {
+      const before = await db
+        .selectFrom('sessions')
+        .select('status')
+        .where('id', '=', session.id)
+        .executeTakeFirst();
+      mustExist(before !== undefined, 'sessions', session.id);
+      await db.updateTable('sessions').set(sessionRow(session)).where('id', '=', session.id).execute();
+      await recordTransitions(db, [{ kind: 'session', from: before?.status, to: session }], clock.now());
+    },
+
+    async sessionsOf(runId) {
+      const rows = await db
+        .selectFrom('sessions')
+        .innerJoin('invocations', 'invocations.id', 'sessions.invocation_id')
+        .selectAll('sessions')
+        .where('invocations.run_id', '=', runId)
+        .orderBy('sessions.started_at')
+        .orderBy('sessions.id')
+        .execute();
+      return rows.map(sessionOf);
+    },
+
+    async renameRepository(repositoryId, repository) {
+      for (const table of ['chain_runs', 'pull_requests'] as const) {
+        await db
+          .updateTable(table)
+          .set({ repository })
+          .where('repository_id', '=', repositoryId)
+          .where('repository', '!=', repository)
+          .execute();
+      }
+    },
+  };
+}
+
+function matching(db: Kysely<Database>, filter: RunFilter) {
+  let query = db.selectFrom('chain_runs').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
+  if (filter.repository !== undefined) query = query.where('repository', '=', filter.repository);
+  if (filter.repositoryId !== undefined) query = query.where('repository_id', '=', filter.repositoryId);
+  if (filter.pullRequest !== undefined) query = query.where('pull_request', '=', filter.pullRequest);
+  if (filter.headSha !== undefined) query = query.where('head_sha', '=', filter.headSha);
+  if (filter.chain !== undefined) query = query.where('chain', '=', filter.chain);
+  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+  if (filter.active === true) query = query.where('status', 'in', ACTIVE);
+  if (filter.active === false) query = query.where('status', 'not in', ACTIVE);
+  if (filter.limit !== undefined) query = query.limit(filter.limit);
+  return query;
+}

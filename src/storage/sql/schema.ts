@@ -1,0 +1,160 @@
+import type { Generated } from 'kysely';
+import type { EffectStatus } from '../../effect/effect.ts';
+import type { ApprovalStatus } from '../../policy/approval.ts';
+import type { RunStatus, SessionStatus, StepStatus } from '../../run/run.ts';
+import type { DeliveryStatus } from '../storage.ts';
+
+/**
+ * The tables as every database holds them. A driver gives times as ISO-8601 text (UTC, milliseconds), JSON as text,
+ * flags as 0 or 1 and big integers as numbers; that is the whole seam between SQLite and PostgreSQL.
+ */
+export interface Database {
+  deliveries: DeliveriesTable;
+  delivery_bodies: { delivery_id: number; body: Uint8Array };
+  pull_requests: PullRequestsTable;
+  chain_runs: ChainRunsTable;
+  invocations: InvocationsTable;
+  sessions: SessionsTable;
+  artifacts: ArtifactsTable;
+  approvals: ApprovalsTable;
+  effects: EffectsTable;
+  jobs: JobsTable;
+  transitions: TransitionsTable;
+}
+
+export interface DeliveriesTable {
+  id: Generated<number>;
+  guid: string;
+  event: string;
+  action: string | null;
+  installation_id: number | null;
+  received_at: string;
+  status: DeliveryStatus;
+  attempts: number;
+  error: string | null;
+  finished_at: string | null;
+}
+
+export interface PullRequestsTable {
+  repository_id: number;
+  number: number;
+  repository: string;
+  installation_id: number;
+  paused_by: string | null;
+  updated_at: string;
+}
+
+export interface ChainRunsTable {
+  id: string;
+  installation_id: number;
+  repository_id: number;
+  repository: string;
+  pull_request: number | null;
+  head_sha: string;
+  base_ref: string;
+  base_sha: string;
+  chain: string;
+  definition_json: string;
+  settings_json: string;
+  facts_json: string;
+  event_json: string;
+  delivery_id: number | null;
+  status: RunStatus;
+  reason_json: string | null;
+  paused: number;
+  created_at: string;
+  updated_at: string;
+  finished_at: string | null;
+}
+
+export interface InvocationsTable {
+  id: string;
+  run_id: string;
+  step_index: number;
+  step_id: string;
+  status: StepStatus;
+  reason_json: string | null;
+  attempts: number;
+  session_id: string | null;
+  wait_until: string | null;
+  deadline_at: string | null;
+  outcome_json: string | null;
+  outcome_artifact_id: string | null;
+  started_at: string | null;
+  finished_at: string | null;
+}
+
+export interface SessionsTable {
+  id: string;
+  invocation_id: string;
+  attempt: number;
+  status: SessionStatus;
+  reason_json: string | null;
+  started_at: string;
+  finished_at: string | null;
+  artifact_contract_json: string | null;
+  artifact_verification_json: string | null;
+}
+
+export interface ArtifactsTable {
+  id: string;
+  run_id: string;
+  invocation_id: string;
+  session_id: string;
+  created_at: string;
+  kind: string;
+  name: string;
+  content: string | null;
+  file_path: string | null;
+}
+
+export interface ApprovalsTable {
+  id: string;
+  run_id: string;
+  invocation_id: string;
+  head_sha: string;
+  base_ref: string;
+  status: ApprovalStatus;
+  asked_at: string;
+  looked_at: string | null;
+  decision_json: string | null;
+  countersigned_by_json: string;
+}
+
+export interface EffectsTable {
+  id: string;
+  key: string;
+  effect_json: string;
+  wished_hash: string;
+  applied_hash: string | null;
+  status: EffectStatus;
+  github_id: number | null;
+  begun: number;
+  progress_json: string;
+  attempts: number;
+  error: string | null;
+  run_id: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface JobsTable {
+  id: Generated<number>;
+  kind: string;
+  key: string;
+  payload: string;
+  run_at: string;
+  attempts: number;
+  lease_token: string | null;
+  lease_until: string | null;
+}
+
+export interface TransitionsTable {
+  id: Generated<number>;
+  subject_kind: 'run' | 'invocation' | 'session';
+  subject_id: string;
+  from_status: string;
+  to_status: string;
+  reason_code: string | null;
+  at: string;
+}

@@ -1,0 +1,24 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../core/clock.ts';
+import type { Tx } from '../storage.ts';
+import { approvalsTable } from './approvals.ts';
+import { artifactsTable } from './artifacts.ts';
+import { deliveriesTable } from './deliveries.ts';
+import { effectsTable } from './effects.ts';
+import { jobsTable } from './jobs.ts';
+import { pullRequestsTable } from './pull-requests.ts';
+import { runsTable } from './runs.ts';
+import type { Database } from './schema.ts';
+
+/** All tables on one connection or transaction. The clock dates the lines of `transitions`. */
+export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
+  return {
+    deliveries: deliveriesTable(db),
+    runs: runsTable(db, clock),
+    approvals: approvalsTable(db),
+    effects: effectsTable(db),
+    artifacts: artifactsTable(db),
+    pullRequests: pullRequestsTable(db),
+    jobs: jobsTable(db),
+  };
+}

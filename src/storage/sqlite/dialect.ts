@@ -1,0 +1,66 @@
+import type BetterSqlite3 from 'better-sqlite3';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type SqliteStatement,
+} from 'kysely';
+
+/** More than the adapter has different statements, apart from batches of many sizes. */
+const STATEMENTS_KEPT = 300;
+
+/** Kysely's own SQLite dialect, but for the driver. */
+export function sqliteDialect(db: BetterSqlite3.Database): Dialect {
+  return {
+    createDriver: () => new ImmediateDriver(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+  };
+}
+
+/**
+ * Differs from Kysely's driver in three things: transactions begin IMMEDIATE, since a plain BEGIN fails without
+ * waiting when another process wrote between its first read and its first write; an error after which SQLite has
+ * rolled back by itself (a full disk) is not hidden by that of a second rollback; and statements are prepared once.
+ */
+class ImmediateDriver extends SqliteDriver {
+  readonly #db: BetterSqlite3.Database;
+
+  constructor(db: BetterSqlite3.Database) {
+    super({ database: preparingOnce(db) });
+    this.#db = db;
+  }
+
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#db.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
+  }
+}
+
+/** Keeps the statements used last; SQLite itself prepares them again when the schema changes. */
+function preparingOnce(db: BetterSqlite3.Database): SqliteDatabase {
+  const statements = new Map<string, SqliteStatement>();
+  return {
+    prepare(sql) {
+      // The two libraries' types differ only in how loosely they speak of parameters.
+      const statement = statements.get(sql) ?? (db.prepare(sql) as unknown as SqliteStatement);
+      statements.delete(sql);
+      statements.set(sql, statement);
+      if (statements.size > STATEMENTS_KEPT) {
+        const [oldest] = statements.keys();
+        if (oldest !== undefined) statements.delete(oldest);
+      }
+      return statement;
+    },
+    close: () => db.close(),
+  };
+}

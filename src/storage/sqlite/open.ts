@@ -1,0 +1,62 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import type { Clock } from '../../core/clock.ts';
+import { readMigrations } from '../migrate.ts';
+import type { Storage } from '../storage.ts';
+import { sqliteFailure } from './failure.ts';
+import { migrateSqlite } from './migrate.ts';
+import { SqliteStorage } from './storage.ts';
+
+export const SQLITE_MIGRATIONS = resolve(import.meta.dirname, '../../../migrations/sqlite');
+
+/** How long a statement waits for another process's write, in ms. Nothing else of this process happens meanwhile. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Bodies of deliveries are about 24 KB: pages of 8 KB take a third more of them a second than SQLite's 4 KB. */
+const PAGE_SIZE = 8_192;
+
+export interface SqliteOptions {
+  clock: Clock;
+  /** The folder with the migrations. */
+  migrations?: string;
+}
+
+/**
+ * Opens the database file, makes it when it does not exist, and brings it up to date.
+ * @throws CountersignError when it cannot be opened or is not this program's to write.
+ */
+export function openSqlite(path: string, { clock, migrations = SQLITE_MIGRATIONS }: SqliteOptions): Storage {
+  // Only this app's user has business with what a repository keeps private.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  let writer: BetterSqlite3.Database | undefined;
+  try {
+    writer = new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS });
+    writer.pragma(`page_size = ${PAGE_SIZE}`);
+    writer.pragma('journal_mode = WAL');
+    // better-sqlite3 is compiled to open WAL files at NORMAL, which can lose an acknowledged delivery in a power cut.
+    writer.pragma('synchronous = FULL');
+    migrateSqlite(writer, readMigrations(migrations), clock);
+    const reader = new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+    return new SqliteStorage(path, writer, reader, clock);
+  } catch (error) {
+    writer?.close();
+    throw sqliteFailure(error, path);
+  }
+}
+
+/**
+ * A database that `close` throws away. It is a file all the same: two connections cannot share one in memory, and
+ * with one connection reads would see, or wait for, what a transaction has not committed.
+ */
+export function openThrowAwaySqlite(options: SqliteOptions): Storage {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-'));
+  const storage = openSqlite(join(folder, 'throw-away.db'), options);
+  const close = storage.close.bind(storage);
+  storage.close = async () => {
+    await close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return storage;
+}

@@ -1,0 +1,107 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { open, rm } from 'node:fs/promises';
+import BetterSqlite3 from 'better-sqlite3';
+import { Kysely, sql } from 'kysely';
+import type { Clock } from '../../core/clock.ts';
+import { CountersignError } from '../../core/errors.ts';
+import type { Database } from '../sql/schema.ts';
+import { tablesOn } from '../sql/tables.ts';
+import type { ReadTx, Storage, Tx } from '../storage.ts';
+import { sqliteDialect } from './dialect.ts';
+import { sqliteFailure } from './failure.ts';
+
+/**
+ * One connection that writes, for transactions, and one that only reads. Kysely hands the writing connection to one
+ * transaction after the other; in WAL mode the reading one neither waits for it nor sees what it has not committed.
+ */
+export class SqliteStorage implements Storage {
+  readonly read: ReadTx;
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #connections: readonly BetterSqlite3.Database[];
+  readonly #writer: Kysely<Database>;
+  readonly #reader: Kysely<Database>;
+  /** The transaction that the running code is part of; `open` ends with it, for what it started and left behind. */
+  readonly #current = new AsyncLocalStorage<{ open: boolean }>();
+  #closed = false;
+
+  constructor(path: string, writer: BetterSqlite3.Database, reader: BetterSqlite3.Database, clock: Clock) {
+    this.#path = path;
+    this.#clock = clock;
+    // The one that writes is closed last: the last connection to close moves the log into the database file.
+    this.#connections = [reader, writer];
+    this.#writer = new Kysely({ dialect: sqliteDialect(writer) });
+    this.#reader = new Kysely({ dialect: sqliteDialect(reader) });
+    this.read = tablesOn(this.#reader, clock);
+  }
+
+  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#current.getStore()?.open) {
+      throw new CountersignError(
+        'storage.nested_transaction',
+        'A transaction was begun inside another and would wait for itself: use the outer one.',
+      );
+    }
+    if (this.#closed) throw new CountersignError('storage.closed', `The database ${this.#path} is closed.`);
+    const current = { open: true };
+    try {
+      return await this.#current.run(current, () =>
+        this.#writer.transaction().execute((transaction) => work(tablesOn(transaction, this.#clock))),
+      );
+    } catch (error) {
+      throw sqliteFailure(error, this.#path);
+    } finally {
+      current.open = false;
+    }
+  }
+
+  async check(): Promise<void> {
+    try {
+      await sql`select max(version) from schema_migrations`.execute(this.#reader);
+    } catch (error) {
+      throw new CountersignError('storage.unavailable', `The database ${this.#path} does not answer.`, {
+        cause: error,
+      });
+    }
+  }
+
+  async backup(path: string): Promise<void> {
+    await claimNewFile(path);
+    const source = new BetterSqlite3(this.#path, { readonly: true });
+    try {
+      // An open read holds one moment of the database fast: without it, each write begins the copy anew.
+      source.exec('begin');
+      source.prepare('select count(*) from schema_migrations').get();
+      await source.backup(path);
+    } catch (error) {
+      await rm(path, { force: true });
+      throw sqliteFailure(error, path);
+    } finally {
+      source.close();
+    }
+  }
+
+  /** Waits for the transactions that have been asked for and refuses new ones. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#writer.connection().execute(async () => undefined);
+    for (const connection of this.#connections) connection.close();
+  }
+}
+
+/** Makes an empty file, which nobody else can have made: SQLite's backup would write over another's. */
+async function claimNewFile(path: string): Promise<void> {
+  try {
+    await (await open(path, 'wx', 0o600)).close();
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    throw new CountersignError(
+      'storage.backup_refused',
+      exists
+        ? `The backup was not written: ${path} exists already.`
+        : `The backup was not written: ${path} cannot be made.`,
+      { cause: error },
+    );
+  }
+}

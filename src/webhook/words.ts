@@ -1,0 +1,48 @@
+/** What the door says when it does not let something in. Each says what would be right; none repeats what was sent. */
+export interface Refusal {
+  status: number;
+  error: string;
+  headers?: Record<string, string>;
+}
+
+const CLOSE = { connection: 'close' };
+
+export const REFUSALS = {
+  notFound: { status: 404, error: 'There is nothing at this address.' },
+  contentType: {
+    status: 415,
+    error: 'Webhooks must be sent as application/json; set "Content type" so in the App’s webhook settings.',
+  },
+  tooLarge: { status: 413, error: 'The body is larger than a webhook may be.', headers: CLOSE },
+  busy: {
+    status: 503,
+    error: 'Too much is being received at once; redeliver this webhook in a moment.',
+    headers: { ...CLOSE, 'retry-after': '5' },
+  },
+  signature: {
+    status: 401,
+    error: 'X-Hub-Signature-256 is missing or is not the signature of this body with the webhook secret.',
+  },
+  eventHeader: { status: 400, error: 'X-GitHub-Event is missing or is not the name of an event.' },
+  deliveryHeader: {
+    status: 400,
+    error:
+      'X-GitHub-Delivery is missing or is not an id of at most 100 letters, digits, ".", "_", ":" and "-".',
+  },
+  notJson: { status: 400, error: 'The body is not a JSON object.' },
+  notRecorded: {
+    status: 503,
+    error:
+      'The delivery could not be recorded, so it was not accepted; redeliver it when the app is healthy again.',
+    headers: { 'retry-after': '60' },
+  },
+  broken: { status: 500, error: 'Something is wrong in the app itself; its log says what.' },
+} as const satisfies Record<string, Refusal>;
+
+export function methodNotAllowed(allow: string): Refusal {
+  return { status: 405, error: `Use ${allow.replace(', ', ' or ')} here.`, headers: { allow } };
+}
+
+export function notReady(checks: readonly string[]): Refusal {
+  return { status: 503, error: `Not ready: ${checks.join(', ')}.`, headers: { 'retry-after': '5' } };
+}

@@ -1,0 +1,205 @@
+import { unreachable } from '../core/errors.ts';
+import type { ActionResult } from '../outcome/action-result.ts';
+import type { Approval } from '../policy/approval.ts';
+import type { CountersignRules } from '../policy/merge-gate.ts';
+import type { Invocation, RunState } from '../run/run.ts';
+import { clipBytes, code, htmlComment, inline } from './markdown.ts';
+import { asSentence, capital, listed, plural, short, utc, VERDICT_WORDS } from './pretty.ts';
+import { emoji, severities } from './sentence.ts';
+import { ciInWords, incompleteBecause, mergeOf, outcomesOf, rejectedBy } from './standing.ts';
+import { MAX_COMMENT_BYTES } from './status-comment.ts';
+import { voidBecause } from './void-because.ts';
+import { whyList } from './why-list.ts';
+
+export interface ApprovalView {
+  state: RunState;
+  approval: Approval;
+}
+
+/** For people's scripts and for finding the comment again; the truth is in the database. */
+export function approvalMarker({ headSha, baseRef }: Approval): string {
+  return htmlComment(`countersign:approval head=${headSha} base=${baseRef}`);
+}
+
+/** What tells two questions about one head apart; the app finds its own comment again by it after a crash. */
+export function questionMarker({ id }: Approval): string {
+  return htmlComment(`countersign:question id=${id}`);
+}
+
+/**
+ * The question to the maintainers, and later what became of it. Nobody is mentioned: a question that is edited every
+ * time somebody looks would otherwise ring people's bells, so logins stand in code.
+ */
+export function approvalComment(view: ApprovalView): string {
+  const marker = `${approvalMarker(view.approval)}\n${questionMarker(view.approval)}`;
+  const room = MAX_COMMENT_BYTES - Buffer.byteLength(marker) - 1;
+  return `${marker}\n${clipBytes(body(view).join('\n\n'), room)}`;
+}
+
+function body(view: ApprovalView): string[] {
+  switch (view.approval.status) {
+    case 'open':
+      return open(view);
+    case 'countersigned':
+      return countersigned(view);
+    case 'rejected':
+      return rejected(view);
+    case 'void':
+      return mergeFailed(view) ? countersigned(view) : voided(view);
+    default:
+      return unreachable(view.approval.status);
+  }
+}
+
+function open(view: ApprovalView): string[] {
+  const { approval, state } = view;
+  const { countersign } = state.run.settings;
+  const stop = countersign.reject.length === 0 ? '' : `, or with ${emoji(countersign.reject)} to stop it`;
+  return [
+    '### ✍️ May this be merged?',
+    `With a countersign, ${willBe(view)}.`,
+    ...heldUp(view),
+    `#### Why you are asked\n\n${grounds(state)}`,
+    `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} to merge${stop}.`,
+    `${who(countersign)} ${howMany(countersign.count, approval.countersignedBy)} Not the author, nor anybody who committed or co-wrote one of the commits, nor bots.`,
+    'A push, another base branch, a return to draft or closing the pull request voids this question and all answers to it.',
+    ...(approval.decision === null || approval.decision.reasons.length === 0
+      ? []
+      : [
+          `<details><summary>What the last look found</summary>\n\n${whyList(approval.decision)}\n\n</details>`,
+        ]),
+    `<sub>${approval.lookedAt === null ? `Asked ${utc(approval.askedAt)}, not looked at yet.` : `Last looked at ${utc(approval.lookedAt)}.`}</sub>`,
+  ];
+}
+
+function heldUp({ approval: { decision }, state: { run } }: ApprovalView): string[] {
+  if (run.paused) return ['> **For now:** The pull request is paused.'];
+  return decision?.status === 'unmet' ? [`> **For now:** ${inline(asSentence(decision.summary), 400)}`] : [];
+}
+
+function voided(view: ApprovalView): string[] {
+  return [
+    '### ⏭️ This question is void',
+    `It asked whether ${deed(view)}. ${voidBecause(view.state, view.approval)}`,
+    'Reactions to this comment do not count any more.',
+  ];
+}
+
+function countersigned(view: ApprovalView): string[] {
+  const { approval, state } = view;
+  const by = people(approval.countersignedBy);
+  const merged = mergeOf(state);
+  const failed = mergeFailed(view);
+  if (merged) {
+    return [
+      '### 🎉 Countersigned and merged',
+      `${capital(wasMerged(view, merged))}, countersigned by ${by}.`,
+      grounds(state),
+    ];
+  }
+  if (failed) {
+    return [
+      '### ❌ Countersigned, but not merged',
+      `Countersigned by ${by}. ${inline(asSentence(failed.reason?.summary ?? 'no reason is recorded'), 400)}`,
+    ];
+  }
+  return ['### ✍️ Countersigned', `Countersigned by ${by}: merging.`];
+}
+
+/** The merge step, when it failed after the countersign: GitHub refused. */
+function mergeFailed({ state, approval }: ApprovalView): Invocation | undefined {
+  return state.invocations.find(
+    (step) =>
+      step.id === approval.invocationId &&
+      (step.status === 'failed' || step.status === 'timed_out') &&
+      approval.countersignedBy.length >= state.run.settings.countersign.count,
+  );
+}
+
+function rejected(view: ApprovalView): string[] {
+  const by = rejectedBy(view.state, view.approval);
+  return [
+    '### ✋ Rejected',
+    `It was asked whether ${deed(view)}. ${by.length === 0 ? 'A maintainer' : people(by)} rejected it, so nothing is merged.`,
+    'A push is reviewed anew and asked about anew.',
+  ];
+}
+
+const PASSIVE = { squash: 'squash-merged', merge: 'merged', rebase: 'rebased and merged' } as const;
+type Method = keyof typeof PASSIVE;
+
+function willBe(view: ApprovalView): string {
+  return `${head(view)} is **${PASSIVE[methodOf(view)]}** into ${code(view.approval.baseRef)}`;
+}
+
+function deed(view: ApprovalView): string {
+  return `${head(view)} may be ${PASSIVE[methodOf(view)]} into ${code(view.approval.baseRef)}`;
+}
+
+function wasMerged(view: ApprovalView, { details }: ActionResult): string {
+  const commit =
+    typeof details.sha === 'string' && details.sha !== '' ? ` as ${code(short(details.sha))}` : '';
+  return `${head(view)} was ${PASSIVE[methodOf(view)]} into ${code(view.approval.baseRef)}${commit}`;
+}
+
+function head({ approval }: ApprovalView): string {
+  return `commit ${code(short(approval.headSha))}`;
+}
+
+/** From the step's `with: {method}`, else from the settings: as the merge itself chooses. */
+function methodOf({ state, approval }: ApprovalView): Method {
+  const step = state.invocations.find(({ id }) => id === approval.invocationId);
+  const wished = step && state.run.definition.steps[step.stepIndex]?.with.method;
+  return wished === 'squash' || wished === 'merge' || wished === 'rebase'
+    ? wished
+    : state.run.settings.merge.method;
+}
+
+/** What speaks for it, outcome by outcome. */
+function grounds(state: RunState): string {
+  const allowed = state.run.settings.ci.no_checks === 'allow';
+  const rows = [
+    ...outcomesOf(state, 'review_verdict').map((review) => {
+      const said =
+        review.verdict === null ? `no verdict: ${incompleteBecause(review)}` : VERDICT_WORDS[review.verdict];
+      return row(review.passed, 'Review', `${said}: ${severities(review.findings)}`);
+    }),
+    ...outcomesOf(state, 'ci_result').map((ci) =>
+      ci.checks.length === 0
+        ? row(null, 'CI', `no checks ran; the settings ${allowed ? 'allow that' : 'do not allow that'}`)
+        : row(ci.passed, 'CI', ciInWords(ci)),
+    ),
+    ...outcomesOf(state, 'gate_verdict').map((gate) => row(gate.gate_passed, 'Gate', gate.summary)),
+  ];
+  if (rows.length === 0) return 'This chain asks before it merges; no review and no CI were part of it.';
+  return rows.slice(0, 20).join('\n');
+}
+
+function row(passed: boolean | null, name: string, words: string): string {
+  const mark = passed === null ? '⚪' : passed ? '✅' : '❌';
+  return `- ${mark} **${name}:** ${inline(words, 300)}`;
+}
+
+function who({ permission, teams, users }: CountersignRules): string {
+  const groups = [
+    ...(permission === 'none'
+      ? []
+      : [`anybody with ${permission} access${permission === 'admin' ? '' : ' or more'}`]),
+    ...teams.slice(0, 20).map((team) => `members of ${code(team)}`),
+    ...users.slice(0, 20).map((user) => code(user)),
+  ];
+  const named = teams.length + users.length > 0 ? ' Whoever is named here needs write access too.' : '';
+  return `**Who may answer:** ${listed(groups, 'or')}.${named}`;
+}
+
+function howMany(count: number, given: readonly string[]): string {
+  const needed = count === 1 ? 'One countersign is needed.' : `${plural(count, 'countersign')} are needed.`;
+  return given.length === 0 ? needed : `${needed} Given so far: ${people(given)}.`;
+}
+
+function people(logins: readonly string[]): string {
+  return listed(
+    logins.slice(0, 20).map((login) => code(login)),
+    'and',
+  );
+}

@@ -1,0 +1,126 @@
+import type { CheckRunContent } from '../effect/effect.ts';
+import type { GateVerdict } from '../outcome/gate-verdict.ts';
+import type { Approval } from '../policy/approval.ts';
+import { explain, plainLine } from '../run/explain.ts';
+import type { RunState } from '../run/run.ts';
+import { annotations, MAX_ANNOTATIONS } from './annotations.ts';
+import { buttonsOf, conclusionOf } from './check-state.ts';
+import { ciMatrix, everyCheck } from './ci-matrix.ts';
+import { fitting } from './fitting.ts';
+import { link } from './link.ts';
+import { clipBytes, code, inline } from './markdown.ts';
+import { asSentence, clip, plural } from './pretty.ts';
+import { everyFinding, reviewCard } from './review-card.ts';
+import { BELOW, withRest } from './section.ts';
+import { nextStep, sentence } from './sentence.ts';
+import { outcomesOf, standing } from './standing.ts';
+import { stepsTable } from './steps-table.ts';
+import { whyList } from './why-list.ts';
+
+/** GitHub's limit for `summary` and for `text`, in bytes; what is larger leaves the check pending for ever. */
+export const MAX_OUTPUT_BYTES = 65_535;
+
+export interface CheckRunView {
+  state: RunState;
+  /** The newest approval of the run, if it has come to one. */
+  approval: Approval | null;
+  /** Where people reach the Studio; `null` when it is not public. */
+  publicUrl: string | null;
+  now: Date;
+}
+
+/**
+ * A run as a check run. The same facts give the same content: `now` only stands in for an end that is not recorded,
+ * so that nothing is sent to GitHub when nothing has changed.
+ */
+export function checkRunContent({ state, approval, publicUrl, now }: CheckRunView): CheckRunContent {
+  const { run } = state;
+  const where = standing(state, approval);
+  const conclusion = conclusionOf(where);
+  const findings = outcomesOf(state, 'review_verdict').flatMap((review) => review.findings);
+  const detailsUrl = publicUrl === null ? null : `${publicUrl.replace(/\/$/, '')}/runs/${run.id}`;
+  return {
+    name: `countersign / ${run.chain}`,
+    head_sha: run.headSha,
+    external_id: run.id,
+    state:
+      conclusion === undefined
+        ? { status: 'in_progress', started_at: run.createdAt.toISOString() }
+        : { status: 'completed', conclusion, completed_at: (run.finishedAt ?? now).toISOString() },
+    title: plainLine(sentence(where, state, approval)),
+    ...output(state, approval, nextStep(where, state, approval), detailsUrl),
+    annotations: annotations(findings),
+    actions: buttonsOf(where),
+    details_url: detailsUrl,
+  };
+}
+
+function output(
+  state: RunState,
+  approval: Approval | null,
+  next: string | undefined,
+  detailsUrl: string | null,
+): { summary: string; text: string } {
+  const reviews = outcomesOf(state, 'review_verdict');
+  const results = outcomesOf(state, 'ci_result');
+  const allowed = state.run.settings.ci.no_checks === 'allow';
+  const tree = explain(state, approval);
+  const cards = reviews.map((review) => ({ review, card: reviewCard(review) }));
+  const matrices = results.map((ci) => ({ ci, matrix: ciMatrix(ci, allowed) }));
+  const sections: string[] = [
+    ...(next === undefined ? [] : [`**Next:** ${next}`]),
+    `### Why\n\n${inline(asSentence(tree.summary), 400)}\n\n${whyList(tree)}`,
+    ...cards.map(({ card }) => card.markdown),
+    ...matrices.map(({ matrix }) => matrix.markdown),
+    ...outcomesOf(state, 'gate_verdict').map(gateCard),
+    `### Steps\n\n${stepsTable(state)}`,
+    ...annotationNote(reviews.reduce((sum, review) => sum + review.findings.length, 0)),
+  ];
+  const whereElse = elsewhere(state.run.id, detailsUrl);
+  const below = [
+    ...cards.filter(({ card }) => card.cut).map(({ review }) => everyFinding(review, whereElse)),
+    ...matrices.filter(({ matrix }) => matrix.cut).map(({ ci }) => everyCheck(ci, whereElse)),
+  ];
+  return { summary: whole(sections, whereElse), text: whole(below, whereElse) };
+}
+
+/** As many whole sections as fit: a section cut in its middle would leave a table or a folded part open. */
+function whole(sections: readonly string[], whereElse: string): string {
+  const { lines, left } = fitting(sections, (section) => `${section}\n`, {
+    items: sections.length,
+    bytes: MAX_OUTPUT_BYTES - 1_000,
+  });
+  const rest =
+    left === 0 ? [] : [`${plural(left, 'more part', 'more parts')} did not fit here: ${whereElse}.`];
+  return clipBytes([...lines, ...rest].join('\n').trimEnd(), MAX_OUTPUT_BYTES);
+}
+
+function elsewhere(runId: string, detailsUrl: string | null): string {
+  const command = `\`countersign run show ${runId} --json\` prints them all`;
+  return detailsUrl === null
+    ? command
+    : `${link('the page of this run', detailsUrl)} has them all, and ${command}`;
+}
+
+function gateCard(gate: GateVerdict): string {
+  const criteria = fitting(
+    gate.criteria,
+    ({ passed, description, evidence }) =>
+      `- ${passed ? '✅' : '❌'} ${inline(description, 300)}${evidence === '' ? '' : ` (${code(clip(evidence, 200))})`}`,
+    { items: 40, bytes: 6_000 },
+  );
+  return [
+    `### Gate: ${gate.gate_passed ? 'passed' : 'not passed'}`,
+    inline(gate.blocking_reason ?? gate.summary, 400),
+    withRest(criteria, 'which the outcome of this step has'),
+    ...(gate.next_action === null ? [] : [`**Next:** ${inline(gate.next_action, 400)}`]),
+  ].join('\n\n');
+}
+
+function annotationNote(findings: number): string[] {
+  return findings <= MAX_ANNOTATIONS
+    ? []
+    : [
+        `The ${MAX_ANNOTATIONS} worst of ${plural(findings, 'finding')} are shown in the diff; the rest is ${BELOW}.`,
+      ];
+}

@@ -1,0 +1,252 @@
+import { type Chain, MERGE_ACTION, type Step } from '../chain/chain.ts';
+import { topologicalOrder } from '../chain/graph.ts';
+import type { Scope } from '../chain/scope.ts';
+import { formatDuration } from '../core/duration.ts';
+import { type Fault, formatFault, nearest } from '../core/fault.ts';
+import { plainLine } from '../run/explain.ts';
+import type { Run } from '../run/run.ts';
+import type { DeliveryStatus, DeliverySummary } from '../storage/storage.ts';
+import { asSentence, listed, plural } from './pretty.ts';
+import { deliveryList, runList, table } from './terminal.ts';
+
+/** The most that a list of the command line shows. */
+export const MAX_LISTED = 1_000;
+
+/**
+ * Who fires and cancels from the command line. Whoever has the database need have no name on GitHub, and the system's
+ * user name is nobody's business there. The space keeps it from being anybody's login.
+ */
+export const OPERATOR = 'an operator';
+
+export const NOTHING_ASKED = 'Say what to do; countersign --help lists the commands.';
+
+/** Commander's message as one sentence: `Unknown option '--jsn' (did you mean --json?).` */
+export function usageSentence(message: string): string {
+  const said = message
+    .replace(/^error: /, '')
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replace('(Did ', '(did ');
+  return asSentence(plainLine(said));
+}
+
+export function runTable(runs: readonly Run[], filtered: boolean, now: Date): string {
+  if (runs.length > 0) return runList(runs, now);
+  return filtered ? 'No such runs.' : 'No runs yet.';
+}
+
+export function deliveryTable(
+  deliveries: readonly DeliverySummary[],
+  status: DeliveryStatus | undefined,
+  now: Date,
+): string {
+  if (deliveries.length > 0) return deliveryList(deliveries, now);
+  return status === undefined ? 'No deliveries yet.' : `No deliveries are ${status}.`;
+}
+
+export function unknownRun(id: string): string {
+  return `There is no run ${plainLine(id)}; countersign run list shows those there are.`;
+}
+
+export function runIsOver(run: Run, now: Date): string {
+  const when = run.finishedAt ?? run.updatedAt;
+  const age = formatDuration(Math.max(0, now.getTime() - when.getTime()));
+  return `The run ${run.id} is over already (${run.status}, ${age} ago), so there is nothing to cancel.`;
+}
+
+export function cancelAsked(run: Run): string {
+  return `Asked for: the app cancels ${run.id} (${run.chain}, ${place(run)}) at once, or when it next runs.`;
+}
+
+export function notAChainName(chain: string): string {
+  return `${plainLine(chain)} is no name of a chain: small letters, digits and - are, and a letter comes first.`;
+}
+
+export function unknownRepository(repository: string): string {
+  return (
+    `Nothing has run for ${repository} yet, so it is not known which installation of the App it belongs to; ` +
+    'let one pull request be opened there first, or comment /countersign fire on it.'
+  );
+}
+
+export function fireAsked(chain: string, repository: string, pullRequest: number): string {
+  return (
+    `Asked for: the app fires ${chain} for ${plainLine(repository)}#${pullRequest} at once, or when it next runs.\n` +
+    `countersign run list --repo ${plainLine(repository)} --pr ${pullRequest} shows what comes of it.`
+  );
+}
+
+export function unknownDelivery(guid: string): string {
+  return `There is no delivery ${plainLine(guid)}; countersign delivery list shows those there are.`;
+}
+
+export function deliveryIsWaiting(guid: string, status: 'received' | 'processing'): string {
+  const stands = status === 'received' ? 'waits to be processed' : 'is being processed';
+  return `The delivery ${plainLine(guid)} ${stands}, so there is nothing to replay.`;
+}
+
+export function replayAsked({ guid, event, action }: DeliverySummary): string {
+  const what = action === null ? event : `${event}.${action}`;
+  return `Asked for: the app processes ${plainLine(guid)} (${plainLine(what)}) again at once, or when it next runs.`;
+}
+
+/** @param faults as the configuration says them, each beginning with the variable's name. */
+export function badDatabase(faults: readonly string[], given: boolean): string {
+  const said = faults.join('; ');
+  return asSentence(given ? said.replace('DATABASE_URL', '--database') : said);
+}
+
+export const IN_MEMORY =
+  'A database in memory belongs to the process that made it, so there is nothing to see from outside.';
+
+export function noDatabase(path: string): string {
+  return `There is no database at ${plainLine(path)}; start the app, or make one with countersign db migrate.`;
+}
+
+export function olderDatabase(path: string, missing: readonly string[]): string {
+  return (
+    `The database ${plainLine(path)} lacks ${plural(missing.length, 'migration')} of this version of Countersign ` +
+    `(${listed(missing, 'and')}); run countersign db migrate, or start the app, which does the same.`
+  );
+}
+
+export function migrated(done: { database: string; from: number; to: number; applied: readonly string[] }) {
+  const { from, to, applied } = done;
+  const database = plainLine(done.database);
+  if (applied.length === 0) return `The database ${database} is up to date already (version ${to}).`;
+  const what = from === 0 ? `Made the database ${database}` : `Brought the database ${database} up to date`;
+  return `${what}, version ${from === 0 ? to : `${from} to ${to}`}: applied ${listed(applied, 'and')}.`;
+}
+
+export function backedUp(database: string, file: string): string {
+  return `Backed up ${plainLine(database)} to ${plainLine(file)}.`;
+}
+
+export const NO_DEMO =
+  'The demo needs a checkout of the repository: clone it, run npm ci, then npm run demo.';
+
+export const tooLarge = 'the file is larger than 64 KB, which is the most allowed';
+export const WRONG_SETTINGS_NAME = 'settings are read from countersign.yml only: rename this file';
+
+export function noSuchPath(path: string): string {
+  return `There is no file or folder ${plainLine(path)}.`;
+}
+
+export function unreadableFile(file: string): string {
+  return `The file ${plainLine(file)} cannot be read.`;
+}
+
+/** Every fault as `file:line:col: message`, then one line that counts. */
+export function lintText(files: readonly { faults: readonly Fault[] }[]): string {
+  if (files.length === 0) return 'Nothing to check: there are no chain files and no settings here.';
+  const faults = files.flatMap((file) => file.faults);
+  const checked = `Checked ${plural(files.length, 'file')}`;
+  if (faults.length === 0) return `${checked}: no faults.`;
+  const faulty = files.filter((file) => file.faults.length > 0).length;
+  const where = files.length === 1 ? '' : ` in ${faulty} of them`;
+  return [
+    ...faults.map((fault) => plainLine(formatFault(fault))),
+    '',
+    `${checked}: ${plural(faults.length, 'fault')}${where}.`,
+  ].join('\n');
+}
+
+export function chainTable(
+  chains: readonly {
+    name: string;
+    scope: Scope;
+    file: string;
+    chain: Chain | undefined;
+    faults: readonly Fault[];
+  }[],
+): string {
+  if (chains.length === 0) return 'No chains.';
+  return table(
+    ['CHAIN', 'FROM', 'FILE', 'FIRES ON', 'STEPS'],
+    chains.map(({ name, scope, file, chain, faults }) => [
+      name,
+      scope,
+      file,
+      chain?.trigger.event ?? '',
+      chain ? String(chain.steps.length) : `${plural(faults.length, 'fault')}: does not run`,
+    ]),
+  );
+}
+
+export function unknownChain(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  const hint = meant ? `did you mean ${meant}?` : `there are ${listed([...known], 'and')}.`;
+  return `There is no chain ${plainLine(name)}; ${hint}`;
+}
+
+export function brokenChain(name: string, file: string, faults: readonly Fault[]): string {
+  const [first, ...others] = faults.map((fault) => plainLine(formatFault(fault)));
+  const more = others.length === 0 ? '' : ` (and ${plural(others.length, 'more fault', 'more faults')})`;
+  return `The chain ${plainLine(name)} does not run because of ${plainLine(file)}: ${first ?? 'it has faults'}${more}`;
+}
+
+/** `chain show`: where the chain is from, when it fires, and its steps as a graph, each below what it waits for. */
+export function chainText(chain: Chain, scope: Scope, file: string): string {
+  const from = scope === 'shipped' ? 'ships with Countersign' : `of the ${scope}`;
+  return [
+    `${chain.name} (${from}: ${plainLine(file)})`,
+    ...(chain.description === undefined ? [] : [asSentence(plainLine(chain.description))]),
+    asSentence(`fires on ${chain.trigger.event}${filterWords(chain.trigger.filter)}`),
+    '',
+    ...stepGraph(chain.steps),
+  ].join('\n');
+}
+
+function filterWords(filter: Chain['trigger']['filter']): string {
+  const wanted = Object.entries(filter).map(([key, value]) => {
+    const values = (Array.isArray(value) ? value : [String(value)]).map((text) => bare(plainLine(text)));
+    return `${key} is ${listed(values, 'or')}`;
+  });
+  return wanted.length === 0 ? '' : `, where ${listed(wanted, 'and')}`;
+}
+
+/**
+ * A graph is drawn as a tree: each step hangs below the last of those it waits for, and says the others. Rejected: drawn
+ * crossings, which nobody can read past three lines.
+ */
+function stepGraph(steps: readonly Step[]): string[] {
+  const order = topologicalOrder(steps);
+  const above = (step: Step) =>
+    [...step.dependsOn].sort((a, b) => order.indexOf(a) - order.indexOf(b)).at(-1);
+  const drawn: { head: string; step: Step }[] = [];
+
+  const draw = (parent: string | undefined, indent: string) => {
+    const children = steps.filter((step) => above(step) === parent);
+    children.forEach((step, index) => {
+      const last = index === children.length - 1;
+      const isRoot = parent === undefined;
+      drawn.push({ head: `${indent}${isRoot ? '' : last ? '└─ ' : '├─ '}${step.id}`, step });
+      draw(step.id, isRoot ? '' : `${indent}${last ? '   ' : '│  '}`);
+    });
+  };
+  draw(undefined, '');
+
+  const width = Math.max(...drawn.map(({ head }) => head.length));
+  return drawn.map(({ head, step }) => `${head.padEnd(width)}  ${stepWords(step)}`);
+}
+
+function stepWords(step: Step): string {
+  const asks = step.requiresApproval || step.uses.name === MERGE_ACTION;
+  return [
+    `${step.uses.kind} ${plainLine(step.uses.name)}`,
+    ...(step.dependsOn.length > 1 ? [`after ${listed(step.dependsOn, 'and')}`] : []),
+    ...(step.timeoutMs === undefined ? [] : [`at most ${formatDuration(step.timeoutMs)}`]),
+    ...(step.retry.attempts === 1 ? [] : [`up to ${step.retry.attempts} attempts`]),
+    ...(step.onFailure === 'continue' ? ['goes on when it fails'] : []),
+    ...(asks ? ['after a countersign'] : []),
+    ...(step.condition === undefined ? [] : [`if ${bare(plainLine(step.condition))}`]),
+  ].join(', ');
+}
+
+/** An expression without its braces, when it is all of the text. */
+function bare(text: string): string {
+  return /^\{\{\s*((?:(?!\}\}).)*?)\s*\}\}$/.exec(text)?.[1] ?? text;
+}
+
+function place(run: Run): string {
+  return plainLine(run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`);
+}

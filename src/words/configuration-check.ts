@@ -1,0 +1,107 @@
+import { type Fault, formatFault } from '../core/fault.ts';
+import type { Annotation, CheckRunContent } from '../effect/effect.ts';
+import { plainLine } from '../run/explain.ts';
+import { MAX_ANNOTATIONS } from './annotations.ts';
+import { MAX_OUTPUT_BYTES } from './check-run.ts';
+import { fitting } from './fitting.ts';
+import { clipBytes, code, inline } from './markdown.ts';
+import { clip, plural, short } from './pretty.ts';
+import { withRest } from './section.ts';
+
+const SHOWN = { items: 200, bytes: 40_000 };
+const FILES = { items: 50, bytes: 10_000 };
+
+export interface ConfigurationView {
+  headSha: string;
+  /** What tells this check run from others of the commit; the same for the same question. */
+  externalId: string;
+  faults: readonly Fault[];
+  at: Date;
+}
+
+/**
+ * The chains and settings on the base branch have faults. Neutral: the pull request has nothing to do with it, and
+ * whoever uses none of the broken files is not held up.
+ */
+export function baseConfigurationCheck(
+  view: ConfigurationView & { baseRef: string; baseSha: string },
+): CheckRunContent {
+  const { baseRef, baseSha, faults } = view;
+  return {
+    ...frame(view, 'countersign / base configuration', 'neutral'),
+    title: `${plural(faults.length, 'fault')} in the configuration on ${clip(plainLine(baseRef), 100)}`,
+    summary: limited([
+      `The configuration on ${code(baseRef)} (${code(short(baseSha))}) cannot be read as it is:`,
+      list(faults),
+      'This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.',
+      `**Next:** correct the files on ${code(baseRef)}. \`countersign chain lint\` finds the same faults on your machine.`,
+    ]),
+    annotations: [],
+  };
+}
+
+/** The pull request changes chains or settings: would they work if it were merged? */
+export function configurationCheck(view: ConfigurationView & { files: readonly string[] }): CheckRunContent {
+  const { faults, files } = view;
+  const sound = faults.length === 0;
+  return {
+    ...frame(view, 'countersign / configuration', sound ? 'success' : 'failure'),
+    title: sound
+      ? `${plural(files.length, 'configuration file')} checked, no faults`
+      : `${plural(faults.length, 'fault')} in the configuration`,
+    summary: limited([
+      sound ? 'The configuration that this pull request changes is sound:' : list(faults),
+      sound ? list(files) : `Checked: ${plural(files.length, 'file')}.`,
+      'It takes effect once it is merged: until then the configuration of the base branch applies, for this pull request, too.',
+      ...(sound
+        ? []
+        : [
+            '**Next:** correct the faults and push. `countersign chain lint` finds the same ones on your machine.',
+          ]),
+    ]),
+    annotations: faults.slice(0, MAX_ANNOTATIONS).map(annotation),
+  };
+}
+
+function frame(
+  { headSha, externalId, at }: ConfigurationView,
+  name: string,
+  conclusion: 'success' | 'failure' | 'neutral',
+) {
+  return {
+    name,
+    head_sha: headSha,
+    external_id: externalId,
+    state: { status: 'completed' as const, conclusion, completed_at: at.toISOString() },
+    text: '',
+    actions: [],
+    details_url: null,
+  };
+}
+
+function limited(paragraphs: readonly string[]): string {
+  return clipBytes(paragraphs.join('\n\n'), MAX_OUTPUT_BYTES);
+}
+
+function list(items: readonly (Fault | string)[]): string {
+  const shown = fitting(
+    items,
+    (item) =>
+      typeof item === 'string'
+        ? `- ${code(clip(item, 200))}`
+        : `- ${code(clip(`${item.file}:${item.line}:${item.column}`, 200))} ${inline(item.message, 500)}`,
+    typeof items[0] === 'string' ? FILES : SHOWN,
+  );
+  return withRest(shown, 'which `countersign chain lint` prints');
+}
+
+function annotation(fault: Fault): Annotation {
+  return {
+    path: fault.file,
+    start_line: fault.line,
+    end_line: fault.line,
+    level: 'failure',
+    title: 'Countersign configuration',
+    message: clip(plainLine(formatFault(fault)), 4_000),
+  };
+}

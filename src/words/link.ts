@@ -1,0 +1,18 @@
+const SAFE = /[^A-Za-z0-9\-._~:/?#@!$&+,;=%]/g;
+
+/**
+ * A Markdown link, or the bare text where the address is none that a reader should be sent to: it stems from whoever
+ * made the check, so only http and https pass, and every letter that Markdown could read otherwise is percent-encoded.
+ * @param text Markdown, encoded by the caller.
+ */
+export function link(text: string, address: string | null): string {
+  const safe = address === null ? undefined : safeAddress(address);
+  return safe === undefined ? text : `[${text}](${safe})`;
+}
+
+function safeAddress(address: string): string | undefined {
+  if (address.length > 2_000 || !URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined;
+  return url.href.replace(SAFE, (letter) => `%${letter.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}

@@ -1,0 +1,26 @@
+/** What the operator reads when the process starts, stops, or cannot. */
+
+export function badSettings(faults: readonly string[]): string {
+  const count = faults.length === 1 ? 'One setting is' : `${faults.length} settings are`;
+  return `Countersign cannot start. ${count} wrong:\n${faults.map((fault) => `  - ${fault}\n`).join('')}`;
+}
+
+export function cannotStart(because: string): string {
+  return `Countersign cannot start: ${because}\n`;
+}
+
+export function setupOffered(port: number, publicUrl: string | undefined): string {
+  return (
+    `No GitHub App is registered yet (APP_ID is not set).\n` +
+    `Open http://localhost:${port} to register one; its settings are then written to .env. Start again afterwards.\n` +
+    (publicUrl === undefined
+      ? `Set PUBLIC_URL first to the address under which GitHub reaches this server, or correct the webhook's address in the App's settings later.\n`
+      : '')
+  );
+}
+
+export function listening(url: string): string {
+  return `Countersign listens on ${url}`;
+}
+
+export const stopping = 'stopping: no new webhooks are taken, work under way ends first';

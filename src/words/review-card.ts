@@ -1,0 +1,115 @@
+import { CATEGORIES, type Finding, isBlocking, SEVERITIES } from '../outcome/finding.ts';
+import type { AnalyzerReport, LeftOut, ReviewVerdict } from '../outcome/review-verdict.ts';
+import { fitting } from './fitting.ts';
+import { code, inline } from './markdown.ts';
+import { clip, plural, SEVERITY_MARK, short, VERDICT_WORDS } from './pretty.ts';
+import { BELOW, type Section, withRest } from './section.ts';
+import { severities } from './sentence.ts';
+
+const MUST_FIX = { items: 25, bytes: 14_000 };
+const SUGGESTIONS = { items: 25, bytes: 7_000 };
+const LEFT_OUT = { items: 10, bytes: 2_000 };
+const FAULTY = { items: 10, bytes: 2_000 };
+const WORKERS = { items: 20, bytes: 1_000 };
+
+/** What the review found: how much, what must be fixed, what may be, and what it did not look at. */
+export function reviewCard(review: ReviewVerdict): Section {
+  const blocking = worstFirst(review.findings.filter(isBlocking));
+  const others = worstFirst(review.findings.filter((finding) => !isBlocking(finding)));
+  const mustFix = fitting(blocking, fullFinding, MUST_FIX);
+  const suggested = fitting(others, fullFinding, SUGGESTIONS);
+  const leftOut = fitting(review.left_out, leftOutLine, LEFT_OUT);
+  const faulty = fitting(
+    review.analyzers.filter((analyzer) => analyzer.status !== 'ok'),
+    analyzerLine,
+    FAULTY,
+  );
+  const workers = fitting(
+    review.analyzers,
+    ({ name, version }) => inline(`${name} ${version}`, 100),
+    WORKERS,
+  );
+  const verdict = review.verdict === null ? 'no verdict, it is incomplete' : VERDICT_WORDS[review.verdict];
+  const parts = [
+    `### Review: ${verdict}`,
+    `Round ${review.round}: ${plural(review.files_reviewed, 'file')} reviewed at ${code(short(review.head_sha))}.`,
+    review.findings.length === 0 ? 'Nothing was found.' : counts(review.findings),
+    ...(blocking.length === 0 ? [] : ['#### Must be fixed', withRest(mustFix, BELOW)]),
+    ...(others.length === 0
+      ? []
+      : [
+          `<details><summary>${plural(others.length, 'suggestion')}: ${severities(others)}</summary>`,
+          withRest(suggested, BELOW),
+          '</details>',
+        ]),
+    ...(faulty.lines.length === 0 ? [] : ['#### Did not work', withRest(faulty, BELOW)]),
+    ...(review.left_out.length === 0 ? [] : ['#### Not looked at', withRest(leftOut, BELOW)]),
+    ...(workers.lines.length === 0 ? [] : [`<sub>Looked at by ${workers.lines.join(', ')}.</sub>`]),
+  ];
+  return { markdown: parts.join('\n\n'), cut: mustFix.left + suggested.left + leftOut.left > 0 };
+}
+
+function counts(findings: readonly Finding[]): string {
+  const of = (key: 'severity' | 'category', value: string) =>
+    findings.filter((finding) => finding[key] === value).length;
+  const categories = CATEGORIES.filter((category) => of('category', category) > 0);
+  return [
+    `| ${SEVERITIES.map((severity) => `${SEVERITY_MARK[severity]} ${severity}`).join(' | ')} |`,
+    `|${'---:|'.repeat(SEVERITIES.length)}`,
+    `| ${SEVERITIES.map((severity) => of('severity', severity)).join(' | ')} |`,
+    '',
+    `By kind: ${categories.map((category) => `${category} ${of('category', category)}`).join(', ')}.`,
+  ].join('\n');
+}
+
+/** Worst first; among equals in the order of the files. */
+export function worstFirst(findings: readonly Finding[]): Finding[] {
+  return [...findings].sort(
+    (a, b) =>
+      SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
+      (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)),
+  );
+}
+
+/** `src/db.ts:12`, or the file alone when the finding is about the whole of it. */
+export function place({ file, line }: Finding): string {
+  return line === undefined ? file : `${file}:${line}`;
+}
+
+function fullFinding(finding: Finding): string {
+  const { severity, category, description, suggestion, evidence, rule } = finding;
+  return [
+    `- ${SEVERITY_MARK[severity]} **${severity}** · ${category} · ${code(clip(place(finding), 200))}`,
+    inline(description, 400),
+    ...(evidence === undefined || evidence.trim() === '' ? [] : [code(clip(evidence, 160))]),
+    ...(suggestion === ''
+      ? []
+      : [`**${isBlocking(finding) ? 'Fix' : 'Suggestion'}:** ${inline(suggestion, 400)}`]),
+    `<sub>${inline(rule, 100)}</sub>`,
+  ].join('<br>\n  ');
+}
+
+function shortFinding(finding: Finding): string {
+  const { severity, description } = finding;
+  return `- ${SEVERITY_MARK[severity]} ${code(clip(place(finding), 200))} ${inline(description, 200)}`;
+}
+
+function leftOutLine({ path, reason }: LeftOut): string {
+  return `- ${code(clip(path, 200))}: ${inline(reason, 200)}`;
+}
+
+function analyzerLine({ name, status, message }: AnalyzerReport): string {
+  const words = status === 'crashed' ? 'crashed' : 'took too long and was stopped';
+  const said = message === undefined || message === '' ? '' : `: ${inline(message, 200)}`;
+  return `- ${inline(name, 100)} ${words}${said}`;
+}
+
+/** Every finding and every file left out, one line each, for the place below the summary. */
+export function everyFinding(review: ReviewVerdict, whereElse: string): string {
+  const findings = fitting(worstFirst(review.findings), shortFinding, { items: 2_000, bytes: 30_000 });
+  const leftOut = fitting(review.left_out, leftOutLine, { items: 500, bytes: 8_000 });
+  return [
+    ...(review.findings.length === 0 ? [] : ['### All findings', withRest(findings, whereElse)]),
+    ...(review.left_out.length === 0 ? [] : ['### All that was not looked at', withRest(leftOut, whereElse)]),
+  ].join('\n\n');
+}

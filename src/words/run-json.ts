@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import type { Artifact } from '../artifact/artifact.ts';
+import { outcomeSchema } from '../outcome/outcome.ts';
+import { reasonSchema } from '../run/reason.ts';
+import { RUN_STATUSES, type RunState, STEP_STATUSES } from '../run/run.ts';
+import { type Why, whySchema } from '../run/why.ts';
+
+/**
+ * The JSON that the CLI (`--json`) and the API give out. Its shapes are a promise to people's scripts: they are
+ * written out here, apart from the rows they come from, so that a changed column does not change them unnoticed.
+ */
+export const runJsonSchema = z.strictObject({
+  id: z.string(),
+  chain: z.string(),
+  status: z.enum(RUN_STATUSES),
+  reason: reasonSchema.nullable(),
+  /** `owner/name`. */
+  repository: z.string(),
+  pull_request: z.int().nullable(),
+  head_sha: z.string(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  steps: z.array(
+    z.strictObject({
+      /** The step's id in the chain. */
+      id: z.string(),
+      index: z.int().min(0),
+      status: z.enum(STEP_STATUSES),
+      reason: reasonSchema.nullable(),
+      outcome: outcomeSchema.nullable(),
+    }),
+  ),
+});
+export type RunJson = z.infer<typeof runJsonSchema>;
+
+export function runJson({ run, invocations }: RunState): RunJson {
+  return {
+    id: run.id,
+    chain: run.chain,
+    status: run.status,
+    reason: run.reason,
+    repository: run.repository,
+    pull_request: run.pullRequest,
+    head_sha: run.headSha,
+    created_at: run.createdAt.toISOString(),
+    updated_at: run.updatedAt.toISOString(),
+    steps: invocations.map((step) => ({
+      id: step.stepId,
+      index: step.stepIndex,
+      status: step.status,
+      reason: step.reason,
+      outcome: step.outcome,
+    })),
+  };
+}
+
+export const artifactJsonSchema = z.strictObject({
+  id: z.string(),
+  run_id: z.string(),
+  invocation_id: z.string(),
+  session_id: z.string(),
+  kind: z.string(),
+  name: z.string(),
+  /** The outcome itself; `null` for a blob. */
+  content: z.json(),
+  /** Where the blob store keeps it; `null` for an outcome. */
+  file_path: z.string().nullable(),
+  created_at: z.iso.datetime(),
+});
+export type ArtifactJson = z.infer<typeof artifactJsonSchema>;
+
+/** @throws SyntaxError when the stored content is no JSON: the database was changed behind the app's back. */
+export function artifactJson(artifact: Artifact): ArtifactJson {
+  return {
+    id: artifact.id,
+    run_id: artifact.runId,
+    invocation_id: artifact.invocationId,
+    session_id: artifact.sessionId,
+    kind: artifact.kind,
+    name: artifact.name,
+    content: artifact.content === null ? null : JSON.parse(artifact.content),
+    file_path: artifact.filePath,
+    created_at: artifact.createdAt.toISOString(),
+  };
+}
+
+export const whyJsonSchema = whySchema;
+export type WhyJson = Why;
+
+export function whyJson(why: Why): WhyJson {
+  return {
+    status: why.status,
+    summary: why.summary,
+    evidence: [...why.evidence],
+    reasons: why.reasons.map(whyJson),
+  };
+}

@@ -1,0 +1,194 @@
+import { unreachable } from '../core/errors.ts';
+import type { Finding } from '../outcome/finding.ts';
+import { SEVERITIES } from '../outcome/finding.ts';
+import type { Approval } from '../policy/approval.ts';
+import type { Run, RunState } from '../run/run.ts';
+import { capital, clip, listed, plural, reactionEmoji } from './pretty.ts';
+import type { Standing } from './standing.ts';
+
+/** Letters of a title: GitHub shows about this many in its list of checks before it cuts. */
+export const MAX_TITLE = 200;
+
+/** The state in one plain sentence without a full stop: the title of the check run, the head of the comment. */
+export function sentence(where: Standing, state: RunState, approval: Approval | null): string {
+  return clip(words(where, state, approval), MAX_TITLE);
+}
+
+function words(where: Standing, state: RunState, approval: Approval | null): string {
+  switch (where.kind) {
+    case 'queued':
+      return 'Waiting to start';
+    case 'paused':
+      return 'Paused';
+    case 'working':
+      return working(where.steps, state.run);
+    case 'waiting_ci':
+      return `Waiting for CI${where.step.reason ? `: ${where.step.reason.summary}` : ''}`;
+    case 'waiting_countersign':
+      return waitingForCountersign(state.run, approval);
+    case 'held_back':
+      return capital(where.because);
+    case 'waiting_retry':
+      return `Trying ${where.step.stepId} again soon`;
+    case 'merged':
+      return where.by.length === 0 ? 'Merged' : `Merged: countersigned by ${listed(where.by, 'and')}`;
+    case 'done':
+      return 'Done';
+    case 'changes_requested':
+      return `Changes requested: ${severities(where.review.findings)}`;
+    case 'review_incomplete':
+      return `Review incomplete: ${where.because}`;
+    case 'ci_failed':
+      return `CI has not passed: ${where.because}`;
+    case 'no_checks':
+      return 'Not merged: no checks ran, and the settings ask for some';
+    case 'not_passed':
+      return `Step ${where.step} says no: ${where.because}`;
+    case 'rejected':
+      return where.by.length === 0 ? 'Rejected by a maintainer' : `Rejected by ${listed(where.by, 'and')}`;
+    case 'not_mergeable':
+      return capital(where.because);
+    case 'step_failed':
+      return `Step ${where.step} failed: ${where.because}`;
+    case 'timed_out':
+      return `Step ${where.step} took longer than it may`;
+    case 'not_merged':
+      return `Not merged: ${where.because}`;
+    case 'superseded':
+      return 'Superseded by a newer push';
+    case 'closed':
+      return 'Stopped: the pull request was closed';
+    case 'merged_elsewhere':
+      return 'Stopped: somebody merged the pull request by hand';
+    case 'draft':
+      return 'Stopped: the pull request is a draft';
+    case 'retargeted':
+      return 'Stopped: the pull request has a new base branch';
+    case 'not_triggered':
+      return 'Stopped: this chain is not for the pull request as it is now';
+    case 'stopped':
+      return where.by.length === 0 ? 'Cancelled' : `Cancelled by ${listed(where.by, 'and')}`;
+    case 'installation_gone':
+      return 'Stopped: the app was removed from this repository';
+    default:
+      return unreachable(where);
+  }
+}
+
+function working(steps: readonly { stepIndex: number; stepId: string }[], run: Run): string {
+  const said = steps.map((step) => {
+    switch (run.definition.steps[step.stepIndex]?.uses.name) {
+      case 'pr-review':
+        return reviewing(run);
+      case 'ci':
+        return 'reading the results of CI';
+      case 'gh-merge':
+        return 'merging';
+      case 'gh-comment':
+        return 'writing a comment';
+      default:
+        return `running ${step.stepId}`;
+    }
+  });
+  return capital(listed([...new Set(said)], 'and'));
+}
+
+function reviewing(run: Run): string {
+  const files = run.facts.trigger.changed_files;
+  return typeof files === 'number' ? `reviewing ${plural(files, 'file')}` : 'reviewing';
+}
+
+function waitingForCountersign(run: Run, approval: Approval | null): string {
+  const { count } = run.settings.countersign;
+  const given = approval?.countersignedBy.length ?? 0;
+  if (count === 1) return 'Waiting for a maintainer to countersign';
+  return given === 0
+    ? `Waiting for ${count} maintainers to countersign`
+    : `Waiting for maintainers to countersign: ${given} of ${count} did`;
+}
+
+/** `2 critical, 1 high`, the worst first; `no findings`. */
+export function severities(findings: readonly Finding[]): string {
+  const counts = SEVERITIES.map((severity) => ({
+    severity,
+    count: findings.filter((finding) => finding.severity === severity).length,
+  }));
+  const said = counts.filter(({ count }) => count > 0).map(({ severity, count }) => `${count} ${severity}`);
+  return said.length === 0 ? 'no findings' : said.join(', ');
+}
+
+/**
+ * Who has to do what for it to go on, as Markdown made of our own words only; `undefined` when nobody has to do
+ * anything and nothing more will happen.
+ */
+export function nextStep(where: Standing, state: RunState, approval: Approval | null): string | undefined {
+  const { countersign } = state.run.settings;
+  switch (where.kind) {
+    case 'queued':
+    case 'working':
+    case 'waiting_retry':
+      return 'Nothing to do for now: this goes on by itself.';
+    case 'paused':
+      return 'Whoever may write here can comment `/countersign resume` to go on.';
+    case 'waiting_ci':
+      return 'Nothing to do for now: this goes on by itself when CI is done.';
+    case 'waiting_countersign': {
+      const given = approval?.countersignedBy.length ?? 0;
+      const left = Math.max(1, countersign.count - given);
+      const another = given === 0 ? 'A maintainer' : 'Another maintainer';
+      const needed =
+        left === 1 ? `${another} reacts` : `${left} ${given === 0 ? '' : 'more '}maintainers react`;
+      return `${needed} to the approval comment with ${emoji(countersign.approve)} to merge${stoppers(countersign.reject)}.`;
+    }
+    case 'held_back':
+      return 'Once that is settled, this goes on by itself. `/countersign why` says it step by step.';
+    case 'changes_requested':
+      return 'The author fixes what must be fixed and pushes: the new commit is reviewed by itself.';
+    case 'review_incomplete':
+      return 'An incomplete review is no approval. `/countersign review` tries again.';
+    case 'ci_failed':
+      return 'Push a fix, or let the checks run again. `/countersign ci` reads them anew.';
+    case 'no_checks':
+      return 'Give the repository a check that runs on pull requests, or set `ci: {no_checks: allow}` in `.github/countersign.yml`.';
+    case 'rejected':
+      return 'Talk to whoever rejected it. A push is reviewed anew and asked about anew.';
+    case 'not_mergeable':
+      return 'Settle what GitHub says (conflicts, branch rules, missing reviews), then comment `/countersign rerun`.';
+    case 'not_passed':
+      return 'Settle what it says, then comment `/countersign rerun`.';
+    case 'step_failed':
+    case 'timed_out':
+      return '`/countersign rerun` tries again.';
+    case 'not_merged':
+      return '`/countersign why` says what was missing.';
+    case 'superseded':
+      return 'The newer commit has a run of its own.';
+    case 'closed':
+      return 'Reopening the pull request starts anew.';
+    case 'draft':
+      return 'Marking it as ready for review starts anew.';
+    case 'retargeted':
+      return 'What was found for the old base says nothing about the new one, so the review starts anew there.';
+    case 'stopped':
+      return '`/countersign review` starts anew.';
+    case 'merged':
+    case 'done':
+    case 'merged_elsewhere':
+    case 'not_triggered':
+    case 'installation_gone':
+      return undefined;
+    default:
+      return unreachable(where);
+  }
+}
+
+function stoppers(reject: readonly string[]): string {
+  return reject.length === 0 ? '' : `, or with ${emoji(reject)} to stop it`;
+}
+
+/** `🚀 or 👍`. */
+export function emoji(reactions: readonly string[]): string {
+  return reactions.length === 0
+    ? 'no reaction (the settings allow none)'
+    : listed(reactions.map(reactionEmoji), 'or');
+}

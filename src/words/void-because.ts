@@ -1,0 +1,45 @@
+import type { Approval } from '../policy/approval.ts';
+import type { RunState } from '../run/run.ts';
+import { code, inline } from './markdown.ts';
+import { asSentence, listed, short } from './pretty.ts';
+import { standing } from './standing.ts';
+
+/**
+ * Why a question to the maintainers is void, as Markdown. The last look knows it best (it saw which head or base
+ * took the place of the one asked about); when something else ended the run, the run's own reason says so.
+ */
+export function voidBecause(state: RunState, approval: Approval): string {
+  const seen = approval.decision?.reasons.find((reason) => reason.status === 'unmet');
+  if (seen) return inline(asSentence(seen.summary), 300);
+  const { reason } = state.run;
+  const where = standing(state, approval);
+  switch (where.kind) {
+    case 'superseded': {
+      const newer = reason?.evidence.find(({ kind, id }) => kind === 'commit' && id !== approval.headSha);
+      return newer === undefined
+        ? 'A newer commit was pushed.'
+        : `A newer commit was pushed: ${code(short(newer.id))}.`;
+    }
+    case 'retargeted':
+      return 'The base branch of the pull request was changed.';
+    case 'draft':
+      return 'The pull request was turned into a draft.';
+    case 'closed':
+      return 'The pull request was closed.';
+    case 'merged_elsewhere':
+      return 'The pull request was merged by hand.';
+    case 'not_triggered':
+      return 'The pull request changed, and this chain is not for it any more.';
+    case 'stopped':
+      return where.by.length === 0
+        ? 'The run was cancelled.'
+        : `The run was cancelled by ${listed(
+            where.by.map((login) => code(login)),
+            'and',
+          )}.`;
+    case 'installation_gone':
+      return 'The app was removed from this repository.';
+    default:
+      return 'It is asked anew.';
+  }
+}

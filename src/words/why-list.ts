@@ -1,0 +1,29 @@
+import type { Why } from '../run/why.ts';
+import { fitting } from './fitting.ts';
+import { code, inline } from './markdown.ts';
+import { clip, WHY_MARK } from './pretty.ts';
+import { withRest } from './section.ts';
+
+const SHOWN = { items: 60, bytes: 9_000 };
+/** Deeper than any tree that this app makes; GitHub stops indenting lists not much later. */
+const MAX_DEPTH = 5;
+
+/** The tree as a nested checklist, without its root, which the reader has as the title. */
+export function whyList(tree: Why, limit = SHOWN): string {
+  const shown = fitting(
+    tree.reasons.flatMap((reason) => flat(reason, 0)),
+    ({ reason, depth }) => line(reason, depth),
+    limit,
+  );
+  return withRest(shown, 'which `/countersign why` says');
+}
+
+function flat(reason: Why, depth: number): { reason: Why; depth: number }[] {
+  const below = depth < MAX_DEPTH ? reason.reasons.flatMap((child) => flat(child, depth + 1)) : [];
+  return [{ reason, depth }, ...below];
+}
+
+function line({ status, summary, evidence }: Why, depth: number): string {
+  const proof = evidence.slice(0, 5).map((item) => code(clip(item, 200)));
+  return `${'  '.repeat(depth)}- ${WHY_MARK[status]} ${inline(summary, 300)}${proof.length === 0 ? '' : ` (${proof.join(', ')})`}`;
+}

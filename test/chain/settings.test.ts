@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { defaultSettings, mergeSettings, parseSettings } from '../../src/chain/settings.ts';
+import { formatFault } from '../../src/core/fault.ts';
+
+const faultsOf = (text: string) => parseSettings(text, 'countersign.yml').faults.map(formatFault);
+
+function settingsOf(text: string) {
+  const { settings, faults } = parseSettings(text, 'countersign.yml');
+  if (!settings)
+    throw new Error(`the test's own settings have faults:\n${faults.map(formatFault).join('\n')}`);
+  return settings;
+}
+
+describe('a settings file', () => {
+  test.each(['', '# nothing', '{}'])('that says nothing (%j) leaves the defaults', (text) => {
+    expect(mergeSettings(undefined, settingsOf(text))).toEqual(defaultSettings);
+  });
+
+  test('may say everything', () => {
+    const text = `
+chains: [pr-review, release]
+countersign:
+  permission: admin
+  teams: [acme/maintainers]
+  users: [octocat]
+  count: 2
+  approve: [heart]
+  reject: []
+merge: { method: rebase }
+ci: { wait: 90m, no_checks: block, required: [build], ignore: [flaky] }
+noise: quiet
+`;
+    expect(mergeSettings(undefined, settingsOf(text))).toEqual({
+      chains: ['pr-review', 'release'],
+      countersign: {
+        permission: 'admin',
+        teams: ['acme/maintainers'],
+        users: ['octocat'],
+        count: 2,
+        approve: ['heart'],
+        reject: [],
+      },
+      merge: { method: 'rebase' },
+      ci: { wait: 5_400_000, no_checks: 'block', required: ['build'], ignore: ['flaky'] },
+      noise: 'quiet',
+    });
+  });
+
+  test('may write thumbs with quotes or without', () => {
+    expect(settingsOf('countersign: {approve: [+1], reject: [-1]}')).toEqual(
+      settingsOf('countersign: {approve: ["+1"], reject: ["-1"]}'),
+    );
+  });
+});
+
+describe('faults name the place, what is wrong and what is allowed', () => {
+  const table: [behaviour: string, text: string, faults: string[]][] = [
+    [
+      'a misspelt section',
+      'countersing: {}',
+      [
+        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, noise',
+      ],
+    ],
+    [
+      'a misspelt key in a section',
+      'countersign:\n  permision: admin',
+      [
+        'countersign.yml:2:3: unknown key "permision": did you mean "permission"? Allowed: permission, teams, users, count, approve, reject',
+      ],
+    ],
+    [
+      'a permission that is none',
+      'countersign: {permission: read}',
+      ['countersign.yml:1:27: "permission" cannot be "read"; allowed: admin, maintain, write'],
+    ],
+    ['counts out of range', 'countersign: {count: 0}', ['countersign.yml:1:22: "count" must be at least 1']],
+    [
+      'the bot’s own reactions',
+      'countersign: {approve: [eyes, hooray], reject: [confused]}',
+      [
+        'countersign.yml:1:25: the reaction "eyes" is one the bot uses itself; allowed: rocket, +1, -1, heart, laugh',
+        'countersign.yml:1:31: the reaction "hooray" is one the bot uses itself; allowed: rocket, +1, -1, heart, laugh',
+        'countersign.yml:1:49: the reaction "confused" is one the bot uses itself; allowed: rocket, +1, -1, heart, laugh',
+      ],
+    ],
+    [
+      'no reaction at all',
+      'countersign: {approve: [roket, 2]}',
+      [
+        'countersign.yml:1:25: "roket" is not a reaction for this: did you mean "rocket"? Allowed: rocket, +1, -1, heart, laugh',
+        'countersign.yml:1:32: 2 is not a reaction for this; allowed: rocket, +1, -1, heart, laugh',
+      ],
+    ],
+    [
+      'nothing that approves',
+      'countersign: {approve: []}',
+      ['countersign.yml:1:24: "approve" must have at least 1 entry'],
+    ],
+    [
+      'one reaction for both',
+      'countersign: {approve: [heart, +1], reject: ["+1"]}',
+      ['countersign.yml:1:46: the reaction "+1" cannot both approve and reject'],
+    ],
+    [
+      'a check that is required and ignored',
+      'ci: {required: [a], ignore: [b, a]}',
+      ['countersign.yml:1:33: the check "a" cannot be both required and ignored'],
+    ],
+    [
+      'teams and users in another form',
+      'countersign: {teams: [maintainers], users: ["@octocat"]}',
+      [
+        'countersign.yml:1:23: a team is written organisation/team-slug',
+        'countersign.yml:1:45: a user is a GitHub login, without @',
+      ],
+    ],
+    [
+      'a length of time without a unit',
+      'ci: {wait: 6}',
+      [
+        'countersign.yml:1:12: a length of time is a number and a unit, such as 90s, 30m, 2h or 7d, and at most 7d',
+      ],
+    ],
+    ['a chain name that is none', 'chains: [Pr]', ['countersign.yml:1:10: this is not a chain name']],
+    [
+      'a section left empty',
+      'ci:\n',
+      ['countersign.yml:1:4: "ci" must be a mapping of keys to values, not null'],
+    ],
+  ];
+  test.each(table)('%s', (_, text, faults) => {
+    expect(faultsOf(text)).toEqual(faults);
+  });
+
+  test('no text makes the parser throw', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const { settings, faults } = parseSettings(text, 'f.yml');
+        expect(settings === undefined).toBe(faults.length > 0);
+      }),
+    );
+  });
+});
+
+describe('settings of a repository', () => {
+  test('lie over those of its organisation, key by key', () => {
+    const merged = mergeSettings(
+      settingsOf('countersign: {count: 2, permission: admin}\nnoise: quiet\nchains: [a]'),
+      settingsOf('countersign: {permission: write}\nmerge: {method: merge}'),
+    );
+    expect(merged).toMatchObject({
+      chains: ['a'],
+      countersign: { count: 2, permission: 'write', approve: ['rocket', '+1'] },
+      merge: { method: 'merge' },
+      noise: 'quiet',
+    });
+  });
+
+  test('may take a list of chains back to none', () => {
+    expect(mergeSettings(settingsOf('chains: [a]'), settingsOf('chains: []')).chains).toEqual([]);
+  });
+
+  test('let a reaction that rejects never approve', () => {
+    const merged = mergeSettings(
+      settingsOf('countersign: {reject: [rocket, "-1"]}'),
+      settingsOf('countersign: {approve: [rocket, heart]}'),
+    );
+    expect(merged.countersign).toMatchObject({ approve: ['heart'], reject: ['rocket', '-1'] });
+  });
+
+  test('let a required check never be ignored', () => {
+    const merged = mergeSettings(
+      settingsOf('ci: {required: [build]}'),
+      settingsOf('ci: {ignore: [build, x]}'),
+    );
+    expect(merged.ci).toMatchObject({ required: ['build'], ignore: ['x'] });
+  });
+
+  test('do not change the defaults', () => {
+    const before = structuredClone(defaultSettings);
+    mergeSettings(settingsOf('countersign: {reject: [rocket]}'), undefined);
+    expect(defaultSettings).toEqual(before);
+  });
+});

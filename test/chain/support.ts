@@ -1,0 +1,25 @@
+import type { Chain } from '../../src/chain/chain.ts';
+import { parseChain } from '../../src/chain/parse.ts';
+import { formatFault } from '../../src/core/fault.ts';
+
+export const KNOWN = {
+  skills: ['pr-review', 'ci'],
+  actions: ['gh-merge', 'gh-comment', 'gh-label'],
+};
+
+/** What is wrong with a chain file, as an editor would list it. */
+export function faultsOf(text: string): string[] {
+  return parseChain(text, 'chain.yaml', KNOWN).faults.map(formatFault);
+}
+
+/** A chain that must parse. */
+export function chainOf(text: string): Chain {
+  const { chain, faults } = parseChain(text, 'chain.yaml', KNOWN);
+  if (!chain) throw new Error(`the test's own chain has faults:\n${faults.map(formatFault).join('\n')}`);
+  return chain;
+}
+
+/** A chain file around the given steps, which start on line 5. */
+export function withSteps(steps: string): string {
+  return `name: example\ntrigger:\n  event: pr.opened\nsteps:\n${steps}`;
+}

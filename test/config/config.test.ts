@@ -1,0 +1,176 @@
+import { generateKeyPairSync } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Environment, readConfig } from '../../src/config.ts';
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const pkcs1 = rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+const pkcs8 = rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const encrypted = rsa.privateKey
+  .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' })
+  .toString();
+const publicKey = rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const ecKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
+const SECRET = 'a-long-enough-secret';
+
+const app: Environment = { APP_ID: '123456', PRIVATE_KEY: pkcs1, WEBHOOK_SECRET: SECRET };
+
+function configOf(env: Environment, files: Record<string, string> = {}) {
+  const result = readConfig(env, fileReader(files));
+  if (!result.ok) throw new Error(result.faults.join('\n'));
+  return result.config;
+}
+
+function faultsOf(env: Environment, files: Record<string, string> = {}): string[] {
+  const result = readConfig(env, fileReader(files));
+  return result.ok ? [] : result.faults;
+}
+
+function fileReader(files: Record<string, string>) {
+  return (path: string) => {
+    const found = files[path];
+    if (found === undefined) throw Object.assign(new Error(`open '${path}'`), { code: 'ENOENT' });
+    return found;
+  };
+}
+
+describe('readConfig', () => {
+  it('fills in everything that has a default', () => {
+    expect(configOf(app)).toEqual({
+      kind: 'app',
+      appId: 123456,
+      privateKey: pkcs8,
+      webhookSecret: SECRET,
+      githubApiUrl: 'https://api.github.com',
+      host: '0.0.0.0',
+      port: 3000,
+      publicUrl: undefined,
+      databaseUrl: 'sqlite:data/countersign.db',
+      artifactsUrl: 'file:data/artifacts',
+      logLevel: 'info',
+    });
+  });
+
+  it('is the setup variant while nothing of an App is set', () => {
+    const config = configOf({ PORT: '8080', APP_ID: '', WEBHOOK_SECRET: '' });
+    expect(config).toMatchObject({ kind: 'setup', port: 8080 });
+    expect(config).not.toHaveProperty('webhookSecret');
+  });
+
+  it.each(['PRIVATE_KEY', 'PRIVATE_KEY_PATH', 'WEBHOOK_SECRET'])(
+    'does not fall back to setup when only APP_ID is lost and %s is still there',
+    (name) => {
+      expect(faultsOf({ [name]: 'anything' })).toContainEqual(expect.stringMatching(/^APP_ID is missing/));
+    },
+  );
+
+  it('reads a key whose line ends are written out as \\n', () => {
+    expect(configOf({ ...app, PRIVATE_KEY: pkcs1.replaceAll('\n', '\\n') })).toMatchObject({
+      privateKey: pkcs8,
+    });
+  });
+
+  it('reads the key from the file that PRIVATE_KEY_PATH names', () => {
+    const env = { ...app, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: '/run/secrets/key' };
+    expect(configOf(env, { '/run/secrets/key': pkcs8 })).toMatchObject({ privateKey: pkcs8 });
+  });
+
+  it.each([
+    ['https://ghe.example.com/api/v3/', 'https://ghe.example.com/api/v3'],
+    ['http://127.0.0.1:4000', 'http://127.0.0.1:4000'],
+    ['http://localhost:4000/', 'http://localhost:4000'],
+    ['http://[::1]:4000', 'http://[::1]:4000'],
+  ])('takes %s as GitHub’s API and keeps it without a trailing slash', (given, kept) => {
+    expect(configOf({ ...app, GITHUB_API_URL: given })).toMatchObject({ githubApiUrl: kept });
+  });
+
+  it('reports every fault at once, each beginning with its variable', () => {
+    const faults = faultsOf({
+      APP_ID: 'countersign',
+      PRIVATE_KEY: 'no key',
+      WEBHOOK_SECRET: 'short',
+      GITHUB_API_URL: 'api.github.com',
+      PORT: '99999',
+      PUBLIC_URL: 'ftp://example.com',
+      DATABASE_URL: 'mysql://localhost',
+      ARTIFACTS_URL: '/data',
+      LOG_LEVEL: 'loud',
+    });
+    expect(faults).toMatchInlineSnapshot(`
+      [
+        "APP_ID must be the number of the GitHub App, such as 123456",
+        "WEBHOOK_SECRET must have at least 16 characters",
+        "PRIVATE_KEY must be an unencrypted RSA private key in PEM form, as GitHub lets you download it",
+        "GITHUB_API_URL must be an http or https URL, such as https://api.github.com or https://HOST/api/v3",
+        "PORT must be a whole number from 0 (any free port) to 65535",
+        "PUBLIC_URL must be an http or https URL, such as https://countersign.example.com",
+        "DATABASE_URL must be sqlite:<path of a file>, such as sqlite:data/countersign.db",
+        "ARTIFACTS_URL must be file:<path of a folder>, such as file:data/artifacts",
+        "LOG_LEVEL must be one of trace, debug, info, warn, error, silent",
+      ]
+    `);
+  });
+
+  it.each<[string, Environment, RegExp]>([
+    ['no secret', { WEBHOOK_SECRET: undefined }, /^WEBHOOK_SECRET is missing/],
+    ['an empty secret', { WEBHOOK_SECRET: '' }, /^WEBHOOK_SECRET is missing/],
+    [
+      'a secret of 15 characters',
+      { WEBHOOK_SECRET: 'x'.repeat(15) },
+      /^WEBHOOK_SECRET must have at least 16/,
+    ],
+    ['a secret with a line end', { WEBHOOK_SECRET: `${SECRET}\n` }, /^WEBHOOK_SECRET must not begin or end/],
+    ['no key', { PRIVATE_KEY: undefined }, /^PRIVATE_KEY is missing; .*PRIVATE_KEY_PATH/],
+    ['a public key', { PRIVATE_KEY: publicKey }, /^PRIVATE_KEY must be an unencrypted RSA private key/],
+    ['an encrypted key', { PRIVATE_KEY: encrypted }, /^PRIVATE_KEY must be an unencrypted RSA private key/],
+    ['an elliptic-curve key', { PRIVATE_KEY: ecKey }, /^PRIVATE_KEY must be an unencrypted RSA private key/],
+    ['two keys', { PRIVATE_KEY_PATH: '/key' }, /^PRIVATE_KEY and PRIVATE_KEY_PATH are both set/],
+    ['an App id of 0', { APP_ID: '0' }, /^APP_ID must be the number/],
+    ['an App id with a sign', { APP_ID: '+1' }, /^APP_ID must be the number/],
+    [
+      'plain http to another host',
+      { GITHUB_API_URL: 'http://ghe.example.com' },
+      /^GITHUB_API_URL must be https/,
+    ],
+    [
+      'http to a name that only looks like loopback',
+      { GITHUB_API_URL: 'http://127.0.0.1.example.com' },
+      /must be https/,
+    ],
+    [
+      'a password in a URL',
+      { GITHUB_API_URL: 'https://a:b@ghe.example.com' },
+      /^GITHUB_API_URL must have no user name/,
+    ],
+    ['a query in a URL', { PUBLIC_URL: 'https://example.com/?a=b' }, /^PUBLIC_URL must have no/],
+    ['a port with a unit', { PORT: '3000/tcp' }, /^PORT must be a whole number/],
+    ['a database of no file', { DATABASE_URL: 'sqlite:' }, /^DATABASE_URL must be sqlite:/],
+  ])('refuses %s', (_what, change, fault) => {
+    expect(faultsOf({ ...app, ...change })).toEqual([expect.stringMatching(fault)]);
+  });
+
+  it('says which file of a key could not be read by its variable, not by its path', () => {
+    const faults = faultsOf({ ...app, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: '/secret/place' });
+    expect(faults).toEqual(['PRIVATE_KEY_PATH names a file that cannot be read (ENOENT)']);
+  });
+
+  it('never repeats a value in a fault', () => {
+    const names = [
+      'APP_ID',
+      'PRIVATE_KEY',
+      'PRIVATE_KEY_PATH',
+      'WEBHOOK_SECRET',
+      'DATABASE_URL',
+      'PUBLIC_URL',
+    ];
+    const value = fc.string({ minLength: 1 }).map((text) => `~${text}~`);
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), value, { minKeys: 1 }), (env) => {
+        const faults = faultsOf(env).join('\n');
+        expect(Object.values(env).filter((text) => faults.includes(text))).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readConfig } from '../../src/config.ts';
+import { WEBHOOK_NAMES } from '../../src/event/from-webhook.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
+
+describe('app.yml', () => {
+  const manifest = parse(read('app.yml'));
+
+  it('subscribes to exactly the webhooks that are acted on', () => {
+    expect([...manifest.default_events].sort()).toEqual([...WEBHOOK_NAMES].sort());
+  });
+
+  it('asks for no more than these permissions', () => {
+    expect(manifest.default_permissions).toEqual({
+      checks: 'write',
+      contents: 'write',
+      pull_requests: 'write',
+      issues: 'write',
+      statuses: 'read',
+      members: 'read',
+      metadata: 'read',
+    });
+  });
+
+  it('is not open to installation by others', () => {
+    expect(manifest.public).toBe(false);
+  });
+});
+
+describe('.env.example', () => {
+  const example = { ...parseEnv(read('.env.example')) };
+
+  it('is a valid configuration as it stands: the one without an App', () => {
+    expect(readConfig(example)).toMatchObject({ ok: true, config: { kind: 'setup' } });
+  });
+
+  it('shows the defaults', () => {
+    expect(readConfig(example)).toEqual(readConfig({}));
+  });
+});

@@ -1,0 +1,40 @@
+import { afterEach, beforeEach } from 'vitest';
+import type { Storage } from '../../src/storage/storage.ts';
+import { ManualClock } from '../support/clock.ts';
+import { at } from './rows.ts';
+
+/** A database for one test. `history` reads the lines of `transitions` about a row, oldest first. */
+export interface TestDatabase {
+  storage: Storage;
+  history(subjectId: string): Transition[];
+  remove(): Promise<void>;
+}
+
+export interface Transition {
+  from: string;
+  to: string;
+  reason: string | null;
+  at: string;
+}
+
+export type OpenDatabase = (clock: ManualClock) => Promise<TestDatabase>;
+
+/** A fresh database for each test, and a clock that stands at `at(0)` until it is moved. */
+export function useDatabase(open: OpenDatabase): Omit<TestDatabase, 'remove'> & { clock: ManualClock } {
+  let clock: ManualClock;
+  let database: TestDatabase;
+  beforeEach(async () => {
+    clock = new ManualClock(at(0).toISOString());
+    database = await open(clock);
+  });
+  afterEach(() => database.remove());
+  return {
+    get storage() {
+      return database.storage;
+    },
+    get clock() {
+      return clock;
+    },
+    history: (subjectId) => database.history(subjectId),
+  };
+}

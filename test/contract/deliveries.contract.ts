@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { type OpenDatabase, useDatabase } from './database.ts';
+import { at, delivery } from './rows.ts';
+
+/** What is kept of deliveries, and which are run again. */
+export function deliveriesContract(open: OpenDatabase): void {
+  const db = useDatabase(open);
+
+  describe('deliveries', () => {
+    const record = (...deliveries: ReturnType<typeof delivery>[]) =>
+      db.storage.transaction((tx) => tx.deliveries.record(deliveries));
+    const setStatus = (...args: Parameters<typeof db.storage.read.deliveries.setStatus>) =>
+      db.storage.transaction((tx) => tx.deliveries.setStatus(...args));
+
+    it('are kept byte for byte', async () => {
+      const body = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+      const [recorded] = await record(delivery('g1', { body, action: null, installationId: null }));
+      expect(recorded).toEqual({ id: expect.any(Number), guid: 'g1', fresh: true });
+      const found = await db.storage.read.deliveries.byGuid('g1');
+      expect(found).toMatchObject({
+        id: recorded?.id,
+        event: 'pull_request',
+        action: null,
+        installationId: null,
+        receivedAt: at(0),
+        status: 'received',
+        attempts: 0,
+        error: null,
+        finishedAt: null,
+      });
+      expect([...(found?.body ?? [])]).toEqual([...body]);
+      expect(await db.storage.read.deliveries.get(recorded?.id ?? 0)).toEqual(found);
+    });
+
+    it('are answered in the order given, more than one statement holds', async () => {
+      const guids = Array.from({ length: 1_203 }, (_, n) => `g${n}`);
+      const recorded = await record(...guids.map((guid) => delivery(guid)));
+      expect(recorded.map(({ guid }) => guid)).toEqual(guids);
+      expect(new Set(recorded.map(({ id }) => id)).size).toBe(guids.length);
+    });
+
+    it('of a known GUID are duplicates, and change nothing', async () => {
+      const [first] = await record(delivery('g1'));
+      const [again, other] = await record(delivery('g1', { event: 'push' }), delivery('g2'));
+      expect(again).toEqual({ id: first?.id, guid: 'g1', fresh: false });
+      expect(other?.fresh).toBe(true);
+      expect((await db.storage.read.deliveries.byGuid('g1'))?.event).toBe('pull_request');
+    });
+
+    it('with the same GUID twice in one batch count once', async () => {
+      const recorded = await record(delivery('g1'), delivery('g1'));
+      expect(recorded.map(({ fresh }) => fresh)).toEqual([true, false]);
+      expect(recorded[0]?.id).toBe(recorded[1]?.id);
+    });
+
+    it.each(['received', 'processing', 'done'] as const)('that are %s are not run again', async (status) => {
+      const [first] = await record(delivery('g1'));
+      await setStatus(first?.id ?? 0, status, at(1));
+      expect((await record(delivery('g1')))[0]?.fresh).toBe(false);
+      expect((await db.storage.read.deliveries.byGuid('g1'))?.status).toBe(status);
+    });
+
+    it('that failed are run again when they are redelivered', async () => {
+      const [first] = await record(delivery('g1'));
+      await setStatus(first?.id ?? 0, 'processing', at(1));
+      await setStatus(first?.id ?? 0, 'failed', at(2), 'The installation is gone.');
+      expect(await db.storage.read.deliveries.byGuid('g1')).toMatchObject({
+        status: 'failed',
+        error: 'The installation is gone.',
+        finishedAt: at(2),
+      });
+      expect(await record(delivery('g1'))).toEqual([{ id: first?.id, guid: 'g1', fresh: true }]);
+      expect(await db.storage.read.deliveries.byGuid('g1')).toMatchObject({
+        status: 'received',
+        attempts: 1,
+        error: null,
+        finishedAt: null,
+      });
+    });
+
+    it('count how often they were processed', async () => {
+      const [first] = await record(delivery('g1'));
+      for (const second of [1, 2]) await setStatus(first?.id ?? 0, 'processing', at(second));
+      expect((await db.storage.read.deliveries.byGuid('g1'))?.attempts).toBe(2);
+    });
+
+    it('are listed newest first, without bodies, by status', async () => {
+      const recorded = await record(delivery('g1'), delivery('g2'), delivery('g3'));
+      await setStatus(recorded[1]?.id ?? 0, 'done', at(1));
+      const all = await db.storage.read.deliveries.list({ limit: 2 });
+      expect(all.map(({ guid }) => guid)).toEqual(['g3', 'g2']);
+      expect(all[0]).not.toHaveProperty('body');
+      const done = await db.storage.read.deliveries.list({ status: 'done', limit: 9 });
+      expect(done.map(({ guid }) => guid)).toEqual(['g2']);
+      expect(await db.storage.read.deliveries.countByStatus()).toEqual({
+        received: 2,
+        processing: 0,
+        done: 1,
+        failed: 0,
+      });
+    });
+
+    it('that do not exist cannot change', async () => {
+      await expect(setStatus(99, 'done', at(1))).rejects.toMatchObject({ code: 'storage.no_such_row' });
+      expect(await db.storage.read.deliveries.get(99)).toBeUndefined();
+    });
+  });
+}

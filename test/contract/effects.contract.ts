@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { type OpenDatabase, useDatabase } from './database.ts';
+import { at, comment, runState } from './rows.ts';
+
+/** The rows of the outbox: wishes, and how far they were carried out. */
+export function effectsContract(open: OpenDatabase): void {
+  const db = useDatabase(open);
+
+  describe('effects', () => {
+    const wish = (body: string, over: { runId?: string; key?: string; id?: string; second?: number } = {}) =>
+      db.storage.transaction((tx) =>
+        tx.effects.wish({
+          id: over.id ?? 'eff1',
+          key: over.key ?? 'comment:70#3',
+          effect: comment(body),
+          runId: over.runId ?? null,
+          at: at(over.second ?? 0),
+        }),
+      );
+    const get = async (key = 'comment:70#3') => {
+      const row = await db.storage.read.effects.get(key);
+      if (!row) throw new Error('the effect is not there');
+      return row;
+    };
+    /** Carries the wish out, as it stands or as it stood in `row`. */
+    const carryOut = async (row?: Awaited<ReturnType<typeof get>>) => {
+      const done = row ?? (await get());
+      return db.storage.transaction((tx) =>
+        tx.effects.saveProgress({ ...done, appliedHash: done.wishedHash, status: 'done', githubId: 42 }),
+      );
+    };
+
+    it('are pending when first wished for', async () => {
+      expect(await wish('hello')).toBe(true);
+      expect(await get()).toMatchObject({
+        id: 'eff1',
+        effect: comment('hello'),
+        appliedHash: null,
+        status: 'pending',
+        githubId: null,
+        begun: false,
+        progress: {},
+        attempts: 0,
+        error: null,
+        runId: null,
+        createdAt: at(0),
+      });
+    });
+
+    it('wished for again before they are carried out are still to be carried out', async () => {
+      await wish('hello');
+      expect(await wish('hello')).toBe(true);
+      expect(await wish('bye')).toBe(true);
+      expect((await get()).effect).toEqual(comment('bye'));
+    });
+
+    it('that are carried out are not when wished for again', async () => {
+      await wish('hello');
+      await carryOut();
+      expect(await wish('hello', { id: 'eff2', second: 5 })).toBe(false);
+      expect(await get()).toMatchObject({ id: 'eff1', status: 'done', githubId: 42 });
+    });
+
+    it('become pending when the wish changes, and keep their place on GitHub', async () => {
+      await wish('hello');
+      await carryOut();
+      expect(await wish('bye', { second: 5 })).toBe(true);
+      expect(await get()).toMatchObject({
+        status: 'pending',
+        githubId: 42,
+        createdAt: at(0),
+        updatedAt: at(5),
+      });
+    });
+
+    it('need nothing when the wish changes back to what was carried out', async () => {
+      await wish('hello');
+      await carryOut();
+      await wish('bye');
+      expect(await wish('hello')).toBe(false);
+      expect((await get()).status).toBe('done');
+    });
+
+    it('stay pending when the wish changed while they were carried out', async () => {
+      await wish('hello');
+      const underWay = await get();
+      await wish('bye');
+      expect(await carryOut(underWay)).toBe(true);
+      expect(await get()).toMatchObject({ status: 'pending', effect: comment('bye'), githubId: 42 });
+      expect(await carryOut()).toBe(false);
+      expect((await get()).status).toBe('done');
+    });
+
+    it('stay pending when the wish changed back while the change was carried out', async () => {
+      await wish('hello');
+      await carryOut();
+      await wish('bye');
+      const underWay = await get();
+      expect(await wish('hello')).toBe(false);
+      expect(await carryOut(underWay)).toBe(true);
+      expect(await get()).toMatchObject({ status: 'pending', effect: comment('hello') });
+    });
+
+    it('that failed get a new chance with a new wish', async () => {
+      await wish('hello');
+      const row = await get();
+      const failed = { ...row, status: 'failed' as const, attempts: 5, error: 'Not allowed.', begun: true };
+      await db.storage.transaction((tx) => tx.effects.saveProgress(failed));
+      expect(await get()).toMatchObject({
+        status: 'failed',
+        attempts: 5,
+        error: 'Not allowed.',
+        begun: true,
+      });
+      expect(await wish('hello')).toBe(true);
+      expect(await get()).toMatchObject({ status: 'pending', attempts: 0, error: null, begun: true });
+    });
+
+    it('keep their attempts when the same is wished for while they wait', async () => {
+      await wish('hello');
+      const waiting = { ...(await get()), attempts: 3, error: 'GitHub said 502.' };
+      expect(await db.storage.transaction((tx) => tx.effects.saveProgress(waiting))).toBe(true);
+      await wish('hello');
+      expect(await get()).toMatchObject({ attempts: 3, error: 'GitHub said 502.' });
+      await wish('bye');
+      expect(await get()).toMatchObject({ attempts: 0, error: null });
+    });
+
+    it('remember how far they came', async () => {
+      await wish('hello');
+      const progress = { annotations: ['sha256:1'], body_hash: 'sha256:2', merge_sha: 'abc' };
+      const row = { ...(await get()), progress };
+      await db.storage.transaction((tx) => tx.effects.saveProgress(row));
+      expect((await get()).progress).toEqual(progress);
+    });
+
+    it('are listed by run and by status', async () => {
+      await db.storage.transaction((tx) => tx.runs.insert(runState('run1')));
+      await wish('one', { runId: 'run1' });
+      await carryOut();
+      await wish('two', { id: 'eff2', key: 'comment:70#4', runId: 'run1', second: 1 });
+      await wish('three', { id: 'eff3', key: 'comment:70#5', second: 2 });
+      const ids = (rows: { id: string }[]) => rows.map(({ id }) => id);
+      expect(ids(await db.storage.read.effects.ofRun('run1'))).toEqual(['eff1', 'eff2']);
+      expect(ids(await db.storage.read.effects.list({ status: 'pending', limit: 9 }))).toEqual([
+        'eff3',
+        'eff2',
+      ]);
+      expect(ids(await db.storage.read.effects.list({ limit: 1 }))).toEqual(['eff3']);
+    });
+
+    it('that do not exist cannot progress', async () => {
+      await wish('hello');
+      const other = { ...(await get()), key: 'comment:70#9' };
+      const saving = db.storage.transaction((tx) => tx.effects.saveProgress(other));
+      await expect(saving).rejects.toMatchObject({ code: 'storage.no_such_row' });
+    });
+  });
+}

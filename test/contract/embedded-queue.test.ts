@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
+import type { Job, JobHandler } from '../../src/queue/queue.ts';
+import { openStorage } from '../../src/storage/open.ts';
+import { everyKind } from './every-kind.ts';
+import { queueContract } from './queue.contract.ts';
+import { queueHoldingContract } from './queue-holding.contract.ts';
+import { sqliteTestDatabase, temporaryFolders } from './temp.ts';
+
+describe('the embedded queue', () => {
+  queueContract(sqliteTestDatabase, createEmbeddedQueue);
+  queueHoldingContract(sqliteTestDatabase, createEmbeddedQueue);
+
+  const folder = temporaryFolders();
+
+  it('takes over at once from a process that was killed', async () => {
+    const url = `sqlite:${join(folder(), 'test.db')}`;
+    const worker = spawn(process.execPath, [resolve(import.meta.dirname, 'hanging-worker.ts'), url], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = await once(worker.stdout, 'data');
+    expect(String(line)).toBe('working\n');
+    worker.kill('SIGKILL');
+    await once(worker, 'exit');
+
+    const storage = await openStorage(url);
+    const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
+    const seen: Job[] = [];
+    const handler: JobHandler = async (job) => {
+      seen.push(job);
+      return { kind: 'done' };
+    };
+    const begun = performance.now();
+    queue.start(everyKind(handler), async () => undefined);
+    await queue.idle();
+    expect(seen).toEqual([{ kind: 'wake', key: 'a', payload: 'hang', attempts: 1 }]);
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    await queue.stop(1_000);
+    await storage.close();
+  });
+
+  it('goes on after its database failed for a while', async () => {
+    const database = await sqliteTestDatabase(systemClock);
+    const { storage } = database;
+    let failures = 2;
+    const flaky = {
+      ...storage,
+      read: storage.read,
+      transaction: ((work) => {
+        if (failures-- > 0) return Promise.reject(new Error('the disk is away'));
+        return storage.transaction(work);
+      }) as typeof storage.transaction,
+    };
+    const queue = createEmbeddedQueue({ storage: flaky, clock: systemClock, log: silentLog, pollMs: 10 });
+    const handler: JobHandler = async () => ({ kind: 'done' });
+    await storage.transaction((tx) => queue.enqueue(tx, { kind: 'wake', key: 'a', payload: null }));
+    queue.start(everyKind(handler), async () => undefined);
+    await queue.idle();
+    expect(failures).toBeLessThan(0);
+    expect(await storage.read.jobs.countDue(new Date())).toBe(0);
+    await queue.stop(1_000);
+    await database.remove();
+  });
+});

@@ -1,0 +1,105 @@
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { safeJoin } from '../../src/storage/files/safe-join.ts';
+import { openBlobs } from '../../src/storage/open.ts';
+import { blobsContract } from './blobs.contract.ts';
+import { temporaryFolders } from './temp.ts';
+
+const folder = temporaryFolders();
+
+describe('file blobs', () => {
+  blobsContract(() => openBlobs(`file:${join(folder(), 'artifacts')}`));
+
+  it('leave nothing else behind', async () => {
+    const root = folder();
+    const blobs = openBlobs(`file:${root}`);
+    await blobs.put('run/a', 'one');
+    await blobs.put('run/a', 'two');
+    expect(readdirSync(join(root, 'run'))).toEqual(['a']);
+  });
+
+  it('never read or write through a link that leads outside', async () => {
+    const root = folder();
+    const outside = folder();
+    writeFileSync(join(outside, 'secret'), 'precious');
+    symlinkSync(outside, join(root, 'way-out'));
+    symlinkSync(join(outside, 'secret'), join(root, 'file'));
+    symlinkSync(join(outside, 'new'), join(root, 'dangling'));
+    const blobs = openBlobs(`file:${root}`);
+    for (const path of ['way-out/secret', 'way-out/new', 'file', 'dangling', 'dangling/a']) {
+      await expect(blobs.get(path)).rejects.toMatchObject({ code: 'blobs.unsafe_path' });
+      await expect(blobs.put(path, 'x')).rejects.toMatchObject({ code: 'blobs.unsafe_path' });
+    }
+    expect(readdirSync(outside)).toEqual(['secret']);
+    expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('precious');
+  });
+
+  it('follow a link inside the store, and a store that is a link itself', async () => {
+    const root = folder();
+    mkdirSync(join(root, 'real'));
+    symlinkSync(join(root, 'real'), join(root, 'alias'));
+    const link = join(folder(), 'store');
+    symlinkSync(root, link);
+    await openBlobs(`file:${link}`).put('alias/a', 'x');
+    expect(readFileSync(join(root, 'real', 'a'), 'utf8')).toBe('x');
+  });
+
+  it('fail on a folder in the place of a blob, and leave no half-written file', async () => {
+    const root = folder();
+    const blobs = openBlobs(`file:${root}`);
+    await blobs.put('a/b', 'x');
+    await expect(blobs.put('a', 'y')).rejects.toThrow();
+    expect(readdirSync(root)).toEqual(['a']);
+  });
+
+  it.each(['s3://bucket/prefix', 'file:', 'data/artifacts', 'file://host/x', ''])(
+    'ARTIFACTS_URL "%s" is refused',
+    (url) => {
+      expect(() => openBlobs(url)).toThrow(/ARTIFACTS_URL/);
+    },
+  );
+});
+
+describe('a safe path', () => {
+  const part = fc.oneof(
+    fc.constantFrom(
+      '..',
+      '.',
+      '',
+      '/',
+      '\\',
+      '~',
+      'a',
+      'link',
+      'up',
+      'loop',
+      '%2e%2e',
+      '..\u0000',
+      '\u2025',
+      'C:',
+    ),
+    fc.string({ maxLength: 8 }),
+  );
+
+  it('lies inside the root, or is none', async () => {
+    const root = folder();
+    symlinkSync('/', join(root, 'link'));
+    symlinkSync('..', join(root, 'up'));
+    symlinkSync('loop', join(root, 'loop'));
+    const inside = realpathSync(root) + sep;
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 6 }), async (parts) => {
+        const relative = parts.join('/');
+        const path = await safeJoin(root, relative).catch((error: unknown) => {
+          expect(error).toMatchObject({ code: 'blobs.unsafe_path' });
+        });
+        if (path === undefined) return;
+        expect(path.startsWith(inside)).toBe(true);
+        expect(path).toBe(inside + relative.split('/').join(sep));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

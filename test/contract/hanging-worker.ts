@@ -1,0 +1,16 @@
+// Begins a job, says so, and hangs: to be killed by a test. Argument: the database's URL.
+import { systemClock } from '../../src/core/clock.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
+import type { JobHandler } from '../../src/queue/queue.ts';
+import { openStorage } from '../../src/storage/open.ts';
+import { everyKind } from './every-kind.ts';
+
+const storage = await openStorage(process.argv[2] ?? '');
+const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
+const hang: JobHandler = () => {
+  process.stdout.write('working\n');
+  return new Promise(() => undefined);
+};
+queue.start(everyKind(hang), async () => undefined);
+await storage.transaction((tx) => queue.enqueue(tx, { kind: 'wake', key: 'a', payload: 'hang' }));

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import type { Jobs } from '../../src/storage/storage.ts';
+import { type OpenDatabase, useDatabase } from './database.ts';
+import { at } from './rows.ts';
+
+/** What the rows below the embedded queue do. */
+export function jobsContract(open: OpenDatabase): void {
+  const db = useDatabase(open);
+
+  const jobs = <T>(work: (jobs: Jobs) => Promise<T>) => db.storage.transaction((tx) => work(tx.jobs));
+  const insert = (key: string, second = 0, kind = 'wake') =>
+    jobs((table) => table.insert({ kind, key, payload: `{"n":"${key}"}`, runAt: at(second) }));
+  const claim = (second: number, token: string, limit = 10) =>
+    jobs((table) => table.claim(at(second), at(second + 30), token, limit));
+  const claimOne = async (second: number, token: string) => {
+    const [row] = await claim(second, token, 1);
+    if (!row) throw new Error('there was nothing to claim');
+    return row;
+  };
+  const keys = (rows: { key: string }[]) => rows.map(({ key }) => key);
+
+  describe('claiming', () => {
+    it('takes what is due, first due first, up to the limit', async () => {
+      await insert('late', 5);
+      await insert('early', 1);
+      await insert('future', 90);
+      await insert('middle', 3);
+      expect(keys(await claim(10, 't1', 2))).toEqual(['early', 'middle']);
+      expect(keys(await claim(10, 't2'))).toEqual(['late']);
+      expect(await claim(10, 't3')).toEqual([]);
+    });
+
+    it('gives the whole row with its lease', async () => {
+      await insert('a', 1);
+      expect(await claimOne(2, 't1')).toEqual({
+        id: expect.any(Number),
+        kind: 'wake',
+        key: 'a',
+        payload: '{"n":"a"}',
+        runAt: at(1),
+        attempts: 0,
+        leaseToken: 't1',
+        leaseUntil: at(32),
+      });
+    });
+
+    it('never takes two jobs of one key, and takes the one that was due first', async () => {
+      await insert('a', 2, 'event');
+      await insert('a', 1, 'session');
+      await insert('b', 3);
+      const rows = await claim(5, 't1');
+      expect(rows.map(({ key, kind }) => `${kind} ${key}`)).toEqual(['session a', 'wake b']);
+    });
+
+    it('leaves a key alone while anyone holds a job of it', async () => {
+      await insert('a', 1);
+      const held = await claimOne(5, 't1');
+      await insert('a', 0);
+      expect(await claim(6, 't2')).toEqual([]);
+      await jobs((table) => table.complete(held.id, 't1'));
+      expect(keys(await claim(6, 't2'))).toEqual(['a']);
+    });
+
+    it('is not held up by many jobs of one key', async () => {
+      for (let n = 0; n < 30; n++) await insert('busy', n / 100);
+      await insert('other', 1);
+      expect(keys(await claim(5, 't1', 2))).toEqual(['busy', 'other']);
+    });
+
+    it('takes over a job whose lease has ended, one attempt older', async () => {
+      await insert('a');
+      await claimOne(0, 't1');
+      expect(await claim(29, 't2')).toEqual([]);
+      expect(await claimOne(30, 't2')).toMatchObject({ attempts: 1, leaseToken: 't2' });
+    });
+  });
+
+  describe('a lease', () => {
+    it('that was lost can neither be extended, nor complete, nor give back', async () => {
+      await insert('a');
+      const { id } = await claimOne(0, 't1');
+      await claimOne(30, 't2');
+      expect(await jobs((table) => table.extend(id, 't1', at(90)))).toBe(false);
+      expect(await jobs((table) => table.retry(id, 't1', at(90), 1))).toBe(false);
+      expect(await jobs((table) => table.complete(id, 't1'))).toBe(false);
+      expect(await jobs((table) => table.complete(id, 't2'))).toBe(true);
+      expect(await jobs((table) => table.complete(id, 't2'))).toBe(false);
+    });
+
+    it('that has ended is lost once another job of its key is taken', async () => {
+      await insert('a', 1);
+      const { id } = await claimOne(1, 't1');
+      await insert('a', 0);
+      expect((await claimOne(40, 't2')).id).not.toBe(id);
+      expect(await jobs((table) => table.extend(id, 't1', at(90)))).toBe(false);
+    });
+
+    it('lasts longer when it is extended', async () => {
+      await insert('a');
+      const { id } = await claimOne(0, 't1');
+      expect(await jobs((table) => table.extend(id, 't1', at(60)))).toBe(true);
+      expect(await claim(59, 't2')).toEqual([]);
+      expect(keys(await claim(60, 't2'))).toEqual(['a']);
+    });
+
+    it('ends for all jobs under its token when that is released', async () => {
+      await insert('a');
+      await insert('b');
+      await insert('c');
+      await claim(0, 'dead', 2);
+      await claim(0, 'alive', 1);
+      expect((await db.storage.read.jobs.leaseTokens()).sort()).toEqual(['alive', 'dead']);
+      await jobs((table) => table.release('dead'));
+      expect(await claim(1, 't2')).toMatchObject([
+        { key: 'a', attempts: 1 },
+        { key: 'b', attempts: 1 },
+      ]);
+    });
+  });
+
+  it('gives a job back for later, with the attempts counted', async () => {
+    await insert('a');
+    const { id } = await claimOne(0, 't1');
+    expect(await jobs((table) => table.retry(id, 't1', at(8), 3))).toBe(true);
+    expect(await claim(7, 't2')).toEqual([]);
+    expect(await claimOne(8, 't2')).toMatchObject({ id, attempts: 3, runAt: at(8) });
+  });
+
+  describe('bringing forward', () => {
+    it('moves a waiting job to the earlier time', async () => {
+      await insert('a', 50);
+      expect(await jobs((table) => table.bringForward('wake', 'a', at(20)))).toBe(true);
+      expect((await claimOne(20, 't1')).runAt).toEqual(at(20));
+    });
+
+    it('never moves a job back', async () => {
+      await insert('a', 20);
+      expect(await jobs((table) => table.bringForward('wake', 'a', at(50)))).toBe(true);
+      expect((await claimOne(20, 't1')).runAt).toEqual(at(20));
+    });
+
+    it('looks at kind and key, and at waiting jobs only', async () => {
+      await insert('a', 0, 'event');
+      expect(await jobs((table) => table.bringForward('wake', 'a', at(0)))).toBe(false);
+      expect(await jobs((table) => table.bringForward('event', 'b', at(0)))).toBe(false);
+      await claimOne(0, 't1');
+      expect(await jobs((table) => table.bringForward('event', 'a', at(0)))).toBe(false);
+    });
+  });
+
+  it('says when the next waiting job falls due', async () => {
+    expect(await db.storage.read.jobs.nextDue(at(0))).toBeUndefined();
+    for (const [key, second] of [
+      ['c', 30],
+      ['a', 10],
+      ['b', 20],
+    ] as const)
+      await insert(key, second);
+    expect(await db.storage.read.jobs.nextDue(at(0))).toEqual(at(10));
+    expect(await db.storage.read.jobs.nextDue(at(10))).toEqual(at(20));
+    await claim(20, 't1');
+    expect(await db.storage.read.jobs.nextDue(at(0))).toEqual(at(30));
+  });
+
+  it('counts what is due or held', async () => {
+    await insert('a', 1);
+    await insert('b', 2);
+    await insert('c', 90);
+    await claimOne(1, 't1');
+    expect(await db.storage.read.jobs.countDue(at(0))).toBe(1);
+    expect(await db.storage.read.jobs.countDue(at(5))).toBe(2);
+  });
+}

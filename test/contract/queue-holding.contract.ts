@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { JobHandler, JobResult } from '../../src/queue/queue.ts';
+import type { OpenDatabase } from './database.ts';
+import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.ts';
+
+const DONE: JobResult = { kind: 'done' };
+
+/** How a queue holds on to its work, loses it, and lets go of it. */
+export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): void {
+  const current = useQueueBench(open, create);
+  let bench: QueueBench;
+  beforeEach(() => {
+    bench = current();
+  });
+
+  describe('a lease', () => {
+    it('is renewed while the handler works', async () => {
+      const other = bench.make();
+      let begun = 0;
+      let aborted = false;
+      const end = Promise.withResolvers<void>();
+      const handler: JobHandler = async (_job, signal) => {
+        begun++;
+        await end.promise;
+        aborted = signal.aborted;
+        return DONE;
+      };
+      bench.start(handler);
+      await bench.enqueue('a');
+      await expect.poll(() => begun).toBe(1);
+      bench.start(handler, other);
+      for (let n = 0; n < 5; n++) {
+        bench.clock.advance(11_000);
+        await sleep(60);
+      }
+      end.resolve();
+      await bench.queue.idle();
+      expect({ begun, aborted }).toEqual({ begun: 1, aborted: false });
+    });
+
+    it('that was lost aborts the handler, whose word no longer counts', async () => {
+      const signals: AbortSignal[] = [];
+      const end = Promise.withResolvers<void>();
+      bench.start(async (_job, signal) => {
+        signals.push(signal);
+        if (signals.length === 1) await end.promise;
+        return { kind: 'again', at: bench.inMs(60_000) };
+      });
+      await bench.enqueue('a');
+      await expect.poll(() => signals.length).toBe(1);
+      const [token] = await bench.storage.read.jobs.leaseTokens();
+      await bench.storage.transaction((tx) => tx.jobs.release(token ?? ''));
+      bench.clock.advance(11_000);
+      await expect.poll(() => signals[0]?.aborted).toBe(true);
+      await expect.poll(() => signals.length).toBe(2);
+      end.resolve();
+      await bench.queue.idle();
+      expect(signals[1]?.aborted).toBe(false);
+      expect(await bench.storage.read.jobs.nextDue(bench.clock.now())).toEqual(bench.inMs(60_000));
+      expect(await bench.storage.read.jobs.countDue(bench.inMs(60_000))).toBe(1);
+    });
+
+    it('of a process that died again and again leads to giving up', async () => {
+      await bench.enqueue('a');
+      for (let n = 0; n < 3; n++) {
+        const now = bench.clock.now();
+        await bench.storage.transaction((tx) => tx.jobs.claim(now, bench.inMs(1_000), `other:1:1:${n}`, 1));
+        bench.clock.advance(1_000);
+      }
+      let count = 0;
+      bench.start(async () => {
+        count++;
+        return DONE;
+      });
+      await bench.queue.idle();
+      expect(count).toBe(0);
+      expect(bench.givenUp).toMatchObject([{ job: { attempts: 3 }, error: { code: 'queue.given_up' } }]);
+    });
+  });
+
+  describe('stopping', () => {
+    it('waits for what is under way and begins nothing new', async () => {
+      const events: string[] = [];
+      const begun = Promise.withResolvers<void>();
+      const end = Promise.withResolvers<void>();
+      bench.start(async ({ key }) => {
+        events.push(`${key} begins`);
+        begun.resolve();
+        await end.promise;
+        events.push(`${key} ends`);
+        return DONE;
+      });
+      await bench.enqueue('a');
+      await begun.promise;
+      const stopped = bench.queue.stop(5_000);
+      await bench.enqueue('b');
+      await sleep(50);
+      end.resolve();
+      await stopped;
+      expect(events).toEqual(['a begins', 'a ends']);
+      expect(await bench.storage.read.jobs.countDue(bench.clock.now())).toBe(1);
+    });
+
+    it('aborts what takes too long and gives it back at once, uncounted', async () => {
+      const begun = Promise.withResolvers<void>();
+      bench.start(async (_job, signal) => {
+        begun.resolve();
+        await new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        });
+        return DONE;
+      });
+      await bench.enqueue('a');
+      await begun.promise;
+      await bench.queue.stop(10);
+      const next = bench.make();
+      const attempts: number[] = [];
+      bench.start(async (job) => {
+        attempts.push(job.attempts);
+        return DONE;
+      }, next);
+      await next.idle();
+      expect(attempts).toEqual([0]);
+    });
+
+    it('leaves its lease to a handler that ignores the abort', async () => {
+      const end = Promise.withResolvers<void>();
+      const begun = Promise.withResolvers<void>();
+      bench.start(async () => {
+        begun.resolve();
+        await end.promise;
+        return DONE;
+      });
+      await bench.enqueue('a');
+      await begun.promise;
+      await bench.queue.stop(10);
+      expect(await bench.storage.read.jobs.leaseTokens()).toHaveLength(1);
+      end.resolve();
+      await sleep(20);
+      expect(await bench.storage.read.jobs.leaseTokens()).toHaveLength(1);
+    });
+
+    it('tells those who wait for idleness that it will not come', async () => {
+      bench.start(async () => {
+        await sleep(20);
+        return DONE;
+      });
+      for (let n = 0; n < 20; n++) await bench.enqueue('a');
+      const idle = expect(bench.queue.idle()).rejects.toMatchObject({ code: 'queue.not_working' });
+      await bench.queue.stop(1_000);
+      await idle;
+      await expect(bench.queue.idle()).rejects.toMatchObject({ code: 'queue.not_working' });
+    });
+
+    it('may be asked for before the start, and twice', async () => {
+      await bench.queue.stop(10);
+      await expect(bench.queue.stop(10)).resolves.toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,292 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Job, JobHandler, JobKind, JobResult } from '../../src/queue/queue.ts';
+import type { OpenDatabase } from './database.ts';
+import { everyKind } from './every-kind.ts';
+import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.ts';
+
+const DONE: JobResult = { kind: 'done' };
+
+/** Who does which work when. */
+export function queueContract(open: OpenDatabase, create: CreateQueue): void {
+  const current = useQueueBench(open, create);
+  let bench: QueueBench;
+  beforeEach(() => {
+    bench = current();
+  });
+
+  it('hands the job to the handler of its kind', async () => {
+    const seen: [JobKind, Job][] = [];
+    const handler =
+      (kind: JobKind): JobHandler =>
+      async (job) => {
+        seen.push([kind, job]);
+        return DONE;
+      };
+    bench.queue.start(
+      {
+        delivery: handler('delivery'),
+        event: handler('event'),
+        session: handler('session'),
+        wake: handler('wake'),
+        effect: handler('effect'),
+      },
+      async () => undefined,
+    );
+    await bench.enqueue('run1', { kind: 'session', payload: { id: 'ses1', deep: ['ü'] } });
+    await bench.queue.idle();
+    const job = { kind: 'session', key: 'run1', payload: { id: 'ses1', deep: ['ü'] }, attempts: 0 };
+    expect(seen).toEqual([['session', job]]);
+  });
+
+  it('does what was enqueued before it started', async () => {
+    const seen: string[] = [];
+    await bench.enqueue('a');
+    bench.start(async ({ key }) => {
+      seen.push(key);
+      return DONE;
+    });
+    await bench.queue.idle();
+    expect(seen).toEqual(['a']);
+  });
+
+  it('begins soon after the commit, without waiting to poll', async () => {
+    bench.queue = bench.make({ pollMs: 60_000 });
+    const begun = Promise.withResolvers<void>();
+    bench.start(async () => {
+      begun.resolve();
+      return DONE;
+    });
+    await bench.queue.idle();
+    await bench.enqueue('a');
+    const winner = await Promise.race([begun.promise.then(() => 'begun'), sleep(2_000, 'late')]);
+    expect(winner).toBe('begun');
+  });
+
+  it('begins soon after the commit of a transaction that took its time', async () => {
+    bench.queue = bench.make({ pollMs: 60_000 });
+    const begun = Promise.withResolvers<void>();
+    bench.start(async () => {
+      begun.resolve();
+      return DONE;
+    });
+    await bench.queue.idle();
+    await bench.storage.transaction(async (tx) => {
+      await bench.queue.enqueue(tx, { kind: 'wake', key: 'a', payload: null });
+      await sleep(30);
+    });
+    const winner = await Promise.race([begun.promise.then(() => 'begun'), sleep(2_000, 'late')]);
+    expect(winner).toBe('begun');
+  });
+
+  it('never does what was rolled back', async () => {
+    let count = 0;
+    bench.start(async () => {
+      count++;
+      return DONE;
+    });
+    const failing = bench.storage.transaction(async (tx) => {
+      await bench.queue.enqueue(tx, { kind: 'wake', key: 'a', payload: null });
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    await bench.queue.idle();
+    expect(count).toBe(0);
+  });
+
+  it('lets handlers use transactions, and enqueue more', async () => {
+    const seen: string[] = [];
+    bench.start(async ({ key }) => {
+      seen.push(key);
+      if (key === 'first') await bench.enqueue('second');
+      return DONE;
+    });
+    await bench.enqueue('first');
+    await bench.queue.idle();
+    expect(seen).toEqual(['first', 'second']);
+  });
+
+  it('waits until a job is due', async () => {
+    const seen: string[] = [];
+    bench.start(async ({ key }) => {
+      seen.push(key);
+      return DONE;
+    });
+    await bench.enqueue('later', { runAt: bench.inMs(5_000) });
+    await bench.enqueue('now');
+    await bench.moveOn(4_999);
+    expect(seen).toEqual(['now']);
+    await bench.moveOn(1);
+    expect(seen).toEqual(['now', 'later']);
+  });
+
+  it('notices what another process enqueued', async () => {
+    const begun = Promise.withResolvers<void>();
+    bench.start(async () => {
+      begun.resolve();
+      return DONE;
+    });
+    await bench.queue.idle();
+    const runAt = bench.clock.now();
+    await bench.storage.transaction((tx) => tx.jobs.insert({ kind: 'wake', key: 'a', payload: '1', runAt }));
+    await begun.promise;
+  });
+
+  describe('jobs with the same key', () => {
+    it('run one after the other, in the order they fell due', async () => {
+      const order: string[] = [];
+      bench.start(async ({ payload }) => {
+        order.push(`${payload} begins`);
+        await sleep(3);
+        order.push(`${payload} ends`);
+        return DONE;
+      });
+      await bench.storage.transaction(async (tx) => {
+        for (const payload of [1, 2, 3]) await bench.queue.enqueue(tx, { kind: 'event', key: 'pr', payload });
+      });
+      await bench.queue.idle();
+      expect(order).toEqual(['1 begins', '1 ends', '2 begins', '2 ends', '3 begins', '3 ends']);
+    });
+
+    it('never run at once in two workers either', async () => {
+      const other = bench.make();
+      const under = new Map<string, number>();
+      let most = 0;
+      let count = 0;
+      const handler: JobHandler = async ({ key }) => {
+        count++;
+        under.set(key, (under.get(key) ?? 0) + 1);
+        most = Math.max(most, under.get(key) ?? 0);
+        await sleep(1);
+        under.set(key, (under.get(key) ?? 0) - 1);
+        return DONE;
+      };
+      bench.start(handler);
+      bench.start(handler, other);
+      for (let n = 0; n < 60; n++) await bench.enqueue(`k${n % 5}`);
+      await bench.queue.idle();
+      await other.idle();
+      expect({ most, count }).toEqual({ most: 1, count: 60 });
+    });
+  });
+
+  it('runs jobs of different keys at once, up to its limit', async () => {
+    let under = 0;
+    let most = 0;
+    bench.start(async () => {
+      most = Math.max(most, ++under);
+      await sleep(5);
+      under--;
+      return DONE;
+    });
+    await bench.storage.transaction(async (tx) => {
+      for (let n = 0; n < 10; n++) await bench.queue.enqueue(tx, { kind: 'wake', key: `k${n}`, payload: n });
+    });
+    await bench.queue.idle();
+    expect(most).toBe(4);
+  });
+
+  describe('coalescing', () => {
+    it('brings a waiting job forward instead of adding one', async () => {
+      const seen: string[] = [];
+      bench.start(async ({ key }) => {
+        seen.push(key);
+        return DONE;
+      });
+      await bench.enqueue('a', { coalesce: true, runAt: bench.inMs(60_000) });
+      await bench.enqueue('a', { coalesce: true });
+      await bench.queue.idle();
+      await bench.moveOn(60_000);
+      expect(seen).toEqual(['a']);
+    });
+
+    it('adds one while the other is under way: it may have looked too early', async () => {
+      let count = 0;
+      bench.start(async () => {
+        if (++count === 1) await bench.enqueue('a', { coalesce: true });
+        return DONE;
+      });
+      await bench.enqueue('a', { coalesce: true });
+      await bench.queue.idle();
+      expect(count).toBe(2);
+    });
+  });
+
+  describe('a job that throws', () => {
+    it('is tried again after one second, then two, each at least half', async () => {
+      const tries: number[] = [];
+      const begin = bench.clock.now().getTime();
+      bench.start(async ({ attempts }) => {
+        tries.push(bench.clock.now().getTime() - begin);
+        if (attempts < 2) throw new Error('not yet');
+        return DONE;
+      });
+      await bench.enqueue('a');
+      await bench.queue.idle();
+      await bench.moveOn(499);
+      await bench.moveOn(1);
+      await bench.moveOn(999);
+      await bench.moveOn(1);
+      expect(tries).toEqual([0, 500, 1_500]);
+      expect(bench.givenUp).toEqual([]);
+    });
+
+    it('too often is given up and forgotten', async () => {
+      let count = 0;
+      bench.start(async () => {
+        count++;
+        throw new Error(`try ${count}`);
+      });
+      await bench.enqueue('a');
+      await bench.queue.idle();
+      for (let n = 0; n < 5; n++) await bench.moveOn(60_000);
+      expect(count).toBe(3);
+      expect(bench.givenUp).toEqual([
+        {
+          job: { kind: 'wake', key: 'a', payload: { key: 'a' }, attempts: 2 },
+          error: new Error('try 3'),
+        },
+      ]);
+      expect(await bench.storage.read.jobs.countDue(bench.inMs(1e9))).toBe(0);
+    });
+
+    it('is kept until giving it up succeeds, without being tried again', async () => {
+      let tries = 0;
+      let gaveUp = 0;
+      const handler: JobHandler = async () => {
+        tries++;
+        throw new Error('no');
+      };
+      bench.queue.start(everyKind(handler), async () => {
+        if (++gaveUp < 2) throw new Error('the disk is full');
+      });
+      await bench.enqueue('a');
+      await bench.queue.idle();
+      for (let n = 0; n < 5; n++) await bench.moveOn(60_000);
+      expect({ tries, gaveUp }).toEqual({ tries: 3, gaveUp: 2 });
+      expect(await bench.storage.read.jobs.countDue(bench.inMs(1e9))).toBe(0);
+    });
+  });
+
+  it('comes again when a handler says so, however often, and counts no failure', async () => {
+    const attempts: number[] = [];
+    bench.start(async (job) => {
+      attempts.push(job.attempts);
+      if (attempts.length === 2) throw new Error('once');
+      return attempts.length < 7 ? { kind: 'again', at: bench.inMs(1_000) } : DONE;
+    });
+    await bench.enqueue('a');
+    await bench.queue.idle();
+    for (let n = 0; n < 9; n++) await bench.moveOn(1_000);
+    expect(attempts).toEqual([0, 0, 1, 0, 0, 0, 0]);
+    expect(bench.givenUp).toEqual([]);
+  });
+
+  it('gives up a job of a kind that nobody knows', async () => {
+    bench.start(async () => DONE);
+    const runAt = bench.clock.now();
+    await bench.storage.transaction((tx) => tx.jobs.insert({ kind: 'dance', key: 'a', payload: '1', runAt }));
+    for (let n = 0; n < 4; n++) await bench.moveOn(60_000);
+    expect(bench.givenUp).toMatchObject([{ error: { code: 'queue.unknown_kind' } }]);
+  });
+}

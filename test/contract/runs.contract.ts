@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest';
+import { why } from '../../src/run/why.ts';
+import { type OpenDatabase, useDatabase } from './database.ts';
+import { approval, at, completed, delivery, merged, run, runState, session } from './rows.ts';
+
+/** Runs with their invocations, sessions, approvals and artifacts, and pull requests. */
+export function runsContract(open: OpenDatabase): void {
+  const db = useDatabase(open);
+
+  describe('runs', () => {
+    const save = (state: ReturnType<typeof runState>) => db.storage.transaction((tx) => tx.runs.save(state));
+
+    it('come back as they were inserted', async () => {
+      const state = runState('run1');
+      await db.storage.transaction((tx) => tx.runs.insert(state));
+      expect(await db.storage.read.runs.load('run1')).toEqual(state);
+      expect(await db.storage.read.runs.load('run2')).toBeUndefined();
+    });
+
+    it('come back as they were saved, invocations by step', async () => {
+      await db.storage.transaction(async (tx) => {
+        const [delivered] = await tx.deliveries.record([delivery('g1')]);
+        const inserted = runState('run1', { pullRequest: null, deliveryId: delivered?.id ?? null });
+        await tx.runs.insert({ ...inserted, invocations: inserted.invocations.toReversed() });
+      });
+      const state = await db.storage.read.runs.load('run1');
+      if (!state) throw new Error('the run is not there');
+      const [review, merge] = state.invocations;
+      if (!review || !merge) throw new Error('the invocations are not there');
+      expect([review.stepIndex, merge.stepIndex]).toEqual([0, 1]);
+      Object.assign(state.run, { status: 'waiting_until', paused: true, updatedAt: at(3) });
+      Object.assign(review, {
+        status: 'completed',
+        reason: completed,
+        attempts: 1,
+        sessionId: 'ses1',
+        outcome: merged,
+        outcomeArtifactId: 'art1',
+        startedAt: at(1),
+        finishedAt: at(2),
+      });
+      Object.assign(merge, { status: 'waiting_until', waitUntil: at(60), deadlineAt: at(90) });
+      await db.storage.transaction(async (tx) => {
+        await tx.runs.save(state);
+        await tx.runs.insertSession(session('ses1', review.id));
+        await tx.artifacts.insert({
+          id: 'art1',
+          runId: 'run1',
+          invocationId: review.id,
+          sessionId: 'ses1',
+          createdAt: at(2),
+          kind: 'action_result',
+          name: 'outcome',
+          content: '{}',
+          filePath: null,
+        });
+      });
+      expect(await db.storage.read.runs.load('run1')).toEqual(state);
+    });
+
+    it('cannot point at a session that does not exist', async () => {
+      const state = runState('run1');
+      Object.assign(state.invocations[0] ?? {}, { sessionId: 'ses9' });
+      await expect(db.storage.transaction((tx) => tx.runs.insert(state))).rejects.toThrow();
+      expect(await db.storage.read.runs.load('run1')).toBeUndefined();
+    });
+
+    it('that do not exist cannot be saved', async () => {
+      await expect(save(runState('run1'))).rejects.toMatchObject({ code: 'storage.no_such_row' });
+    });
+
+    it('leave a line of history for each status that changed, and none for what did not', async () => {
+      const state = runState('run1');
+      await db.storage.transaction((tx) => tx.runs.insert(state));
+      db.clock.moveTo(at(10));
+      const [review] = state.invocations;
+      Object.assign(review ?? {}, { status: 'running' });
+      await save(state);
+      db.clock.moveTo(at(20));
+      Object.assign(review ?? {}, { status: 'completed', reason: completed });
+      Object.assign(state.run, { status: 'waiting_ci' });
+      await save(state);
+      await save(state);
+      expect(db.history('run1')).toEqual([
+        { from: 'running', to: 'waiting_ci', reason: null, at: at(20).toISOString() },
+      ]);
+      expect(db.history('run1-inv0')).toEqual([
+        { from: 'pending', to: 'running', reason: null, at: at(10).toISOString() },
+        { from: 'running', to: 'completed', reason: 'step.completed', at: at(20).toISOString() },
+      ]);
+      expect(db.history('run1-inv1')).toEqual([]);
+    });
+
+    it.each([
+      [{}, ['r4', 'r3', 'r2', 'r1']],
+      [{ limit: 2 }, ['r4', 'r3']],
+      [{ repository: 'acme/rocket' }, ['r4', 'r2', 'r1']],
+      [{ repositoryId: 71 }, ['r3']],
+      [{ repositoryId: 70, pullRequest: 3 }, ['r2', 'r1']],
+      [{ repository: 'acme/rocket', pullRequest: 4 }, ['r4']],
+      [{ headSha: 'f'.repeat(40) }, ['r2']],
+      [{ chain: 'nightly' }, ['r4']],
+      [{ status: 'completed' as const }, ['r1']],
+      [{ active: true }, ['r4', 'r3', 'r2']],
+      [{ active: false }, ['r1']],
+      [{ active: true, repositoryId: 70, pullRequest: 3 }, ['r2']],
+    ])('are found by %j, newest first', async (filter, ids) => {
+      await db.storage.transaction(async (tx) => {
+        const insert = (id: string, over: Parameters<typeof run>[1]) =>
+          tx.runs.insert({ run: run(id, over), invocations: [] });
+        await insert('r1', { status: 'completed', createdAt: at(1), finishedAt: at(9) });
+        await insert('r2', { headSha: 'f'.repeat(40), createdAt: at(2) });
+        await insert('r3', { repositoryId: 71, repository: 'acme/moon', createdAt: at(3) });
+        await insert('r4', {
+          pullRequest: 4,
+          chain: 'nightly',
+          status: 'waiting_approval',
+          createdAt: at(4),
+        });
+      });
+      expect((await db.storage.read.runs.list(filter)).map(({ id }) => id)).toEqual(ids);
+    });
+
+    it('follow a rename of their repository, and only of theirs', async () => {
+      await db.storage.transaction(async (tx) => {
+        await tx.runs.insert(runState('run1'));
+        await tx.runs.insert(runState('run2', { repositoryId: 71, repository: 'acme/moon' }));
+        await tx.pullRequests.upsert(pullRequest());
+        await tx.runs.renameRepository(70, 'acme/comet');
+      });
+      const names = await db.storage.read.runs.list({});
+      expect(names.map(({ repository }) => repository)).toEqual(['acme/moon', 'acme/comet']);
+      expect((await db.storage.read.pullRequests.get(70, 3))?.repository).toBe('acme/comet');
+    });
+  });
+
+  describe('sessions', () => {
+    it('are found with their invocation and run', async () => {
+      const state = runState('run1');
+      const first = session('ses1', 'run1-inv0');
+      const second = session('ses2', 'run1-inv0', { attempt: 2, startedAt: at(2) });
+      await db.storage.transaction(async (tx) => {
+        await tx.runs.insert(state);
+        await tx.runs.insert(runState('run2'));
+        await tx.runs.insertSession(second);
+        await tx.runs.insertSession(first);
+        await tx.runs.insertSession(session('ses3', 'run2-inv0'));
+      });
+      expect(await db.storage.read.runs.getSession('ses1')).toEqual({
+        session: first,
+        invocation: state.invocations[0],
+        runId: 'run1',
+      });
+      expect(await db.storage.read.runs.getSession('ses9')).toBeUndefined();
+      expect(await db.storage.read.runs.sessionsOf('run1')).toEqual([first, second]);
+    });
+
+    it('are saved with a line of history', async () => {
+      const over = session('ses1', 'run1-inv0', {
+        status: 'completed',
+        reason: completed,
+        finishedAt: at(8),
+      });
+      await db.storage.transaction(async (tx) => {
+        await tx.runs.insert(runState('run1'));
+        await tx.runs.insertSession(session('ses1', 'run1-inv0'));
+        await tx.runs.saveSession(over);
+        await tx.runs.saveSession(over);
+      });
+      expect(await db.storage.read.runs.sessionsOf('run1')).toEqual([over]);
+      expect(db.history('ses1')).toEqual([
+        { from: 'running', to: 'completed', reason: 'step.completed', at: at(0).toISOString() },
+      ]);
+    });
+  });
+
+  describe('approvals', () => {
+    it('come back as saved, the newest of the invocation first', async () => {
+      const later = approval('apr2', 'run1', { askedAt: at(9) });
+      const voided = approval('apr1', 'run1', {
+        status: 'void',
+        lookedAt: at(7),
+        decision: why('unmet', 'Nobody has countersigned.', [why('pending', 'Waiting for mira.')]),
+        countersignedBy: ['mira', 'ole'],
+      });
+      await db.storage.transaction(async (tx) => {
+        await tx.runs.insert(runState('run1'));
+        await tx.approvals.insert(approval('apr1', 'run1'));
+        await tx.approvals.insert(later);
+        await tx.approvals.save(voided);
+      });
+      expect(await db.storage.read.approvals.ofInvocation('run1-inv1')).toEqual(later);
+      expect(await db.storage.read.approvals.ofInvocation('run1-inv0')).toBeUndefined();
+      expect(await db.storage.read.approvals.ofRun('run1')).toEqual([voided, later]);
+    });
+
+    it('that do not exist cannot be saved', async () => {
+      const saving = db.storage.transaction((tx) => tx.approvals.save(approval('apr1', 'run1')));
+      await expect(saving).rejects.toMatchObject({ code: 'storage.no_such_row' });
+    });
+  });
+
+  describe('artifacts', () => {
+    it('come back as inserted, by run and by id', async () => {
+      const row = {
+        id: 'art1',
+        runId: 'run1',
+        invocationId: 'run1-inv0',
+        sessionId: 'ses1',
+        createdAt: at(2),
+        kind: 'log',
+        name: 'analyzer.log',
+        content: null,
+        filePath: 'run1/analyzer.log',
+      };
+      const structured = { ...row, id: 'art2', createdAt: at(3), content: '{"a":1}', filePath: null };
+      await db.storage.transaction(async (tx) => {
+        await tx.runs.insert(runState('run1'));
+        await tx.runs.insertSession(session('ses1', 'run1-inv0'));
+        await tx.artifacts.insert(structured);
+        await tx.artifacts.insert(row);
+      });
+      expect(await db.storage.read.artifacts.ofRun('run1')).toEqual([row, structured]);
+      expect(await db.storage.read.artifacts.get('art2')).toEqual(structured);
+      expect(await db.storage.read.artifacts.get('art9')).toBeUndefined();
+    });
+  });
+
+  describe('pull requests', () => {
+    it('are inserted, then replaced', async () => {
+      expect(await db.storage.read.pullRequests.get(70, 3)).toBeUndefined();
+      for (const row of [pullRequest(), { ...pullRequest(), pausedBy: 'mira', updatedAt: at(4) }]) {
+        await db.storage.transaction((tx) => tx.pullRequests.upsert(row));
+        expect(await db.storage.read.pullRequests.get(70, 3)).toEqual(row);
+      }
+    });
+  });
+}
+
+function pullRequest() {
+  return {
+    repositoryId: 70,
+    number: 3,
+    repository: 'acme/rocket',
+    installationId: 7,
+    pausedBy: null,
+    updatedAt: at(0),
+  };
+}

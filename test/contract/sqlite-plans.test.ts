@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import { type CompiledQuery, Kysely } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/storage/sql/schema.ts';
+import { tablesOn } from '../../src/storage/sql/tables.ts';
+import { sqliteDialect } from '../../src/storage/sqlite/dialect.ts';
+import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import type { Tx } from '../../src/storage/storage.ts';
+import { at, comment, delivery, runState, session } from './rows.ts';
+import { temporaryFolders } from './temp.ts';
+
+const folder = temporaryFolders();
+const clock = { now: () => at(0) };
+
+describe('no query reads a whole table row by row', () => {
+  let db: BetterSqlite3.Database;
+  let tables: Tx;
+  let queries: CompiledQuery[];
+
+  beforeEach(async () => {
+    const path = join(folder(), 'test.db');
+    await openSqlite(path, { clock }).close();
+    db = new BetterSqlite3(path);
+    queries = [];
+    const kysely = new Kysely<Database>({
+      dialect: sqliteDialect(db),
+      log: ({ query }) => {
+        queries.push(query);
+      },
+    });
+    tables = tablesOn(kysely, clock);
+    await tables.runs.insert(runState('run1'));
+    await tables.runs.insertSession(session('ses1', 'run1-inv0'));
+    await tables.deliveries.record([delivery('g1')]);
+    queries = [];
+  });
+  afterEach(() => {
+    db.close();
+  });
+
+  const cases: [string, (tx: Tx) => Promise<unknown>][] = [
+    ['deliveries.record', (tx) => tx.deliveries.record([delivery('g1')])],
+    ['deliveries.get', (tx) => tx.deliveries.get(1)],
+    ['deliveries.byGuid', (tx) => tx.deliveries.byGuid('g1')],
+    ['deliveries.setStatus', (tx) => tx.deliveries.setStatus(1, 'done', at(1))],
+    ['deliveries.list by status', (tx) => tx.deliveries.list({ status: 'failed', limit: 5 })],
+    ['deliveries.countByStatus', (tx) => tx.deliveries.countByStatus()],
+    ['runs.load', (tx) => tx.runs.load('run1')],
+    ['runs.save', (tx) => tx.runs.save(runState('run1'))],
+    ['runs.list', (tx) => tx.runs.list({ limit: 5 })],
+    ['runs.list by name', (tx) => tx.runs.list({ repository: 'a/b', pullRequest: 3 })],
+    ['runs.list by id', (tx) => tx.runs.list({ repositoryId: 1, pullRequest: 3, active: true })],
+    ['runs.list by head', (tx) => tx.runs.list({ headSha: 'abc', active: true })],
+    ['runs.list by chain', (tx) => tx.runs.list({ chain: 'nightly' })],
+    ['runs.list by status', (tx) => tx.runs.list({ status: 'failed' })],
+    ['runs.list of the active', (tx) => tx.runs.list({ active: true })],
+    ['runs.getSession', (tx) => tx.runs.getSession('ses1')],
+    ['runs.saveSession', (tx) => tx.runs.saveSession(session('ses1', 'run1-inv0'))],
+    ['runs.sessionsOf', (tx) => tx.runs.sessionsOf('run1')],
+    ['runs.renameRepository', (tx) => tx.runs.renameRepository(70, 'acme/comet')],
+    ['approvals.ofInvocation', (tx) => tx.approvals.ofInvocation('run1-inv0')],
+    ['approvals.ofRun', (tx) => tx.approvals.ofRun('run1')],
+    [
+      'effects.wish',
+      (tx) => tx.effects.wish({ id: 'e', key: 'k', effect: comment('x'), runId: null, at: at(0) }),
+    ],
+    ['effects.get', (tx) => tx.effects.get('k')],
+    ['effects.ofRun', (tx) => tx.effects.ofRun('run1')],
+    ['effects.list', (tx) => tx.effects.list({ limit: 5 })],
+    ['effects.list by status', (tx) => tx.effects.list({ status: 'pending', limit: 5 })],
+    ['artifacts.ofRun', (tx) => tx.artifacts.ofRun('run1')],
+    ['artifacts.get', (tx) => tx.artifacts.get('art1')],
+    ['pullRequests.get', (tx) => tx.pullRequests.get(70, 3)],
+    ['jobs.bringForward', (tx) => tx.jobs.bringForward('wake', 'a', at(0))],
+    ['jobs.claim', (tx) => tx.jobs.claim(at(0), at(30), 't', 16)],
+    ['jobs.extend', (tx) => tx.jobs.extend(1, 't', at(30))],
+    ['jobs.complete', (tx) => tx.jobs.complete(1, 't')],
+    ['jobs.retry', (tx) => tx.jobs.retry(1, 't', at(30), 1)],
+    ['jobs.leaseTokens', (tx) => tx.jobs.leaseTokens()],
+    ['jobs.release', (tx) => tx.jobs.release('t')],
+    ['jobs.nextDue', (tx) => tx.jobs.nextDue(at(0))],
+    ['jobs.countDue', (tx) => tx.jobs.countDue(at(0))],
+  ];
+
+  it.each(cases)('%s', async (_name, call) => {
+    await call(tables);
+    expect(queries).not.toEqual([]);
+    const scans = queries.flatMap(({ sql, parameters }) => {
+      const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[];
+      return plan.map(({ detail }) => detail).filter((line) => /^SCAN (?!CONSTANT ROW|.*USING)/.test(line));
+    });
+    expect(scans).toEqual([]);
+  });
+});

@@ -1,0 +1,16 @@
+import { describe } from 'vitest';
+import type { OpenDatabase } from './database.ts';
+import { deliveriesContract } from './deliveries.contract.ts';
+import { effectsContract } from './effects.contract.ts';
+import { jobsContract } from './jobs.contract.ts';
+import { runsContract } from './runs.contract.ts';
+import { transactionsContract } from './transactions.contract.ts';
+
+/** What every storage adapter does, whatever database lies below it. */
+export function storageContract(open: OpenDatabase): void {
+  transactionsContract(open);
+  deliveriesContract(open);
+  runsContract(open);
+  effectsContract(open);
+  describe('jobs', () => jobsContract(open));
+}

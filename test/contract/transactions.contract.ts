@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { type OpenDatabase, useDatabase } from './database.ts';
+import { at, runState } from './rows.ts';
+
+/** How transactions and reads behave beside one another. */
+export function transactionsContract(open: OpenDatabase): void {
+  const db = useDatabase(open);
+
+  it('answers a check', async () => {
+    await expect(db.storage.check()).resolves.toBeUndefined();
+  });
+
+  describe('transactions', () => {
+    it('commit everything together', async () => {
+      const answer = await db.storage.transaction(async (tx) => {
+        await tx.runs.insert(runState('run1'));
+        await tx.runs.insert(runState('run2'));
+        return 'both';
+      });
+      expect(answer).toBe('both');
+      expect((await db.storage.read.runs.list({})).map(({ id }) => id)).toEqual(['run2', 'run1']);
+    });
+
+    it('leave nothing behind after a throw', async () => {
+      const failing = db.storage.transaction(async (tx) => {
+        await tx.runs.insert(runState('run1'));
+        await tx.jobs.insert({ kind: 'wake', key: 'run1', payload: '{}', runAt: at(0) });
+        throw new Error('no');
+      });
+      await expect(failing).rejects.toThrow('no');
+      expect(await db.storage.read.runs.load('run1')).toBeUndefined();
+      expect(await db.storage.read.jobs.countDue(at(9))).toBe(0);
+    });
+
+    it('work again after one has failed', async () => {
+      await expect(db.storage.transaction(() => Promise.reject(new Error('no')))).rejects.toThrow();
+      await db.storage.transaction((tx) => tx.runs.insert(runState('run1')));
+      expect(await db.storage.read.runs.load('run1')).toBeDefined();
+    });
+
+    it('show nothing to readers before they commit', async () => {
+      await db.storage.transaction(async (tx) => {
+        await tx.runs.insert(runState('run1'));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        expect(await db.storage.read.runs.load('run1')).toBeUndefined();
+        expect(await tx.runs.load('run1')).toBeDefined();
+      });
+      expect(await db.storage.read.runs.load('run1')).toBeDefined();
+    });
+
+    it('of one process run one after the other', async () => {
+      const order: string[] = [];
+      const take = (name: string) =>
+        db.storage.transaction(async (tx) => {
+          order.push(`${name} begins`);
+          await tx.jobs.countDue(at(0));
+          await new Promise((resolve) => setTimeout(resolve, 2));
+          order.push(`${name} ends`);
+        });
+      await Promise.all([take('a'), take('b'), take('c')]);
+      expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+    });
+
+    it('inside one another are refused instead of waiting for ever', async () => {
+      const nested = db.storage.transaction(() => db.storage.transaction(async () => 'never'));
+      await expect(nested).rejects.toMatchObject({ code: 'storage.nested_transaction' });
+    });
+
+    it('may follow in work that a transaction left behind', async () => {
+      let left: Promise<string> | undefined;
+      await db.storage.transaction(async () => {
+        left = new Promise<void>((resolve) => setTimeout(resolve, 5)).then(() =>
+          db.storage.transaction(async () => 'later'),
+        );
+      });
+      expect(await left).toBe('later');
+    });
+
+    it('cannot be used once they are over', async () => {
+      const leaked = await db.storage.transaction(async (tx) => ({ tx }));
+      await expect(leaked.tx.runs.insert(runState('run1'))).rejects.toThrow();
+      expect(await db.storage.read.runs.load('run1')).toBeUndefined();
+    });
+
+    it('are the only way to write', async () => {
+      await expect(db.storage.read.runs.insert(runState('run1'))).rejects.toThrow();
+    });
+
+    it('are refused after close', async () => {
+      await db.storage.close();
+      await expect(db.storage.transaction(async () => 1)).rejects.toMatchObject({
+        code: 'storage.closed',
+      });
+      await expect(db.storage.check()).rejects.toMatchObject({ code: 'storage.unavailable' });
+    });
+  });
+}

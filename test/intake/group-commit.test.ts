@@ -1,0 +1,100 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { createIntake } from '../../src/delivery/intake.ts';
+import { fakeStorage, webhook } from './support.ts';
+
+function intakeOver({ storage, queue }: ReturnType<typeof fakeStorage>, maxGroup?: number) {
+  return createIntake({
+    storage,
+    queue,
+    clock: systemClock,
+    ...(maxGroup === undefined ? {} : { maxGroup }),
+  });
+}
+
+const guids = (count: number) => Array.from({ length: count }, (_, index) => `guid-${index}`);
+
+describe('intake', () => {
+  it('records all webhooks of one turn in one transaction', async () => {
+    const fake = fakeStorage();
+    const intake = intakeOver(fake);
+    // Immediates of one turn run one after another, each with its microtasks, as the requests of one turn do.
+    await Promise.all(guids(16).map((guid) => nextTurn().then(() => intake.accept(webhook(guid)))));
+    expect(fake.groups).toEqual([16]);
+  });
+
+  it('records what arrives during a transaction in the next one', async () => {
+    const gate = Promise.withResolvers<void>();
+    const fake = fakeStorage(() => gate.promise);
+    const intake = intakeOver(fake);
+    const first = intake.accept(webhook('first'));
+    await nextTurn();
+    const later = guids(3).map((guid) => intake.accept(webhook(guid)));
+    gate.resolve();
+    await Promise.all([first, ...later]);
+    expect(fake.groups).toEqual([1, 3]);
+  });
+
+  it('splits a group that is too large for one transaction', async () => {
+    const fake = fakeStorage();
+    const intake = intakeOver(fake, 4);
+    await Promise.all(guids(10).map((guid) => intake.accept(webhook(guid))));
+    expect(fake.groups).toEqual([4, 4, 2]);
+  });
+
+  it('answers nobody before the commit', async () => {
+    const gate = Promise.withResolvers<void>();
+    const intake = intakeOver(fakeStorage(() => gate.promise));
+    let answered = false;
+    const accepted = intake.accept(webhook('a')).then(() => {
+      answered = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(answered).toBe(false);
+    gate.resolve();
+    await accepted;
+    expect(answered).toBe(true);
+  });
+
+  it('gives each fresh delivery a job that names its row, keyed by what it is about', async () => {
+    const fake = fakeStorage();
+    const intake = intakeOver(fake);
+    const onPullRequest = { repository: { id: 7 }, pull_request: { number: 3 } };
+    await Promise.all([intake.accept(webhook('a', onPullRequest)), intake.accept(webhook('b', {}))]);
+    expect(fake.jobs).toEqual([
+      { kind: 'delivery', key: 'pr:7#3', payload: { deliveryId: 1 } },
+      { kind: 'delivery', key: 'delivery:2', payload: { deliveryId: 2 } },
+    ]);
+  });
+
+  it('records a GUID that comes twice in one turn once, and calls the other a duplicate', async () => {
+    const fake = fakeStorage();
+    const intake = intakeOver(fake);
+    const receipts = await Promise.all([intake.accept(webhook('a')), intake.accept(webhook('a'))]);
+    expect(receipts).toEqual(['recorded', 'duplicate']);
+    expect(fake.jobs).toHaveLength(1);
+  });
+
+  it('does not refuse the neighbours of a delivery that cannot be recorded', async () => {
+    const fake = fakeStorage(async (deliveries) => {
+      if (deliveries.some(({ guid }) => guid === 'bad')) throw new Error('cannot be stored');
+    });
+    const intake = intakeOver(fake);
+    const results = await Promise.allSettled(['a', 'bad', 'c'].map((guid) => intake.accept(webhook(guid))));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect([...fake.recorded.keys()]).toEqual(['a', 'c']);
+    expect(fake.jobs).toHaveLength(2);
+  });
+
+  it('works again after a transaction that failed', async () => {
+    let broken = true;
+    const fake = fakeStorage(async () => {
+      if (broken) throw new Error('disk full');
+    });
+    const intake = intakeOver(fake);
+    await expect(intake.accept(webhook('a'))).rejects.toThrow('disk full');
+    broken = false;
+    await expect(intake.accept(webhook('a'))).resolves.toBe('recorded');
+  });
+});

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { admit, MAX_FILES } from '../../src/skill/pr-review/admit.ts';
+import { isTestPath, languageOf, neutralName } from '../../src/skill/pr-review/changed-file.ts';
+import { type ChangedFile, wantsContent } from '../../src/skill/pr-review/review.ts';
+import { added } from './support.ts';
+
+const bytes = (path: string, content: Uint8Array): ChangedFile => ({ path, status: 'added', content });
+
+describe('a file that cannot be reviewed is left out with a word, and keeps the verdict back when it is code', () => {
+  test.each<[string, ChangedFile, string, boolean]>([
+    ['an image', added('a.png', 'x'), 'a binary file', false],
+    ['code with a NUL', bytes('a.js', Uint8Array.of(97, 0, 98)), 'not UTF-8 text', true],
+    ['code in Latin-1', bytes('a.py', Uint8Array.of(0x27, 0xe9, 0x27)), 'not UTF-8 text', true],
+    ['data in Latin-1', bytes('a.csv', Uint8Array.of(0xe9)), 'not UTF-8 text', false],
+    ['large code', bytes('a.ts', new Uint8Array(1_000_001).fill(97)), 'larger than 1 MB', true],
+    ['large data', bytes('a.json', new Uint8Array(1_000_001).fill(97)), 'larger than 1 MB', false],
+    [
+      'what the caller left out',
+      { path: 'a.ts', status: 'added', leftOut: 'a submodule' },
+      'a submodule',
+      true,
+    ],
+    ['what was not fetched', { path: 'a.md', status: 'added' }, 'its content could not be fetched', true],
+    [
+      'a path that leads out',
+      added('../a.ts', 'x'),
+      'its path cannot be used: it has an empty, "." or ".." part',
+      true,
+    ],
+  ])('%s', (_, file, reason, needed) => {
+    expect(admit([file])).toEqual({ files: [], leftOut: [{ path: file.path, reason, needed }] });
+  });
+});
+
+describe('a file of which only secrets are looked for is said to be one', () => {
+  test.each([
+    ['package-lock.json', 'a lock file: searched for secrets only', false],
+    ['vendor/x/a.js', 'vendored: searched for secrets only', false],
+    ['dist/a.js', 'built output: searched for secrets only', false],
+    ['a.min.js', 'built output: searched for secrets only', false],
+    ['api_pb2.py', 'generated: searched for secrets only', false],
+    ['main.go', 'no analyzer knows its language: searched for secrets only', false],
+  ])('%s', (path, reason, needed) => {
+    const { files, leftOut } = admit([added(path, 'x\n')]);
+    expect(files).toMatchObject([{ path, language: 'other' }]);
+    expect(leftOut).toEqual([{ path, reason, needed }]);
+  });
+
+  test('code that looks minified without being called so keeps the verdict back', () => {
+    const { files, leftOut } = admit([added('src/a.js', `x=1;${' '.repeat(20_000)}eval(y)`)]);
+    expect(files).toMatchObject([{ language: 'other' }]);
+    expect(leftOut).toMatchObject([{ needed: true }]);
+  });
+});
+
+describe('which lines count', () => {
+  const changed = (file: ChangedFile) => admit([file]).files[0]?.changed;
+  const content = Buffer.from('a\nb\n');
+
+  test('all of an added file whose patch GitHub left out', () => {
+    expect(changed({ path: 'a.ts', status: 'added', content })).toBe('all');
+  });
+
+  test('those of the patch', () => {
+    expect(changed({ path: 'a.ts', status: 'modified', content, patch: '@@ -2 +2 @@\n-x\n+b' })).toEqual(
+      new Set([2]),
+    );
+  });
+
+  test('all of a modified file without a patch, which is said', () => {
+    const { files, leftOut } = admit([{ path: 'a.ts', status: 'modified', content }]);
+    expect(files[0]?.changed).toBe('all');
+    expect(leftOut).toEqual([
+      { path: 'a.ts', reason: 'GitHub sent no diff, so findings anywhere in the file count', needed: false },
+    ]);
+  });
+
+  test('all when a line separator could make an analyzer count differently', () => {
+    for (const odd of ['a\rb\n', 'a\u2028b\n', 'a\fb\n']) {
+      const text = Buffer.from(odd);
+      const patch = `@@ -1 +1 @@\n-x\n+${odd.trimEnd()}`;
+      expect(changed({ path: 'a.ts', status: 'modified', content: text, patch })).toBe('all');
+    }
+  });
+
+  test('those of the patch in a file with Windows line ends', () => {
+    const windows = Buffer.from('a\r\nb\r\n');
+    const file: ChangedFile = {
+      path: 'a.ts',
+      status: 'modified',
+      content: windows,
+      patch: '@@ -2 +2 @@\n-x\r\n+b\r',
+    };
+    expect(changed(file)).toEqual(new Set([2]));
+  });
+
+  test('none of a pure rename', () => {
+    const file: ChangedFile = { path: 'b.ts', previousPath: 'a.ts', status: 'renamed', content };
+    expect(admit([file])).toEqual({ files: [], leftOut: [] });
+  });
+
+  test('all of a rename whose patch is too large to be sent', () => {
+    expect(changed({ path: 'b.ts', status: 'renamed', changes: 4_000, content })).toBe('all');
+  });
+
+  test('all of a rename that only looks pure because Git was told to take it for binary', () => {
+    const renamed: ChangedFile = { path: 'b.ts', status: 'renamed', changes: 0, content };
+    const { files } = admit([renamed, added('.gitattributes', '*.ts -diff\n')]);
+    expect(files.find(({ path }) => path === 'b.ts')?.changed).toBe('all');
+    const withNul: ChangedFile = { ...renamed, content: Uint8Array.of(97, 0) };
+    expect(admit([withNul]).leftOut).toMatchObject([
+      { path: 'b.ts', reason: 'not UTF-8 text', needed: true },
+    ]);
+  });
+
+  test.each(['removed', 'unchanged'] as const)('none of a file that is %s', (status) => {
+    expect(admit([{ path: 'a.ts', status }])).toEqual({ files: [], leftOut: [] });
+  });
+});
+
+describe('a pull request of very many files', () => {
+  test('is read up to a total; code goes first, and what is beyond it keeps the verdict back', () => {
+    const content = new Uint8Array(900_000).fill(10);
+    const many = Array.from({ length: 40 }, (_, index) =>
+      bytes(index < 20 ? `d${index}.md` : `c${index}.ts`, content),
+    );
+    const { files, leftOut } = admit(many);
+    expect(files.filter(({ path }) => path.endsWith('.ts'))).toHaveLength(20);
+    expect(files).toHaveLength(26);
+    expect(leftOut).toHaveLength(14);
+    expect(leftOut[0]).toEqual({
+      path: 'd6.md',
+      reason: 'beyond the 24 MB of text that one review reads',
+      needed: false,
+    });
+    const codeOnly = admit(many.map((file, index) => ({ ...file, path: `c${index}.ts` })));
+    expect(codeOnly.leftOut[0]).toMatchObject({ needed: true });
+  });
+
+  test("has no verdict at GitHub's limit, since there may be more files", () => {
+    const files = Array.from({ length: MAX_FILES }, (_, index) => added(`${index}.ts`, 'x'));
+    expect(admit(files).leftOut).toEqual([
+      {
+        path: '(any file beyond the first 3,000)',
+        reason: 'GitHub lists no more files of one pull request',
+        needed: true,
+      },
+    ]);
+  });
+});
+
+test.each([
+  ['a.ts', 'modified', 10, true],
+  ['a.ts', 'removed', 10, false],
+  ['a.ts', 'unchanged', 10, false],
+  ['a.ts', 'added', 1_000_001, false],
+  ['a.woff2', 'added', 10, false],
+  ['yarn.lock', 'modified', 10, true],
+  ['vendor/a.js', 'added', 10, true],
+  ['LICENSE', 'added', 10, true],
+] as const)('the content of %s (%s, %i bytes) is wanted: %s', (path, status, size, wanted) => {
+  expect(wantsContent({ path, status, size })).toBe(wanted);
+});
+
+test.each([
+  ['.github/workflows/ci.yml', 'workflow'],
+  ['.github/workflows/sub/ci.yml', 'config'],
+  ['tools/action.yaml', 'action'],
+  ['Dockerfile', 'dockerfile'],
+  ['deploy/Dockerfile.prod', 'dockerfile'],
+  ['a.mts', 'typescript'],
+  ['a.TSX', 'tsx'],
+  ['.env.local', 'config'],
+  ['a.rs', 'other'],
+  ['constructor', 'other'],
+  ['a.constructor', 'other'],
+])('%s is %s', (path, language) => {
+  expect(languageOf(path)).toBe(language);
+});
+
+test.each([
+  ['src/a.ts', '0001.ts'],
+  ['types/a.d.ts', '0001.d.ts'],
+  ['.oxlintrc.json', '0001.txt'],
+  ['a.toString', '0001.txt'],
+  ['-rf .py', '0001.py'],
+])('%j is called %s in the child', (path, name) => {
+  expect(neutralName(0, path)).toBe(name);
+});
+
+test.each([
+  ['test/a.ts', true],
+  ['src/a.test.ts', true],
+  ['tests/test_a.py', true],
+  ['.env.example', true],
+  ['src/contest.ts', false],
+  ['src/latest/a.ts', false],
+])('%s is test code: %s', (path, expected) => {
+  expect(isTestPath(path)).toBe(expected);
+});

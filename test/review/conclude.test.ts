@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { BLOCKING, findingSchema, SEVERITIES } from '../../src/outcome/finding.ts';
+import type { AdmittedFile } from '../../src/skill/pr-review/admit.ts';
+import type { RawFinding } from '../../src/skill/pr-review/analyzer/analyzer.ts';
+import { conclude } from '../../src/skill/pr-review/findings.ts';
+import type { ChangedLines } from '../../src/skill/pr-review/hunks.ts';
+import { masker, shown } from '../../src/skill/pr-review/mask.ts';
+import type { Rule } from '../../src/skill/pr-review/rules.ts';
+import { verdictOf } from '../../src/skill/pr-review/verdict.ts';
+
+const rule = (part: Partial<Rule> = {}): Rule => ({
+  severity: 'medium',
+  category: 'correctness',
+  description: 'It is wrong.',
+  suggestion: 'Mend it.',
+  ...part,
+});
+
+const file = (changed: ChangedLines, part: Partial<AdmittedFile> = {}): AdmittedFile => {
+  const lines = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`);
+  const base = { path: 'a.ts', name: '0001.ts', language: 'typescript', test: false } as const;
+  return { ...base, text: lines.join('\n'), lines, changed, ...part };
+};
+
+const one = (raw: Partial<RawFinding>, changed: ChangedLines, rules: Record<string, Rule> = { r: rule() }) =>
+  conclude(
+    [file(changed)],
+    [{ analyzer: 'x', rules, findings: [{ file: 0, rule: 'r', line: 1, ...raw }] }],
+    (s) => s,
+  );
+
+describe('the place of a finding', () => {
+  test('is the first changed line in its range', () => {
+    expect(one({ line: 3, endLine: 9 }, new Set([5, 6, 8]))).toMatchObject([
+      { line: 5, end_line: 6, evidence: 'line 5' },
+    ]);
+  });
+
+  test('is nowhere when no line of its range was changed', () => {
+    expect(one({ line: 3, endLine: 9 }, new Set([2, 10]))).toEqual([]);
+  });
+
+  test('is another line of its cause when only that was changed', () => {
+    expect(one({ line: 3, alsoAt: [7, 12] }, new Set([12]))).toMatchObject([{ line: 12 }]);
+  });
+
+  test('lies in the file, whatever the analyzer says', () => {
+    expect(one({ line: 900, endLine: 7 }, 'all')).toMatchObject([{ line: 20 }]);
+  });
+});
+
+describe('one finding for each cause', () => {
+  const places = (found: [analyzer: string, rules: Record<string, Rule>][]) =>
+    conclude(
+      [file('all')],
+      found.map(([analyzer, rules]) => ({
+        analyzer,
+        rules,
+        findings: Object.keys(rules).map((name) => ({ file: 0, rule: name, line: 4 })),
+      })),
+      undefined,
+    ).map((finding) => finding.rule);
+
+  test('keeps the worst of what two analyzers say about a line', () => {
+    const weak = rule({ category: 'security' });
+    const strong = rule({ category: 'injection', severity: 'critical' });
+    expect(
+      places([
+        ['a', { weak }],
+        ['b', { strong }],
+      ]),
+    ).toEqual(['b/strong']);
+  });
+
+  test('keeps both when they are about different things', () => {
+    expect(
+      places([
+        ['a', { r: rule() }],
+        ['b', { s: rule({ category: 'debugging' }) }],
+      ]),
+    ).toEqual(['a/r', 'b/s']);
+  });
+
+  test('keeps two rules of one analyzer', () => {
+    expect(places([['a', { r: rule(), s: rule() }]])).toEqual(['a/r', 'a/s']);
+  });
+
+  test('keeps one secret of a line, by the rule that stands first', () => {
+    const secret = rule({ category: 'secret' });
+    expect(places([['a', { z: secret, b: secret }]])).toEqual(['a/z']);
+  });
+
+  test('keeps one finding of the lines of a secret', () => {
+    const rules = {
+      key: rule({ category: 'secret', severity: 'critical' }),
+      part: rule({ category: 'secret' }),
+    };
+    const findings = [
+      { file: 0, rule: 'part', line: 6 },
+      { file: 0, rule: 'key', line: 4, endLine: 9 },
+    ];
+    expect(conclude([file('all')], [{ analyzer: 'a', rules, findings }], undefined)).toHaveLength(1);
+  });
+});
+
+test('findings are valid, on changed lines only, in one order, however they came', () => {
+  const rules = Object.fromEntries(SEVERITIES.map((severity) => [severity, rule({ severity })]));
+  const raw = fc.record({
+    file: fc.nat(2),
+    rule: fc.constantFrom(...SEVERITIES),
+    line: fc.integer({ min: 1, max: 25 }),
+  });
+  const changedLines = fc.uniqueArray(fc.integer({ min: 1, max: 20 }));
+  fc.assert(
+    fc.property(fc.array(raw), changedLines, (findings, lines) => {
+      const changed = new Set(lines);
+      const files = ['b.ts', 'a.ts', 'c.ts'].map((path) => file(changed, { path }));
+      const result = conclude(files, [{ analyzer: 'x', rules, findings }], (s) => s);
+      expect(
+        conclude(files, [{ analyzer: 'x', rules, findings: [...findings].reverse() }], (s) => s),
+      ).toEqual(result);
+      for (const finding of result) {
+        findingSchema.parse(finding);
+        expect(changed.has(finding.line ?? 0)).toBe(true);
+      }
+      const weights = result.map((finding) => SEVERITIES.indexOf(finding.severity));
+      expect(weights).toEqual([...weights].sort((a, b) => a - b));
+    }),
+  );
+});
+
+test('a rule may weigh less in test code', () => {
+  const rules = { r: rule({ severity: 'high', severity_in_tests: 'low' }) };
+  const found = [{ analyzer: 'x', rules, findings: [{ file: 0, rule: 'r', line: 1 }] }];
+  expect(conclude([file('all')], found, undefined)).toMatchObject([{ severity: 'high' }]);
+  expect(conclude([file('all', { test: true })], found, undefined)).toMatchObject([{ severity: 'low' }]);
+});
+
+test("an analyzer's own words stand in the description, masked and harmless", () => {
+  const rules = { r: rule({ description: 'Wrong ({message}).' }) };
+  const findings = [{ file: 0, rule: 'r', line: 1, message: 'a $& \u202Esecret\n.' }];
+  const [finding] = conclude([file('all')], [{ analyzer: 'x', rules, findings }], masker(['secret']));
+  expect(finding?.description).toBe('Wrong (a $& ·s•••·).');
+});
+
+describe('what is shown of hostile text', () => {
+  test('is clipped and has no invisible characters', () => {
+    expect(shown(`\u200B${'x'.repeat(300)}`)).toBe(`·${'x'.repeat(198)}…`);
+  });
+
+  test('never holds a secret, nor more than a quarter of it', () => {
+    const secret = fc.stringMatching(/^[a-z0-9+/=]{6,40}$/);
+    fc.assert(
+      fc.property(fc.array(secret, { minLength: 1 }), fc.string(), (secrets, between) => {
+        const masked = masker(secrets)(secrets.join(between.replace(/[a-z0-9+/=]/g, ' ') || ' '));
+        for (const value of secrets) expect(masked).not.toContain(value);
+      }),
+    );
+  });
+});
+
+describe('the verdict', () => {
+  const at = { headSha: 'a'.repeat(40), round: 1 };
+  const ok = { name: 'oxlint', version: '1', status: 'ok', files: 2, duration_ms: 5 } as const;
+  const of = (
+    severities: readonly (typeof SEVERITIES)[number][],
+    part: Partial<Parameters<typeof verdictOf>[0]> = {},
+  ) =>
+    verdictOf(
+      {
+        findings: severities.map((severity, index) => ({
+          severity,
+          category: 'correctness',
+          file: 'a.ts',
+          line: index + 1,
+          description: 'It is wrong.',
+          suggestion: 'Mend it.',
+          rule: 'x/r',
+        })),
+        analyzers: [ok],
+        leftOut: [],
+        filesReviewed: 2,
+        log: '',
+        ...part,
+      },
+      at,
+    );
+
+  test.each([
+    [[], 'APPROVE', 'No findings in 2 files.'],
+    [['info'], 'APPROVE', '1 info finding in 2 files, and nothing that stands in the way of merging.'],
+    [
+      ['low', 'low'],
+      'APPROVE_WITH_SUGGESTIONS',
+      '2 low findings in 2 files, and nothing that stands in the way of merging.',
+    ],
+    [
+      ['critical', 'critical', 'high', 'low', 'info'],
+      'REQUEST_CHANGES',
+      '2 critical and 1 high finding in 2 files must be fixed first; 1 low and 1 info finding can wait.',
+    ],
+    [['high'], 'REQUEST_CHANGES', '1 high finding in 2 files must be fixed first.'],
+  ] as const)('of %j is %s', (severities, verdict, summary) => {
+    expect(of(severities)).toMatchObject({ verdict, summary, passed: verdict !== 'REQUEST_CHANGES' });
+  });
+
+  test('is none when an analyzer failed', () => {
+    expect(of([], { analyzers: [{ ...ok, status: 'timed_out' }] })).toMatchObject({
+      verdict: null,
+      passed: null,
+      summary: 'No findings in 2 files. The review is incomplete: oxlint timed out. So there is no verdict.',
+    });
+  });
+
+  test('is none when code was left out, and stands when only data was', () => {
+    const omission = { path: 'a "b".ts', reason: 'larger than 1 MB' };
+    expect(of([], { leftOut: [{ ...omission, needed: true }] })).toMatchObject({
+      verdict: null,
+      left_out: [omission],
+      summary:
+        'No findings in 2 files. The review is incomplete: "a \\"b\\".ts" was not reviewed (larger than 1 MB). So there is no verdict.',
+    });
+    expect(of([], { leftOut: [{ ...omission, needed: false }] }).verdict).toBe('APPROVE');
+  });
+
+  test('passes exactly when nothing blocks and nothing is missing, and is never REJECT', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...SEVERITIES)),
+        fc.boolean(),
+        fc.boolean(),
+        (severities, crashed, needed) => {
+          const verdict = of(severities, {
+            analyzers: [{ ...ok, status: crashed ? 'crashed' : 'ok' }],
+            leftOut: [{ path: 'a', reason: 'b', needed }],
+          });
+          const blocked = severities.some((severity) => BLOCKING.has(severity));
+          expect(verdict.passed).toBe(blocked ? false : crashed || needed ? null : true);
+          expect(verdict.verdict).not.toBe('REJECT');
+        },
+      ),
+    );
+  });
+
+  test('of a pull request without files says that there was nothing to review', () => {
+    expect(of([], { filesReviewed: 0, analyzers: [] }).summary).toBe('There was nothing to review.');
+  });
+});

@@ -1,0 +1,166 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { verdictOf } from '../../src/skill/pr-review/review.ts';
+import { added, fake, placesOf, review } from './support.ts';
+
+const broken = (name: string) => ({ name, module: new URL(`./fixtures/${name}.mjs`, import.meta.url) });
+const clean = added('a.ts', 'export const a = 1;\n');
+const at = { headSha: 'a'.repeat(40), round: 1 };
+
+/** Processes that run the worker, from the system's list. */
+function workers(): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      const [command, parent] = [
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
+        readFileSync(`/proc/${pid}/stat`, 'utf8'),
+      ];
+      return (
+        command.includes('pr-review/worker/main.') &&
+        parent.split(') ')[1]?.split(' ')[1] === String(process.pid)
+      );
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe('an analyzer that fails', () => {
+  test.each([
+    ['throws', 'crashed', 'a bug in this analyzer'],
+    ['exits', 'crashed', 'ended with exit code 0 and no result'],
+  ])(
+    'and %s is reported, the findings of the others are kept, and there is no approval',
+    async (name, status, message) => {
+      const report = await review([added('a.ts', 'export const a = 1;\ndebugger;\n')], {
+        extra: [broken(name)],
+      });
+      expect(report.analyzers.find((analyzer) => analyzer.name === name)).toMatchObject({ status, message });
+      expect(placesOf(report.findings)).toEqual(['medium oxlint/eslint/no-debugger:2']);
+      expect(verdictOf(report, at)).toMatchObject({ verdict: null, passed: null });
+    },
+  );
+
+  test('by looping without end is timed out alone', async () => {
+    const report = await review([clean], { timeoutMs: 4_000, extra: [broken('hangs')] });
+    expect(report.analyzers.map(({ name, status }) => `${name} ${status}`)).toEqual([
+      'secrets ok',
+      'oxlint ok',
+      'ast-grep ok',
+      'hangs timed_out',
+    ]);
+    expect(verdictOf(report, at).summary).toBe(
+      'No findings in 1 file. The review is incomplete: hangs timed out. So there is no verdict.',
+    );
+  });
+
+  test('and takes the process with it makes every analyzer without a result crashed', async () => {
+    const report = await review([clean], { analyzers: ['oxlint'], extra: [broken('kills-process')] });
+    expect(report.analyzers.find(({ name }) => name === 'kills-process')).toMatchObject({
+      status: 'crashed',
+    });
+    expect(verdictOf(report, at).verdict).toBeNull();
+  });
+
+  test.each(['floods', 'nonsense'])('by an output that %s is crashed', async (name) => {
+    const report = await review([clean], { analyzers: [], extra: [broken(name)] });
+    expect(report.analyzers).toMatchObject([{ name, status: 'crashed' }]);
+  });
+
+  test('with a time limit too short for anything is timed out, never passed', async () => {
+    const report = await review([clean], { timeoutMs: 1 });
+    expect(new Set(report.analyzers.map(({ status }) => status))).toEqual(new Set(['timed_out']));
+    expect(verdictOf(report, at).passed).toBeNull();
+  });
+
+  test('leaves blocking findings of the others in force', async () => {
+    const report = await review([added('a.ts', 'eval(x)\n')], { extra: [broken('throws')] });
+    expect(verdictOf(report, at)).toMatchObject({
+      verdict: 'REQUEST_CHANGES',
+      summary: '1 high finding in 1 file must be fixed first. The review is incomplete: throws crashed.',
+    });
+  });
+
+  test('never shows text of the files when the search for secrets did not run', async () => {
+    const password = fake('Tr0ub4dor', '&3');
+    const report = await review([added('a.ts', `eval("${password}" + x)\n`)], { analyzers: ['ast-grep'] });
+    expect(report.findings).toHaveLength(1);
+    expect(JSON.stringify(report)).not.toContain(password);
+  });
+});
+
+describe('the child process', () => {
+  test('is gone after an abort, and the abort is what the caller sees', async () => {
+    const controller = new AbortController();
+    const running = review([clean], { signal: controller.signal, analyzers: [], extra: [broken('hangs')] });
+    const outcome = expect(running).rejects.toThrow('the run was superseded');
+    while (workers().length === 0) await sleep(20);
+    controller.abort(new Error('the run was superseded'));
+    await outcome;
+    expect(workers()).toEqual([]);
+  });
+
+  test('is gone after a review', async () => {
+    await review([clean]);
+    expect(workers()).toEqual([]);
+  });
+
+  test('is not even started for an aborted signal', async () => {
+    await expect(review([clean], { signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow(
+      'too late',
+    );
+  });
+
+  test('sees no environment, neutral names only, and a folder that is removed', async () => {
+    const hostile = ['a"b\nc.ts', '-c evil.json', '../x.ts', '.oxlintrc.json', 'é ü.py'];
+    const report = await review(
+      hostile.map((path) => added(path, 'x = 1\n')),
+      {
+        analyzers: ['secrets'],
+        extra: [broken('tells')],
+      },
+    );
+    const told = JSON.parse(/\{"names".*\}/.exec(report.log)?.[0] ?? '{}');
+    expect(told.names).toEqual(['0001.ts', '0002.py', '0003.txt', '0004.txt']);
+    expect(told.environment).toEqual([]);
+    expect(existsSync(told.folder)).toBe(false);
+    expect(report.leftOut).toContainEqual(expect.objectContaining({ path: '../x.ts', needed: true }));
+  });
+});
+
+test('configuration in the pull request is never read, let alone run', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-test-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const proof = join(folder, 'it-ran');
+  const plugin = `require('node:fs').writeFileSync(${JSON.stringify(proof)}, ''); export default { rules: {} };`;
+  const config = JSON.stringify({ jsPlugins: ['./plugin.js'], rules: { 'no-debugger': 'off' } });
+  const report = await review([
+    added('.oxlintrc.json', config),
+    added('src/.oxlintrc.json', config),
+    added('oxlint.config.ts', plugin),
+    added('plugin.js', plugin),
+    added('.eslintrc.js', plugin),
+    added('.oxlintignore', '*'),
+    added('.eslintignore', '*'),
+    added('.gitignore', '*'),
+    added('tsconfig.json', '{ "extends": "./plugin.js" }'),
+    added('pyproject.toml', '[tool.ruff.lint]\nselect = []\n'),
+    added('ruff.toml', 'lint.select = []\n'),
+    added('.dockerfilelintrc', 'rules:\n  missing_tag: off\n'),
+    added('.github/actionlint.yaml', 'paths: {"**": {ignore: [".*"]}}'),
+    added('sgconfig.yml', 'ruleDirs: []'),
+    added('.secretlintignore', '*'),
+    added('src/a.ts', 'debugger;\n'),
+    added('app.py', 'print(nmae)\n'),
+    added('Dockerfile', 'FROM node\n'),
+  ]);
+  expect(
+    placesOf(report.findings.filter(({ file }) => /^(?:src\/a\.ts|app\.py|Dockerfile)$/.test(file))),
+  ).toEqual(['medium ruff/F821:1', 'medium oxlint/eslint/no-debugger:1', 'low dockerfilelint/missing_tag:1']);
+  expect(existsSync(proof)).toBe(false);
+});

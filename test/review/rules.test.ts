@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { ANALYZERS, versionOf } from '../../src/skill/pr-review/analyzers.ts';
+import { shippedRules } from '../../src/skill/pr-review/rules.ts';
+import { added, review } from './support.ts';
+
+const book = shippedRules();
+const all = Object.entries(book).flatMap(([analyzer, { rules }]) =>
+  Object.entries(rules).map(([name, rule]) => ({ name: `${analyzer}/${name}`, rule })),
+);
+
+test.each(all)('$name is said in one sentence and asks for one thing', ({ rule }) => {
+  expect(rule.description).toMatch(/^[A-Z`/_%'].*\.$/);
+  expect(rule.suggestion).toMatch(/^[A-Z].*\.$/);
+});
+
+test('what is lighter in test code is lighter', () => {
+  const order = ['critical', 'high', 'medium', 'low', 'info'];
+  for (const { name, rule } of all) {
+    if (rule.severity_in_tests === undefined) continue;
+    expect(order.indexOf(rule.severity_in_tests), name).toBeGreaterThan(order.indexOf(rule.severity));
+  }
+});
+
+test('oxlint, ruff and ast-grep know every rule that the files name', async () => {
+  const files = [added('a.ts', 'export {};\n'), added('a.tsx', ''), added('a.js', ''), added('a.py', '')];
+  const report = await review(files, { analyzers: ['oxlint', 'ruff', 'ast-grep'] });
+  expect(report.analyzers.map(({ name, status }) => `${name} ${status}`)).toEqual([
+    'oxlint ok',
+    'ruff ok',
+    'ast-grep ok',
+  ]);
+});
+
+test.each(Object.entries(book.secrets.rules).filter(([, { pattern }]) => pattern !== undefined))(
+  'the pattern %s says which part is the secret',
+  (_, { pattern = '' }) => {
+    expect(pattern).toContain('(?<value>');
+  },
+);
+
+test('every analyzer has a pinned version', () => {
+  for (const { name } of Object.values(ANALYZERS)) expect(versionOf(name)).toMatch(/^\d+\.\d+\.\d+$/);
+});

@@ -1,0 +1,149 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { ReviewReport } from '../../src/skill/pr-review/review.ts';
+import { added, fake, placesOf, review } from './support.ts';
+
+const GITHUB = fake('ghp_', 'wWPw5k4aXcaT4fNP0Uc', 'nZwJUVFk6LO0pINUx');
+const AWS_ID = fake('AKIA', 'QWERTYUIOP', 'ASDFGH');
+const AWS_SECRET = fake('wJalrXUtnFEMI/K7MDENG/', 'bPxRfiCYabcdefghij');
+const STRIPE = fake('sk_live_', '51H8abcdEFGHij', 'klMNOPqrst');
+const SLACK = fake('xoxb-', '123456789012-1234567890123-', 'AbCdEfGhIjKlMnOpQrStUvWx');
+const BODY = 'MIIEpAIBAAKCAQEA7bq9MIIEpAIBAAKCAQEA7bq9MIIEpAIBAAKCAQEA7bq9MIIE';
+const KEY = fake('-----BEGIN RSA ', `PRIVATE KEY-----\n${BODY}\n${BODY}\n-----END RSA `, 'PRIVATE KEY-----');
+
+/** Where the secret lies, the text, the findings, and what must not be shown. */
+type Case = [name: string, path: string, text: string, expected: string[], hidden?: string];
+
+const CASES: Case[] = [
+  ['a GitHub token', 'a.ts', `const t = '${GITHUB}';`, ['critical secrets/github:1'], GITHUB],
+  ['a GitHub token in a test', 'test/b.ts', `const t = '${GITHUB}';`, ['critical secrets/github:1'], GITHUB],
+  [
+    'a token below a comment that would hide it',
+    'c.ts',
+    `// secretlint-disable\nconst t = '${GITHUB}';`,
+    ['critical secrets/github:2'],
+    GITHUB,
+  ],
+  ['an AWS key id', 'd.ts', `id: '${AWS_ID}'`, ['critical secrets/aws-access-key-id:1'], AWS_ID],
+  [
+    'an AWS secret key',
+    'e.env',
+    `AWS_SECRET_ACCESS_KEY=${AWS_SECRET}`,
+    ['critical secrets/aws:1'],
+    AWS_SECRET,
+  ],
+  ['a Slack token', 'f.rb', `t = "${SLACK}"`, ['critical secrets/slack:1'], SLACK],
+  ['a Stripe key', 'g.go', `const k = "${STRIPE}"`, ['critical secrets/service-token:1'], STRIPE],
+  ['a private key', 'deploy.pem', `${KEY}\n`, ['critical secrets/privatekey:1'], BODY],
+  [
+    'a database address',
+    'h.py',
+    'DB = "postgres://app:hunter2pass@db.internal/x"',
+    ['high secrets/database-connection-string:1'],
+    'hunter2pass',
+  ],
+  [
+    'a database address in a test',
+    'test/i.py',
+    'DB = "postgres://app:hunter2pass@db.internal/x"',
+    ['low secrets/database-connection-string:1'],
+    'hunter2pass',
+  ],
+  ['a password', 'j.ts', "const password = 'Tr0ub4dor&3';", ['high secrets/password:1'], 'Tr0ub4dor&3'],
+  [
+    'a password in an object',
+    'k.js',
+    "f({ dbPassword: 's3cr3t-value!' })",
+    ['high secrets/password:1'],
+    's3cr3t-value!',
+  ],
+  [
+    'a password in Python',
+    'l.py',
+    'PASSWORD: str = "Tr0ub4dor&3"',
+    ['high secrets/password:1'],
+    'Tr0ub4dor&3',
+  ],
+  [
+    'an API key',
+    'm.java',
+    'String apiKey = "9f8a7b6c5d4e3f2a1b0c";',
+    ['high secrets/token:1'],
+    '9f8a7b6c5d4e3f2a1b0c',
+  ],
+  [
+    'a password without quotes',
+    '.env',
+    'DB_PASSWORD=Tr0ub4dor&3x',
+    ['high secrets/config-value:1'],
+    'Tr0ub4dor&3x',
+  ],
+  [
+    'a password in YAML',
+    'n.yml',
+    'db:\n  password: Tr0ub4dor&3x\n',
+    ['high secrets/config-value:2'],
+    'Tr0ub4dor&3x',
+  ],
+  [
+    'a token in a lock file',
+    'yarn.lock',
+    `resolved "https://x/${GITHUB}"`,
+    ['critical secrets/github:1'],
+    GITHUB,
+  ],
+  ['a token in a vendored file', 'vendor/a.js', `t = '${GITHUB}'`, ['critical secrets/github:1'], GITHUB],
+  ['a password from the environment', 'o.ts', 'const password = process.env.DB_PASSWORD;', []],
+  ['a password in a template', 'p.ts', 'const password = `$' + '{prefix}-1234567`;', []],
+  ['a placeholder', 'q.ts', "const password = 'change-me-123';", []],
+  ['a prompt', 'r.ts', "const password = 'Enter your password!';", []],
+  ['a kind of token', 's.ts', "const tokenType = 'access_token_v2';", []],
+  ['a label', 't.ts', "const passwordField = 'user.password';", []],
+  ['a database on this machine without a password', 'u.ts', "const db = 'postgres://localhost:5432/x';", []],
+  ['the usual password of a local database', 'v.yml', 'url: postgres://postgres:postgres@localhost/x', []],
+  ['a reference in a workflow', '.github/workflows/w.yml', 'password: $' + '{{ secrets.PASSWORD }}', []],
+  ['the example of the documentation', 'x.md', fake('AKIA', 'IOSFODNN7', 'EXAMPLE'), []],
+  ['a hash in a lock file', 'package-lock.json', `"integrity": "sha512-${AWS_SECRET}=="`, []],
+];
+
+describe('the search for secrets', () => {
+  let report: ReviewReport;
+
+  beforeAll(async () => {
+    report = await review(
+      CASES.map(([, path, text]) => added(path, text)),
+      { analyzers: ['secrets'] },
+    );
+    expect(report.analyzers).toMatchObject([{ name: 'secrets', status: 'ok', files: CASES.length }]);
+  });
+
+  test.each(CASES.map(([name, path, , expected]) => ({ name, path, expected })))(
+    '$name: $expected',
+    ({ path, expected }) => {
+      expect(placesOf(report.findings.filter((finding) => finding.file === path))).toEqual(expected);
+    },
+  );
+
+  test('shows none of them, neither in a finding nor in the log', () => {
+    const all = JSON.stringify(report);
+    for (const [, , , , hidden] of CASES) if (hidden !== undefined) expect(all).not.toContain(hidden);
+  });
+
+  test('shows enough of one to find it', () => {
+    expect(report.findings.find((finding) => finding.file === 'a.ts')?.evidence).toBe("const t = 'ghp_•••';");
+  });
+
+  test('is not slowed down by a long line', async () => {
+    const long = 'token password secret '.repeat(20_000);
+    const slow = await review([added('a.json', long), added('b.json', 'a'.repeat(900_000))], {
+      analyzers: ['secrets'],
+    });
+    expect(slow.analyzers).toMatchObject([{ status: 'ok' }]);
+    expect(slow.analyzers[0]?.duration_ms).toBeLessThan(5_000);
+  });
+});
+
+test('a secret that another analyzer quotes is hidden there too', async () => {
+  const report = await review([added('a.ts', `eval('${GITHUB}' + x)\n`)]);
+  expect(placesOf(report.findings)).toEqual(['critical secrets/github:1', 'high oxlint/eslint/no-eval:1']);
+  expect(JSON.stringify(report)).not.toContain(GITHUB);
+});

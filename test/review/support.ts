@@ -1,0 +1,28 @@
+import type { Finding } from '../../src/outcome/finding.ts';
+import { type ChangedFile, type ReviewOptions, reviewFiles } from '../../src/skill/pr-review/review.ts';
+
+/** A file that the pull request adds, with every line its own. */
+export function added(path: string, text: string): ChangedFile {
+  return { path, status: 'added', content: Buffer.from(text) };
+}
+
+/** A file of which the pull request changed only the given lines (from 1). */
+export function modified(path: string, text: string, changed: readonly number[]): ChangedFile {
+  const lines = text.split('\n');
+  const patch = changed.map((line) => `@@ -${line} +${line} @@\n-old\n+${lines[line - 1]}`).join('\n');
+  return { path, status: 'modified', content: Buffer.from(text), patch };
+}
+
+export function review(files: readonly ChangedFile[], options: Partial<ReviewOptions> = {}) {
+  return reviewFiles(files, { timeoutMs: 15_000, signal: new AbortController().signal, ...options });
+}
+
+/** `rule:line` of each finding, the form in which the tables say what they expect. */
+export function placesOf(findings: readonly Finding[]): string[] {
+  return findings.map((finding) => `${finding.severity} ${finding.rule}:${finding.line}`);
+}
+
+/** A made-up secret, in parts, so that scanners of this repository do not take it for a real one. */
+export function fake(...parts: string[]): string {
+  return parts.join('');
+}

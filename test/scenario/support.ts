@@ -1,0 +1,165 @@
+import { expect, onTestFinished } from 'vitest';
+import type { SeenCheckRun, SeenComment } from '../support/github/read.ts';
+import { type Harness, type HarnessOptions, REPO, startHarness } from '../support/harness.ts';
+
+/**
+ * The shipped chain without its review: a review takes a child process and a second, and most behaviour has nothing
+ * to do with it. The name shadows the shipped one, so no other chain runs beside it.
+ */
+export const CI_AND_MERGE = `name: pr-review
+trigger:
+  event: pr.opened
+  filter: { base: "{{ repo.default_branch }}", draft: false }
+steps:
+  - id: ci
+    skill: ci
+  - id: merge
+    action: gh-merge
+    condition: "{{ steps.ci.outcome.passed }}"
+    requires_approval: true
+    with: { pr: "{{ trigger.pr_number }}" }
+`;
+
+/** A chain that asks right away: for what is about the question and the merge alone. */
+export const MERGE_ONLY = `name: pr-review
+trigger: { event: pr.opened, filter: { draft: false } }
+steps:
+  - id: merge
+    action: gh-merge
+    requires_approval: true
+    with: { pr: "{{ trigger.pr_number }}" }
+`;
+
+export interface Setting extends HarnessOptions {
+  /** A chain of the repository's own; the shipped one when left out. */
+  chain?: string;
+  /** The text of `.github/countersign.yml`. */
+  settings?: string;
+}
+
+/** The app and its GitHub for one test, stopped after it; no request may be one that GitHub does not know. */
+export async function start({ chain, settings, files, ...rest }: Setting = {}): Promise<Harness> {
+  const harness = await startHarness({
+    ...rest,
+    files: {
+      ...(chain === undefined ? {} : { '.github/countersign/chains/pr-review.yaml': chain }),
+      ...(settings === undefined ? {} : { '.github/countersign.yml': settings }),
+      ...files,
+    },
+  });
+  onTestFinished(async () => {
+    await harness.stop();
+    expect(harness.faultyRequests).toEqual([]);
+  });
+  return harness;
+}
+
+type OpenInput = Partial<Parameters<Harness['github']['openPullRequest']>[0]>;
+
+/** A pull request of ada's that adds one harmless file. */
+export async function open(
+  { github, settle }: Harness,
+  input: OpenInput = {},
+): Promise<{ number: number; headSha: string }> {
+  const opened = await github.openPullRequest({
+    repo: REPO,
+    author: 'ada',
+    branch: 'greet',
+    title: 'Greet people by name',
+    files: { 'src/greet.ts': GREETING },
+    ...input,
+  });
+  await settle();
+  return opened;
+}
+
+export const GREETING = 'export function greet(name: string): string {\n  return `Hello, ${name}`;\n}\n';
+
+/** Another commit on the branch of `open`. @returns the new head. */
+export async function pushAgain({ github, settle }: Harness, content = GREETING.repeat(2)): Promise<string> {
+  const files = { 'src/greet.ts': content };
+  const sha = await github.push({ repo: REPO, branch: 'greet', author: 'ada', files });
+  await settle();
+  return sha;
+}
+
+export async function reportCi(
+  { github, settle }: Harness,
+  sha: string,
+  conclusion: 'success' | 'failure',
+): Promise<void> {
+  await github.reportCheck(REPO, sha, { name: 'test', status: 'completed', conclusion });
+  await settle();
+}
+
+/** Every question that was put to the maintainers, oldest first. */
+export function approvals({ github }: Harness, number: number): SeenComment[] {
+  return github.comments(REPO, number).filter(({ body }) => body.includes('<!-- countersign:approval'));
+}
+
+/** The newest question. */
+export function approvalOf(harness: Harness, number: number): SeenComment {
+  const newest = approvals(harness, number).at(-1);
+  if (!newest) throw new Error(`nobody was asked to countersign #${number}`);
+  return newest;
+}
+
+/** The person reacts to the newest question; nothing tells the app about it. @returns the reaction's id. */
+export function react(
+  harness: Harness,
+  number: number,
+  login: string,
+  content: 'rocket' | '+1' | '-1' | 'heart' = 'rocket',
+): Promise<number> {
+  return harness.github.react(REPO, approvalOf(harness, number).id, login, content);
+}
+
+/** Time enough for a young question to be looked at, and for what came of it to be said. */
+export const A_LOOK = 6_000;
+
+/** The person reacts, and the app has looked. */
+export async function countersign(harness: Harness, number: number, login = 'mia'): Promise<void> {
+  await react(harness, number, login);
+  await harness.advance(A_LOOK);
+}
+
+/** The status comment; there is never another one. */
+export function statusOf({ github }: Harness, number: number): SeenComment {
+  const found = github.comments(REPO, number).filter(({ body }) => body.includes('<!-- countersign:status'));
+  const [only] = found;
+  if (!only || found.length > 1) throw new Error(`#${number} has ${found.length} status comments`);
+  return only;
+}
+
+/** The app's check runs on a commit, oldest first. */
+export function ownChecks({ github }: Harness, sha: string): SeenCheckRun[] {
+  return github.checkRuns(REPO, sha).filter(({ app }) => app === github.app.slug);
+}
+
+/** The newest of them. */
+export function ownCheck(harness: Harness, sha: string): SeenCheckRun {
+  const newest = ownChecks(harness, sha).at(-1);
+  if (!newest) throw new Error(`the app said nothing about ${sha}`);
+  return newest;
+}
+
+/** What the list of checks on a pull request's page shows of the app: how it ended, and in which words. */
+export function said(harness: Harness, sha: string): string[] {
+  return ownChecks(harness, sha).map(
+    ({ status, conclusion, title }) => `${conclusion ?? status}: ${title ?? 'nothing'}`,
+  );
+}
+
+/** The first heading or bold line of a comment. */
+export function headline({ body }: SeenComment): string {
+  return /^(?:###\s*|\*\*)(.+?)\**$/m.exec(body)?.[1] ?? '';
+}
+
+/** A text as a snapshot can hold it: commits by name, and no ports. */
+export function readable({ github }: Harness, text: string, commits: Record<string, string> = {}): string {
+  const named = Object.entries(commits).reduce(
+    (so, [name, sha]) => so.replaceAll(sha, `<${name}>`).replaceAll(sha.slice(0, 7), `<${name}>`),
+    text,
+  );
+  return named.replaceAll(github.url, 'https://github.test');
+}

@@ -1,0 +1,50 @@
+import type { GitHubReader } from '../../src/github/github.ts';
+import type { Run } from '../../src/run/run.ts';
+import type { StepContext } from '../../src/session/step.ts';
+import { at, chainOfSteps, runState } from '../support/builders.ts';
+
+const refuse = () => Promise.reject(new Error('this test’s step may not do that'));
+
+/** GitHub as a step sees it that has no business there: every read fails. */
+const noReader = new Proxy({}, { get: () => refuse }) as GitHubReader;
+
+/** What the only step of a chain, written as in `chainOfSteps`, gets to see; it can neither read, ask nor merge. */
+export function stepContext(
+  step: string,
+  { run = {}, ...more }: Partial<StepContext> & { run?: Partial<Run> } = {},
+): StepContext {
+  const definition = chainOfSteps(step);
+  const state = runState(definition, run);
+  const [only] = definition.steps;
+  const [invocation] = state.invocations;
+  if (!only || !invocation) throw new Error('a chain has at least one step');
+  return {
+    state,
+    step: only,
+    invocation,
+    session: {
+      id: 'ses_1',
+      invocationId: invocation.id,
+      attempt: 1,
+      status: 'running',
+      reason: null,
+      startedAt: at(0),
+      finishedAt: null,
+    },
+    inputs: only.with,
+    repo: { owner: 'acme', name: 'shop' },
+    reader: noReader,
+    appId: 100,
+    clock: { now: () => at(0) },
+    signal: new AbortController().signal,
+    because: 'event',
+    round: 1,
+    newId: () => 'apr_1',
+    approval: undefined,
+    approvalComment: refuse,
+    mergeWasBegun: refuse,
+    pausedBy: refuse,
+    merge: refuse,
+    ...more,
+  };
+}

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { AT, openChange, REPO, startWorld } from './support.ts';
+
+it('a file comes in base64, a folder as a list', async () => {
+  const { octokit } = await startWorld();
+  const file = await octokit.repos.getContent({ ...AT, path: 'README.md' });
+  expect(file.data).toMatchObject({ type: 'file', encoding: 'base64', content: `${btoa('# Shop\n')}\n` });
+  const folder = await octokit.repos.getContent({ ...AT, path: 'src' });
+  expect(folder.data).toMatchObject([{ type: 'file', path: 'src/cart.ts' }]);
+});
+
+it('a file is read as it was at the ref', async () => {
+  const { github, octokit } = await startWorld();
+  await openChange(github);
+  const read = (ref: string) => octokit.repos.getContent({ ...AT, path: 'NEW.md', ref });
+  expect((await read('topic')).status).toBe(200);
+  await expect(read('main')).rejects.toMatchObject({ status: 404 });
+});
+
+it('a file above 1 MB comes without its content, which the blob still gives', async () => {
+  const big = 'x'.repeat(1024 * 1024 + 1);
+  const { octokit } = await startWorld({ files: { big } });
+  const { data } = await octokit.repos.getContent({ ...AT, path: 'big' });
+  expect(data).toMatchObject({ content: '', encoding: 'none', size: big.length });
+  const sha = 'sha' in data ? data.sha : '';
+  const blob = await octokit.git.getBlob({ ...AT, file_sha: sha });
+  expect(atob(blob.data.content)).toBe(big);
+});
+
+it('a tree is listed whole when asked recursively', async () => {
+  const { octokit } = await startWorld();
+  const { data } = await octokit.git.getTree({ ...AT, tree_sha: 'main', recursive: '1' });
+  expect(data.tree.map(({ path, type }) => `${type} ${path}`)).toEqual([
+    'blob README.md',
+    'tree src',
+    'blob src/cart.ts',
+  ]);
+});
+
+it('branches with slashes are found everywhere', async () => {
+  const { github, octokit } = await startWorld();
+  const sha = await github.push({ repo: REPO, branch: 'a/b', author: 'maya', files: { x: 'x' } });
+  expect((await octokit.git.getRef({ ...AT, ref: 'heads/a/b' })).data.object.sha).toBe(sha);
+  expect((await octokit.repos.getBranch({ ...AT, branch: 'a/b' })).data.commit.sha).toBe(sha);
+  expect((await octokit.repos.getCommit({ ...AT, ref: 'a/b' })).data.files?.[0]?.filename).toBe('x');
+  expect(
+    (await octokit.repos.compareCommitsWithBasehead({ ...AT, basehead: 'main...a/b' })).data,
+  ).toMatchObject({
+    status: 'ahead',
+    ahead_by: 1,
+    files: [{ filename: 'x' }],
+  });
+});
+
+it('a protected branch names its required checks', async () => {
+  const { github, octokit } = await startWorld();
+  github.requireChecks(REPO, 'main', ['build']);
+  const { data } = await octokit.repos.getBranch({ ...AT, branch: 'main' });
+  expect(data).toMatchObject({
+    protected: true,
+    protection: { required_status_checks: { contexts: ['build'] } },
+  });
+});
+
+it('a renamed repository is found under its old name, a deleted one is not', async () => {
+  const { github, octokit } = await startWorld();
+  await github.renameRepository(REPO, 'store');
+  expect((await octokit.repos.get(AT)).data.full_name).toBe('acme/store');
+  await github.deleteRepository('acme/store');
+  await expect(octokit.repos.get(AT)).rejects.toMatchObject({ status: 404 });
+});

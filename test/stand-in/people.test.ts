@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { AT, REPO, startWorld } from './support.ts';
+
+it.each([
+  ['acme-admin', 'admin', 'admin'],
+  ['maya', 'maintain', 'write'],
+  ['walt', 'write', 'write'],
+  ['rita', 'triage', 'read'],
+  ['eve', 'read', 'read'],
+])('on a public repository %s has the role %s, folded to %s', async (login, role, folded) => {
+  const { github, octokit } = await startWorld();
+  github.addUser('eve');
+  github.setPermission(REPO, 'acme-admin', 'admin');
+  const { data } = await octokit.repos.getCollaboratorPermissionLevel({ ...AT, username: login });
+  expect([data.role_name, data.permission, data.user?.login]).toEqual([role, folded, login]);
+});
+
+it('on a private repository a stranger has none', async () => {
+  const { github, octokit } = await startWorld({ private: true });
+  github.addUser('eve');
+  const { data } = await octokit.repos.getCollaboratorPermissionLevel({ ...AT, username: 'eve' });
+  expect([data.role_name, data.permission]).toEqual(['none', 'none']);
+});
+
+it('a bot is nobody whose permission can be asked', async () => {
+  const { github, octokit } = await startWorld();
+  const call = octokit.repos.getCollaboratorPermissionLevel({ ...AT, username: github.app.botLogin });
+  await expect(call).rejects.toMatchObject({ status: 404 });
+});
+
+it('a team knows its members only', async () => {
+  const { github, octokit } = await startWorld();
+  github.addTeam('acme', 'core', ['maya']);
+  github.addUser('eve');
+  const membership = (username: string) =>
+    octokit.teams.getMembershipForUserInOrg({ org: 'acme', team_slug: 'core', username });
+  expect((await membership('maya')).data.state).toBe('active');
+  await expect(membership('eve')).rejects.toMatchObject({ status: 404 });
+});

@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { diffLinesOf } from '../support/github/rules/diff-lines.ts';
+import { AT, openChange, REPO, startWorld } from './support.ts';
+
+async function startReviewed() {
+  const world = await startWorld({ files: { list: '1\n2\n3\n4\n5\n6\n7\n8\n9\n' } });
+  await openChange(world.github, { list: '1\n2\n3\n4\nfive\n6\n7\n8\n9\n' });
+  const review = (...comments: { path: string; line: number; body: string; side?: string }[]) =>
+    world.octokit.pulls.createReview({ ...AT, pull_number: 1, event: 'COMMENT', body: 'Seen', comments });
+  return { ...world, review };
+}
+
+it('a hunk shows lines on both sides, also with its counts left out', () => {
+  expect(diffLinesOf('@@ -7 +7,2 @@\n-a\n+b\n+c\n\\ No newline at end of file')).toEqual({
+    LEFT: new Set([7]),
+    RIGHT: new Set([7, 8]),
+  });
+});
+
+it('a review stands on the lines it names', async () => {
+  const { github, review } = await startReviewed();
+  await review(
+    { path: 'list', line: 5, body: 'Why?' },
+    { path: 'list', line: 5, side: 'LEFT', body: 'It was' },
+  );
+  expect(github.reviews(REPO, 1)).toMatchObject([
+    {
+      author: github.app.botLogin,
+      state: 'COMMENTED',
+      comments: [
+        { path: 'list', line: 5, side: 'RIGHT' },
+        { path: 'list', line: 5, side: 'LEFT' },
+      ],
+    },
+  ]);
+});
+
+it.each([
+  ['a line outside the diff', { path: 'list', line: 9, body: 'x' }],
+  ['a file outside the diff', { path: 'other', line: 1, body: 'x' }],
+])('one comment on %s refuses the whole review', async (_, outside) => {
+  const { github, review } = await startReviewed();
+  const call = review({ path: 'list', line: 5, body: 'fine' }, outside);
+  await expect(call).rejects.toMatchObject({ status: 422 });
+  expect(github.reviews(REPO, 1)).toEqual([]);
+});
+
+it("a person's review is listed with the head it was made on", async () => {
+  const { github, octokit } = await startReviewed();
+  await github.review(REPO, 1, 'maya', 'APPROVED', 'Good');
+  const { data } = await octokit.pulls.listReviews({ ...AT, pull_number: 1 });
+  expect(data).toMatchObject([
+    { state: 'APPROVED', user: { login: 'maya' }, commit_id: github.pullRequest(REPO, 1).headSha },
+  ]);
+});

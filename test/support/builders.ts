@@ -1,0 +1,164 @@
+import type { Chain } from '../../src/chain/chain.ts';
+import { parseChain } from '../../src/chain/parse.ts';
+import { defaultSettings } from '../../src/chain/settings.ts';
+import { formatFault } from '../../src/core/fault.ts';
+import type { Ids } from '../../src/core/ids.ts';
+import type { Event } from '../../src/event/event.ts';
+import type { CiCheck } from '../../src/outcome/ci-result.ts';
+import { makeOutcome, type Outcome } from '../../src/outcome/outcome.ts';
+import { newRun } from '../../src/run/new-run.ts';
+import type { PullRequestNow } from '../../src/run/plan.ts';
+import type { Run, RunState } from '../../src/run/run.ts';
+
+export const HEAD = 'a'.repeat(40);
+export const REPOSITORY = { full_name: 'acme/shop', owner: 'acme', name: 'shop', default_branch: 'main' };
+
+/** A moment so many milliseconds into the tests' day. */
+export function at(ms: number): Date {
+  return new Date(Date.UTC(2026, 2, 2, 9) + ms);
+}
+
+/** A chain as the parser makes it of a file; a test's own mistake in it is thrown with its faults. */
+export function chain(file: string): Chain {
+  const known = { skills: ['pr-review', 'ci'], actions: ['gh-comment', 'gh-label', 'gh-merge'] };
+  const parsed = parseChain(file, 'chain.yaml', known);
+  if (!parsed.chain)
+    throw new Error(`the test's own chain has faults:\n${parsed.faults.map(formatFault).join('\n')}`);
+  return parsed.chain;
+}
+
+/** A chain of these steps, each line one step as a YAML flow mapping: `id: a, depends_on: []`. */
+export function chainOfSteps(...steps: string[]): Chain {
+  const written = steps.map(
+    (step) => `  - { ${/\b(skill|action):/.test(step) ? step : `${step}, skill: ci`} }`,
+  );
+  return chain(['name: example', 'trigger: { event: pr.opened }', 'steps:', ...written].join('\n'));
+}
+
+/** Ids that a person can read: `run_1`, `inv_1`, `inv_2`. */
+export function countingIds(): Ids {
+  const counts = new Map<string, number>();
+  return {
+    next(prefix) {
+      const count = (counts.get(prefix) ?? 0) + 1;
+      counts.set(prefix, count);
+      return `${prefix}_${count}`;
+    },
+  };
+}
+
+export function pullRequestEvent(more: { kind?: 'pr.opened' | 'pr.merged' } = {}): Event {
+  const place = { installation_id: 1, repository: { id: 2, owner: 'acme', name: 'shop' }, pull_request: 7 };
+  return more.kind === 'pr.merged'
+    ? { kind: 'pr.merged', ...place }
+    : { kind: 'pr.opened', ...place, action: 'opened' };
+}
+
+export function manualEvent(chainName: string): Event {
+  return {
+    kind: 'manual.fired',
+    installation_id: 1,
+    repository: { id: 2, owner: 'acme', name: 'shop' },
+    pull_request: 7,
+    chain: chainName,
+    actor: 'mia',
+    inputs: {},
+  };
+}
+
+/** A run that has not started, as the engine stores it; `more` overrides what it was fired with. */
+export function runState(definition: Chain, more: Partial<Run> = {}, ids: Ids = countingIds()): RunState {
+  const state = newRun(
+    {
+      chain: definition,
+      settings: defaultSettings,
+      event: pullRequestEvent(),
+      deliveryId: null,
+      pullRequest: 7,
+      headSha: HEAD,
+      baseRef: 'main',
+      baseSha: '0'.repeat(40),
+      facts: { trigger: { pr_number: 7, draft: false, author: 'ada' }, repo: REPOSITORY },
+      paused: false,
+    },
+    ids,
+    at(0),
+  );
+  return { ...state, run: { ...state.run, ...more } };
+}
+
+/** A pull request as GitHub has it: open, no draft, for `main`. */
+export function pullRequestNow(more: Partial<PullRequestNow> = {}): PullRequestNow {
+  return {
+    number: 7,
+    state: 'open',
+    merged: false,
+    draft: false,
+    headSha: HEAD,
+    headRef: 'feature',
+    baseRef: 'main',
+    author: 'ada',
+    labels: [],
+    changedPaths: ['src/cart.ts'],
+    ...more,
+  };
+}
+
+export function reviewOutcome(passed: boolean | null, summary = 'no findings'): Outcome {
+  return makeOutcome<'review_verdict'>({
+    outcome_kind: 'review_verdict',
+    summary,
+    passed,
+    verdict: passed === null ? null : passed ? 'APPROVE' : 'REQUEST_CHANGES',
+    head_sha: HEAD,
+    round: 1,
+    findings: [],
+    files_reviewed: 1,
+    left_out: [],
+    analyzers: [],
+  });
+}
+
+const build: CiCheck = {
+  name: 'build',
+  source: 'check_run',
+  state: 'passed',
+  conclusion: 'success',
+  required: false,
+  duration_ms: null,
+  url: null,
+};
+
+/** A CI result; `null` is a head without any check. */
+export function ciOutcome(
+  passed: boolean | null,
+  summary = 'the only check passed',
+  checks: CiCheck[] = passed === null
+    ? []
+    : [passed ? build : { ...build, state: 'failed', conclusion: 'failure' }],
+): Outcome {
+  return makeOutcome<'ci_result'>({
+    outcome_kind: 'ci_result',
+    summary,
+    passed,
+    head_sha: HEAD,
+    lint_passed: null,
+    tests_passed: null,
+    build_passed: passed,
+    typecheck_passed: null,
+    test_count: null,
+    failure_summary: null,
+    checks,
+    commands: [],
+  });
+}
+
+export function actionOutcome(action: string, summary: string, passed: boolean | null = true): Outcome {
+  return makeOutcome<'action_result'>({
+    outcome_kind: 'action_result',
+    summary,
+    passed,
+    action,
+    details: {},
+  });
+}

@@ -1,0 +1,243 @@
+import { messageOf } from '../../../src/core/errors.ts';
+import { ApiError } from './api-error.ts';
+import { moveBranch, writeCommit } from './deeds/branches.ts';
+import {
+  createCheckRun,
+  requestAction,
+  rerequestCheckRun,
+  setStatus,
+  updateCheckRun,
+} from './deeds/checks.ts';
+import { createComment, deleteComment, editComment, react, unreact } from './deeds/comments.ts';
+import { emit } from './deeds/emit.ts';
+import { addLabels, openIssue, removeLabel, setIssueState } from './deeds/issues.ts';
+import { mergePullRequest } from './deeds/merge.ts';
+import {
+  addReview,
+  editPullRequest,
+  type OpenPullRequest,
+  openPullRequest,
+  type PullRequestEdit,
+  reopenPullRequest,
+  setDraft,
+} from './deeds/pulls.ts';
+import type { FileInput } from './git/objects.ts';
+import type { State } from './state.ts';
+import type {
+  CheckConclusion,
+  CheckRun,
+  CheckStatus,
+  Comment,
+  MergeMethod,
+  ReactionContent,
+  Repository,
+  Review,
+  StatusState,
+} from './world.ts';
+
+export interface Push {
+  repo: string;
+  /** Made from the default branch when it does not exist. */
+  branch: string;
+  author: string;
+  /** What the new commit changes; without any, an empty commit is pushed. */
+  files?: Record<string, FileInput | null>;
+  message?: string;
+  /** Force-pushes the branch to this existing commit, on top of which `files` come if there are any. */
+  forceTo?: string;
+  coAuthors?: readonly string[];
+}
+
+export interface CheckReport {
+  name: string;
+  status: CheckStatus;
+  conclusion?: CheckConclusion;
+  /** Slug of another app that reports; `ci` when left out. */
+  app?: string;
+  startedAt?: Date;
+  completedAt?: Date;
+  detailsUrl?: string;
+}
+
+/**
+ * What people and other apps do on GitHub. Each resolves when the state is changed and the app has answered the
+ * webhooks, or they were recorded as failed or held; so a webhook receiver must not await one before it answers.
+ * Repositories are `owner/name`; an unknown login is a new person.
+ */
+export interface Actions {
+  openPullRequest(input: OpenPullRequest): Promise<{ number: number; headSha: string }>;
+  /** @returns the branch's new commit. */
+  push(input: Push): Promise<string>;
+  editPullRequest(repo: string, number: number, actor: string, edit: PullRequestEdit): Promise<void>;
+  closePullRequest(repo: string, number: number, actor: string): Promise<void>;
+  reopenPullRequest(repo: string, number: number, actor: string): Promise<void>;
+  convertToDraft(repo: string, number: number, actor: string): Promise<void>;
+  readyForReview(repo: string, number: number, actor: string): Promise<void>;
+  /** A person presses the button; `merge` unless another method is given. @returns the merge commit. */
+  mergePullRequest(repo: string, number: number, actor: string, method?: MergeMethod): Promise<string>;
+  addLabel(repo: string, number: number, actor: string, name: string): Promise<void>;
+  removeLabel(repo: string, number: number, actor: string, name: string): Promise<void>;
+  /** @returns the comment's id. */
+  comment(repo: string, number: number, author: string, body: string): Promise<number>;
+  editComment(repo: string, id: number, actor: string, body: string): Promise<void>;
+  deleteComment(repo: string, id: number, actor: string): Promise<void>;
+  /** Sends no webhook, as on GitHub. @returns the reaction's id. */
+  react(repo: string, commentId: number, login: string, content: ReactionContent): Promise<number>;
+  unreact(repo: string, commentId: number, reactionId: number): Promise<void>;
+  /** @returns the review's id. */
+  review(repo: string, number: number, login: string, state: Review['state'], body?: string): Promise<number>;
+  /** Another app reports a check; the same name, app and commit update the same run. @returns the run's id. */
+  reportCheck(repo: string, sha: string, report: CheckReport): Promise<number>;
+  setStatus(
+    repo: string,
+    sha: string,
+    status: { context: string; state: StatusState; description?: string; targetUrl?: string },
+  ): Promise<void>;
+  /** @returns the issue's number. */
+  createIssue(repo: string, author: string, title: string, body?: string): Promise<number>;
+  renameRepository(repo: string, name: string): Promise<void>;
+  deleteRepository(repo: string): Promise<void>;
+  /** Presses one of the buttons on a check run of the app. */
+  clickAction(repo: string, checkRunId: number, actor: string, identifier: string): Promise<void>;
+  rerequestCheck(repo: string, checkRunId: number, actor: string): Promise<void>;
+}
+
+export function createActions(state: State): Actions {
+  const act = async <T>(deed: () => T): Promise<T> => {
+    const result = deed();
+    await state.webhooks.flush();
+    return result;
+  };
+  const pull = (repo: string, number: number) => state.pullRequest(state.repository(repo), number);
+
+  return {
+    openPullRequest: (input) =>
+      act(() => {
+        const pr = openPullRequest(state, input);
+        return { number: pr.number, headSha: pr.pull.head.sha };
+      }),
+    push: (input) => act(() => push(state, input)),
+    editPullRequest: (repo, number, actor, edit) =>
+      act(() => editPullRequest(state, pull(repo, number), state.account(actor), edit)),
+    closePullRequest: (repo, number, actor) =>
+      act(() => setIssueState(state, pull(repo, number), state.account(actor), 'closed')),
+    reopenPullRequest: (repo, number, actor) =>
+      act(() => reopenPullRequest(state, pull(repo, number), state.account(actor))),
+    convertToDraft: (repo, number, actor) =>
+      act(() => setDraft(state, pull(repo, number), state.account(actor), true)),
+    readyForReview: (repo, number, actor) =>
+      act(() => setDraft(state, pull(repo, number), state.account(actor), false)),
+    mergePullRequest: (repo, number, actor, method = 'merge') =>
+      act(() => {
+        try {
+          return mergePullRequest(state, pull(repo, number), { by: state.account(actor), method });
+        } catch (error) {
+          if (!(error instanceof ApiError)) throw error;
+          throw new Error(`${actor} cannot merge ${repo}#${number}: ${messageOf(error)}`);
+        }
+      }),
+    addLabel: (repo, number, actor, name) =>
+      act(() => addLabels(state, state.issue(state.repository(repo), number), state.account(actor), [name])),
+    removeLabel: (repo, number, actor, name) =>
+      act(() => {
+        removeLabel(state, state.issue(state.repository(repo), number), state.account(actor), name);
+      }),
+    comment: (repo, number, author, body) =>
+      act(
+        () =>
+          createComment(state, state.issue(state.repository(repo), number), state.account(author), body).id,
+      ),
+    editComment: (repo, id, actor, body) =>
+      act(() => editComment(state, commentAt(state, repo, id), state.account(actor), body)),
+    deleteComment: (repo, id, actor) =>
+      act(() => deleteComment(state, commentAt(state, repo, id), state.account(actor))),
+    react: (repo, commentId, login, content) =>
+      act(() => react(state, commentAt(state, repo, commentId), state.account(login), content).reaction.id),
+    unreact: (repo, commentId, reactionId) =>
+      act(() => {
+        if (!unreact(commentAt(state, repo, commentId), reactionId))
+          throw new Error(`Comment ${commentId} has no reaction ${reactionId}.`);
+      }),
+    review: (repo, number, login, verdict, body = '') =>
+      act(() => addReview(state, pull(repo, number), state.account(login), verdict, body).id),
+    reportCheck: (repo, sha, report) => act(() => reportCheck(state, state.repository(repo), sha, report)),
+    setStatus: (repo, sha, status) =>
+      act(() => {
+        setStatus(state, state.repository(repo), {
+          ...status,
+          sha,
+          creator: state.account('ci[bot]', 'Bot'),
+        });
+      }),
+    createIssue: (repo, author, title, body) =>
+      act(() => openIssue(state, state.repository(repo), state.account(author), title, body ?? null).number),
+    renameRepository: (repo, name) =>
+      act(() => {
+        const repository = state.repository(repo);
+        const from = repository.name;
+        state.rename(repository, name);
+        emit(state, { repository, sender: repository.owner }, 'repository', {
+          action: 'renamed',
+          changes: { repository: { name: { from } } },
+        });
+      }),
+    deleteRepository: (repo) =>
+      act(() => {
+        const repository = state.repository(repo);
+        emit(state, { repository, sender: repository.owner }, 'repository', { action: 'deleted' });
+        state.remove(repository);
+      }),
+    clickAction: (repo, checkRunId, actor, identifier) =>
+      act(() => requestAction(state, runAt(state, repo, checkRunId), state.account(actor), identifier)),
+    rerequestCheck: (repo, checkRunId, actor) =>
+      act(() => rerequestCheckRun(state, runAt(state, repo, checkRunId), state.account(actor))),
+  };
+}
+
+function push(state: State, input: Push): string {
+  const repository = state.repository(input.repo);
+  const author = state.account(input.author);
+  const parent =
+    input.forceTo ??
+    repository.branches.get(input.branch) ??
+    repository.branches.get(repository.defaultBranch) ??
+    '';
+  const sha =
+    input.forceTo !== undefined && input.files === undefined
+      ? repository.git.commitAt(input.forceTo).sha
+      : writeCommit(state, {
+          repository,
+          parent,
+          author,
+          message: input.message ?? `Update ${Object.keys(input.files ?? {}).join(', ') || 'nothing'}`,
+          coAuthors: input.coAuthors,
+          files: input.files ?? {},
+        }).sha;
+  moveBranch(state, repository, input.branch, sha, author);
+  return sha;
+}
+
+function reportCheck(state: State, repository: Repository, sha: string, report: CheckReport): number {
+  const app = state.addApp(report.app ?? 'ci');
+  const { name, app: _slug, ...change } = report;
+  // A mistyped commit throws here, instead of making a suite that no pull request shows.
+  repository.git.commitAt(sha);
+  const known = repository.checkSuites
+    .find((suite) => suite.app === app && suite.headSha === sha)
+    ?.runs.find((run) => run.name === name);
+  if (!known) return createCheckRun(state, { repository, app, sha, name }, change).id;
+  updateCheckRun(state, known, change);
+  return known.id;
+}
+
+function commentAt(state: State, repo: string, id: number): Comment {
+  const comment = state.findComment(state.repository(repo), id);
+  if (!comment) throw new Error(`${repo} has no comment ${id}.`);
+  return comment;
+}
+
+function runAt(state: State, repo: string, id: number): CheckRun {
+  const run = state.findCheckRun(state.repository(repo), id);
+  if (!run) throw new Error(`${repo} has no check run ${id}.`);
+  return run;
+}

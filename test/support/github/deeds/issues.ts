@@ -1,0 +1,95 @@
+import type { State } from '../state.ts';
+import { viewIssue, viewLabel } from '../views/issue.ts';
+import { viewFullPull } from '../views/pull.ts';
+import type { Account, Issue, Pull, Repository } from '../world.ts';
+import { isPullRequest } from '../world.ts';
+import { emit } from './emit.ts';
+
+/** Makes an issue or, with `pull`, a pull request; says nothing to anybody yet. */
+export function addIssue(
+  state: State,
+  repository: Repository,
+  input: { author: Account; title: string; body: string | null; pull?: Pull },
+): Issue {
+  const now = state.now();
+  const issue: Issue = {
+    id: state.nextId('issue'),
+    number: repository.issues.size + 1,
+    repository,
+    author: input.author,
+    title: input.title,
+    body: input.body,
+    state: 'open',
+    labels: [],
+    comments: [],
+    createdAt: now,
+    updatedAt: now,
+    closedAt: undefined,
+    closedBy: undefined,
+    pull: input.pull,
+  };
+  repository.issues.set(issue.number, issue);
+  return issue;
+}
+
+export function openIssue(
+  state: State,
+  repository: Repository,
+  author: Account,
+  title: string,
+  body: string | null,
+): Issue {
+  const issue = addIssue(state, repository, { author, title, body });
+  announceIssue(state, issue, author, 'opened');
+  return issue;
+}
+
+/** Sends `pull_request` or `issues`, whichever the issue is. */
+export function announceIssue(
+  state: State,
+  issue: Issue,
+  sender: Account,
+  action: string,
+  extra: object = {},
+): void {
+  const about = { repository: issue.repository, sender };
+  if (isPullRequest(issue))
+    emit(state, about, 'pull_request', {
+      action,
+      number: issue.number,
+      ...extra,
+      pull_request: viewFullPull(state, issue),
+    });
+  else emit(state, about, 'issues', { action, ...extra, issue: viewIssue(state, issue) });
+}
+
+/** Closes or opens again; nothing happens when it is so already. */
+export function setIssueState(state: State, issue: Issue, by: Account, to: 'open' | 'closed'): void {
+  if (issue.state === to) return;
+  const now = state.now();
+  issue.state = to;
+  issue.updatedAt = now;
+  issue.closedAt = to === 'closed' ? now : undefined;
+  issue.closedBy = to === 'closed' ? by : undefined;
+  announceIssue(state, issue, by, to === 'closed' ? 'closed' : 'reopened');
+}
+
+export function addLabels(state: State, issue: Issue, by: Account, names: readonly string[]): void {
+  for (const name of names) {
+    const label = state.label(issue.repository, name);
+    if (issue.labels.includes(label)) continue;
+    issue.labels.push(label);
+    issue.updatedAt = state.now();
+    announceIssue(state, issue, by, 'labeled', { label: viewLabel(state, issue.repository, label) });
+  }
+}
+
+/** Whether the issue had the label. */
+export function removeLabel(state: State, issue: Issue, by: Account, name: string): boolean {
+  const index = issue.labels.findIndex((label) => label.name.toLowerCase() === name.toLowerCase());
+  const [label] = index < 0 ? [] : issue.labels.splice(index, 1);
+  if (!label) return false;
+  issue.updatedAt = state.now();
+  announceIssue(state, issue, by, 'unlabeled', { label: viewLabel(state, issue.repository, label) });
+  return true;
+}

@@ -1,0 +1,141 @@
+import type { FileInput } from '../git/objects.ts';
+import type { State } from '../state.ts';
+import { viewReview } from '../views/issue.ts';
+import { viewFullPull } from '../views/pull.ts';
+import type { Account, Pull, PullRequest, Repository, Review, ReviewComment } from '../world.ts';
+import { fullName, isPullRequest } from '../world.ts';
+import { moveBranch, writeCommit } from './branches.ts';
+import { emit } from './emit.ts';
+import { addIssue, announceIssue, setIssueState } from './issues.ts';
+
+export interface OpenPullRequest {
+  /** Repository the pull request goes to, as `owner/name`. */
+  repo: string;
+  author: string;
+  /** Head branch; made on top of the base when it does not exist. */
+  branch: string;
+  /** The default branch when left out. */
+  base?: string;
+  title: string;
+  body?: string;
+  /** What the head changes; `null` removes a file. */
+  files: Record<string, FileInput | null>;
+  draft?: boolean;
+  /** Head repository as `owner/name`, made as a fork on first use; the same repository when left out. */
+  fork?: string;
+  /** Logins, or whole `Name <e-mail>` texts, for Co-authored-by trailers. */
+  coAuthors?: readonly string[];
+  /** Committer of the commit, when it is not the author. */
+  committer?: string;
+}
+
+/** Pushes the head branch, then opens the pull request. */
+export function openPullRequest(state: State, input: OpenPullRequest): PullRequest {
+  const repository = state.repository(input.repo);
+  const author = state.account(input.author);
+  const base = input.base ?? repository.defaultBranch;
+  const tip = repository.branches.get(base);
+  if (tip === undefined) throw new Error(`${input.repo} has no branch ${base}.`);
+  const head = input.fork === undefined ? repository : forkOf(state, repository, input.fork);
+  const commit = writeCommit(state, {
+    repository: head,
+    parent: head.branches.get(input.branch) ?? tip,
+    author,
+    committer: input.committer === undefined ? undefined : state.account(input.committer),
+    message: input.title,
+    coAuthors: input.coAuthors,
+    files: input.files,
+  });
+  moveBranch(state, head, input.branch, commit.sha, author);
+  const pull: Pull = {
+    id: state.nextId('issue'),
+    head: { repository: head, ref: input.branch, sha: commit.sha },
+    base: { ref: base, sha: tip },
+    draft: input.draft ?? false,
+    merged: undefined,
+    reviews: [],
+    mergeabilityAsked: undefined,
+  };
+  const issue = addIssue(state, repository, { author, title: input.title, body: input.body ?? null, pull });
+  if (!isPullRequest(issue)) throw new Error('A pull request must have a pull.');
+  announceIssue(state, issue, author, 'opened');
+  return issue;
+}
+
+function forkOf(state: State, parent: Repository, name: string): Repository {
+  const [owner = '', short = ''] = name.split('/');
+  const known = state.findRepository(owner, short);
+  if (known && known.git !== parent.git) throw new Error(`${name} is not a fork of ${fullName(parent)}.`);
+  return (
+    known ??
+    state.addRepository({ owner, name: short, defaultBranch: parent.defaultBranch, files: {} }, parent)
+  );
+}
+
+export interface PullRequestEdit {
+  title?: string | undefined;
+  body?: string | null | undefined;
+  base?: string | undefined;
+}
+
+/** Changes title, body or base; `edited` says what they were. */
+export function editPullRequest(state: State, pr: PullRequest, by: Account, edit: PullRequestEdit): void {
+  const changes: Record<string, object> = {};
+  if (edit.title !== undefined && edit.title !== pr.title) {
+    changes.title = { from: pr.title };
+    pr.title = edit.title;
+  }
+  if (edit.body !== undefined && edit.body !== pr.body) {
+    changes.body = { from: pr.body };
+    pr.body = edit.body;
+  }
+  if (edit.base !== undefined && edit.base !== pr.pull.base.ref) {
+    const sha = pr.repository.branches.get(edit.base);
+    if (sha === undefined) throw new Error(`${fullName(pr.repository)} has no branch ${edit.base}.`);
+    changes.base = { ref: { from: pr.pull.base.ref }, sha: { from: pr.pull.base.sha } };
+    pr.pull.base = { ref: edit.base, sha };
+  }
+  if (Object.keys(changes).length === 0) return;
+  pr.updatedAt = state.now();
+  announceIssue(state, pr, by, 'edited', { changes });
+}
+
+/** Opens a closed pull request again, at the commit its branch has now. */
+export function reopenPullRequest(state: State, pr: PullRequest, by: Account): void {
+  if (pr.pull.merged) throw new Error(`#${pr.number} is merged: it cannot be opened again.`);
+  pr.pull.head.sha = pr.pull.head.repository.branches.get(pr.pull.head.ref) ?? pr.pull.head.sha;
+  setIssueState(state, pr, by, 'open');
+}
+
+export function setDraft(state: State, pr: PullRequest, by: Account, draft: boolean): void {
+  if (pr.pull.draft === draft) return;
+  pr.pull.draft = draft;
+  pr.updatedAt = state.now();
+  announceIssue(state, pr, by, draft ? 'converted_to_draft' : 'ready_for_review');
+}
+
+export function addReview(
+  state: State,
+  pr: PullRequest,
+  author: Account,
+  verdict: Review['state'],
+  body: string,
+  comments: readonly ReviewComment[] = [],
+): Review {
+  const review: Review = {
+    id: state.nextId('review'),
+    author,
+    state: verdict,
+    body,
+    commitSha: pr.pull.head.sha,
+    submittedAt: state.now(),
+    comments,
+  };
+  pr.pull.reviews.push(review);
+  emit(state, { repository: pr.repository, sender: author }, 'pull_request_review', {
+    action: 'submitted',
+    review: { ...viewReview(state, pr, review), state: verdict.toLowerCase() },
+    pull_request: viewFullPull(state, pr),
+  });
+  return review;
+}

@@ -1,0 +1,68 @@
+import { ApiError } from './api-error.ts';
+import type { Caller } from './auth.ts';
+
+const WINDOW_MS = 3_600_000;
+
+interface Window {
+  used: number;
+  resetAt: number;
+}
+
+/** GitHub's primary limit: so many requests an hour for each installation, and for the app itself. */
+export class RateLimit {
+  readonly #limit: number;
+  readonly #now: () => Date;
+  readonly #windows = new Map<number, Window>();
+
+  constructor(limit: number, now: () => Date) {
+    this.#limit = limit;
+    this.#now = now;
+  }
+
+  /** @throws ApiError 403 when the hour's requests are used up. */
+  refuseWhenSpent(caller: Caller | undefined): void {
+    if (this.#window(caller).used < this.#limit) return;
+    throw new ApiError(403, 'API rate limit exceeded for installation.');
+  }
+
+  spend(caller: Caller | undefined): void {
+    const window = this.#window(caller);
+    window.used = Math.min(window.used + 1, this.#limit);
+  }
+
+  headers(caller: Caller | undefined): Record<string, string> {
+    const { limit, remaining, used, reset } = this.#figures(caller);
+    return {
+      'x-ratelimit-limit': String(limit),
+      'x-ratelimit-remaining': String(remaining),
+      'x-ratelimit-used': String(used),
+      'x-ratelimit-reset': String(reset),
+      'x-ratelimit-resource': 'core',
+    };
+  }
+
+  view(caller: Caller | undefined): object {
+    const rate = this.#figures(caller);
+    return { resources: { core: { ...rate, resource: 'core' } }, rate };
+  }
+
+  #figures(caller: Caller | undefined) {
+    const { used, resetAt } = this.#window(caller);
+    return {
+      limit: this.#limit,
+      used,
+      remaining: this.#limit - used,
+      reset: Math.ceil(resetAt / 1000),
+    };
+  }
+
+  #window(caller: Caller | undefined): Window {
+    const key = caller?.kind === 'installation' ? caller.installation.id : 0;
+    const now = this.#now().getTime();
+    const known = this.#windows.get(key);
+    if (known && known.resetAt > now) return known;
+    const window = { used: 0, resetAt: now + WINDOW_MS };
+    this.#windows.set(key, window);
+    return window;
+  }
+}

@@ -1,0 +1,179 @@
+import { checkRunsOf } from './rules/checks.ts';
+import type { State } from './state.ts';
+import type {
+  Annotation,
+  CheckAction,
+  CheckConclusion,
+  CheckStatus,
+  MergeMethod,
+  ReactionContent,
+  Review,
+  ReviewComment,
+} from './world.ts';
+
+export interface SeenPullRequest {
+  state: 'open' | 'closed';
+  merged: boolean;
+  mergedBy?: string;
+  mergeMethod?: MergeMethod;
+  draft: boolean;
+  headSha: string;
+  baseRef: string;
+  labels: string[];
+  title: string;
+}
+
+export interface SeenComment {
+  id: number;
+  author: string;
+  body: string;
+  createdAt: Date;
+  updatedAt: Date;
+  reactions: { login: string; content: ReactionContent }[];
+}
+
+export interface SeenCheckRun {
+  id: number;
+  name: string;
+  /** Slug of the app that made it. */
+  app: string;
+  status: CheckStatus;
+  conclusion: CheckConclusion | null;
+  externalId: string;
+  title: string | null;
+  summary: string | null;
+  text: string | null;
+  annotations: Pick<Annotation, 'path' | 'startLine' | 'endLine' | 'level' | 'title' | 'message'>[];
+  actions: readonly CheckAction[];
+}
+
+export interface SeenIssue {
+  number: number;
+  title: string;
+  body: string | null;
+  author: string;
+  state: 'open' | 'closed';
+  labels: string[];
+}
+
+export interface SeenReview {
+  author: string;
+  state: Review['state'];
+  body: string;
+  headSha: string;
+  comments: Pick<ReviewComment, 'path' | 'line' | 'side' | 'startLine' | 'body'>[];
+}
+
+/** What a person sees on GitHub's pages. Asking for what is not there throws. */
+export interface Reader {
+  pullRequest(repo: string, number: number): SeenPullRequest;
+  /** Of a pull request or an issue, oldest first. */
+  comments(repo: string, number: number): SeenComment[];
+  /** Every run of the commit, oldest first. */
+  checkRuns(repo: string, sha: string): SeenCheckRun[];
+  reviews(repo: string, number: number): SeenReview[];
+  labels(repo: string, number: number): string[];
+  /** Issues without pull requests, oldest first. */
+  issues(repo: string): SeenIssue[];
+  /** Text of a file at a branch or commit; `undefined` when there is none. */
+  fileAt(repo: string, ref: string, path: string): string | undefined;
+  /** The commit at the tip of a branch. */
+  branch(repo: string, name: string): string | undefined;
+  /** A commit's message, parents and people. */
+  commit(
+    repo: string,
+    ref: string,
+  ): { sha: string; message: string; parents: readonly string[]; author: string };
+}
+
+export function createReader(state: State): Reader {
+  const issue = (repo: string, number: number) => state.issue(state.repository(repo), number);
+  return {
+    pullRequest(repo, number) {
+      const pr = state.pullRequest(state.repository(repo), number);
+      const { merged, draft, head, base } = pr.pull;
+      return {
+        state: pr.state,
+        merged: merged !== undefined,
+        ...(merged ? { mergedBy: merged.by.login, mergeMethod: merged.method } : {}),
+        draft,
+        headSha: head.sha,
+        baseRef: base.ref,
+        labels: pr.labels.map(({ name }) => name),
+        title: pr.title,
+      };
+    },
+    comments: (repo, number) =>
+      issue(repo, number).comments.map(({ id, author, body, createdAt, updatedAt, reactions }) => ({
+        id,
+        author: author.login,
+        body,
+        createdAt,
+        updatedAt,
+        reactions: reactions.map((reaction) => ({ login: reaction.author.login, content: reaction.content })),
+      })),
+    checkRuns: (repo, sha) =>
+      checkRunsOf(state.repository(repo), sha, 'all')
+        .toReversed()
+        .map((run) => ({
+          id: run.id,
+          name: run.name,
+          app: run.suite.app.slug,
+          status: run.status,
+          conclusion: run.conclusion,
+          externalId: run.externalId,
+          title: run.title,
+          summary: run.summary,
+          text: run.text,
+          annotations: run.annotations.map(({ path, startLine, endLine, level, title, message }) => ({
+            path,
+            startLine,
+            endLine,
+            level,
+            title,
+            message,
+          })),
+          actions: run.actions,
+        })),
+    reviews: (repo, number) =>
+      state
+        .pullRequest(state.repository(repo), number)
+        .pull.reviews.map(({ author, state: verdict, body, commitSha, comments }) => ({
+          author: author.login,
+          state: verdict,
+          body,
+          headSha: commitSha,
+          comments: comments.map(({ path, line, side, startLine, body: text }) => ({
+            path,
+            line,
+            side,
+            startLine,
+            body: text,
+          })),
+        })),
+    labels: (repo, number) => issue(repo, number).labels.map(({ name }) => name),
+    issues: (repo) =>
+      [...state.repository(repo).issues.values()]
+        .filter(({ pull }) => !pull)
+        .map(({ number, title, body, author, state: standing, labels }) => ({
+          number,
+          title,
+          body,
+          author: author.login,
+          state: standing,
+          labels: labels.map(({ name }) => name),
+        })),
+    fileAt(repo, ref, path) {
+      const repository = state.repository(repo);
+      const entry = state.resolve(repository, ref)?.files.get(path);
+      return entry && repository.git.blob(entry.sha)?.toString();
+    },
+    branch: (repo, name) => state.repository(repo).branches.get(name),
+    commit(repo, ref) {
+      const commit = state.resolve(state.repository(repo), ref);
+      if (!commit) throw new Error(`${repo} has no commit ${ref}.`);
+      const { sha, message, parents, author } = commit;
+      return { sha, message, parents, author: author.name };
+    },
+  };
+}

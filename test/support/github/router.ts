@@ -1,0 +1,134 @@
+import { ApiError, notFound } from './api-error.ts';
+import { type Auth, allows, type Caller, reaches, type Token } from './auth.ts';
+import type { State } from './state.ts';
+import type { PermissionLevel, Repository } from './world.ts';
+
+/** A request as a route sees it. */
+export interface Call {
+  readonly state: State;
+  readonly auth: Auth;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Parsed JSON; `undefined` for an empty body. */
+  readonly body: unknown;
+  readonly accept: string;
+  readonly caller: Caller | undefined;
+}
+
+export interface Reply {
+  status: number;
+  /** A string is sent as it is, anything else as JSON. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** A call about a repository that the caller may read. */
+export interface RepositoryCall extends Call {
+  readonly repository: Repository;
+  readonly token: Token;
+}
+
+interface Route {
+  method: string;
+  pattern: RegExp;
+  names: string[];
+  handle: (call: Call) => Reply;
+}
+
+/** Any of these is enough: `checks:write`. */
+export type Need = `${string}:${PermissionLevel}`;
+
+/** Routes by method and pattern: `:name` is one segment, `*name` the rest of the path. */
+export class Router {
+  readonly #routes: Route[] = [];
+
+  /** A route that only the app itself, with its JWT, may call. */
+  app(method: string, path: string, handle: (call: Call) => Reply): void {
+    this.#add(method, path, (call) => {
+      if (call.caller?.kind !== 'app') throw new ApiError(401, 'A JSON web token could not be decoded');
+      return handle(call);
+    });
+  }
+
+  /** A route for an installation's token, about no particular repository. */
+  installation(method: string, path: string, handle: (call: Call & { token: Token }) => Reply): void {
+    this.#add(method, path, (call) => handle({ ...call, token: tokenOf(call) }));
+  }
+
+  /** A route under `/repos/:owner/:repo` that needs one of the permissions. */
+  repository(
+    method: string,
+    path: string,
+    needs: Need | readonly Need[],
+    handle: (call: RepositoryCall) => Reply,
+  ): void {
+    this.#add(method, `/repos/:owner/:repo${path}`, (call) => {
+      const token = tokenOf(call);
+      const { owner = '', repo = '' } = call.params;
+      const repository = call.state.findRepository(owner, repo);
+      if (!repository) throw notFound();
+      if (!reaches(call.state, token, repository)) {
+        if (repository.private) throw notFound();
+        if (method !== 'GET') throw forbidden();
+      } else if (!permitted(token, [needs].flat())) throw forbidden();
+      return handle({ ...call, repository, token });
+    });
+  }
+
+  match(method: string, path: string): ((call: Omit<Call, 'params'>) => Reply) | undefined {
+    for (const route of this.#routes) {
+      const found = route.method === method ? route.pattern.exec(path) : null;
+      if (!found) continue;
+      const params = Object.fromEntries(
+        route.names.map((name, index) => [name, decodeSegment(found[index + 1] ?? '')]),
+      );
+      return (call) => route.handle({ ...call, params });
+    }
+    return undefined;
+  }
+
+  #add(method: string, path: string, handle: (call: Call) => Reply): void {
+    const names: string[] = [];
+    const source = path.replaceAll(/([:*])(\w+)|\./g, (whole, kind: string | undefined, name: string) => {
+      if (kind === undefined) return `\\${whole}`;
+      names.push(name);
+      return kind === ':' ? '([^/]+)' : '(.*)';
+    });
+    this.#routes.push({ method, pattern: new RegExp(`^${source}$`), names, handle });
+  }
+}
+
+function tokenOf({ caller }: Call): Token {
+  if (caller?.kind !== 'installation') throw new ApiError(401, 'Requires authentication');
+  return caller;
+}
+
+function permitted(token: Token, needs: readonly Need[]): boolean {
+  return needs.some((need) => {
+    const [name = '', level] = need.split(':');
+    return allows(token.permissions, name, level as PermissionLevel);
+  });
+}
+
+function forbidden(): ApiError {
+  return new ApiError(403, 'Resource not accessible by integration');
+}
+
+function decodeSegment(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new ApiError(400, 'The path is not valid URL encoding');
+  }
+}
+
+export function json(body: unknown, status = 200): Reply {
+  return { status, body };
+}
+
+/** A number in the path; anything else is a 404, as for GitHub. */
+export function numberIn(call: Call, name: string): number {
+  const text = call.params[name] ?? '';
+  if (!/^\d{1,16}$/.test(text)) throw notFound();
+  return Number(text);
+}

@@ -1,0 +1,60 @@
+import { ancestors, mergeBase } from '../git/history.ts';
+import { mergeCommits } from '../git/merge.ts';
+import type { FileEntry } from '../git/objects.ts';
+import type { PullRequest } from '../world.ts';
+import { checkRunsOf, contextState, isGreen, latestStatuses } from './checks.ts';
+
+export interface Mergeability {
+  mergeable: boolean | null;
+  rebaseable: boolean | null;
+  mergeable_state: 'unknown' | 'draft' | 'dirty' | 'blocked' | 'unstable' | 'clean';
+}
+
+export const UNKNOWN: Mergeability = { mergeable: null, rebaseable: null, mergeable_state: 'unknown' };
+
+/** Tip of the branch the pull request goes into; `undefined` when it was deleted. */
+export function baseTip(pr: PullRequest): string | undefined {
+  return pr.repository.branches.get(pr.pull.base.ref);
+}
+
+/** The commit from which the pull request's changes count: where it parted from its base branch. */
+export function forkPoint(pr: PullRequest): string {
+  if (pr.pull.merged) return pr.pull.merged.mergeBase;
+  const tip = baseTip(pr) ?? pr.pull.base.sha;
+  return mergeBase(pr.repository.git, tip, pr.pull.head.sha) ?? pr.pull.base.sha;
+}
+
+/** The files a merge would give now; `undefined` on a conflict. */
+export function mergedFiles(pr: PullRequest): ReadonlyMap<string, FileEntry> | undefined {
+  const tip = baseTip(pr);
+  return tip === undefined ? undefined : mergeCommits(pr.repository.git, tip, pr.pull.head.sha);
+}
+
+/** Whether the pull request can be merged, worked out now from branches, checks and statuses. */
+export function mergeability(pr: PullRequest): Mergeability {
+  if (pr.state === 'closed') return UNKNOWN;
+  const files = mergedFiles(pr);
+  if (!files) return { mergeable: false, rebaseable: false, mergeable_state: 'dirty' };
+  const tip = baseTip(pr);
+  const rebaseable = tip !== undefined && !ancestors(pr.repository.git, tip).has(pr.pull.head.sha);
+  return { mergeable: true, rebaseable, mergeable_state: stateOf(pr) };
+}
+
+function stateOf(pr: PullRequest): Mergeability['mergeable_state'] {
+  const { repository } = pr;
+  const { sha } = pr.pull.head;
+  if (pr.pull.draft) return 'draft';
+  if (unmetChecks(pr).length > 0) return 'blocked';
+  const red =
+    checkRunsOf(repository, sha, 'latest').some((run) => !isGreen(run.conclusion)) ||
+    latestStatuses(repository, sha).some((status) => status.state !== 'success');
+  return red ? 'unstable' : 'clean';
+}
+
+/** Required contexts that do not let the merge through, with how each stands. */
+export function unmetChecks(pr: PullRequest) {
+  const required = pr.repository.requiredChecks.get(pr.pull.base.ref) ?? [];
+  return required
+    .map((context) => ({ context, state: contextState(pr.repository, pr.pull.head.sha, context) }))
+    .filter(({ state }) => state !== 'green');
+}

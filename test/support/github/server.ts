@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from './api-error.ts';
+import type { Auth, Caller } from './auth.ts';
+import type { Fault, Faults } from './faults.ts';
+import { RateLimit } from './rate-limit.ts';
+import type { Reply, Router } from './router.ts';
+import type { State } from './state.ts';
+import { fullName } from './world.ts';
+
+/** A request the API received; `status` is 0 when the connection was cut or never answered. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly status: number;
+  /** Milliseconds since 1970, by the injected clock. */
+  readonly at: number;
+  readonly installation?: number;
+}
+
+/** A request with everything a validator wants to look at. */
+export interface ObservedRequest {
+  readonly method: string;
+  /** As it was sent: percent-encoded, with the query. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Parsed JSON; `undefined` for an empty body. */
+  readonly body: unknown;
+  readonly status: number;
+  readonly responseBody: unknown;
+}
+
+interface Incoming {
+  method: string;
+  url: URL;
+  headers: IncomingMessage['headers'];
+  body: unknown;
+  caller: Caller | undefined;
+}
+
+/** The HTTP edge: authenticates, injects faults, routes, and adds what every answer of GitHub's API carries. */
+export class ApiServer {
+  readonly requests: ReceivedRequest[] = [];
+  readonly #listeners: ((request: ObservedRequest) => void)[] = [];
+  readonly #state: State;
+  readonly #auth: Auth;
+  readonly #router: Router;
+  readonly #faults: Faults;
+  readonly #rate: RateLimit;
+  readonly #server: Server;
+
+  constructor(parts: { state: State; auth: Auth; router: Router; faults: Faults; rateLimit: number }) {
+    this.#state = parts.state;
+    this.#auth = parts.auth;
+    this.#router = parts.router;
+    this.#faults = parts.faults;
+    this.#rate = new RateLimit(parts.rateLimit, parts.state.now);
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  onRequest(listener: (request: ObservedRequest) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** @returns the base URL. */
+  listen(port: number): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, '127.0.0.1', () => {
+        const address = this.#server.address();
+        resolve(`http://127.0.0.1:${typeof address === 'object' && address ? address.port : port}`);
+      });
+    });
+  }
+
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const method = request.method ?? 'GET';
+    const url = new URL(request.url ?? '/', this.#state.url);
+    const text = await readAll(request);
+    const path = url.pathname + url.search;
+    const fault = this.#faults.take({ method, path });
+    if (fault === 'hang') return this.#note(method, path, 0, undefined);
+    if (fault === 'reset') {
+      this.#note(method, path, 0, undefined);
+      request.socket.destroy();
+      return;
+    }
+    if (isDelay(fault)) await sleep(fault.delayMs);
+    const incoming: Incoming = { method, url, headers: request.headers, body: undefined, caller: undefined };
+    const reply = isAnswer(fault) ? { ...fault } : this.#answer(incoming, text);
+    const cut = typeof fault === 'object' && 'after' in fault;
+    const sent = cut ? undefined : this.#send(incoming, reply, response);
+    if (cut) request.socket.destroy();
+    this.#note(method, path, sent ?? 0, incoming.caller);
+    for (const listener of this.#listeners)
+      listener({
+        method,
+        path,
+        query: Object.fromEntries(url.searchParams),
+        headers: request.headers,
+        body: incoming.body,
+        status: sent ?? 0,
+        responseBody: reply.body,
+      });
+  }
+
+  /** Does what is asked; fills `incoming` with the body and the caller once they are known. */
+  #answer(incoming: Incoming, text: string): Reply {
+    try {
+      incoming.body = parseBody(text);
+      incoming.caller = this.#auth.identify(incoming.headers.authorization);
+      this.#rate.refuseWhenSpent(incoming.caller);
+      if (incoming.url.pathname === '/rate_limit')
+        return { status: 200, body: this.#rate.view(incoming.caller) };
+      const path = this.#currentPath(incoming);
+      if (typeof path !== 'string') return path;
+      const handle = this.#router.match(incoming.method, path);
+      if (!handle) throw new ApiError(404, 'Not Found');
+      return handle({
+        state: this.#state,
+        auth: this.#auth,
+        query: incoming.url.searchParams,
+        body: incoming.body,
+        accept: incoming.headers.accept ?? '',
+        caller: incoming.caller,
+      });
+    } catch (error) {
+      return refusal(error);
+    }
+  }
+
+  /** The path under the repository's present name, or the redirect GitHub sends for a former one. */
+  #currentPath({ method, url }: Incoming): string | Reply {
+    const byId = /^\/repositories\/(\d+)(\/.*)?$/.exec(url.pathname);
+    if (byId) {
+      const repository = this.#state.repositoryById(Number(byId[1]));
+      return repository ? `/repos/${fullName(repository)}${byId[2] ?? ''}` : url.pathname;
+    }
+    const [, owner, name, rest = ''] = /^\/repos\/([^/]+)\/([^/]+)(\/.*)?$/.exec(url.pathname) ?? [];
+    if (!owner || !name || this.#state.findRepository(owner, name)) return url.pathname;
+    const moved = this.#state.findMoved(owner, name);
+    if (!moved) return url.pathname;
+    const location = `${this.#state.url}/repositories/${moved.id}${rest}${url.search}`;
+    return {
+      status: method === 'GET' ? 301 : 307,
+      headers: { location },
+      body: { message: 'Moved Permanently', url: location, documentation_url: DOCUMENTATION },
+    };
+  }
+
+  #send(incoming: Incoming, reply: Reply, response: ServerResponse): number {
+    const raw = typeof reply.body === 'string';
+    const text = reply.body === undefined ? '' : raw ? String(reply.body) : JSON.stringify(reply.body);
+    const etag = `W/"${createHash('sha256').update(text).digest('hex')}"`;
+    const tagged = incoming.method === 'GET' && reply.status === 200;
+    const unchanged = tagged && (incoming.headers['if-none-match'] ?? '').split(/,\s*/).includes(etag);
+    if (!unchanged && incoming.url.pathname !== '/rate_limit') this.#rate.spend(incoming.caller);
+    const status = unchanged ? 304 : reply.status;
+    response.writeHead(status, {
+      'x-github-request-id': `${this.requests.length + 1}`,
+      'x-github-media-type': 'github.v3; format=json',
+      ...this.#rate.headers(incoming.caller),
+      ...(tagged ? { etag, 'cache-control': 'private, max-age=60, s-maxage=60' } : {}),
+      ...(text === '' || unchanged
+        ? {}
+        : { 'content-type': raw ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8' }),
+      ...reply.headers,
+    });
+    response.end(unchanged || status === 204 ? undefined : text);
+    return status;
+  }
+
+  #note(method: string, path: string, status: number, caller: Caller | undefined): void {
+    this.requests.push({
+      method,
+      path,
+      status,
+      at: this.#state.now().getTime(),
+      ...(caller?.kind === 'installation' ? { installation: caller.installation.id } : {}),
+    });
+  }
+}
+
+const DOCUMENTATION = 'https://docs.github.com/rest';
+
+function refusal(error: unknown): Reply {
+  if (!(error instanceof ApiError)) {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { status: 500, body: { message: `The stand-in itself failed: ${message}` } };
+  }
+  return {
+    status: error.status,
+    body: {
+      message: error.message,
+      ...(error.errors ? { errors: error.errors } : {}),
+      documentation_url: DOCUMENTATION,
+      status: String(error.status),
+    },
+  };
+}
+
+function isDelay(fault: Fault | undefined): fault is { delayMs: number } {
+  return typeof fault === 'object' && 'delayMs' in fault;
+}
+
+function isAnswer(fault: Fault | undefined): fault is Extract<Fault, { status: number }> {
+  return typeof fault === 'object' && 'status' in fault;
+}
+
+function parseBody(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiError(400, 'Problems parsing JSON');
+  }
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk);
+  } catch {
+    // The client went away; what it meant to say does not matter any more.
+  }
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,308 @@
+import { type Actions, createActions } from './actions.ts';
+import { Auth } from './auth.ts';
+import { type Fault, type FaultMatch, Faults } from './faults.ts';
+import { createReader, type Reader } from './read.ts';
+import { Router } from './router.ts';
+import { appRoutes } from './routes/app.ts';
+import { checkRoutes } from './routes/checks.ts';
+import { contentRoutes } from './routes/contents.ts';
+import { deliveryRoutes } from './routes/deliveries.ts';
+import { gitRoutes } from './routes/git.ts';
+import { issueRoutes } from './routes/issues.ts';
+import { peopleRoutes } from './routes/people.ts';
+import { pullRoutes } from './routes/pulls.ts';
+import { reactionRoutes } from './routes/reactions.ts';
+import { repositoryRoutes } from './routes/repositories.ts';
+import { reviewRoutes } from './routes/reviews.ts';
+import { statusRoutes } from './routes/statuses.ts';
+import { ApiServer, type ObservedRequest, type ReceivedRequest } from './server.ts';
+import { appKeys, type RepositoryInput, State } from './state.ts';
+import { nodeId, viewAccount, viewApp, viewInstallation } from './views/account.ts';
+import { type SignedRequest, Webhooks } from './webhooks.ts';
+import type { Installation, MergeRecord, Permissions, Role } from './world.ts';
+import { fullName } from './world.ts';
+
+/**
+ * A stateful GitHub for tests and the demo: the REST API that Countersign uses, people who act, signed webhooks, and
+ * faults on demand; git objects, merges and diffs are real, in memory.
+ *
+ * The package `emulate` was tried first as the base. Of what Countersign rests on it would have kept the app's JWT,
+ * users and organisations only: pull request files, pushes to heads, merge refusals, checks' limits, permissions,
+ * reactions, deliveries and conditional requests are missing there or differ from GitHub, so more would have been
+ * overridden than used, against private modules of a bundle.
+ */
+export interface GitHubStandIn extends Actions, Reader {
+  /** Base URL of the API. */
+  readonly url: string;
+  readonly app: {
+    readonly id: number;
+    readonly slug: string;
+    readonly name: string;
+    /** PEM, RSA; good for this process only. */
+    readonly privateKey: string;
+    readonly webhookSecret: string;
+    readonly botLogin: string;
+  };
+  /** Where events go from now on. Without a URL nothing is sent, nor kept for later. */
+  setWebhookUrl(url: string): void;
+
+  addUser(login: string, options?: { type?: 'User' | 'Bot' }): void;
+  addOrganization(login: string): void;
+  addTeam(org: string, slug: string, members: readonly string[]): void;
+  addRepository(input: RepositoryInput): { id: number; fullName: string };
+  /** Installs the app on all repositories of the owner, or on those named. @returns the installation's id. */
+  installApp(owner: string, options?: { repositories?: readonly string[] }): number;
+  /** Removes the installation, with its tokens. */
+  uninstallApp(owner: string): void;
+  setPermission(repo: string, login: string, role: Role | 'none'): void;
+  /** Contexts that must be green before anything is merged into the branch. */
+  requireChecks(repo: string, branch: string, contexts: readonly string[]): void;
+
+  readonly deliveries: readonly SentDelivery[];
+  /** Sends again with the same GUID. @returns the answered status, 0 when there was no answer. */
+  redeliver(guid: string): Promise<number>;
+  /** Keeps events back until they are released, so that they can come late or in another order. */
+  holdDeliveries(): void;
+  releaseDeliveries(order?: 'fifo' | 'reverse'): Promise<void>;
+  /** Resolves when every delivery was answered, and those that the answers set off. */
+  settle(): Promise<void>;
+  /** A request as GitHub would sign it, for tests that post by hand. */
+  signedDelivery(event: string, payload: unknown, guid?: string): SignedRequest;
+
+  /** Makes the next `times` (default: all) matching API requests fail; the first matching fault decides. @returns takes it back. */
+  fail(match: FaultMatch, how: Fault, times?: number): () => void;
+
+  readonly merges: readonly MergeRecord[];
+  readonly requests: readonly ReceivedRequest[];
+  onRequest(listener: (request: ObservedRequest) => void): void;
+  stop(): Promise<void>;
+}
+
+export interface SentDelivery {
+  readonly id: number;
+  readonly guid: string;
+  readonly event: string;
+  readonly action?: string;
+  readonly payload: unknown;
+  /** What the receiver answered last; absent while unsent or unanswered. */
+  readonly status?: number;
+  /** How often it was sent. */
+  readonly attempts: number;
+}
+
+export interface StandInOptions {
+  /** 0, the default, takes a free one. */
+  port?: number;
+  /** Time of everything that happens; tokens and JWTs alone live by the machine's clock. */
+  now?: () => Date;
+  webhookUrl?: string;
+  webhookSecret?: string;
+  /** Name of the app, `Countersign` when left out. */
+  appName?: string;
+  permissions?: Permissions;
+  /** Requests an hour for each installation; GitHub's 5,000 when left out. */
+  rateLimit?: number;
+  /** `lazy`: `mergeable` is `null` on the first read after a change, as on GitHub. `eager`, the default, spares the wait. */
+  mergeability?: 'eager' | 'lazy';
+}
+
+const DEFAULT_PERMISSIONS: Permissions = {
+  checks: 'write',
+  contents: 'write',
+  issues: 'write',
+  members: 'read',
+  metadata: 'read',
+  pull_requests: 'write',
+  statuses: 'write',
+};
+
+/** Starts one; many can run side by side in a process. */
+export async function startGitHub(options: StandInOptions = {}): Promise<GitHubStandIn> {
+  const now = options.now ?? (() => new Date());
+  const secret = options.webhookSecret ?? 'stand-in-webhook-secret';
+  const webhooks = new Webhooks({ secret, now, url: options.webhookUrl });
+  const state = new State({
+    now,
+    webhooks,
+    appName: options.appName ?? 'Countersign',
+    permissions: options.permissions ?? DEFAULT_PERMISSIONS,
+    lazyMergeability: options.mergeability === 'lazy',
+  });
+  webhooks.appId = state.app.id;
+  const keys = appKeys();
+  const auth = new Auth({
+    publicKey: keys.publicKey,
+    appIds: [String(state.app.id), viewApp(state, state.app).client_id],
+  });
+  const faults = new Faults();
+  const server = new ApiServer({
+    state,
+    auth,
+    router: createRouter(),
+    faults,
+    rateLimit: options.rateLimit ?? 5_000,
+  });
+  state.url = await server.listen(options.port ?? 0);
+
+  return {
+    url: state.url,
+    app: {
+      id: state.app.id,
+      slug: state.app.slug,
+      name: state.app.name,
+      privateKey: keys.privateKey,
+      webhookSecret: secret,
+      botLogin: state.app.bot.login,
+    },
+    ...createActions(state),
+    ...createReader(state),
+    ...createWorldBuilder(state, auth),
+    ...createDeliveryDesk(webhooks),
+    fail: (match, how, times = Number.POSITIVE_INFINITY) => faults.add(match, how, times),
+    merges: state.merges,
+    requests: server.requests,
+    onRequest: (listener) => server.onRequest(listener),
+    // A getter would be copied as its value by the spread above, so this one stands last, in the object itself.
+    get deliveries() {
+      return webhooks.deliveries.map(viewDelivery);
+    },
+    async stop() {
+      await webhooks.stop();
+      await server.stop();
+    },
+  };
+}
+
+function createRouter(): Router {
+  const router = new Router();
+  appRoutes(router);
+  deliveryRoutes(router);
+  repositoryRoutes(router);
+  pullRoutes(router);
+  reviewRoutes(router);
+  contentRoutes(router);
+  checkRoutes(router);
+  statusRoutes(router);
+  issueRoutes(router);
+  reactionRoutes(router);
+  peopleRoutes(router);
+  gitRoutes(router);
+  return router;
+}
+
+type WorldBuilder = Pick<
+  GitHubStandIn,
+  | 'addUser'
+  | 'addOrganization'
+  | 'addTeam'
+  | 'addRepository'
+  | 'installApp'
+  | 'uninstallApp'
+  | 'setPermission'
+  | 'requireChecks'
+>;
+
+function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
+  return {
+    addUser(login, { type = 'User' } = {}) {
+      const account = state.account(login, type);
+      if (account.type !== type) throw new Error(`${login} is already a ${account.type}.`);
+    },
+    addOrganization(login) {
+      const account = state.account(login, 'Organization');
+      if (account.type !== 'Organization') throw new Error(`${login} is already a ${account.type}.`);
+    },
+    addTeam: (org, slug, members) => state.addTeam(org, slug, members),
+    addRepository(input) {
+      const repository = state.addRepository(input);
+      return { id: repository.id, fullName: fullName(repository) };
+    },
+    installApp(owner, { repositories } = {}) {
+      const account = state.account(owner);
+      const ids = repositories?.map(
+        (name) => state.repository(name.includes('/') ? name : `${owner}/${name}`).id,
+      );
+      const installation: Installation = {
+        id: state.nextId('installation'),
+        account,
+        selected: ids && new Set(ids),
+        createdAt: state.now(),
+      };
+      state.installations.set(installation.id, installation);
+      announceInstallation(state, installation, 'created');
+      return installation.id;
+    },
+    uninstallApp(owner) {
+      const installation = [...state.installations.values()].find(
+        ({ account }) => account.login.toLowerCase() === owner.toLowerCase(),
+      );
+      if (!installation) throw new Error(`The app is not installed on ${owner}.`);
+      announceInstallation(state, installation, 'deleted');
+      state.installations.delete(installation.id);
+      auth.revoke(installation);
+    },
+    setPermission(repo, login, role) {
+      const { collaborators } = state.repository(repo);
+      const { id } = state.account(login);
+      if (role === 'none') collaborators.delete(id);
+      else collaborators.set(id, role);
+    },
+    requireChecks(repo, branch, contexts) {
+      state.repository(repo).requiredChecks.set(branch, [...contexts]);
+    },
+  };
+}
+
+function announceInstallation(state: State, installation: Installation, action: 'created' | 'deleted'): void {
+  state.webhooks.send('installation', action, {
+    action,
+    installation: viewInstallation(state, installation),
+    repositories: state
+      .repositories()
+      .filter((repository) => state.covers(installation, repository))
+      .map((repository) => ({
+        id: repository.id,
+        node_id: nodeId('Repository', repository.id),
+        name: repository.name,
+        full_name: fullName(repository),
+        private: repository.private,
+      })),
+    requester: null,
+    sender: viewAccount(state, installation.account),
+  });
+}
+
+type DeliveryDesk = Pick<
+  GitHubStandIn,
+  'setWebhookUrl' | 'redeliver' | 'holdDeliveries' | 'releaseDeliveries' | 'settle' | 'signedDelivery'
+>;
+
+function createDeliveryDesk(webhooks: Webhooks): DeliveryDesk {
+  return {
+    setWebhookUrl(url) {
+      webhooks.url = url;
+    },
+    redeliver(guid) {
+      const delivery = webhooks.deliveries.find((one) => one.guid === guid);
+      if (!delivery) throw new Error(`There was no delivery ${guid}.`);
+      return webhooks.redeliver(delivery);
+    },
+    holdDeliveries: () => webhooks.hold(),
+    releaseDeliveries: (order = 'fifo') => webhooks.release(order),
+    settle: () => webhooks.settle(),
+    signedDelivery: (event, payload, guid) => webhooks.sign(event, payload, guid),
+  };
+}
+
+function viewDelivery(delivery: Webhooks['deliveries'][number]): SentDelivery {
+  const { id, guid, event, action, payload, status, attempts } = delivery;
+  return {
+    id,
+    guid,
+    event,
+    ...(action === undefined ? {} : { action }),
+    payload,
+    ...(status === undefined ? {} : { status }),
+    attempts: attempts.length,
+  };
+}

@@ -1,0 +1,236 @@
+import type { Commit, GitObjects } from './git/objects.ts';
+
+/** The state of the stand-in: what GitHub's database would hold. Views turn it into JSON, deeds change it. */
+
+export type Role = 'admin' | 'maintain' | 'write' | 'triage' | 'read';
+export type MergeMethod = 'merge' | 'squash' | 'rebase';
+export type CheckStatus = 'queued' | 'in_progress' | 'completed';
+export type CheckConclusion =
+  | 'success'
+  | 'failure'
+  | 'neutral'
+  | 'cancelled'
+  | 'skipped'
+  | 'timed_out'
+  | 'action_required'
+  | 'stale';
+export type StatusState = 'error' | 'failure' | 'pending' | 'success';
+export type PermissionLevel = 'read' | 'write' | 'admin';
+export type Permissions = Readonly<Record<string, PermissionLevel>>;
+
+export const REACTIONS = ['+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'rocket', 'eyes'] as const;
+export type ReactionContent = (typeof REACTIONS)[number];
+
+export interface Account {
+  readonly id: number;
+  readonly login: string;
+  readonly type: 'User' | 'Bot' | 'Organization';
+  readonly createdAt: Date;
+}
+
+export interface App {
+  readonly id: number;
+  readonly slug: string;
+  readonly name: string;
+  readonly owner: Account;
+  readonly bot: Account;
+  readonly permissions: Permissions;
+  readonly createdAt: Date;
+}
+
+export interface Installation {
+  readonly id: number;
+  readonly account: Account;
+  /** Ids of the chosen repositories; `undefined` for all of the account's. */
+  readonly selected: Set<number> | undefined;
+  readonly createdAt: Date;
+}
+
+export interface Label {
+  readonly id: number;
+  readonly name: string;
+  readonly color: string;
+}
+
+export interface Repository {
+  readonly id: number;
+  readonly owner: Account;
+  name: string;
+  readonly private: boolean;
+  readonly defaultBranch: string;
+  readonly mergeMethods: ReadonlySet<MergeMethod>;
+  readonly git: GitObjects;
+  /** Branch name → commit. */
+  readonly branches: Map<string, string>;
+  /** Account id → role. */
+  readonly collaborators: Map<number, Role>;
+  /** Branch name → contexts that must be green before a merge. */
+  readonly requiredChecks: Map<string, readonly string[]>;
+  readonly labels: Map<string, Label>;
+  readonly issues: Map<number, Issue>;
+  readonly checkSuites: CheckSuite[];
+  readonly statuses: CommitStatus[];
+  readonly parent: Repository | undefined;
+  readonly createdAt: Date;
+  pushedAt: Date;
+  updatedAt: Date;
+}
+
+/** An issue; a pull request is an issue with a `pull`, in GitHub as here. */
+export interface Issue {
+  readonly id: number;
+  readonly number: number;
+  readonly repository: Repository;
+  readonly author: Account;
+  title: string;
+  body: string | null;
+  state: 'open' | 'closed';
+  readonly labels: Label[];
+  readonly comments: Comment[];
+  readonly createdAt: Date;
+  updatedAt: Date;
+  closedAt: Date | undefined;
+  closedBy: Account | undefined;
+  readonly pull: Pull | undefined;
+}
+
+export interface PullRequest extends Issue {
+  readonly pull: Pull;
+}
+
+export interface Pull {
+  readonly id: number;
+  readonly head: { readonly repository: Repository; readonly ref: string; sha: string };
+  /** `sha` is the base branch as it was when the head last moved: GitHub does not follow later pushes to the base. */
+  base: { ref: string; sha: string };
+  draft: boolean;
+  merged: Merged | undefined;
+  readonly reviews: Review[];
+  /** The head and base for which a client has already asked `mergeable`. */
+  mergeabilityAsked: string | undefined;
+}
+
+export interface Merged {
+  readonly at: Date;
+  readonly by: Account;
+  readonly method: MergeMethod;
+  readonly sha: string;
+  /** Where head and base parted, which the merge itself hides from the history. */
+  readonly mergeBase: string;
+}
+
+export interface Review {
+  readonly id: number;
+  readonly author: Account;
+  readonly state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED';
+  readonly body: string;
+  readonly commitSha: string;
+  readonly submittedAt: Date;
+  readonly comments: readonly ReviewComment[];
+}
+
+/** A comment on a line of the diff; `LEFT` is the file before, `RIGHT` after. */
+export interface ReviewComment {
+  readonly id: number;
+  readonly path: string;
+  readonly line: number;
+  readonly side: 'LEFT' | 'RIGHT';
+  readonly startLine: number | null;
+  readonly body: string;
+}
+
+export interface Comment {
+  readonly id: number;
+  readonly issue: Issue;
+  readonly author: Account;
+  body: string;
+  readonly reactions: Reaction[];
+  readonly createdAt: Date;
+  updatedAt: Date;
+}
+
+export interface Reaction {
+  readonly id: number;
+  readonly author: Account;
+  readonly content: ReactionContent;
+  readonly createdAt: Date;
+}
+
+export interface CheckSuite {
+  readonly id: number;
+  readonly app: App;
+  readonly repository: Repository;
+  readonly headSha: string;
+  readonly headBranch: string | null;
+  readonly runs: CheckRun[];
+  readonly createdAt: Date;
+  updatedAt: Date;
+}
+
+export interface CheckRun {
+  readonly id: number;
+  readonly suite: CheckSuite;
+  name: string;
+  status: CheckStatus;
+  conclusion: CheckConclusion | null;
+  startedAt: Date;
+  completedAt: Date | null;
+  externalId: string;
+  detailsUrl: string | undefined;
+  title: string | null;
+  summary: string | null;
+  text: string | null;
+  readonly annotations: Annotation[];
+  actions: readonly CheckAction[];
+}
+
+export interface CheckAction {
+  readonly label: string;
+  readonly description: string;
+  readonly identifier: string;
+}
+
+export interface Annotation {
+  readonly path: string;
+  readonly startLine: number;
+  readonly endLine: number;
+  readonly startColumn: number | null;
+  readonly endColumn: number | null;
+  readonly level: 'notice' | 'warning' | 'failure';
+  readonly title: string | null;
+  readonly message: string;
+  readonly rawDetails: string | null;
+}
+
+export interface CommitStatus {
+  readonly id: number;
+  readonly sha: string;
+  readonly context: string;
+  readonly state: StatusState;
+  readonly description: string | null;
+  readonly targetUrl: string | null;
+  readonly creator: Account;
+  readonly createdAt: Date;
+}
+
+export interface MergeRecord {
+  readonly repo: string;
+  readonly number: number;
+  readonly sha: string;
+  readonly headSha: string;
+  readonly by: string;
+  readonly method: MergeMethod;
+  readonly at: Date;
+}
+
+export function fullName(repository: Repository): string {
+  return `${repository.owner.login}/${repository.name}`;
+}
+
+export function isPullRequest(issue: Issue): issue is PullRequest {
+  return issue.pull !== undefined;
+}
+
+export function headCommit(pr: PullRequest): Commit {
+  return pr.pull.head.repository.git.commitAt(pr.pull.head.sha);
+}

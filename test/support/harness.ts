@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type App, startApp } from '../../src/app.ts';
+import type { AppConfig } from '../../src/config.ts';
+import type { Ids } from '../../src/core/ids.ts';
+import { type Log, silentLog } from '../../src/core/log.ts';
+import { WEBHOOK_PATH } from '../../src/webhook/server.ts';
+import { ManualClock } from './clock.ts';
+import { type GitHubStandIn, startGitHub } from './github/stand-in.ts';
+import { createRequestValidator, type RequestValidator } from './openapi/validator.ts';
+
+export const REPO = 'octo/app';
+
+export interface Harness {
+  github: GitHubStandIn;
+  app: App;
+  clock: ManualClock;
+  config: AppConfig;
+  /** Lets everything that is due now happen, and what the app put off for a moment to say it once. */
+  settle(): Promise<void>;
+  /** Moves time on, in steps small enough that nothing due in between is skipped, and settles. */
+  advance(ms: number): Promise<void>;
+  /** Stops the app and starts it again on the same database. */
+  restart(): Promise<void>;
+  /** Requests that GitHub's own description does not allow, as sentences. */
+  faultyRequests: string[];
+  stop(): Promise<void>;
+}
+
+export interface HarnessOptions {
+  files?: Record<string, string>;
+  log?: Log;
+}
+
+/** Compiling GitHub's description takes a while, and it never changes. */
+let validator: RequestValidator | undefined;
+
+/**
+ * The real app on a real SQLite file, with a stateful GitHub behind it: webhooks go in over HTTP, and what a person
+ * would read is read back. The repository `octo/app` has a maintainer (mia), a writer (will), an outsider (otto)
+ * and an author (ada).
+ */
+export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'));
+  const clock = new ManualClock('2026-03-02T09:00:00.000Z');
+  const github = await startGitHub({ now: () => clock.now() });
+  const faultyRequests: string[] = [];
+  validator ??= createRequestValidator();
+  const validate = validator;
+  github.onRequest(({ method, path, body }) => {
+    faultyRequests.push(...validate({ method, path, body }));
+  });
+
+  github.addOrganization('octo');
+  for (const login of ['mia', 'max', 'will', 'ada', 'otto']) github.addUser(login);
+  github.addRepository({
+    owner: 'octo',
+    name: 'app',
+    files: { 'README.md': '# App\n', 'src/index.ts': 'export const one = 1;\n', ...options.files },
+    collaborators: { mia: 'maintain', max: 'admin', will: 'write', ada: 'write' },
+  });
+  github.installApp('octo');
+
+  const config: AppConfig = {
+    kind: 'app',
+    appId: github.app.id,
+    privateKey: github.app.privateKey,
+    webhookSecret: github.app.webhookSecret,
+    githubApiUrl: github.url,
+    host: '127.0.0.1',
+    port: 0,
+    publicUrl: undefined,
+    databaseUrl: `sqlite:${join(folder, 'countersign.db')}`,
+    artifactsUrl: `file:${join(folder, 'artifacts')}`,
+    logLevel: 'silent',
+  };
+  const ids = countingIds();
+  const start = async () => {
+    const app = await startApp(config, options.log ?? silentLog, { clock, ids, random: () => 0.5 });
+    github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);
+    return app;
+  };
+
+  const harness: Harness = {
+    github,
+    app: await start(),
+    clock,
+    config,
+    faultyRequests,
+    async settle() {
+      for (;;) {
+        await github.settle();
+        await harness.app.queue.idle();
+        await github.settle();
+        const next = await harness.app.storage.read.jobs.nextDue(clock.now());
+        if (next === undefined || next.getTime() - clock.now().getTime() > 1_000) return;
+        clock.moveTo(next);
+        harness.app.queue.poke();
+      }
+    },
+    async advance(ms) {
+      const end = clock.now().getTime() + ms;
+      await harness.settle();
+      for (;;) {
+        const next = await harness.app.storage.read.jobs.nextDue(clock.now());
+        if (next === undefined || next.getTime() > end) break;
+        clock.moveTo(next);
+        harness.app.queue.poke();
+        await harness.settle();
+      }
+      clock.moveTo(new Date(end));
+      harness.app.queue.poke();
+      await harness.settle();
+    },
+    async restart() {
+      await harness.app.stop();
+      harness.app = await start();
+    },
+    async stop() {
+      await harness.app.stop();
+      await github.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return harness;
+}
+
+/** Ids a person can read and a snapshot can hold. */
+function countingIds(): Ids {
+  const counts = new Map<string, number>();
+  return {
+    next(prefix) {
+      const count = (counts.get(prefix) ?? 0) + 1;
+      counts.set(prefix, count);
+      return `${prefix}_${count}`;
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { checkRunContentSchema } from '../../src/effect/effect.ts';
+import { commandOfButton } from '../../src/event/button.ts';
+import { makeOutcome } from '../../src/outcome/outcome.ts';
+import { reason } from '../../src/run/reason.ts';
+import { isRunOver } from '../../src/run/run.ts';
+import { checkRunContent } from '../../src/words/check-run.ts';
+import { at, check, done, finding, makeCi, makeReview, makeState } from './builders.ts';
+import { SCENES, type Scene } from './scenes.ts';
+
+const contentOf = ({ state, approval }: Scene, publicUrl: string | null = null) =>
+  checkRunContent({ state, approval, publicUrl, now: at('13:00') });
+
+describe('check run', () => {
+  it('says the state in words and ends with a fitting conclusion', () => {
+    const lines = Object.entries(SCENES).map(([name, scene]) => {
+      const { state, title, actions } = contentOf(scene);
+      const ending = state.status === 'completed' ? state.conclusion : state.status;
+      return `${name} → ${ending} · ${title} · [${actions.map(({ identifier }) => identifier).join(' ')}]`;
+    });
+    expect(lines.join('\n')).toMatchInlineSnapshot(`
+      "queued → in_progress · Waiting to start · [cancel pause]
+      reviewing → in_progress · Reviewing 3 files · [cancel pause]
+      waiting for CI → in_progress · Waiting for CI: 2 of 5 checks are done · [ci cancel pause]
+      waiting for a countersign → in_progress · Waiting for a maintainer to countersign · [review cancel pause]
+      no checks, two countersigns needed → in_progress · Waiting for maintainers to countersign: 1 of 2 did · [review cancel pause]
+      just asked → in_progress · Waiting for a maintainer to countersign · [review cancel pause]
+      countersigned, but GitHub cannot merge it yet → in_progress · Not merging: GitHub says: merge conflict · [review cancel pause]
+      paused → in_progress · Paused · [resume cancel]
+      retrying → in_progress · Trying review again soon · [cancel pause]
+      merged → success · Merged: countersigned by alice · []
+      changes requested → failure · Changes requested: 1 critical, 1 high, 1 medium · [review]
+      review incomplete → failure · Review incomplete: oxlint timed out · [review]
+      CI failed → failure · CI has not passed: 1 of 2 checks failed · [ci review]
+      no checks, and the settings ask for some → neutral · Not merged: no checks ran, and the settings ask for some · [ci]
+      rejected → failure · Rejected by alice · [rerun]
+      GitHub refused the merge → failure · GitHub refused the merge (403): a rule of the branch forbids it · [rerun]
+      a step broke → failure · Step review failed: the analyzers could not be started · [rerun]
+      CI took too long → failure · CI has not passed: gave up waiting for CI: 1 of 2 checks are done · [ci review]
+      timed out → timed_out · Step review took longer than it may · [rerun]
+      superseded by a push → cancelled · Superseded by a newer push · []
+      superseded before the next look → cancelled · Superseded by a newer push · []
+      closed → cancelled · Stopped: the pull request was closed · []
+      merged by hand → cancelled · Stopped: somebody merged the pull request by hand · []
+      back to draft → skipped · Stopped: the pull request is a draft · []
+      retargeted → cancelled · Stopped: the pull request has a new base branch · []
+      no longer triggered → skipped · Stopped: this chain is not for the pull request as it is now · []
+      cancelled by a person → cancelled · Cancelled by alice · [review]
+      app removed → cancelled · Stopped: the app was removed from this repository · []"
+    `);
+  });
+
+  it.each(Object.entries(SCENES))(
+    'is what the effect takes, with buttons that GitHub takes: %s',
+    (_, scene) => {
+      const content = contentOf(scene);
+      expect(() => checkRunContentSchema.parse(content)).not.toThrow();
+      for (const { label, description, identifier } of content.actions) {
+        expect(label.length).toBeLessThanOrEqual(20);
+        expect(description.length).toBeLessThanOrEqual(40);
+        expect(identifier.length).toBeLessThanOrEqual(20);
+        expect(commandOfButton(identifier)).toBe(`/countersign ${identifier}`);
+      }
+    },
+  );
+
+  it.each(Object.entries(SCENES))('is over exactly when the run is: %s', (_, scene) => {
+    expect(contentOf(scene).state.status === 'completed').toBe(isRunOver(scene.state.run.status));
+  });
+
+  it('is the same at any later moment, so that nothing is sent again', () => {
+    for (const { state, approval } of Object.values(SCENES)) {
+      const later = checkRunContent({ state, approval, publicUrl: null, now: at('23:59') });
+      expect(later).toEqual(contentOf({ state, approval }));
+    }
+  });
+
+  it('never ends as a success when a step said no or gave no verdict', () => {
+    for (const passed of [false, null]) {
+      const state = makeState(
+        {
+          status: 'completed',
+          reason: reason('run.completed', 'every step is done'),
+          finishedAt: at('12:09'),
+        },
+        { review: done(makeReview({ passed, verdict: passed === null ? null : 'REQUEST_CHANGES' })) },
+      );
+      expect(contentOf({ state, approval: null }).state).toMatchObject({ conclusion: 'failure' });
+    }
+  });
+
+  it('ends as a failure when a step’s outcome is a no of a kind without words of its own', () => {
+    const no = makeOutcome<'action_result'>({
+      outcome_kind: 'action_result',
+      summary: 'the licence is not allowed',
+      passed: false,
+      action: 'licence',
+      details: {},
+    });
+    const state = makeState(
+      { status: 'completed', reason: reason('run.completed', 'every step is done'), finishedAt: at('12:09') },
+      { review: done(makeReview()), ci: done(makeCi([])), changes: done(no) },
+    );
+    expect(contentOf({ state, approval: null })).toMatchObject({
+      title: 'Step changes says no: the licence is not allowed',
+      state: { conclusion: 'failure' },
+    });
+  });
+
+  it('ends as a success when a chain that merges nothing did all it had to', () => {
+    const state = makeState(
+      { status: 'completed', reason: reason('run.completed', 'every step is done'), finishedAt: at('12:09') },
+      { review: done(makeReview()), ci: done(makeCi([])) },
+    );
+    expect(contentOf({ state, approval: null })).toMatchObject({
+      title: 'Done',
+      state: { conclusion: 'success' },
+    });
+  });
+
+  it('points to the page of the run when there is a public address', () => {
+    const scene = { state: makeState({}), approval: null };
+    expect(contentOf(scene, 'https://cs.example/').details_url).toBe('https://cs.example/runs/run_01');
+    expect(contentOf(scene).details_url).toBeNull();
+  });
+
+  it('puts file-level findings at line 1 and keeps the range of the others', () => {
+    const { line: _, ...wholeFile } = finding({ severity: 'info', file: 'b.ts', end_line: 9 });
+    const findings = [finding({ severity: 'medium', file: 'a.ts', line: 3, end_line: 5 }), wholeFile];
+    const state = makeState({}, { review: done(makeReview({ findings })) });
+    expect(
+      contentOf({ state, approval: null }).annotations.map(({ path, start_line, end_line, level }) => [
+        path,
+        start_line,
+        end_line,
+        level,
+      ]),
+    ).toEqual([
+      ['a.ts', 3, 5, 'warning'],
+      ['b.ts', 1, 1, 'notice'],
+    ]);
+  });
+
+  it('does not link a check to an address that is not the web’s', () => {
+    const ci = makeCi([check('sly', { url: 'javascript:alert(1)' })]);
+    const { summary } = contentOf({ state: makeState({}, { ci: done(ci) }), approval: null });
+    expect(summary).toContain('| ✅ | sly | success | 1 min |');
+  });
+});

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { explain, explainText, plainLine } from '../../src/run/explain.ts';
+import { reason } from '../../src/run/reason.ts';
+import { STEP_STATUSES } from '../../src/run/run.ts';
+import { why } from '../../src/run/why.ts';
+import {
+  done,
+  ends,
+  finding,
+  makeApproval,
+  makeCi,
+  makeReview,
+  makeState,
+  mergedOutcome,
+} from './builders.ts';
+import { SCENES } from './scenes.ts';
+
+describe('explain', () => {
+  it('lets only the steps on the way to the merge have a say', () => {
+    const { state, approval } = SCENES.merged ?? { state: makeState({}), approval: null };
+    const broken = state.invocations.map((step) =>
+      step.stepId === 'changes' ? { ...step, ...ends('failed', reason('step.failed.error', 'no')) } : step,
+    );
+    expect(explain({ ...state, invocations: broken }, approval)).toEqual(explain(state, approval));
+  });
+
+  it('explains a chain that merges nothing by all of its steps', () => {
+    const state = makeState(
+      { status: 'completed', reason: reason('run.completed', 'every step is done') },
+      { review: done(makeReview()) },
+    );
+    const steps = state.run.definition.steps.slice(0, 1);
+    const alone = {
+      run: { ...state.run, definition: { ...state.run.definition, steps } },
+      invocations: state.invocations.slice(0, 1),
+    };
+    expect(explain(alone, null)).toMatchObject({
+      status: 'met',
+      summary: 'every step is done; this chain merges nothing',
+    });
+  });
+
+  it('is met only when every step on the way is done with a yes', () => {
+    const statuses = fc.constantFrom(...STEP_STATUSES);
+    const passed = fc.constantFrom(true, false, null);
+    fc.assert(
+      fc.property(statuses, passed, statuses, statuses, passed, (review, approves, ci, merge, merged) => {
+        const state = makeState(
+          {},
+          {
+            review: { ...done(makeReview({ passed: approves })), status: review },
+            ci: { ...done(makeCi([])), status: ci },
+            merge: { ...done({ ...mergedOutcome, passed: merged }), status: merge },
+          },
+        );
+        const allYes =
+          [review, ci, merge].every((status) => status === 'completed') &&
+          approves === true &&
+          merged === true;
+        expect(explain(state, makeApproval({ decision: why('met', 'go') })).status === 'met').toBe(allYes);
+      }),
+    );
+  });
+
+  it('calls a missing outcome unknown, never met', () => {
+    const state = makeState({}, { review: { status: 'completed' } });
+    expect(explain(state, null).reasons[0]).toMatchObject({ status: 'unknown' });
+  });
+
+  it('names the first cause, not the steps that were skipped because of it', () => {
+    const { state, approval } = SCENES['review incomplete'] ?? { state: makeState({}), approval: null };
+    expect(explain(state, approval).summary).toMatch(/^not merged: review: .*oxlint timed out/);
+  });
+
+  it('lists the worst findings first and counts those it leaves out', () => {
+    const findings = [finding({ severity: 'high' }), ...Array.from({ length: 30 }, () => finding())];
+    const review = makeReview({ findings, passed: false, verdict: 'REQUEST_CHANGES' });
+    const [step] = explain(makeState({}, { review: done(review) }), null).reasons;
+    expect(step?.reasons).toHaveLength(21);
+    expect(step?.reasons[0]?.summary).toMatch(/^critical: /);
+    expect(step?.reasons.at(-1)).toEqual(why('unmet', 'and 11 more findings'));
+  });
+
+  it('does not use the decision of another step’s approval', () => {
+    const state = makeState({}, { merge: { status: 'waiting_approval' } });
+    const other = makeApproval({ invocationId: 'inv_other', decision: why('unmet', 'not merging: no') });
+    expect(explain(state, other).reasons.at(-1)).toEqual(why('pending', 'merge waits for a countersign'));
+  });
+
+  it('gives the same answer to the same facts', () => {
+    for (const { state, approval } of Object.values(SCENES)) {
+      expect(explain(state, approval)).toEqual(explain(structuredClone(state), structuredClone(approval)));
+    }
+  });
+});
+
+describe('explainText', () => {
+  it('draws the tree with one line a reason', () => {
+    const tree = why('unmet', 'not merging: b', [
+      why('met', 'a'),
+      why('unmet', 'b', [why('pending', 'c', [], ['x', 'y'])]),
+      why('unknown', 'd'),
+    ]);
+    expect(explainText(tree)).toMatchInlineSnapshot(`
+      "✘ not merging: b
+        ✔ a
+        ✘ b
+          … c (x, y)
+        ? d"
+    `);
+  });
+});
+
+describe('plainLine', () => {
+  it('leaves nothing that a terminal would obey', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(plainLine(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);
+      }),
+    );
+  });
+
+  it('leaves ordinary text as it is', () => {
+    expect(plainLine('Grüße, 世界 🚀: a/b.ts:12')).toBe('Grüße, 世界 🚀: a/b.ts:12');
+  });
+});

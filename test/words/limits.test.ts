@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { defaultSettings } from '../../src/chain/settings.ts';
+import { makeOutcome } from '../../src/outcome/outcome.ts';
+import { explain } from '../../src/run/explain.ts';
+import { reason } from '../../src/run/reason.ts';
+import { why } from '../../src/run/why.ts';
+import { approvalComment } from '../../src/words/approval-comment.ts';
+import { checkRunContent } from '../../src/words/check-run.ts';
+import { statusComment } from '../../src/words/status-comment.ts';
+import { at, check, done, ends, finding, makeApproval, makeCi, makeReview, makeState } from './builders.ts';
+
+const LIMIT = 65_535;
+/** Every letter of it grows when it is encoded, and most take more than one byte. */
+const nasty = (letters: number) => '`|<@é💥'.repeat(Math.ceil(letters / 7)).slice(0, letters);
+
+const findings = Array.from({ length: 1_000 }, (_, index) =>
+  finding({
+    severity: index % 2 === 0 ? 'critical' : 'low',
+    file: `${nasty(200)}/${index}.ts`,
+    line: index + 1,
+    description: nasty(2_000),
+    suggestion: nasty(2_000),
+    rule: nasty(200),
+    evidence: nasty(300),
+  }),
+);
+const checks = Array.from({ length: 500 }, (_, index) =>
+  check(`${nasty(200)} ${index}`, {
+    state: index % 3 === 0 ? 'failed' : 'passed',
+    url: `https://ci.example/${nasty(1_000)}`,
+  }),
+);
+const huge = makeState(
+  {
+    status: 'completed',
+    reason: reason('run.completed.changes_requested', nasty(4_000)),
+    finishedAt: at('12:09'),
+  },
+  {
+    review: done(
+      makeReview({
+        passed: false,
+        verdict: 'REQUEST_CHANGES',
+        summary: nasty(4_000),
+        findings,
+        left_out: Array.from({ length: 3_000 }, (_, index) => ({
+          path: `${nasty(4_000)}${index}`,
+          reason: nasty(500),
+        })),
+        analyzers: Array.from({ length: 50 }, () => ({
+          name: nasty(300),
+          version: nasty(300),
+          status: 'crashed' as const,
+          files: 1,
+          duration_ms: 1,
+          message: nasty(1_000),
+        })),
+      }),
+    ),
+    ci: done(makeCi(checks, { summary: nasty(4_000) })),
+    merge: ends('failed', reason('step.failed.error', nasty(4_000))),
+    changes: ends('failed', reason('step.failed.error', nasty(4_000))),
+  },
+);
+const deep = why(
+  'unmet',
+  nasty(4_000),
+  Array.from({ length: 300 }, () =>
+    why('unmet', nasty(4_000), [why('unmet', nasty(4_000), [], [nasty(4_000)])], Array(50).fill(nasty(500))),
+  ),
+);
+const hugeApproval = makeApproval({
+  baseRef: nasty(250),
+  decision: deep,
+  countersignedBy: Array.from({ length: 300 }, (_, index) => `${nasty(39)}${index}`),
+});
+const content = checkRunContent({ state: huge, approval: hugeApproval, publicUrl: null, now: at('13:00') });
+
+describe('a check run of 1,000 findings, 500 checks and 3,000 files left out', () => {
+  it('keeps summary and text inside GitHub’s limit of bytes', () => {
+    expect(Buffer.byteLength(content.summary)).toBeLessThanOrEqual(LIMIT);
+    expect(Buffer.byteLength(content.text)).toBeLessThanOrEqual(LIMIT);
+  });
+
+  it('still has all its parts, each whole', () => {
+    for (const heading of [
+      '### Why',
+      '### Review: changes requested',
+      '#### Must be fixed',
+      '### CI:',
+      '### Steps',
+    ]) {
+      expect(content.summary).toContain(heading);
+    }
+    expect(content.summary).not.toContain('did not fit');
+    expect(content.summary.split('<details>')).toHaveLength(content.summary.split('</details>').length);
+  });
+
+  it('goes on below the summary, and says how many are still left out and where they are', () => {
+    expect(content.text).toMatch(/### All findings/);
+    expect(content.text).toMatch(/### All checks/);
+    const [, left] =
+      /… and (\d+) more, `countersign run show run_01 --json` prints them all/.exec(content.text) ?? [];
+    const shown = content.text.split('### All checks')[0]?.match(/^- [🔴🔵]/gmu)?.length ?? 0;
+    expect(shown + Number(left)).toBe(1_000);
+  });
+
+  it('has the 500 worst findings as annotations, and says so', () => {
+    expect(content.annotations).toHaveLength(500);
+    expect(content.annotations.every(({ level }) => level === 'failure')).toBe(true);
+    expect(content.summary).toContain('The 500 worst of 1,000 findings are shown in the diff');
+  });
+
+  it('keeps every annotation inside GitHub’s limits', () => {
+    for (const note of content.annotations) {
+      expect(note.title.length).toBeLessThanOrEqual(255);
+      expect(Buffer.byteLength(note.message)).toBeLessThanOrEqual(64 * 1_024);
+      expect(note.end_line).toBeGreaterThanOrEqual(note.start_line);
+    }
+  });
+
+  it('has a title of one line that a list of checks can show', () => {
+    expect(content.title.length).toBeLessThanOrEqual(255);
+    expect(content.title).not.toMatch(/\n/);
+  });
+});
+
+describe('many outcomes of one kind', () => {
+  it('leaves out whole parts that do not fit, and says so', () => {
+    const state = makeState({ status: 'completed', reason: reason('run.completed', 'done') });
+    const review = done(makeReview({ findings, verdict: 'REQUEST_CHANGES', passed: false }));
+    state.invocations = state.invocations.flatMap((step) => [
+      { ...step, ...review },
+      { ...step, ...review },
+    ]);
+    const many = checkRunContent({ state, approval: null, publicUrl: null, now: at('13:00') });
+    expect(Buffer.byteLength(many.summary)).toBeLessThanOrEqual(LIMIT);
+    expect(many.summary).toMatch(/\d+ more parts did not fit here/);
+  });
+
+  it('keeps a gate of 1,000 criteria inside the limit', () => {
+    const gate = makeOutcome<'gate_verdict'>({
+      outcome_kind: 'gate_verdict',
+      summary: nasty(4_000),
+      passed: false,
+      gate_passed: false,
+      feedback: '',
+      notes: [],
+      criteria: Array.from({ length: 1_000 }, (_, index) => ({
+        id: `c${index}`,
+        description: nasty(2_000),
+        passed: false,
+        evidence: nasty(2_000),
+      })),
+      blocking_reason: nasty(4_000),
+      next_action: nasty(4_000),
+    });
+    const state = makeState(
+      { status: 'completed', reason: reason('run.completed', 'x') },
+      { review: done(gate) },
+    );
+    const { summary } = checkRunContent({ state, approval: null, publicUrl: null, now: at('13:00') });
+    expect(Buffer.byteLength(summary)).toBeLessThanOrEqual(LIMIT);
+    expect(summary).toMatch(/### Gate: not passed/);
+    expect(explain(state, null).reasons.flatMap(({ reasons }) => reasons).length).toBeLessThanOrEqual(1_001);
+  });
+});
+
+describe('comments', () => {
+  it('keeps the status comment of 60 huge runs inside the limit, with its marker first', () => {
+    const body = statusComment(
+      Array.from({ length: 60 }, () => ({ state: huge, approval: hugeApproval, checkRunUrl: null })),
+    );
+    expect(body.length).toBeLessThanOrEqual(65_536);
+    expect(body.split('\n')[0]).toBe('<!-- countersign:status -->');
+    expect(body).toMatch(/… and \d+ more chains, each with a check run of its own\.$/);
+  });
+
+  it.each(['open', 'countersigned', 'rejected', 'void'] as const)(
+    'keeps a huge approval comment inside the limit when %s, with its marker first',
+    (status) => {
+      const state = {
+        ...huge,
+        run: {
+          ...huge.run,
+          settings: {
+            ...defaultSettings,
+            countersign: {
+              ...defaultSettings.countersign,
+              teams: Array.from({ length: 50 }, (_, index) => `acme/${'t'.repeat(2_000)}${index}`),
+              users: Array.from({ length: 50 }, (_, index) => `u${index}`),
+            },
+          },
+        },
+      };
+      const body = approvalComment({ state, approval: { ...hugeApproval, status } });
+      expect(body.length).toBeLessThanOrEqual(65_536);
+      expect(body.split('\n')[0]).toMatch(/^<!-- countersign:approval head=\S+ base=.* -->$/);
+    },
+  );
+});

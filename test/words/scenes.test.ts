@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { explain, explainText } from '../../src/run/explain.ts';
+import { approvalComment } from '../../src/words/approval-comment.ts';
+import { checkRunContent } from '../../src/words/check-run.ts';
+import { statusComment } from '../../src/words/status-comment.ts';
+import { at } from './builders.ts';
+import { SCENES, type Scene } from './scenes.ts';
+
+/**
+ * Everything people see of a run at one moment, in one page to read through. Kept as .txt: formatters rewrite the
+ * tables of .md files.
+ */
+function page({ state, approval }: Scene): string {
+  const check = checkRunContent({
+    state,
+    approval,
+    publicUrl: 'https://countersign.example',
+    now: at('13:00'),
+  });
+  const ending = check.state.status === 'completed' ? check.state.conclusion : check.state.status;
+  return [
+    '=== STATUS COMMENT ===',
+    statusComment([{ state, approval, checkRunUrl: 'https://github.com/acme/shop/runs/1' }]),
+    ...(approval === null ? [] : ['=== APPROVAL COMMENT ===', approvalComment({ state, approval })]),
+    `=== CHECK RUN: ${check.name} · ${ending} · ${check.title} ===`,
+    check.summary,
+    ...(check.text === '' ? [] : ['--- text ---', check.text]),
+    `--- buttons: ${check.actions.map(({ label }) => label).join(', ') || 'none'} ---`,
+    ...check.annotations.map(
+      (note) => `--- ${note.path}:${note.start_line} ${note.level} · ${note.title}\n${note.message}`,
+    ),
+    '=== WHY ===',
+    explainText(explain(state, approval)),
+    '',
+  ].join('\n');
+}
+
+describe('what people read', () => {
+  it.each(Object.entries(SCENES))('%s', async (name, scene) => {
+    await expect(page(scene)).toMatchFileSnapshot(`snapshots/${name.replaceAll(/[^A-Za-z]+/g, '-')}.txt`);
+  });
+});

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fitting } from '../../src/words/fitting.ts';
+import { link } from '../../src/words/link.ts';
+import { asSentence, capital, clip, listed, plural, reactionEmoji, utc } from '../../src/words/pretty.ts';
+
+describe('small words', () => {
+  it.each([
+    [() => plural(1, 'file'), '1 file'],
+    [() => plural(3_000, 'file'), '3,000 files'],
+    [() => listed([], 'or'), ''],
+    [() => listed(['a'], 'or'), 'a'],
+    [() => listed(['a', 'b', 'c'], 'and'), 'a, b and c'],
+    [() => capital('émile'), 'Émile'],
+    [() => asSentence('it is so'), 'It is so.'],
+    [() => asSentence('Is it?'), 'Is it?'],
+    [() => utc(new Date('2025-03-01T12:05:59Z')), '2025-03-01 12:05 UTC'],
+    [() => reactionEmoji('rocket'), '🚀'],
+    [() => reactionEmoji('<new>'), ':new:'],
+  ])('%s is %s', (make, expected) => {
+    expect(make()).toBe(expected);
+  });
+
+  it('clip keeps at most so many letters and never half a pair', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 20 }), (text, letters) => {
+        const clipped = clip(text, letters);
+        expect(Array.from(clipped).length).toBeLessThanOrEqual(letters);
+        expect(clipped === text || clipped.endsWith('…')).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('fitting', () => {
+  it('never takes more bytes or items than it may, and counts the rest', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: 'binary' })),
+        fc.integer({ min: 0, max: 200 }),
+        fc.integer({ min: 0, max: 20 }),
+        (items, bytes, count) => {
+          const { lines, left } = fitting(items, (item) => item, { bytes, items: count });
+          expect(Buffer.byteLength(lines.join('\n'))).toBeLessThanOrEqual(bytes);
+          expect(lines.length).toBeLessThanOrEqual(count);
+          expect(lines).toEqual(items.slice(0, items.length - left));
+        },
+      ),
+    );
+  });
+});
+
+describe('link', () => {
+  it.each([
+    ['https://ci.example/a?b=c&d=1#e', '[x](https://ci.example/a?b=c&d=1#e)'],
+    ['http://ci.example/(a)|`*', '[x](http://ci.example/%28a%29%7c%60%2a)'],
+    ['javascript:alert(1)', 'x'],
+    ['data:text/html,x', 'x'],
+    ['/relative', 'x'],
+    ['', 'x'],
+    [null, 'x'],
+    [`https://ci.example/${'a'.repeat(2_000)}`, 'x'],
+  ])('of %s is %s', (address, expected) => {
+    expect(link('x', address)).toBe(expected);
+  });
+});

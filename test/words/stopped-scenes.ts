@@ -1,0 +1,68 @@
+import type { Approval } from '../../src/policy/approval.ts';
+import { type ReasonCode, reason } from '../../src/run/reason.ts';
+import type { RunStatus } from '../../src/run/run.ts';
+import { why } from '../../src/run/why.ts';
+import {
+  at,
+  check,
+  done,
+  ends,
+  HEAD,
+  makeApproval,
+  makeCi,
+  makeReview,
+  makeState,
+  NEWER,
+} from './builders.ts';
+import type { Scene } from './scenes.ts';
+
+function cancelled(code: ReasonCode, summary: string, approval: Partial<Approval> | null = null): Scene {
+  const status: RunStatus = code.startsWith('run.aborted') ? 'aborted' : 'cancelled';
+  return {
+    state: makeState(
+      { status, reason: reason(code, summary), finishedAt: at('12:09') },
+      {
+        review: done(makeReview()),
+        ci: done(makeCi([check('build'), check('test')])),
+        merge: ends('cancelled', reason('step.cancelled', summary)),
+        changes: ends('skipped', reason('step.skipped.condition', 'its condition does not hold')),
+      },
+    ),
+    approval: approval && makeApproval({ status: 'void', ...approval }),
+  };
+}
+
+/** Runs that something outside ended while the maintainers were being asked. */
+export const STOPPED: Record<string, Scene> = {
+  'superseded by a push': cancelled(
+    'run.cancelled.superseded',
+    'not merging: the head moved from abc1234 to fed9876',
+    {
+      decision: why('unmet', 'not merging: the head moved from abc1234 to fed9876', [
+        why('met', 'the pull request is open'),
+        why('unmet', 'the head moved from abc1234 to fed9876'),
+      ]),
+    },
+  ),
+  'superseded before the next look': (() => {
+    const scene = cancelled('run.cancelled.superseded', 'a newer commit was pushed', {});
+    scene.state.run.reason = reason('run.cancelled.superseded', 'a newer commit was pushed', [
+      { kind: 'commit', id: HEAD, label: 'abc1234' },
+      { kind: 'commit', id: NEWER, label: 'fed9876' },
+    ]);
+    return scene;
+  })(),
+  closed: cancelled('run.cancelled.closed', 'the pull request was closed', {}),
+  'merged by hand': cancelled('run.cancelled.merged_elsewhere', 'the pull request was merged by hand', {}),
+  'back to draft': cancelled('run.cancelled.draft', 'the pull request is a draft', {}),
+  retargeted: cancelled('run.cancelled.retargeted', 'the base changed from main to next', {}),
+  'no longer triggered': cancelled('run.cancelled.not_triggered', 'the label "ready" is gone', {}),
+  'cancelled by a person': (() => {
+    const scene = cancelled('run.cancelled.by_person', 'cancelled by alice', {});
+    scene.state.run.reason = reason('run.cancelled.by_person', 'cancelled by alice', [
+      { kind: 'person', id: 'alice', label: 'alice' },
+    ]);
+    return scene;
+  })(),
+  'app removed': cancelled('run.aborted.installation_gone', 'the app was removed from this repository'),
+};

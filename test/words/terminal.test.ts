@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { deliveryList, runList, runShow, table } from '../../src/words/terminal.ts';
+import { at, makeRun } from './builders.ts';
+import { SCENES } from './scenes.ts';
+
+describe('tables for the terminal', () => {
+  it('align their columns, wide letters included', () => {
+    expect(
+      `\n${table(
+        ['A', 'BRANCH', 'C'],
+        [
+          ['1', '日本', 'x'],
+          ['22', 'fix-🚀', 'y'],
+          ['3', 'café', 'z'],
+        ],
+      )}`,
+    ).toMatchInlineSnapshot(`
+      "
+      A   BRANCH  C
+      1   日本    x
+      22  fix-🚀  y
+      3   café    z"
+    `);
+  });
+
+  it('cut a cell that would push the others off the screen', () => {
+    expect(table(['A', 'B'], [['x'.repeat(500), 'y']]).split('\n')[1]).toBe(`${'x'.repeat(59)}…  y`);
+  });
+
+  it('list runs', () => {
+    const runs = [
+      makeRun({ id: 'run_02', status: 'waiting_approval' }),
+      makeRun({
+        id: 'run_01',
+        pullRequest: null,
+        chain: 'nightly',
+        status: 'failed',
+        updatedAt: at('09:00'),
+      }),
+    ];
+    expect(`\n${runList(runs, at('12:08'))}`).toMatchInlineSnapshot(`
+      "
+      RUN     CHAIN      PULL REQUEST  HEAD     STATUS            UPDATED
+      run_02  pr-review  acme/shop#7   abc1234  waiting_approval  3 min ago
+      run_01  nightly    acme/shop     abc1234  failed            3 h 8 min ago"
+    `);
+    expect(runList([], at('12:08'))).toBe('No runs.');
+  });
+
+  it('show one run', () => {
+    const { state, approval } = SCENES['changes requested'] ?? { state: undefined, approval: null };
+    expect(state && `\n${runShow(state, approval, at('12:08'))}`).toMatchInlineSnapshot(`
+      "
+      acme/shop#7 at abc1234, chain pr-review, run run_01
+      Changes requested: 1 critical, 1 high, 1 medium
+      Created 2025-03-01T12:00:00.000Z, updated 3 min ago
+
+      STEP     STATE       TOOK   REASON
+      review   not passed  1 min  1 critical and 1 high finding in 3 files must be fixed firs…
+      ci       skipped            its condition does not hold: {{ steps.review.outcome.passed…
+      merge    skipped            its condition does not hold: {{ steps.ci.outcome.passed }}
+      changes  done               commented on #7
+
+      ✘ not merged: review: 1 critical and 1 high finding in 3 files must be fixed first; 1 medium finding can wait.
+        ✘ review: 1 critical and 1 high finding in 3 files must be fixed first; 1 medium finding can wait.
+          ✘ critical: A cloud access key is written into the code. (src/config.ts:12)
+          ✘ high: A value from outside is put into an SQL statement. (src/db.ts:8)
+        ✘ ci was skipped: its condition does not hold: {{ steps.review.outcome.passed }}
+        ✘ merge was skipped: its condition does not hold: {{ steps.ci.outcome.passed }}"
+    `);
+  });
+
+  it('list deliveries', () => {
+    const delivery = {
+      id: 3,
+      guid: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+      event: 'pull_request',
+      action: 'opened',
+      installationId: 1,
+      receivedAt: at('12:00'),
+      status: 'failed' as const,
+      attempts: 2,
+      error: 'GitHub did not answer\nsecond line',
+      finishedAt: null,
+    };
+    expect(
+      `\n${deliveryList([delivery, { ...delivery, id: 2, event: 'ping', action: null, error: null }], at('12:08'))}`,
+    ).toMatchInlineSnapshot(`
+      "
+      DELIVERY  GUID                                  EVENT                STATUS  ATTEMPTS  RECEIVED   ERROR
+      3         72d3162e-cc78-11e3-81ab-4c9367dc0958  pull_request.opened  failed  2         8 min ago  GitHub did not answer second line
+      2         72d3162e-cc78-11e3-81ab-4c9367dc0958  ping                 failed  2         8 min ago"
+    `);
+    expect(deliveryList([], at('12:08'))).toBe('No deliveries.');
+  });
+});

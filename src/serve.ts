@@ -17,7 +17,7 @@ export async function serve(env: Environment): Promise<Started> {
   if (!read.ok) return { ok: false, code: 'config.invalid', message: badSettings(read.faults) };
   const { config } = read;
   if (config.kind === 'setup') {
-    process.stderr.write(setupOffered(config.port));
+    process.stderr.write(setupOffered(config.port, config.publicUrl));
     await offerSetup(config);
     return { ok: true };
   }

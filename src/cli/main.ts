@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { systemClock } from '../core/clock.ts';
+import { runCli } from './command-line.ts';
 import { createTools } from './compose.ts';
-import { runCli } from './run.ts';
 
 // A reader that has seen enough, such as `head`, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -19,16 +19,14 @@ export function createPace(): Pace {
     take(installationId, now) {
       const at = now.getTime();
       const times = (taken.get(installationId) ?? []).filter((time) => time > at - 3_600_000);
-      for (const { ms, writes } of WINDOWS) {
-        const inside = times.filter((time) => time > at - ms);
-        const blocking = inside.length >= writes ? inside[inside.length - writes] : undefined;
-        if (blocking !== undefined) {
-          taken.set(installationId, times);
-          return new Date(blocking + ms);
-        }
-      }
-      times.push(at);
       taken.set(installationId, times);
+      const rooms = WINDOWS.flatMap(({ ms, writes }) => {
+        const inside = times.filter((time) => time > at - ms);
+        const blocking = inside[inside.length - writes];
+        return blocking === undefined ? [] : [blocking + ms];
+      });
+      if (rooms.length > 0) return new Date(Math.max(...rooms));
+      times.push(at);
       return undefined;
     },
   };

@@ -68,31 +68,38 @@ export interface MergeDecision {
 const PROOF_LIFETIME_MS = 10_000;
 
 /**
- * That a merge is allowed, for one head, one base and a few seconds. The class itself is not exported, so nothing but
- * `judgeMerge` can make one, and a look-alike object fails `isFreshProof`: invariant I1 in the type system.
+ * That a merge is allowed, for one head, one base and a few seconds. Only `judgeMerge` makes them: every proof it made is
+ * in a set that nothing else can write to, so a look-alike, a copy or one made through `constructor` is none. What it is
+ * about is a frozen copy, and its time a number, so neither can be changed afterwards: invariant I1 in the type system.
  */
 class Proof {
-  readonly #minted = true;
-  readonly question: MergeQuestion;
+  readonly question: Readonly<MergeQuestion>;
   readonly countersignedBy: readonly string[];
-  readonly mintedAt: Date;
+  /** Milliseconds since 1970. */
+  readonly mintedAt: number;
 
-  constructor(question: MergeQuestion, countersignedBy: readonly string[], mintedAt: Date) {
-    this.question = question;
-    this.countersignedBy = countersignedBy;
+  constructor(question: MergeQuestion, countersignedBy: readonly string[], mintedAt: number) {
+    this.question = Object.freeze(structuredClone(question));
+    this.countersignedBy = Object.freeze([...countersignedBy]);
     this.mintedAt = mintedAt;
     Object.freeze(this);
-  }
-
-  static holds(value: object): boolean {
-    return #minted in value && (value as Proof).#minted;
   }
 }
 export type MergeProof = Proof;
 
-/** Whether this is a proof the gate minted, and not too long ago. */
+const minted = new WeakSet<object>();
+
+function mint(question: MergeQuestion, countersignedBy: readonly string[], at: Date): Proof {
+  const proof = new Proof(question, countersignedBy, at.getTime());
+  minted.add(proof);
+  return proof;
+}
+
+/** Whether this is a proof the gate minted, and not too long ago; one from the future, after a clock was set back, is none. */
 export function isFreshProof(value: object, now: Date): value is MergeProof {
-  return Proof.holds(value) && now.getTime() - (value as Proof).mintedAt.getTime() <= PROOF_LIFETIME_MS;
+  if (!minted.has(value)) return false;
+  const age = now.getTime() - (value as Proof).mintedAt;
+  return age >= 0 && age <= PROOF_LIFETIME_MS;
 }
 
 const RANK: Record<string, number> = { none: 0, read: 1, triage: 2, write: 3, maintain: 4, admin: 5 };
@@ -158,7 +165,7 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
     countersignedBy,
     rejectedBy,
     void: about.some((reason) => reason.status === 'unmet'),
-    proof: status === 'met' ? new Proof(question, countersignedBy, facts.readAt) : undefined,
+    proof: status === 'met' ? mint(question, countersignedBy, facts.readAt) : undefined,
   };
 }
 
@@ -184,7 +191,8 @@ function countersigns(
   approving: readonly Reactor[],
   countersignedBy: readonly string[],
 ): Why {
-  const { count } = question.rules;
+  // Whatever the settings say: nothing merges without at least one.
+  const count = Math.max(1, question.rules.count);
   const details = approving.map((person) => {
     const because = ineligibleBecause(person, question.rules, facts);
     return because === undefined
@@ -225,9 +233,12 @@ export function sameAnswer(a: Why | null, b: Why): boolean {
   return a !== null && openEnds(a).join('\n') === openEnds(b).join('\n');
 }
 
+/** Everything below the root that is not met; the root only repeats one of them. */
 function openEnds(tree: Why): string[] {
-  const below = tree.reasons.flatMap(openEnds);
-  return tree.status === 'met' || below.length > 0 ? below : [`${tree.status} ${tree.summary}`];
+  return tree.reasons.flatMap((reason) => [
+    ...(reason.status === 'met' ? [] : [`${reason.status} ${reason.summary}`]),
+    ...openEnds(reason),
+  ]);
 }
 
 const short = (sha: string) => sha.slice(0, 7);

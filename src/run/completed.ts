@@ -14,8 +14,11 @@ export function completedReason(state: RunState): Reason {
       return reason('run.completed.changes_requested', outcome.summary);
     }
   }
-  const hasMerge = state.run.definition.steps.some((step) => step.uses.name === 'gh-merge');
-  if (!hasMerge) return reason('run.completed', 'every step is done');
+  const merge = state.invocations.find(
+    (step) => state.run.definition.steps[step.stepIndex]?.uses.name === 'gh-merge',
+  );
+  if (!merge) return reason('run.completed', 'every step is done');
   const unmet = outcomes.find((outcome) => outcome.passed !== true);
-  return reason('run.completed.not_merged', unmet?.summary ?? 'the merge step was skipped');
+  const because = merge.status === 'skipped' ? unmet?.summary : merge.reason?.summary;
+  return reason('run.completed.not_merged', because ?? 'the merge step was skipped');
 }

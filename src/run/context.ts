@@ -27,7 +27,7 @@ export function conditionContext(
  * A head without any checks has no CI verdict (`passed: null`). Whether that may merge is the repository's setting, so
  * for conditions the setting answers; the stored outcome stays what it is.
  */
-function asConditionsSeeIt(outcome: Outcome, state: RunState): Outcome {
+export function asConditionsSeeIt(outcome: Outcome, state: RunState): Outcome {
   if (outcome.outcome_kind !== 'ci_result' || outcome.passed !== null || outcome.checks.length > 0)
     return outcome;
   return { ...outcome, passed: state.run.settings.ci.no_checks === 'allow' };

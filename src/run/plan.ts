@@ -36,7 +36,10 @@ export function planRuns(
   const plan: Plan = { cancel: [], begin: [] };
   const wanted = chains.filter((chain) => fires(chain, pullRequest, repository));
   for (const run of runs) {
-    const because = isRunOver(run.status) ? undefined : endBecause(run, pullRequest, wanted);
+    if (isRunOver(run.status) || !isAboutTheHead(run)) continue;
+    const because = endBecause(run, pullRequest, wanted, (draft) =>
+      fires(run.definition, { ...pullRequest, draft }, repository),
+    );
     if (because) plan.cancel.push({ runId: run.id, reason: because });
   }
   if (pullRequest.state === 'closed') return plan;
@@ -77,7 +80,12 @@ function fires(
 }
 
 /** Why an unfinished run is about something that is no more. */
-function endBecause(run: Run, now: PullRequestNow, wanted: readonly Chain[]): Reason | undefined {
+function endBecause(
+  run: Run,
+  now: PullRequestNow,
+  wanted: readonly Chain[],
+  wouldFire: (draft: boolean) => boolean,
+): Reason | undefined {
   if (now.merged) return reason('run.cancelled.merged_elsewhere', 'the pull request was merged');
   if (now.state === 'closed') return reason('run.cancelled.closed', 'the pull request was closed');
   if (run.headSha !== now.headSha) {
@@ -91,12 +99,19 @@ function endBecause(run: Run, now: PullRequestNow, wanted: readonly Chain[]): Re
   }
   if (run.event.kind === 'manual.fired') return undefined;
   if (wanted.some((chain) => chain.name === run.chain)) return undefined;
-  return now.draft
+  return now.draft && wouldFire(false)
     ? reason('run.cancelled.draft', 'the pull request is a draft now')
     : reason('run.cancelled.not_triggered', 'its chain is not for this pull request any more');
 }
 
+/** What waits for a merge, a close or a push goes on whatever becomes of the pull request. */
+function isAboutTheHead(run: Run): boolean {
+  const { event } = run.definition.trigger;
+  return event === 'pr.opened' || event === 'pr.updated' || run.event.kind === 'manual.fired';
+}
+
 /** Cancelled by what happened to the pull request, not by a person: if that is undone, the chain fires again. */
 function endedByCircumstance(run: Run): boolean {
+  if (run.status === 'aborted') return true;
   return run.status === 'cancelled' && run.reason?.code !== 'run.cancelled.by_person';
 }

@@ -1,10 +1,10 @@
 import type { Step } from '../chain/chain.ts';
-import { compileExpression, evaluateCondition } from '../chain/condition.ts';
+import { type CompiledExpression, compileExpression, evaluateCondition } from '../chain/condition.ts';
 import { dependentsOf } from '../chain/graph.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import { completedReason } from './completed.ts';
 import { conditionContext } from './context.ts';
-import { type Reason, reason } from './reason.ts';
+import { type EvidenceRef, type Reason, reason } from './reason.ts';
 import {
   type Invocation,
   isRunOver,
@@ -46,7 +46,7 @@ export type Command =
 
 /** Steps of one run that work at the same time, at most: more would let one run crowd out the others. */
 const MAX_PARALLEL_STEPS = 4;
-const MAX_BACKOFF_MS = 3_600_000;
+const MAX_BACKOFF_MS = 86_400_000;
 
 /**
  * A run's way through its states: pure, total, and the same for every signal that comes late, twice or out of order —
@@ -93,7 +93,7 @@ class Transition {
         this.end(signal.status, signal.reason);
         return;
       case 'rerun':
-        this.rerun(signal.stepIndex);
+        if (!this.rerun(signal.stepIndex)) return;
         break;
       case 'pause':
         this.state.run.paused = true;
@@ -104,6 +104,7 @@ class Transition {
         break;
     }
     this.settle();
+    this.withdrawCommands();
   }
 
   private session(sessionId: string, result: SessionResult): void {
@@ -146,7 +147,9 @@ class Transition {
         this.abort(step);
         this.endStep(step, 'timed_out', reason('step.timed_out', `${step.stepId} took longer than it may`));
       } else if (step.waitUntil && step.waitUntil <= this.now) {
-        if (step.sessionId === null) this.start(step);
+        step.waitUntil = null;
+        // A retry enters like any other step, so that a pause and the limit of parallel steps hold for it, too.
+        if (step.sessionId === null) step.status = 'pending';
         else this.commands.push({ kind: 'look', stepIndex: step.stepIndex, because: 'time' });
       }
     }
@@ -161,16 +164,26 @@ class Transition {
   private end(status: 'cancelled' | 'aborted', because: Reason): void {
     for (const step of this.state.invocations) {
       if (isStepOver(step.status)) continue;
-      this.abort(step);
-      this.endStep(step, 'cancelled', reason('step.cancelled', because.summary, because.evidence));
+      this.cutShort(step, because.summary, because.evidence);
     }
     this.endRun(status, because);
   }
 
-  private rerun(stepIndex: number): void {
+  /** Ends a step because its run ends: one that has not begun is skipped, one under way is cancelled. */
+  private cutShort(step: Invocation, because: string, evidence: EvidenceRef[] = []): void {
+    this.abort(step);
+    if (step.status === 'pending') {
+      this.endStep(step, 'skipped', reason('step.skipped.run_ended', because, evidence));
+    } else {
+      this.endStep(step, 'cancelled', reason('step.cancelled', because, evidence));
+    }
+  }
+
+  /** False, and nothing is changed, when there is nothing that can be run again. */
+  private rerun(stepIndex: number): boolean {
     const { run, invocations } = this.state;
     const first = invocations[stepIndex];
-    if (!first || run.status === 'cancelled' || run.status === 'aborted') return;
+    if (!first || run.status === 'cancelled' || run.status === 'aborted') return false;
     const again = new Set([first.stepId, ...dependentsOf(run.definition.steps, first.stepId)]);
     for (const step of invocations) {
       const cutShort =
@@ -193,6 +206,7 @@ class Transition {
     run.status = 'running';
     run.reason = null;
     run.finishedAt = null;
+    return true;
   }
 
   /** Starts and skips whatever has become ready, then says what the run as a whole is doing. */
@@ -219,38 +233,39 @@ class Transition {
     run.reason = run.paused
       ? reason('step.waiting.paused', 'the pull request is paused; `/countersign resume` goes on')
       : because;
-    run.updatedAt = this.now;
+  }
+
+  /** A step that was to start or look, and was ended by the same signal, does neither. */
+  private withdrawCommands(): void {
+    const stillMeant = this.commands.filter(
+      (command) =>
+        command.kind === 'abort' ||
+        !isStepOver(this.state.invocations[command.stepIndex]?.status ?? 'cancelled'),
+    );
+    this.commands.splice(0, this.commands.length, ...stillMeant);
   }
 
   /** Moves a step whose dependencies are over out of `pending`; false when it must stay there for now. */
   private enter(step: Invocation): boolean {
     const definition = this.definition(step);
-    if (definition.condition !== undefined) {
-      const holds = evaluateCondition(compileExpression(definition.condition), conditionContext(this.state));
-      if (!holds) {
-        this.endStep(
-          step,
-          'skipped',
-          reason('step.skipped.condition', `its condition does not hold: ${definition.condition}`),
-        );
-        return true;
-      }
-    } else {
-      const missing = this.dependencies(step).find(
-        (other) => other.status !== 'completed' && !this.mayContinueAfter(other),
-      );
-      if (missing) {
-        this.endStep(
-          step,
-          'skipped',
-          reason(
-            'step.skipped.dependency',
-            `${missing.stepId}, which it depends on, is ${said(missing.status)}`,
-            [{ kind: 'step', id: missing.id, label: missing.stepId }],
-          ),
-        );
-        return true;
-      }
+    const condition =
+      definition.condition === undefined ? undefined : compileExpression(definition.condition);
+    const missing = this.dependencies(step).find(
+      (other) =>
+        other.status !== 'completed' &&
+        !this.mayContinueAfter(other) &&
+        !(condition && names(condition, other)),
+    );
+    if (missing) {
+      const because = `${missing.stepId}, which it depends on, is ${said(missing.status)}`;
+      const evidence = [{ kind: 'step' as const, id: missing.id, label: missing.stepId }];
+      this.endStep(step, 'skipped', reason('step.skipped.dependency', because, evidence));
+      return true;
+    }
+    if (condition && !evaluateCondition(condition, conditionContext(this.state))) {
+      const because = `its condition does not hold: ${definition.condition}`;
+      this.endStep(step, 'skipped', reason('step.skipped.condition', because));
+      return true;
     }
     const busy = this.state.invocations.filter((other) => other.status === 'running').length;
     if (this.state.run.paused || busy >= MAX_PARALLEL_STEPS) return false;
@@ -272,10 +287,7 @@ class Transition {
   private breakRun(broken: Invocation): void {
     for (const step of this.state.invocations) {
       if (isStepOver(step.status)) continue;
-      this.abort(step);
-      const because = `${broken.stepId} ${said(broken.status)} before it`;
-      if (step.status === 'pending') this.endStep(step, 'skipped', reason('step.skipped.run_ended', because));
-      else this.endStep(step, 'cancelled', reason('step.cancelled', because));
+      this.cutShort(step, `${broken.stepId} ${said(broken.status)} before it`);
     }
     const summary = `${broken.stepId}: ${broken.reason?.summary ?? said(broken.status)}`;
     const evidence = [{ kind: 'step' as const, id: broken.id, label: broken.stepId }];
@@ -344,6 +356,16 @@ function overall(
     if (step) return { status, because: step.reason };
   }
   return { status: paused ? 'waiting_until' : 'running', because: null };
+}
+
+/**
+ * Whether a condition asks about a step: then the condition decides what its end means. A dependency that it does not
+ * mention must be completed; otherwise a step would run past one that was skipped.
+ */
+function names(condition: CompiledExpression, step: Invocation): boolean {
+  return condition.references.some(
+    ({ root, path }) => root === 'steps' && (path[0] === step.stepId || path[0] === step.stepIndex),
+  );
 }
 
 function said(status: StepStatus): string {

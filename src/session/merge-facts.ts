@@ -3,7 +3,7 @@ import { bodyHash } from '../effect/body-hash.ts';
 import type { Commit, Person, PullRequest, Reaction } from '../github/github.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { CountersignRules, MergeFacts, Reactor } from '../policy/merge-gate.ts';
-import { conditionContext } from '../run/context.ts';
+import { asConditionsSeeIt, conditionContext } from '../run/context.ts';
 import { type Why, why } from '../run/why.ts';
 import type { StepContext, StepHandler } from './step.ts';
 
@@ -86,7 +86,7 @@ async function readVolatileOutcomes(
 function conditionsNow(context: StepContext, fresh: ReadonlyMap<string, Outcome>): Why[] {
   const { step, state } = context;
   const reasons = [...fresh].map(([id, outcome]) =>
-    why(outcome.passed === false ? 'unmet' : 'met', `${id}: ${outcome.summary}`),
+    why(asConditionsSeeIt(outcome, state).passed === true ? 'met' : 'unmet', `${id}: ${outcome.summary}`),
   );
   if (step.condition === undefined) return reasons;
   const holds = evaluateCondition(compileExpression(step.condition), conditionContext(state, fresh));

@@ -1,4 +1,4 @@
-import { type Chain, MERGE_ACTION, type Step } from '../chain/chain.ts';
+import type { Chain, Step } from '../chain/chain.ts';
 import { topologicalOrder } from '../chain/graph.ts';
 import type { Scope } from '../chain/scope.ts';
 import { formatDuration } from '../core/duration.ts';
@@ -230,14 +230,13 @@ function stepGraph(steps: readonly Step[]): string[] {
 }
 
 function stepWords(step: Step): string {
-  const asks = step.requiresApproval || step.uses.name === MERGE_ACTION;
   return [
     `${step.uses.kind} ${plainLine(step.uses.name)}`,
     ...(step.dependsOn.length > 1 ? [`after ${listed(step.dependsOn, 'and')}`] : []),
     ...(step.timeoutMs === undefined ? [] : [`at most ${formatDuration(step.timeoutMs)}`]),
     ...(step.retry.attempts === 1 ? [] : [`up to ${step.retry.attempts} attempts`]),
     ...(step.onFailure === 'continue' ? ['goes on when it fails'] : []),
-    ...(asks ? ['after a countersign'] : []),
+    ...(step.requiresApproval ? ['after a countersign'] : []),
     ...(step.condition === undefined ? [] : [`if ${bare(plainLine(step.condition))}`]),
   ].join(', ');
 }

@@ -68,8 +68,12 @@ export function judgeCi(facts: CiFacts): CiJudgement {
 }
 
 function collect(facts: CiFacts): CiCheck[] {
+  const meets = (rule: RequiredCheck, name: string, appId: number | null) =>
+    rule.name === name && (rule.appId === null || rule.appId === appId);
   const isRequired = (name: string, appId: number | null) =>
-    facts.required.some((rule) => rule.name === name && (rule.appId === null || rule.appId === appId));
+    facts.required.some((rule) => meets(rule, name, appId));
+  // A rule that requires this app's own check run is GitHub's to hold: waiting for it here would be waiting for oneself.
+  const own = facts.checkRuns.filter((run) => run.appId === facts.ownAppId).map((run) => run.name);
   const checks: CiCheck[] = [];
   const newest = new Map<string, CheckRunFacts>();
   for (const run of facts.checkRuns) {
@@ -106,8 +110,11 @@ function collect(facts: CiFacts): CiCheck[] {
     });
   }
   for (const rule of facts.required) {
-    const reported = checks.some((check) => check.name === rule.name && check.required);
-    if (reported || facts.ignore.includes(rule.name)) continue;
+    const reported =
+      [...newest.values()].some((run) => meets(rule, run.name, run.appId)) ||
+      facts.statuses.some((status) => meets(rule, status.context, null));
+    const isOwn = rule.appId === facts.ownAppId || (rule.appId === null && own.includes(rule.name));
+    if (reported || isOwn || facts.ignore.includes(rule.name)) continue;
     checks.push({
       name: rule.name,
       source: 'required',
@@ -118,7 +125,8 @@ function collect(facts: CiFacts): CiCheck[] {
       url: null,
     });
   }
-  return checks.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.source < b.source ? -1 : 1));
+  const order = (check: CiCheck) => `${check.name}\0${check.source}\0${check.conclusion}\0${check.url ?? ''}`;
+  return checks.sort((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
 }
 
 /** `action_required`, `cancelled`, `stale`, `startup_failure`, `timed_out` and any new word are no pass (I5). */
@@ -128,8 +136,8 @@ function stateOf(conclusion: string): CiCheck['state'] {
 }
 
 function passedByName(checks: readonly CiCheck[], name: RegExp): boolean | null {
-  const named = checks.filter((check) => name.test(check.name));
-  return named.length === 0 ? null : named.every((check) => check.state !== 'failed');
+  const named = checks.filter((check) => name.test(check.name) && check.state !== 'neutral');
+  return named.length === 0 ? null : named.every((check) => check.state === 'passed');
 }
 
 function clip(names: readonly string[]): string {

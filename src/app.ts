@@ -1,8 +1,10 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry as Metrics } from 'prom-client';
 import { createCommandHandler } from './command/handle.ts';
 import type { AppConfig } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
+import { CountersignError } from './core/errors.ts';
 import { type Ids, timeSortedIds } from './core/ids.ts';
 import type { Log } from './core/log.ts';
 import { createIntake } from './delivery/intake.ts';
@@ -22,8 +24,7 @@ import { createPublisher } from './run/publish.ts';
 import { createExecutor } from './session/execute.ts';
 import { createRegistry } from './session/registry.ts';
 import { shippedChains } from './shipped.ts';
-import { ci } from './skill/ci/ci.ts';
-import { prReview } from './skill/pr-review/pr-review.ts';
+import { SHIPPED_SKILLS } from './skill/shipped.ts';
 import { openBlobs, openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
 import { createHttpServer } from './webhook/server.ts';
@@ -69,7 +70,7 @@ export async function startApp(config: AppConfig, log: Log, overrides: AppOverri
 
   const outbox = createOutbox({ queue, ids });
   const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
-  const registry = createRegistry([prReview, ci]);
+  const registry = createRegistry(SHIPPED_SKILLS);
   const names = { skills: registry.skills, actions: registry.actions };
   const executor = createExecutor({
     storage,
@@ -168,10 +169,13 @@ export async function startApp(config: AppConfig, log: Log, overrides: AppOverri
     metrics,
     log,
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(config.port, config.host, resolve);
-  });
+  try {
+    await listen(server, config.port, config.host);
+  } catch (error) {
+    await queue.stop(0);
+    await storage.close();
+    throw error;
+  }
   const { port } = server.address() as AddressInfo;
   const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
 
@@ -188,6 +192,16 @@ export async function startApp(config: AppConfig, log: Log, overrides: AppOverri
       await storage.close();
     },
   };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const because = error.code === 'EADDRINUSE' ? 'something else listens there already' : error.message;
+      reject(new CountersignError('http.cannot_listen', `it cannot listen on ${host}:${port}: ${because}.`));
+    });
+    server.listen(port, host, resolve);
+  });
 }
 
 function textIn(job: Job, field: string): string {

@@ -56,7 +56,11 @@ const step = z.strictObject({
     .describe('Ids of steps to wait for. Left out, the step before; [] starts at once.'),
   condition: z.string().optional().describe('An expression; the step is skipped unless it is true.'),
   with: z.record(z.string(), z.json()).optional().describe('Inputs; texts may hold {{ expressions }}.'),
-  timeout: duration('7d').optional().describe('The longest one attempt may take, such as 30m.'),
+  timeout: duration('7d')
+    .optional()
+    .describe(
+      'The longest the whole step may take from its first start, waiting and retries included, such as 30m.',
+    ),
   retry: retry.optional(),
   on_failure: z
     .enum(['fail', 'continue'])

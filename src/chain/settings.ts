@@ -28,7 +28,9 @@ const checkName = z.string().min(1).max(255);
 const countersign = z.strictObject({
   permission: z
     .enum(['admin', 'maintain', 'write', 'none'])
-    .describe('The least role on the repository that may countersign; none: only the named people and teams.'),
+    .describe(
+      'The least role on the repository that may countersign; none: only the named people and teams.',
+    ),
   teams: z
     .array(
       pattern(/^[A-Za-z0-9][A-Za-z0-9-]*\/[a-z0-9][a-z0-9_-]*$/, 'a team is written organisation/team-slug'),
@@ -59,7 +61,9 @@ const noise = z.enum(['normal', 'quiet']);
 const chains = z
   .array(pattern(CHAIN_NAME, 'this is not a chain name'))
   .max(50)
-  .describe("The chains that run. Left out, the repository's own and pr-review; an empty list runs none.");
+  .describe(
+    'The chains that run. Left out, all that are in force: of the repository, the organisation and those shipped; an empty list runs none.',
+  );
 
 /** One `.github/countersign.yml`: everything may be left out. */
 export const settingsFileSchema = z.strictObject({
@@ -111,9 +115,19 @@ export function parseSettings(
   const shape = checkShape(settingsFileSchema, source);
   if (shape.value === undefined) return { faults: inFileOrder(shape.faults) };
 
-  const { approve = [], reject = [] } = shape.value.countersign ?? {};
+  const { approve = [], reject = [], permission, teams = [], users = [] } = shape.value.countersign ?? {};
   const { required = [], ignore = [] } = shape.value.ci ?? {};
+  const nobody = permission === 'none' && teams.length === 0 && users.length === 0;
   const faults = [
+    // Names from another file do not help: that file may be changed by people who do not know of this one.
+    ...(nobody
+      ? [
+          source.fault(
+            ['countersign', 'permission'],
+            'with "permission: none" nobody could countersign: name teams or users beside it',
+          ),
+        ]
+      : []),
     ...inBoth(approve, reject).map(({ entry, index }) =>
       source.fault(
         ['countersign', 'reject', index],

@@ -36,13 +36,12 @@ export function createTools(env: Environment): Tools {
       return ({ id, body }) => queueKey(factsOf(JSON.parse(new TextDecoder().decode(body))), id);
     },
     async chains() {
-      const [{ createRegistry }, { prReview }, { ci }, { shippedChains }] = await Promise.all([
+      const [{ createRegistry }, { SHIPPED_SKILLS }, { shippedChains }] = await Promise.all([
         import('../session/registry.ts'),
-        import('../skill/pr-review/pr-review.ts'),
-        import('../skill/ci/ci.ts'),
+        import('../skill/shipped.ts'),
         import('../shipped.ts'),
       ]);
-      const { skills, actions } = createRegistry([prReview, ci]);
+      const { skills, actions } = createRegistry(SHIPPED_SKILLS);
       const known = { skills, actions };
       return { known, shipped: shippedChains(known) };
     },

@@ -94,6 +94,8 @@ export type EffectStatus = (typeof EFFECT_STATUSES)[number];
 export const effectProgressSchema = z.strictObject({
   /** Hashes of the annotations already sent; GitHub appends, so they are never sent twice. */
   annotations: z.array(z.string()).optional(),
+  /** Hashes of those under way, in their order; after a crash, GitHub's count tells how many of them arrived. */
+  annotating: z.array(z.string()).optional(),
   /** Hash of the comment's body as last written, by which a later edit by somebody else shows. */
   body_hash: z.string().optional(),
   merge_sha: z.string().optional(),

@@ -10,6 +10,8 @@ import type { CheckRunContent, EffectOf, EffectRow } from './effect.ts';
 import type { Pace } from './pace.ts';
 
 type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
+/** Writes down what is about to be sent, for whoever takes over after a crash. */
+type Note = (progress: Progress) => Promise<void>;
 
 /**
  * Carries out one wish of the outbox. A create is marked as begun before it is sent; if it was begun before and its
@@ -33,9 +35,10 @@ export function createPerformer(deps: {
 
     const wasBegun = row.begun;
     if (row.githubId === null && !wasBegun) await save(row, { begun: true });
+    const note: Note = async (noted) => void (await save(row, { ...noted, begun: true }));
     let progress: Progress;
     try {
-      progress = await carryOut(github.writer(row.effect.installation_id), row, wasBegun);
+      progress = await carryOut(github.writer(row.effect.installation_id), row, wasBegun, note);
     } catch (error) {
       if (error instanceof GitHubError && error.retryAt) return { kind: 'again', at: error.retryAt };
       if (error instanceof GitHubError && (error.kind === 'invalid' || error.kind === 'forbidden')) {
@@ -71,12 +74,17 @@ export function createPerformer(deps: {
   return { perform, giveUp };
 }
 
-async function carryOut(writer: GitHubWriter, row: EffectRow, wasBegun: boolean): Promise<Progress> {
+async function carryOut(
+  writer: GitHubWriter,
+  row: EffectRow,
+  wasBegun: boolean,
+  note: Note,
+): Promise<Progress> {
   const { effect } = row;
   const repo = { owner: effect.owner, name: effect.repo };
   switch (effect.kind) {
     case 'check_run':
-      return checkRun(writer, row, effect, wasBegun);
+      return checkRun(writer, row, effect, wasBegun, note);
     case 'comment':
       return comment(writer, row, effect, wasBegun);
     case 'reaction':
@@ -117,24 +125,28 @@ async function checkRun(
   row: EffectRow,
   effect: EffectOf<'check_run'>,
   wasBegun: boolean,
+  note: Note,
 ): Promise<Progress> {
   const repo = { owner: effect.owner, name: effect.repo };
   const { content } = effect;
-  const all = content.annotations.map((annotation) => contentHash(annotation));
+  const { annotating = [] } = row.progress;
   let { githubId } = row;
-  let sent = new Set(row.progress.annotations ?? []);
-  if (githubId === null && wasBegun) {
+  let { annotations: sent = [], url } = row.progress;
+  if ((githubId === null && wasBegun) || annotating.length > 0) {
     const found = await writer.findCheckRun(repo, content.head_sha, content.external_id);
-    githubId = found?.id ?? null;
-    sent = new Set(all.slice(0, found?.annotations ?? 0));
+    githubId ??= found?.id ?? null;
+    // GitHub takes annotations in their order, so their number tells which of them arrived.
+    sent = [...sent, ...annotating.slice(0, Math.max(0, (found?.annotations ?? 0) - sent.length))];
   }
-  const toSend: CheckRunContent = {
-    ...content,
-    annotations: content.annotations.filter((_, index) => !sent.has(all[index] ?? '')),
-  };
-  let { url } = row.progress;
+  const unsent = new Map(content.annotations.map((one) => [contentHash(one), one]));
+  for (const hash of sent) unsent.delete(hash);
+  const place = url === undefined ? {} : { url };
+  if (unsent.size > 0) {
+    await note({ githubId, progress: { ...place, annotations: sent, annotating: [...unsent.keys()] } });
+  }
+  const toSend: CheckRunContent = { ...content, annotations: [...unsent.values()] };
   if (githubId === null) ({ id: githubId, url } = await writer.createCheckRun(repo, toSend));
   else await writer.updateCheckRun(repo, githubId, toSend);
-  const annotations = [...new Set([...sent, ...all])];
+  const annotations = [...sent, ...unsent.keys()];
   return { githubId, progress: url === undefined ? { annotations } : { annotations, url } };
 }

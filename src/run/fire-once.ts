@@ -1,6 +1,7 @@
 import { type TriggerFacts, triggerMatches } from '../chain/trigger.ts';
 import { unreachable } from '../core/errors.ts';
 import type { EventOf } from '../event/event.ts';
+import type { PullRequestFile } from '../github/github.ts';
 import type { Configuration } from './configuration.ts';
 import { newRun } from './new-run.ts';
 import { factsOf, type PullRequestDeps } from './on-pull-request.ts';
@@ -108,6 +109,10 @@ async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Co
   }
 }
 
+function pathsOf({ path, previousPath }: PullRequestFile): string[] {
+  return previousPath === undefined ? [path] : [path, previousPath];
+}
+
 async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Subject> {
   const { owner, name } = event.repository;
   const repo = { owner, name };
@@ -116,7 +121,7 @@ async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Su
     case 'pr.merged':
     case 'pr.closed': {
       const pullRequest = await reader.pullRequest(repo, event.pull_request);
-      const { files } = await reader.pullRequestFiles(repo, event.pull_request);
+      const { files, truncated } = await reader.pullRequestFiles(repo, event.pull_request);
       const { defaultBranch } = pullRequest;
       const about = { full_name: `${owner}/${name}`, owner, name, default_branch: defaultBranch };
       return {
@@ -133,7 +138,8 @@ async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Su
             draft: pullRequest.draft,
             author: pullRequest.author.login,
             labels: pullRequest.labels,
-            changed_paths: files.map((file) => file.path),
+            // What GitHub does not list could match or not, so then a filter on paths knows nothing.
+            ...(truncated ? {} : { changed_paths: files.flatMap(pathsOf) }),
           },
         },
       };

@@ -49,9 +49,10 @@ async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>): Promise<void
       else await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['ci', 'approval'] });
     }
 
-    /** The CI step of a finished run that ended on red (or on nothing): what CI says now may let it go on. */
+    /** The CI step at which a finished run stopped short of its merge: what CI says now may let it go on. */
     async function redCi(run: Run): Promise<number | undefined> {
-      if (run.status !== 'completed') return undefined;
+      const stopped = run.reason?.code === 'run.completed.not_merged' || run.reason?.code === 'run.failed.step';
+      if (!stopped) return undefined;
       const newest = await tx.runs.list({
         repositoryId: run.repositoryId,
         ...(run.pullRequest === null ? {} : { pullRequest: run.pullRequest }),
@@ -61,7 +62,9 @@ async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>): Promise<void
       if (newest[0]?.id !== run.id) return undefined;
       const state = await tx.runs.load(run.id);
       return state?.invocations.find(
-        (step) => step.outcome?.outcome_kind === 'ci_result' && step.outcome.passed !== true,
+        (step) =>
+          step.reason?.code === 'step.failed.ci_wait' ||
+          (step.outcome?.outcome_kind === 'ci_result' && step.outcome.passed !== true),
       )?.stepIndex;
     }
   });

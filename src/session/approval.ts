@@ -37,6 +37,7 @@ export async function seekApproval(
   const decision = judgeMerge(question(context), facts);
   const looked: Approval = {
     ...approval,
+    status: 'open',
     countersignedBy: decision.countersignedBy,
     ...(isNews(approval, decision.why, facts.readAt)
       ? { lookedAt: facts.readAt, decision: decision.why }

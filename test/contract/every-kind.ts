@@ -2,5 +2,12 @@ import type { JobHandler, JobKind } from '../../src/queue/queue.ts';
 
 /** One handler for all kinds of jobs. */
 export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
-  return { delivery: handler, event: handler, session: handler, wake: handler, effect: handler };
+  return {
+    delivery: handler,
+    event: handler,
+    session: handler,
+    wake: handler,
+    effect: handler,
+    signal: handler,
+  };
 }

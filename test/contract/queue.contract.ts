@@ -30,6 +30,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         session: handler('session'),
         wake: handler('wake'),
         effect: handler('effect'),
+        signal: handler('signal'),
       },
       async () => undefined,
     );

@@ -26,7 +26,7 @@ describe('when everything holds', () => {
     expect(decision.proof).toMatchObject({
       question: { pullRequest: 7, headSha: HEAD, baseRef: 'main', method: 'squash' },
       countersignedBy: ['mia'],
-      mintedAt: facts().readAt,
+      mintedAt: facts().readAt.getTime(),
     });
     expect(decision).toMatchObject({ countersignedBy: ['mia'], rejectedBy: [], void: false });
   });
@@ -277,7 +277,7 @@ describe('how many are needed', () => {
     expect(decision.proof !== undefined).toBe(summary.endsWith('merging'));
   });
 
-  test.fails.each([0, -1])('never fewer than one, even if the settings came to say %s', (count) => {
+  test.each([0, -1])('never fewer than one, even if the settings came to say %s', (count) => {
     expect(judgeMerge(question({ rules: rules({ count }) }), facts({ reactors: [] })).proof).toBeUndefined();
     expect(judgeMerge(question({ rules: rules({ count }) }), facts()).proof).toBeDefined();
   });
@@ -328,7 +328,7 @@ describe('two looks', () => {
     expect(sameAnswer(before, nobody)).toBe(same);
   });
 
-  test.fails('differ when the first of two countersigns came in beside a reaction that does not count', () => {
+  test('differ when the first of two countersigns came in beside a reaction that does not count', () => {
     const before = answer({ reactors: [otto] }, { count: 2 });
     expect(sameAnswer(before, answer({ reactors: [otto, reactor()] }, { count: 2 }))).toBe(false);
   });

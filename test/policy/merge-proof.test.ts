@@ -63,37 +63,36 @@ describe('what is no proof', () => {
     ['an empty object', () => ({})],
     ['a function', () => () => true],
   ])('%s', (_, forge) => {
-    const proof = minted();
-    expect(isFreshProof(forge(proof), proof.mintedAt)).toBe(false);
+    expect(isFreshProof(forge(minted()), at(0))).toBe(false);
   });
 
-  test.fails('what a genuine proof’s constructor makes', () => {
+  test('what a genuine proof’s constructor makes', () => {
     const proof = minted();
-    const Forge = proof.constructor as new (asked: MergeQuestion, by: string[], mintedAt: Date) => object;
-    expect(isFreshProof(new Forge(question({ pullRequest: 8 }), ['otto'], at(0)), at(0))).toBe(false);
+    const Forge = proof.constructor as new (asked: MergeQuestion, by: string[], mintedAt: number) => object;
+    const forged = new Forge(question({ pullRequest: 8 }), ['otto'], at(0).getTime());
+    expect(isFreshProof(forged, at(0))).toBe(false);
   });
 });
 
 describe('a proof that was minted', () => {
-  test.fails('stays about its head when the question is changed afterwards', () => {
+  test('stays about its head when the question is changed afterwards', () => {
     const asked = question();
     const proof = minted(asked);
-    const { headSha } = question();
-    try {
-      asked.headSha = 'b'.repeat(40);
-    } catch {
-      // A frozen question is as good an answer as a copied one.
-    }
-    expect(proof.question.headSha).toBe(headSha);
+    asked.headSha = 'b'.repeat(40);
+    expect(proof.question).toEqual(question());
+    expect(() => Object.assign(proof.question, { headSha: 'b'.repeat(40) })).toThrow(TypeError);
   });
 
-  test.fails('does not stay fresh by turning back its own time', () => {
+  test('does not stay fresh by turning back its own time', () => {
     const proof = minted();
-    proof.mintedAt.setTime(at(60_000).getTime());
+    expect(() => Object.assign(proof, { mintedAt: at(60_000).getTime() })).toThrow(TypeError);
     expect(isFreshProof(proof, at(60_000))).toBe(false);
   });
 
-  test.fails('is not fresh before it was minted, as after a clock was set back', () => {
-    expect(isFreshProof(minted(), at(-3_600_000))).toBe(false);
-  });
+  test.each([-1, -3_600_000])(
+    'is not fresh %s ms after it was minted, as after a clock was set back',
+    (ms) => {
+      expect(isFreshProof(minted(), at(ms))).toBe(false);
+    },
+  );
 });

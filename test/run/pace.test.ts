@@ -53,7 +53,7 @@ describe('the pace of writes', () => {
     expect(pace.take(2, at(0))).toBeUndefined();
   });
 
-  test.fails('names the moment of the hour’s room when both windows are full', () => {
+  test('names the moment of the hour’s room when both windows are full', () => {
     const pace = createPace();
     takeAll(pace, 0, 30);
     for (let minute = 1; minute <= 6; minute++) takeAll(pace, minute * MINUTE);

@@ -109,12 +109,14 @@ function collect(facts: CiFacts): CiCheck[] {
       url: status.url,
     });
   }
-  for (const rule of facts.required) {
+  const missing = facts.required.filter((rule) => {
     const reported =
       [...newest.values()].some((run) => meets(rule, run.name, run.appId)) ||
       facts.statuses.some((status) => meets(rule, status.context, null));
     const isOwn = rule.appId === facts.ownAppId || (rule.appId === null && own.includes(rule.name));
-    if (reported || isOwn || facts.ignore.includes(rule.name)) continue;
+    return !reported && !isOwn && !facts.ignore.includes(rule.name);
+  });
+  for (const rule of eachOnce(missing)) {
     checks.push({
       name: rule.name,
       source: 'required',
@@ -125,8 +127,20 @@ function collect(facts: CiFacts): CiCheck[] {
       url: null,
     });
   }
-  const order = (check: CiCheck) => `${check.name}\0${check.source}\0${check.conclusion}\0${check.url ?? ''}`;
+  // Down to the last member: what GitHub lists in another order must not look like news.
+  const order = (check: CiCheck) => [check.name, check.source, JSON.stringify(check)].join('\0');
   return checks.sort((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
+}
+
+/** The branch and the settings may ask for one check: twice alike, or only one of them naming the app it must come from. */
+function eachOnce(rules: readonly RequiredCheck[]): RequiredCheck[] {
+  return rules.filter(
+    (rule, index) =>
+      !rules.some(
+        (other, at) =>
+          other.name === rule.name && (other.appId === rule.appId ? at < index : rule.appId === null),
+      ),
+  );
 }
 
 /** `action_required`, `cancelled`, `stale`, `startup_failure`, `timed_out` and any new word are no pass (I5). */

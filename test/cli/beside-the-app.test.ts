@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type App, startApp } from '../../src/app.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { WEBHOOK_PATH } from '../../src/webhook/server.ts';
+import type { RunJson } from '../../src/words/run-json.ts';
+import { temporaryFolders } from '../contract/temp.ts';
+import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
+import { countersignOn, parsed } from './support.ts';
+
+const newFolder = temporaryFolders();
+let github: GitHubStandIn;
+let app: App;
+let run: ReturnType<typeof countersignOn>;
+
+beforeEach(async () => {
+  const folder = newFolder();
+  const path = join(folder, 'countersign.db');
+  github = await startGitHub();
+  github.addOrganization('octo');
+  for (const login of ['mia', 'ada']) github.addUser(login);
+  const collaborators = { mia: 'maintain', ada: 'write' } as const;
+  github.addRepository({ owner: 'octo', name: 'app', files: { 'README.md': '# App\n' }, collaborators });
+  github.installApp('octo');
+  app = await startApp(
+    {
+      kind: 'app',
+      appId: github.app.id,
+      privateKey: github.app.privateKey,
+      webhookSecret: github.app.webhookSecret,
+      githubApiUrl: github.url,
+      host: '127.0.0.1',
+      port: 0,
+      publicUrl: undefined,
+      databaseUrl: `sqlite:${path}`,
+      artifactsUrl: `file:${join(folder, 'artifacts')}`,
+      logLevel: 'silent',
+    },
+    silentLog,
+  );
+  github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);
+  run = countersignOn(path);
+});
+
+afterEach(async () => {
+  await app.stop();
+  await github.stop();
+});
+
+/** Asks until it is so; the app notices within a second what another process left for it. */
+async function eventually(isSo: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 15_000; !(await isSo()); await sleep(50)) {
+    if (Date.now() > end) throw new Error('it did not become so within 15 s');
+  }
+}
+
+const runsOf = (chain: string) => app.storage.read.runs.list({ chain });
+
+test('a running app does what the command line asks of it', { timeout: 60_000 }, async () => {
+  const files = { 'src/one.ts': 'export const one = 1;\n' };
+  const { number } = await github.openPullRequest({
+    repo: 'octo/app',
+    author: 'ada',
+    branch: 'one',
+    title: 'One',
+    files,
+  });
+  await eventually(async () => (await runsOf('pr-review')).length === 1);
+
+  const [first] = parsed(await run('run', 'list', '--active', '--json')) as RunJson[];
+  expect(first).toMatchObject({ chain: 'pr-review', repository: 'octo/app', pull_request: number });
+  expect(await run('run', 'cancel', first?.id ?? '')).toMatchObject({ code: 0 });
+  await eventually(async () => (await runsOf('pr-review'))[0]?.status === 'cancelled');
+  expect((await runsOf('pr-review'))[0]?.reason).toMatchObject({
+    code: 'run.cancelled.by_person',
+    summary: 'cancelled by an operator',
+  });
+
+  const fired = await run('chain', 'fire', 'pr-review', '--repo', 'octo/app', '--pr', String(number));
+  expect(fired).toMatchObject({ code: 0 });
+  await eventually(async () => (await runsOf('pr-review')).length === 2);
+
+  const deliveries = parsed(await run('delivery', 'list', '--status', 'done', '--json'));
+  const opened = (deliveries as { guid: string; event: string; action: string; attempts: number }[]).find(
+    (delivery) => delivery.event === 'pull_request' && delivery.action === 'opened',
+  );
+  expect(opened).toMatchObject({ attempts: 1 });
+  expect(await run('delivery', 'replay', opened?.guid ?? '')).toMatchObject({ code: 0 });
+  await eventually(async () => {
+    const again = await app.storage.read.deliveries.byGuid(opened?.guid ?? '');
+    return again?.status === 'done' && again.attempts === 2;
+  });
+});

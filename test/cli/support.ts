@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import BetterSqlite3 from 'better-sqlite3';
+import { systemClock } from '../../src/core/clock.ts';
+import { openStorage } from '../../src/storage/open.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the command line as a process of its own, with nothing in its environment but what is given. */
+export function countersign(
+  args: readonly string[],
+  { cwd, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const options = { env: { PATH: process.env.PATH, ...env }, ...(cwd === undefined ? {} : { cwd }) };
+    execFile(process.execPath, [MAIN, ...args], options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : error.code;
+      if (typeof code === 'number') resolve({ code, stdout, stderr });
+      else reject(error);
+    });
+  });
+}
+
+/** A command line for one database. */
+export function countersignOn(path: string) {
+  return (...args: string[]) => countersign(args, { env: { DATABASE_URL: `sqlite:${path}` } });
+}
+
+/** Makes the database file, or opens it, as the app does, and writes to it. */
+export async function seed(path: string, write: (storage: Storage) => Promise<void>): Promise<void> {
+  const storage = await openStorage(`sqlite:${path}`, { clock: systemClock });
+  await write(storage);
+  await storage.close();
+}
+
+export interface QueuedJob {
+  kind: string;
+  key: string;
+  payload: unknown;
+}
+
+/** What waits in the queue, read past our own code. */
+export function jobsIn(path: string): QueuedJob[] {
+  const db = new BetterSqlite3(path, { readonly: true });
+  const rows = db
+    .prepare<[], { kind: string; key: string; payload: string }>('SELECT kind, key, payload FROM jobs')
+    .all();
+  db.close();
+  return rows.map((row) => ({ ...row, payload: JSON.parse(row.payload) }));
+}
+
+/** Changes the file as no version of ours would. */
+export function tamper(path: string, sql: string): void {
+  const db = new BetterSqlite3(path);
+  db.exec(sql);
+  db.close();
+}
+
+export const parsed = ({ stdout }: Ended): unknown => JSON.parse(stdout);

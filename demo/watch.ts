@@ -22,7 +22,7 @@ export function viewer(github: GitHubStandIn) {
   const ownCheck = (sha: string): SeenCheckRun | undefined =>
     github
       .checkRuns(REPO, sha)
-      .find((run) => run.app === github.app.slug && run.name === 'countersign / pr-review');
+      .findLast((run) => run.app === github.app.slug && run.name === 'countersign / pr-review');
   const approval = (number: number, sha: string): SeenComment | undefined =>
     github
       .comments(REPO, number)

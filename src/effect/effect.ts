@@ -96,6 +96,10 @@ export const effectProgressSchema = z.strictObject({
   annotations: z.array(z.string()).optional(),
   /** Hashes of those under way, in their order; after a crash, GitHub's count tells how many of them arrived. */
   annotating: z.array(z.string()).optional(),
+  /** The check run is completed on GitHub, which never takes one back to work. */
+  concluded: z.boolean().optional(),
+  /** Id of the completed check run in whose place a new one came; 0 when there was none. */
+  replaces: z.int().optional(),
   /** Hash of the comment's body as last written, by which a later edit by somebody else shows. */
   body_hash: z.string().optional(),
   merge_sha: z.string().optional(),

@@ -2,11 +2,16 @@ import { contentHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import { type GitHub, GitHubError, type MergeResult } from '../github/github.ts';
+import type { Approval } from '../policy/approval.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Effect } from './effect.ts';
 
-export type MergeOnce = (proof: MergeProof, title: string | undefined) => Promise<MergeResult>;
+export type MergeOnce = (
+  proof: MergeProof,
+  approval: Approval,
+  title: string | undefined,
+) => Promise<MergeResult>;
 
 export function mergeKey(runId: string, headSha: string): string {
   return `merge:${runId}:${headSha}`;
@@ -14,7 +19,8 @@ export function mergeKey(runId: string, headSha: string): string {
 
 /**
  * Carries out the one effect that cannot wait in the outbox: the proof lives for seconds. The ledger row is written
- * before the call, so that a crash in between is seen, and after it, so that it is never made twice.
+ * before the call, with who countersigned, so that a crash in between is seen and can be told of, and after it, so that it
+ * is never made twice.
  * A 5xx or a cut connection says nothing about whether GitHub merged: the pull request is read before anything else
  * is decided (blind retries are how other bots merged twice).
  */
@@ -23,7 +29,7 @@ export function mergeOnce(
   installationId: number,
 ): MergeOnce {
   const { storage, github, clock, ids } = deps;
-  return async (proof, title) => {
+  return async (proof, approval, title) => {
     const { question } = proof;
     const key = mergeKey(question.runId, question.headSha);
     const effect: Effect = {
@@ -39,6 +45,7 @@ export function mergeOnce(
     };
     const wishedHash = contentHash(effect);
     await storage.transaction(async (tx) => {
+      await tx.approvals.save({ ...approval, status: 'open' });
       await tx.effects.wish({ id: ids.next('eff'), key, effect, runId: question.runId, at: clock.now() });
       await tx.effects.saveProgress({
         key,
@@ -82,6 +89,26 @@ export function mergeOnce(
       }
     }
   };
+}
+
+/** Ends the ledger row of a merge whose answer a crash took: by now GitHub says that it was made. */
+export async function confirmMerge(
+  { storage, clock }: { storage: Storage; clock: Clock },
+  key: string,
+  sha: string,
+): Promise<void> {
+  await storage.transaction(async (tx) => {
+    const row = await tx.effects.get(key);
+    if (!row) return;
+    await tx.effects.saveProgress({
+      ...row,
+      appliedHash: row.wishedHash,
+      status: 'done',
+      progress: { merge_sha: sha },
+      error: null,
+      updatedAt: clock.now(),
+    });
+  });
 }
 
 function describe(result: Exclude<MergeResult, { kind: 'merged' }>): string {

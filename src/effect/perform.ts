@@ -129,24 +129,37 @@ async function checkRun(
 ): Promise<Progress> {
   const repo = { owner: effect.owner, name: effect.repo };
   const { content } = effect;
-  const { annotating = [] } = row.progress;
+  const concluded = content.state.status === 'completed';
   let { githubId } = row;
-  let { annotations: sent = [], url } = row.progress;
-  if ((githubId === null && wasBegun) || annotating.length > 0) {
-    const found = await writer.findCheckRun(repo, content.head_sha, content.external_id);
+  let { annotations: sent = [], annotating = [], replaces = 0, url } = row.progress;
+  if (githubId !== null && row.progress.concluded && !concluded) {
+    // GitHub never takes a completed check run back to work (Mergify and Atlantis found out); the newer of two with one
+    // name is the one that counts, so a run that goes on gets a new one.
+    replaces = githubId;
+    await note({ githubId: null, progress: { replaces } });
+    [githubId, sent, annotating, url] = [null, [], [], undefined];
+  } else if ((githubId === null && wasBegun) || annotating.length > 0) {
+    const found = await writer.findCheckRun(repo, content.head_sha, content.external_id, replaces);
     githubId ??= found?.id ?? null;
     // GitHub takes annotations in their order, so their number tells which of them arrived.
     sent = [...sent, ...annotating.slice(0, Math.max(0, (found?.annotations ?? 0) - sent.length))];
   }
   const unsent = new Map(content.annotations.map((one) => [contentHash(one), one]));
   for (const hash of sent) unsent.delete(hash);
-  const place = url === undefined ? {} : { url };
   if (unsent.size > 0) {
-    await note({ githubId, progress: { ...place, annotations: sent, annotating: [...unsent.keys()] } });
+    const annotatingNow = [...unsent.keys()];
+    await note({
+      githubId,
+      progress: { ...defined({ url }), replaces, annotations: sent, annotating: annotatingNow },
+    });
   }
   const toSend: CheckRunContent = { ...content, annotations: [...unsent.values()] };
   if (githubId === null) ({ id: githubId, url } = await writer.createCheckRun(repo, toSend));
   else await writer.updateCheckRun(repo, githubId, toSend);
   const annotations = [...sent, ...unsent.keys()];
-  return { githubId, progress: url === undefined ? { annotations } : { annotations, url } };
+  return { githubId, progress: { ...defined({ url }), replaces, concluded, annotations } };
+}
+
+function defined({ url }: { url: string | undefined }): { url?: string } {
+  return url === undefined ? {} : { url };
 }

@@ -152,11 +152,12 @@ export interface GitHubWriter {
   createCheckRun(repo: Repo, content: CheckRunContent): Promise<{ id: number; url: string | undefined }>;
   /** `annotations` are only those not sent before: GitHub appends them. */
   updateCheckRun(repo: Repo, id: number, content: CheckRunContent): Promise<void>;
-  /** This app's check run with that external id on that commit, if it was made before. */
+  /** This app's check run with that external id on that commit, made after the one with the id `after`. */
   findCheckRun(
     repo: Repo,
     headSha: string,
     externalId: string,
+    after: number,
   ): Promise<{ id: number; annotations: number } | undefined>;
   createComment(repo: Repo, issue: number, body: string): Promise<{ id: number }>;
   updateComment(repo: Repo, id: number, body: string): Promise<'updated' | 'gone'>;

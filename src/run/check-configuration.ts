@@ -10,6 +10,8 @@ import { baseConfigurationCheck, configurationCheck } from '../words/configurati
 import { CHAINS_FOLDER, type Configuration, type Names, SETTINGS_FILE } from './configuration.ts';
 
 const MAX_FILE_BYTES = 65_536;
+/** Each costs a request to read, and anybody can open a pull request with thousands of them. */
+const MAX_FILES = 100;
 
 /**
  * The check runs about configuration that a pull request needs: a neutral one when files of the base branch cannot be
@@ -44,13 +46,23 @@ export async function checkConfiguration(
   }
   const changed = files.filter((file) => isConfiguration(file.path) && file.status !== 'removed');
   if (changed.length > 0) {
-    const faults = await Promise.all(changed.map((file) => faultsOf(reader, repo, file, deps.names)));
+    const faults = await Promise.all(
+      changed.slice(0, MAX_FILES).map((file) => faultsOf(reader, repo, file, deps.names)),
+    );
+    const unread = changed.slice(MAX_FILES).map(
+      ({ path }): Fault => ({
+        file: path,
+        line: 1,
+        column: 1,
+        message: `not checked: only the first ${MAX_FILES} configuration files of a pull request are read`,
+      }),
+    );
     const key = keyOf('configuration');
     const content = configurationCheck({
       ...at,
       externalId: idOf(key),
       files: changed.map((file) => file.path),
-      faults: faults.flat(),
+      faults: [...faults.flat(), ...unread],
     });
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });
   }

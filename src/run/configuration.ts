@@ -132,8 +132,9 @@ export function createConfigurationLoader(deps: {
     const files = chainFiles.filter((entry) => entry.type === 'file' && /\.ya?ml$/.test(entry.path));
     if (files.length === 0 && !settingsFile) return EMPTY;
     const chains = await Promise.all(
-      files.slice(0, MAX_CHAIN_FILES).map(async (entry): Promise<ParsedChain> => {
+      files.map(async (entry, index): Promise<ParsedChain> => {
         const file = prefix + entry.path;
+        if (index >= MAX_CHAIN_FILES) return { file, faults: [tooMany(file)] };
         const text = await textOf(reader, repo, entry);
         if (text === undefined) return { file, faults: [tooLarge(file)] };
         return { file, ...parseChain(text, file, names) };
@@ -197,6 +198,11 @@ async function textOf(reader: GitHubReader, repo: Repo, entry: TreeEntry): Promi
 
 function tooLarge(file: string): Fault {
   return { file, line: 1, column: 1, message: 'the file is larger than 64 KB, which is the most allowed' };
+}
+
+function tooMany(file: string): Fault {
+  const message = `only the first ${MAX_CHAIN_FILES} chain files of a folder are read`;
+  return { file, line: 1, column: 1, message };
 }
 
 function folderOf(path: string): string {

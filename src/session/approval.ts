@@ -54,6 +54,9 @@ export async function seekApproval(
       },
     };
   }
+  if (facts.comment === 'edited' && (await mayBeOurEdit(context, approval, comment.bodyHash))) {
+    return { kind: 'not_yet', result: wait(context, approval, WRITTEN_IN_MS) };
+  }
   if (facts.comment !== 'as_written') {
     // A comment that says something else now cannot have been agreed to, before or after: a fresh one is asked.
     return {
@@ -81,6 +84,15 @@ export async function seekApproval(
     return { kind: 'granted', proof: decision.proof, why: decision.why, approval: approvalNow, pullRequest };
   }
   return { kind: 'not_yet', result: wait(context, looked) };
+}
+
+/** How soon an update of the comment that is under way should be done, in milliseconds. */
+const WRITTEN_IN_MS = 1_000;
+
+/** The outbox works beside the looks: what it writes between two reads of ours must not pass for somebody else's edit. */
+async function mayBeOurEdit(context: StepContext, approval: Approval, bodyHash: string): Promise<boolean> {
+  const now = await context.approvalComment(approval.id);
+  return now !== undefined && (now.beingWritten || now.bodyHash !== bodyHash);
 }
 
 function voidCode(pullRequest: PullRequest, approval: Approval): ReasonCode {
@@ -130,12 +142,13 @@ function ask(context: StepContext, previous?: Approval): StepResult {
   return { ...wait(context, approval), ...(previous ? { replaced: previous } : {}) };
 }
 
-function wait(context: StepContext, approval: Approval): StepResult {
+function wait(context: StepContext, approval: Approval, lookAgainInMs?: number): StepResult {
   const now = context.clock.now();
+  const openForMs = now.getTime() - approval.askedAt.getTime();
   return {
     kind: 'waits',
     for: 'approval',
-    until: new Date(now.getTime() + lookAgainIn(now.getTime() - approval.askedAt.getTime())),
+    until: new Date(now.getTime() + (lookAgainInMs ?? lookAgainIn(openForMs))),
     reason: reason(
       'step.waiting.approval',
       approval.decision?.summary ?? 'waiting for a maintainer to countersign',

@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
-import { type MergeOnce, mergeKey } from '../effect/merge.ts';
+import { confirmMerge, type MergeOnce, mergeKey } from '../effect/merge.ts';
 import type { Outbox } from '../effect/outbox.ts';
 import type { Event } from '../event/event.ts';
 import { type GitHub, GitHubError } from '../github/github.ts';
@@ -222,11 +222,14 @@ export function createExecutor(deps: {
       async approvalComment(approvalId) {
         const row = await storage.read.effects.get(approvalKey(approvalId));
         const bodyHash = row?.progress.body_hash;
-        return row?.githubId && bodyHash ? { githubId: row.githubId, bodyHash } : undefined;
+        return row?.githubId && bodyHash
+          ? { githubId: row.githubId, bodyHash, beingWritten: row.status === 'pending' }
+          : undefined;
       },
       async mergeWasBegun() {
         return (await storage.read.effects.get(mergeKey(run.id, run.headSha)))?.begun ?? false;
       },
+      confirmMerge: (sha) => confirmMerge({ storage, clock }, mergeKey(run.id, run.headSha), sha),
       async pausedBy() {
         if (run.pullRequest === null) return null;
         return (await storage.read.pullRequests.get(run.repositoryId, run.pullRequest))?.pausedBy ?? null;

@@ -22,11 +22,15 @@ export async function readMergeFacts(
   const found = await reader.comment(repo, comment.githubId);
   const counts = [...rules.approve, ...rules.reject];
   const shown = found?.reactions ?? {};
-  const answered = Object.keys(shown).length === 0 || counts.some((content) => (shown[content] ?? 0) > 0);
-  // Most looks find no reaction: those cost two conditional requests, and everything else is read when there is one.
+  // An answer without any counts says nothing; a comment that is gone has no reactions to read.
+  const answered =
+    found !== undefined &&
+    (Object.keys(shown).length === 0 || counts.some((content) => (shown[content] ?? 0) > 0));
+  // Most looks find no reaction: those cost two conditional requests. Everything else is read when there is one, and as
+  // long as something holds the question up, so that a look without news does not say that nothing does.
   const [reactions, fresh] = await Promise.all([
     answered ? reader.reactions(repo, comment.githubId) : [],
-    answered || context.because === 'event'
+    answered || context.because === 'event' || context.approval?.decision?.status === 'unmet'
       ? readVolatileOutcomes(context, volatileHandler)
       : new Map<string, Outcome>(),
   ]);

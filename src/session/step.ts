@@ -58,10 +58,14 @@ export interface StepContext {
   newId(prefix: 'apr'): string;
   /** The approval that belongs to this invocation, if it was asked for. */
   approval: Approval | undefined;
-  /** What the outbox knows of the approval's comment. */
-  approvalComment(approvalId: string): Promise<{ githubId: number; bodyHash: string } | undefined>;
+  /** What the outbox knows of the approval's comment; `beingWritten`: GitHub may have newer words of ours already. */
+  approvalComment(
+    approvalId: string,
+  ): Promise<{ githubId: number; bodyHash: string; beingWritten: boolean } | undefined>;
   /** Whether this run has begun its merge call before: a crash may have come between the call and its answer. */
   mergeWasBegun(): Promise<boolean>;
+  /** Records that the merge this run has begun was made, as this commit. */
+  confirmMerge(sha: string): Promise<void>;
   pausedBy(): Promise<string | null>;
   merge: MergeOnce;
 }

@@ -47,6 +47,14 @@ noise: quiet
     });
   });
 
+  test.each(['users: [octocat]', 'teams: [acme/maintainers]'])(
+    'may let only those countersign whom it names: %s',
+    (named) => {
+      const { countersign } = settingsOf(`countersign: {permission: none, ${named}}`);
+      expect(countersign?.permission).toBe('none');
+    },
+  );
+
   test('may write thumbs with quotes or without', () => {
     expect(settingsOf('countersign: {approve: [+1], reject: [-1]}')).toEqual(
       settingsOf('countersign: {approve: ["+1"], reject: ["-1"]}'),
@@ -73,8 +81,17 @@ describe('faults name the place, what is wrong and what is allowed', () => {
     [
       'a permission that is none',
       'countersign: {permission: read}',
-      ['countersign.yml:1:27: "permission" cannot be "read"; allowed: admin, maintain, write'],
+      ['countersign.yml:1:27: "permission" cannot be "read"; allowed: admin, maintain, write, none'],
     ],
+    ...['', ', users: []', ', teams: []', ', users: [], teams: []'].map(
+      (named): [string, string, string[]] => [
+        `nobody who may countersign (none${named})`,
+        `countersign: {permission: none${named}}`,
+        [
+          'countersign.yml:1:27: with "permission: none" nobody could countersign: name teams or users beside it',
+        ],
+      ],
+    ),
     ['counts out of range', 'countersign: {count: 0}', ['countersign.yml:1:22: "count" must be at least 1']],
     [
       'the bot’s own reactions',

@@ -118,7 +118,7 @@ describe('with a GitHub that keeps state, the adapter', () => {
       details_url: null,
     };
     const { id } = await writer.createCheckRun(REPO, content);
-    expect(await writer.findCheckRun(REPO, pull.headSha, 'run_1')).toEqual({ id, annotations: 60 });
+    expect(await writer.findCheckRun(REPO, pull.headSha, 'run_1', 0)).toEqual({ id, annotations: 60 });
     await writer.updateCheckRun(REPO, id, {
       ...content,
       annotations: [],

@@ -43,6 +43,7 @@ export function stepContext(
     approval: undefined,
     approvalComment: refuse,
     mergeWasBegun: refuse,
+    confirmMerge: refuse,
     pausedBy: refuse,
     merge: refuse,
     ...more,

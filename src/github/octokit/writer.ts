@@ -40,14 +40,14 @@ export function createWriter(client: Client, appId: number): Omit<GitHubWriter, 
     },
 
     // All, not only the latest: a run of the same name may have come after it.
-    async findCheckRun(repo, headSha, externalId) {
+    async findCheckRun(repo, headSha, externalId, after) {
       const runs = client.entries(
         'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
         { ...at(repo), ref: headSha, app_id: appId, filter: 'all' },
         checkRunsSchema,
       );
       for await (const run of runs) {
-        if (run.appId === appId && run.externalId === externalId) {
+        if (run.appId === appId && run.externalId === externalId && run.id > after) {
           return { id: run.id, annotations: run.annotations };
         }
       }

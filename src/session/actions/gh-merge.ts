@@ -18,8 +18,11 @@ export function ghMerge(handlerOf: (name: string) => StepHandler | undefined): S
       switch (answer.kind) {
         case 'not_yet':
           return answer.result;
-        case 'already_merged':
-          return merged(context, answer.approval, answer.pullRequest.mergeCommitSha ?? '');
+        case 'already_merged': {
+          const sha = answer.pullRequest.mergeCommitSha ?? '';
+          await context.confirmMerge(sha);
+          return merged(context, answer.approval, sha);
+        }
         case 'granted':
           break;
         default:
@@ -28,7 +31,7 @@ export function ghMerge(handlerOf: (name: string) => StepHandler | undefined): S
       const { approval, pullRequest, proof } = answer;
       const title =
         mergeMethod(context) === 'squash' ? `${pullRequest.title} (#${pullRequest.number})` : undefined;
-      const result = await context.merge(proof, title);
+      const result = await context.merge(proof, approval, title);
       switch (result.kind) {
         case 'merged':
           return merged(context, approval, result.sha);

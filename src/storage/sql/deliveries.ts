@@ -1,10 +1,33 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Deliveries, DeliverySummary, NewDelivery } from '../storage.ts';
+import { insertOnceCompiled } from './insert.ts';
 import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
 
-/** Rows a statement: far below every database's limit on parameters, and well past a usual batch. */
+/** GUIDs a statement asks for. */
 const BATCH = 500;
+
+/** Returns those that were not there, or had failed. */
+const insertDeliveries = insertOnceCompiled((db, rows: readonly ReturnType<typeof newRow>[]) =>
+  db
+    .insertInto('deliveries')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .column('guid')
+        .doUpdateSet({ status: 'received', error: null, finished_at: null })
+        .where('deliveries.status', '=', 'failed'),
+    )
+    .returning(['id', 'guid']),
+);
+
+/** One that had failed has its body already. */
+const insertBodies = insertOnceCompiled((db, rows: readonly Database['delivery_bodies'][]) =>
+  db
+    .insertInto('delivery_bodies')
+    .values(rows)
+    .onConflict((conflict) => conflict.column('delivery_id').doNothing()),
+);
 
 export function deliveriesTable(db: Kysely<Database>): Deliveries {
   const withBody = () =>
@@ -15,30 +38,13 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
       .select('delivery_bodies.body');
 
   async function recordBatch(deliveries: readonly NewDelivery[], into: Map<string, Recorded>) {
-    const taken = await db
-      .insertInto('deliveries')
-      .values(deliveries.map(newRow))
-      .onConflict((conflict) =>
-        conflict
-          .column('guid')
-          .doUpdateSet({ status: 'received', error: null, finished_at: null })
-          .where('deliveries.status', '=', 'failed'),
-      )
-      .returning(['id', 'guid'])
-      .execute();
-    for (const row of taken) into.set(row.guid, { id: row.id, fresh: true });
-
-    const bodies = deliveries.flatMap((delivery) => {
-      const recorded = into.get(delivery.guid);
-      return recorded ? [{ delivery_id: recorded.id, body: delivery.body }] : [];
+    const taken = await insertDeliveries(db, deliveries.map(newRow));
+    for (const { id, guid } of taken) into.set(guid, { id, fresh: true });
+    const bodies = deliveries.flatMap(({ guid, body }) => {
+      const recorded = into.get(guid);
+      return recorded ? [{ delivery_id: recorded.id, body }] : [];
     });
-    if (bodies.length > 0) {
-      await db
-        .insertInto('delivery_bodies')
-        .values(bodies)
-        .onConflict((conflict) => conflict.column('delivery_id').doNothing())
-        .execute();
-    }
+    await insertBodies(db, bodies);
 
     const known = deliveries.map((delivery) => delivery.guid).filter((guid) => !into.has(guid));
     if (known.length === 0) return;

@@ -1,7 +1,12 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { JobRow, Jobs } from '../storage.ts';
 import { reading, toDate, toDateOrNull, toText } from './columns.ts';
+import { insertOnceCompiled } from './insert.ts';
 import type { Database, JobsTable } from './schema.ts';
+
+const insertJobs = insertOnceCompiled((db, rows: readonly Insertable<JobsTable>[]) =>
+  db.insertInto('jobs').values(rows),
+);
 
 /** A job is held while it has a lease token, and waits while it has none. */
 export function jobsTable(db: Kysely<Database>): Jobs {
@@ -18,9 +23,8 @@ export function jobsTable(db: Kysely<Database>): Jobs {
 
   return {
     async insert({ kind, key, payload, runAt }) {
-      await db
-        .insertInto('jobs')
-        .values({
+      await insertJobs(db, [
+        {
           kind,
           key,
           payload,
@@ -28,8 +32,8 @@ export function jobsTable(db: Kysely<Database>): Jobs {
           attempts: 0,
           lease_token: null,
           lease_until: null,
-        })
-        .execute();
+        },
+      ]);
     },
 
     async bringForward(kind, key, runAt) {

@@ -224,8 +224,10 @@ function reportCheck(state: State, repository: Repository, sha: string, report: 
   repository.git.commitAt(sha);
   const known = repository.checkSuites
     .find((suite) => suite.app === app && suite.headSha === sha)
-    ?.runs.find((run) => run.name === name);
-  if (!known) return createCheckRun(state, { repository, app, sha, name }, change).id;
+    ?.runs.findLast((run) => run.name === name);
+  // A check that is run again is a new check run: a completed one never goes back to work.
+  const again = known?.status === 'completed' && report.status !== 'completed';
+  if (!known || again) return createCheckRun(state, { repository, app, sha, name }, change).id;
   updateCheckRun(state, known, change);
   return known.id;
 }

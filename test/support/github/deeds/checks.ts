@@ -158,7 +158,8 @@ function apply(state: State, run: CheckRun, change: CheckRunChange): void {
     run.status = 'completed';
     run.conclusion = change.conclusion ?? run.conclusion;
     run.completedAt = change.completedAt ?? run.completedAt ?? state.now();
-  } else if (change.status) {
+  } else if (change.status && run.status !== 'completed') {
+    // A completed run never goes back to work: GitHub takes the request and keeps the conclusion.
     run.status = change.status;
     run.conclusion = null;
     run.completedAt = null;

@@ -1,0 +1,51 @@
+import { type Compilable, CompiledQuery, type DialectAdapter, type Kysely } from 'kysely';
+import type { Database } from './schema.ts';
+
+/** Rows a statement, a power of two: far below every database's limit on parameters, and well past a usual batch. */
+const MOST_ROWS = 512;
+
+/** The parameters that follow those of the rows do not depend on them. */
+interface Text {
+  sql: string;
+  constants: readonly unknown[];
+}
+
+/**
+ * An INSERT of any number of rows, which Kysely builds and compiles once for each database and number of rows: for the
+ * deliveries of a busy hour that takes longer than the insert itself. To have few such texts, which the driver prepares
+ * once as well, the rows go in powers of two.
+ *
+ * All rows must name the same columns in the same order. Returns what `RETURNING` asks for, in no particular order.
+ */
+export function insertOnceCompiled<Row extends object, Returned>(
+  build: (db: Kysely<Database>, rows: readonly Row[]) => Compilable<Returned>,
+) {
+  const known = new WeakMap<DialectAdapter, Map<number, Text>>();
+
+  function textFor(db: Kysely<Database>, rows: readonly Row[]): Text {
+    // Transactions on one database share its adapter.
+    const { adapter } = db.getExecutor();
+    const texts = known.get(adapter) ?? new Map<number, Text>();
+    known.set(adapter, texts);
+    const found = texts.get(rows.length);
+    if (found) return found;
+    const { sql, parameters } = build(db, rows).compile();
+    const text = { sql, constants: parameters.slice(rows.flatMap(Object.values).length) };
+    texts.set(rows.length, text);
+    return text;
+  }
+
+  return async (db: Kysely<Database>, rows: readonly Row[]): Promise<Returned[]> => {
+    const returned: Returned[] = [];
+    for (let start = 0; start < rows.length; ) {
+      const size = 2 ** Math.floor(Math.log2(Math.min(rows.length - start, MOST_ROWS)));
+      const some = rows.slice(start, start + size);
+      const { sql, constants } = textFor(db, some);
+      const parameters = [...some.flatMap(Object.values), ...constants];
+      const result = await db.executeQuery<Returned>(CompiledQuery.raw(sql, parameters) as CompiledQuery<Returned>);
+      returned.push(...result.rows);
+      start += size;
+    }
+    return returned;
+  };
+}

@@ -1,0 +1,13 @@
+/**
+ * A request's name without what differs from one pull request to the next: `GET /repos/{owner}/{repo}/pulls/{number}`.
+ * Paths inside the repository stay as they are: each of them is read for a reason of its own.
+ */
+export function routeOf({ method, path }: { method: string; path: string }): string {
+  const [pathname = ''] = path.split('?');
+  const template = pathname
+    .replace(/^\/repos\/[^/]+\/[^/]+/, '/repos/{owner}/{repo}')
+    .replace(/\/collaborators\/[^/]+/, '/collaborators/{login}')
+    .replace(/\/[0-9a-f]{40}(?=\/|$)/g, '/{sha}')
+    .replace(/\/\d+(?=\/|$)/g, '/{number}');
+  return `${method} ${template}`;
+}

@@ -5,6 +5,8 @@
 export interface Pace {
   /** Takes a place and answers `undefined`, or says when there will be one. */
   take(installationId: number, now: Date): Date | undefined;
+  /** GitHub asked for a break: there is no place before then, whoever asks and however often. */
+  hold(installationId: number, until: Date): void;
 }
 
 /** A little below what is published, since other writes of the same app count too. */
@@ -15,9 +17,12 @@ const WINDOWS = [
 
 export function createPace(): Pace {
   const taken = new Map<number, number[]>();
+  const held = new Map<number, number>();
   return {
     take(installationId, now) {
       const at = now.getTime();
+      const heldUntil = held.get(installationId) ?? 0;
+      if (heldUntil > at) return new Date(heldUntil);
       const times = (taken.get(installationId) ?? []).filter((time) => time > at - 3_600_000);
       taken.set(installationId, times);
       const rooms = WINDOWS.flatMap(({ ms, writes }) => {
@@ -28,6 +33,9 @@ export function createPace(): Pace {
       if (rooms.length > 0) return new Date(Math.max(...rooms));
       times.push(at);
       return undefined;
+    },
+    hold(installationId, until) {
+      held.set(installationId, Math.max(until.getTime(), held.get(installationId) ?? 0));
     },
   };
 }

@@ -40,7 +40,12 @@ export function createPerformer(deps: {
     try {
       progress = await carryOut(github.writer(row.effect.installation_id), row, wasBegun, note);
     } catch (error) {
-      if (error instanceof GitHubError && error.retryAt) return { kind: 'again', at: error.retryAt };
+      if (error instanceof GitHubError && error.retryAt) {
+        // The wish may be asked for again before that; without the hold, each time would be a request to a GitHub that
+        // asked for none.
+        pace.hold(row.effect.installation_id, error.retryAt);
+        return { kind: 'again', at: error.retryAt };
+      }
       if (error instanceof GitHubError && (error.kind === 'invalid' || error.kind === 'forbidden')) {
         await save(row, { status: 'failed', error: error.message, attempts: row.attempts + 1 });
         log.error({ effect: key, err: error.message }, 'GitHub refused an effect');

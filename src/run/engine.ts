@@ -94,6 +94,7 @@ export function createEngine(deps: {
   async function apply(tx: Tx, before: RunState, what: Signal): Promise<RunState> {
     const now = clock.now();
     const { state, commands } = transition(before, what, now);
+    await wakeLater(tx, state);
     if (commands.length === 0 && JSON.stringify(state) === JSON.stringify(before)) {
       await publisher.publish(tx, state);
       return state;
@@ -102,11 +103,6 @@ export function createEngine(deps: {
     for (const command of commands) await carryOut(tx, state, command);
     await tx.runs.save(state);
     await closeQuestions(tx, state);
-    const wake = nextWake(state);
-    if (wake) {
-      const job = { kind: 'wake' as const, key: `wake:${state.run.id}`, payload: { runId: state.run.id } };
-      await queue.enqueue(tx, { ...job, runAt: wake, coalesce: true });
-    }
     if (before.run.status !== state.run.status) {
       log.info(
         { run: state.run.id, from: before.run.status, to: state.run.status, reason: state.run.reason?.code },
@@ -115,6 +111,20 @@ export function createEngine(deps: {
     }
     await publisher.publish(tx, state);
     return state;
+  }
+
+  /** Also after a wake that found nothing due: a wait that was put off has only that one job. */
+  async function wakeLater(tx: Tx, state: RunState): Promise<void> {
+    const runAt = nextWake(state);
+    if (!runAt) return;
+    const { id } = state.run;
+    await queue.enqueue(tx, {
+      kind: 'wake',
+      key: `wake:${id}`,
+      payload: { runId: id },
+      runAt,
+      coalesce: true,
+    });
   }
 
   async function carryOut(tx: Tx, state: RunState, command: Command): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Deliveries, DeliverySummary, NewDelivery } from '../storage.ts';
-import { insertOnceCompiled } from './insert.ts';
 import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
+import { insertOnceCompiled } from './insert.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
 
 /** GUIDs a statement asks for. */

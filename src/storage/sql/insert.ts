@@ -42,7 +42,9 @@ export function insertOnceCompiled<Row extends object, Returned>(
       const some = rows.slice(start, start + size);
       const { sql, constants } = textFor(db, some);
       const parameters = [...some.flatMap(Object.values), ...constants];
-      const result = await db.executeQuery<Returned>(CompiledQuery.raw(sql, parameters) as CompiledQuery<Returned>);
+      const result = await db.executeQuery<Returned>(
+        CompiledQuery.raw(sql, parameters) as CompiledQuery<Returned>,
+      );
       returned.push(...result.rows);
       start += size;
     }

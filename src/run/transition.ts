@@ -263,7 +263,7 @@ class Transition {
       return true;
     }
     if (condition && !evaluateCondition(condition, conditionContext(this.state))) {
-      const because = `its condition does not hold: ${definition.condition}`;
+      const because = `its condition does not hold: \`${definition.condition}\``;
       this.endStep(step, 'skipped', reason('step.skipped.condition', because));
       return true;
     }

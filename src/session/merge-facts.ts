@@ -97,7 +97,7 @@ function conditionsNow(context: StepContext, fresh: ReadonlyMap<string, Outcome>
   reasons.push(
     holds
       ? why('met', 'every condition of the step still holds')
-      : why('unmet', `the step's condition does not hold any more: ${step.condition}`),
+      : why('unmet', `the step's condition does not hold any more: \`${step.condition}\``),
   );
   return reasons;
 }

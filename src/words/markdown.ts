@@ -55,6 +55,38 @@ export function inline(text: string, max = Number.POSITIVE_INFINITY): string {
   return out;
 }
 
+/**
+ * Untrusted text in which backticks stand around code, as in rules and reasons. The code is shown as code, and each part is
+ * encoded for where it stands; a backtick without its partner stays a character.
+ */
+export function prose(text: string, max = Number.POSITIVE_INFINITY): string {
+  return withCode(text, max, code);
+}
+
+/** The same inside a table. */
+export function tableProse(text: string, max = Number.POSITIVE_INFINITY): string {
+  return withCode(text, max, tableCode);
+}
+
+function withCode(text: string, max: number, asCode: (text: string) => string): string {
+  const parts = clip(oneLine(text), max).split(/(`[^`]+`)/);
+  return parts
+    .map((part, index) => {
+      if (index % 2 === 1) return asCode(part.slice(1, -1));
+      // Two pieces of code side by side would read as one.
+      const between = part === '' && index > 0 && index < parts.length - 1;
+      return between ? ' ' : edged(part);
+    })
+    .join('');
+}
+
+/** `inline` may not end a part at a space that the next part needs. */
+function edged(part: string): string {
+  const [before = ''] = /^\s*/.exec(part) ?? [];
+  const [after = ''] = part.trim() === '' ? [''] : (/\s*$/.exec(part) ?? []);
+  return `${before === '' ? '' : ' '}${inline(part.trim())}${after === '' ? '' : ' '}`;
+}
+
 /** Untrusted text as one cell of a table: `inline` leaves no bar and no line end, so that the cell cannot end early. */
 export function tableCell(text: string, max = Number.POSITIVE_INFINITY): string {
   return inline(text, max);

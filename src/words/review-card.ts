@@ -1,7 +1,7 @@
 import { CATEGORIES, type Finding, isBlocking, SEVERITIES } from '../outcome/finding.ts';
 import type { AnalyzerReport, LeftOut, ReviewVerdict } from '../outcome/review-verdict.ts';
 import { fitting } from './fitting.ts';
-import { code, inline } from './markdown.ts';
+import { code, inline, prose } from './markdown.ts';
 import { clip, plural, SEVERITY_MARK, short, VERDICT_WORDS } from './pretty.ts';
 import { BELOW, type Section, withRest } from './section.ts';
 import { severities } from './sentence.ts';
@@ -80,18 +80,18 @@ function fullFinding(finding: Finding): string {
   const { severity, category, description, suggestion, evidence, rule } = finding;
   return [
     `- ${SEVERITY_MARK[severity]} **${severity}** · ${category} · ${code(clip(place(finding), 200))}`,
-    inline(description, 400),
+    prose(description, 400),
     ...(evidence === undefined || evidence.trim() === '' ? [] : [code(clip(evidence, 160))]),
     ...(suggestion === ''
       ? []
-      : [`**${isBlocking(finding) ? 'Fix' : 'Suggestion'}:** ${inline(suggestion, 400)}`]),
+      : [`**${isBlocking(finding) ? 'Fix' : 'Suggestion'}:** ${prose(suggestion, 400)}`]),
     `<sub>${inline(rule, 100)}</sub>`,
   ].join('<br>\n  ');
 }
 
 function shortFinding(finding: Finding): string {
   const { severity, description } = finding;
-  return `- ${SEVERITY_MARK[severity]} ${code(clip(place(finding), 200))} ${inline(description, 200)}`;
+  return `- ${SEVERITY_MARK[severity]} ${code(clip(place(finding), 200))} ${prose(description, 200)}`;
 }
 
 function leftOutLine({ path, reason }: LeftOut): string {

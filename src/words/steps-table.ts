@@ -3,7 +3,7 @@ import { unreachable } from '../core/errors.ts';
 import { stepsOnTheWay } from '../run/explain.ts';
 import type { Invocation, RunState } from '../run/run.ts';
 import { fitting } from './fitting.ts';
-import { code, inline, tableCell } from './markdown.ts';
+import { code, inline, tableProse } from './markdown.ts';
 import { clip, STEP_WORDS } from './pretty.ts';
 import { withRest } from './section.ts';
 
@@ -16,7 +16,7 @@ export function stepsTable({ invocations }: RunState): string {
 
 function row(step: Invocation): string {
   const { mark, words } = face(step);
-  return `| ${mark} | ${id(step)} | ${words} | ${tableCell(step.reason?.summary ?? '', 120)} | ${took(step)} |`;
+  return `| ${mark} | ${id(step)} | ${words} | ${tableProse(step.reason?.summary ?? '', 120)} | ${took(step)} |`;
 }
 
 function took({ startedAt, finishedAt }: Invocation): string {

@@ -1,6 +1,6 @@
 import type { Why } from '../run/why.ts';
 import { fitting } from './fitting.ts';
-import { code, inline } from './markdown.ts';
+import { code, prose } from './markdown.ts';
 import { clip, WHY_MARK } from './pretty.ts';
 import { withRest } from './section.ts';
 
@@ -25,5 +25,5 @@ function flat(reason: Why, depth: number): { reason: Why; depth: number }[] {
 
 function line({ status, summary, evidence }: Why, depth: number): string {
   const proof = evidence.slice(0, 5).map((item) => code(clip(item, 200)));
-  return `${'  '.repeat(depth)}- ${WHY_MARK[status]} ${inline(summary, 300)}${proof.length === 0 ? '' : ` (${proof.join(', ')})`}`;
+  return `${'  '.repeat(depth)}- ${WHY_MARK[status]} ${prose(summary, 300)}${proof.length === 0 ? '' : ` (${proof.join(', ')})`}`;
 }

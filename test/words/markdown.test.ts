@@ -8,8 +8,10 @@ import {
   codeBlock,
   htmlComment,
   inline,
+  prose,
   tableCell,
   tableCode,
+  tableProse,
 } from '../../src/words/markdown.ts';
 
 /** Text with far more markup in it than chance would bring. */
@@ -185,6 +187,37 @@ describe('inline code', () => {
         ]);
       }),
       { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('prose with code in it', () => {
+  it.each([
+    ['code as code', 'Pass it through `env:` instead', 'Pass it through `env:` instead'],
+    ['a lone backtick as a character', 'a ` b', 'a \\` b'],
+    ['two pieces side by side apart', '`a``b`', '`a` `b`'],
+    ['the text around it', '*x* `a` @octocat', '\\*x\\* `a` @&#8203;octocat'],
+  ])('shows %s', (_, text, encoded) => {
+    expect(prose(text)).toBe(encoded);
+  });
+
+  it('is never anything but text and code, whatever the text is', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const paragraph = only(fromMarkdown(`x ${prose(text)} y`).children);
+        const kinds =
+          paragraph?.type === 'paragraph' ? paragraph.children.map((node) => node.type) : ['none'];
+        expect(kinds.filter((kind) => kind !== 'text' && kind !== 'inlineCode')).toEqual([]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('cannot end the cell of a table', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(tableProse(text)).not.toMatch(/(?<!\\)\||[\r\n]/);
+      }),
     );
   });
 });

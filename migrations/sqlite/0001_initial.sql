@@ -28,6 +28,9 @@ CREATE TABLE pull_requests (
   repository      TEXT NOT NULL,
   installation_id INTEGER NOT NULL,
   paused_by       TEXT,
+  head_sha          TEXT,
+  previous_head_sha TEXT,
+  head_seen_at      TEXT,
   updated_at      TEXT NOT NULL,
   PRIMARY KEY (repository_id, number)
 ) STRICT;

@@ -31,6 +31,22 @@ export function compileTemplate(source: string): CompiledTemplate {
 }
 
 /**
+ * A text whose own words stay as written and whose filled-in values pass an encoder: for places such as a comment, where
+ * the chain's author may write Markdown and a pull request's title may not.
+ * @throws ExpressionError for a text that the parser would have refused.
+ */
+export function renderText(source: string, context: object, encode: (value: string) => string): string {
+  if (!/\{[{%#]/.test(source)) return source;
+  return parseSegments(source)
+    .map((segment) => {
+      if (segment.kind !== 'expression') return segment.text;
+      const value = compileParsed(segment.expression).evaluate(context);
+      return encode(typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value));
+    })
+    .join('');
+}
+
+/**
  * The values with every text in them rendered, at any depth; keys are left alone. What a context does not hold becomes
  * `null` rather than a missing key: an action then refuses the value instead of falling back to a default by accident.
  * @throws ExpressionError for a text that the parser would have refused.

@@ -200,11 +200,15 @@ async function resume(context: CommandContext): Promise<Answer> {
 
 async function setPaused(context: CommandContext, pausedBy: string | null): Promise<void> {
   const { deps, tx, event } = context;
+  const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
   await tx.pullRequests.upsert({
     repositoryId: event.repository.id,
     number: event.pull_request,
     repository: `${event.repository.owner}/${event.repository.name}`,
     installationId: event.installation_id,
+    headSha: row?.headSha ?? null,
+    previousHeadSha: row?.previousHeadSha ?? null,
+    headSeenAt: row?.headSeenAt ?? null,
     pausedBy,
     updatedAt: deps.clock.now(),
   });

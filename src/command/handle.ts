@@ -103,16 +103,14 @@ async function headMovedSince(
   if (via.kind === 'button') {
     return via.head_sha === pullRequest.headSha ? undefined : { from: via.head_sha, to: pullRequest.headSha };
   }
-  const written = new Date(via.created_at);
-  const runs = await tx.runs.list({
-    repositoryId: event.repository.id,
-    pullRequest: event.pull_request,
-    limit: 100,
-  });
-  const current = runs.filter((run) => run.headSha === pullRequest.headSha);
-  const earlier = runs.find((run) => run.headSha !== pullRequest.headSha && run.createdAt <= written);
-  if (!earlier || current.some((run) => run.createdAt <= written)) return undefined;
-  return { from: earlier.headSha, to: pullRequest.headSha };
+  const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
+  if (!row?.headSha) return undefined;
+  // A push that this app has not heard of yet may have come before the command or after it.
+  if (row.headSha !== pullRequest.headSha) return { from: row.headSha, to: pullRequest.headSha };
+  const isOlder = row.headSeenAt !== null && new Date(via.created_at) < row.headSeenAt;
+  return row.previousHeadSha !== null && isOlder
+    ? { from: row.previousHeadSha, to: pullRequest.headSha }
+    : undefined;
 }
 
 async function acknowledge(deps: CommandDeps, event: CommandEvent): Promise<void> {

@@ -146,6 +146,7 @@ async function checkRun(
   } else if ((githubId === null && wasBegun) || annotating.length > 0) {
     const found = await writer.findCheckRun(repo, content.head_sha, content.external_id, replaces);
     githubId ??= found?.id ?? null;
+    url ??= found?.url;
     // GitHub takes annotations in their order, so their number tells which of them arrived.
     sent = [...sent, ...annotating.slice(0, Math.max(0, (found?.annotations ?? 0) - sent.length))];
   }

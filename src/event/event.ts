@@ -54,6 +54,8 @@ const fileChanged = z.strictObject({
   branch: z.string(),
   default_branch: z.string(),
   before_sha: z.string(),
+  /** History was rewritten: the paths do not name what the push took away. */
+  forced: z.boolean(),
   head_sha: z.string(),
   pusher: z.string(),
   paths: z.array(z.string()),

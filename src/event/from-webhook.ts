@@ -189,30 +189,34 @@ const issues = reader(issuesFields, ({ action, issue }, place, own) => {
 
 const BRANCH = 'refs/heads/';
 
-const push = reader(pushFields, ({ ref, before, after, deleted, pusher, commits, repository }, place) => {
-  if (!ref.startsWith(BRANCH)) return 'no branch was pushed';
-  if (deleted) return 'the branch was deleted';
-  const paths = new Set(
-    commits.flatMap(({ added, modified, removed }) => [
-      ...(added ?? []),
-      ...(modified ?? []),
-      ...(removed ?? []),
-    ]),
-  );
-  const branch = ref.slice(BRANCH.length);
-  return [
-    {
-      kind: 'file.changed',
-      ...place,
-      branch,
-      default_branch: repository.default_branch,
-      before_sha: before,
-      head_sha: after,
-      pusher: pusher.name,
-      paths: [...paths],
-    },
-  ];
-});
+const push = reader(
+  pushFields,
+  ({ ref, before, after, forced, deleted, pusher, commits, repository }, place) => {
+    if (!ref.startsWith(BRANCH)) return 'no branch was pushed';
+    if (deleted) return 'the branch was deleted';
+    const paths = new Set(
+      commits.flatMap(({ added, modified, removed }) => [
+        ...(added ?? []),
+        ...(modified ?? []),
+        ...(removed ?? []),
+      ]),
+    );
+    const branch = ref.slice(BRANCH.length);
+    return [
+      {
+        kind: 'file.changed',
+        ...place,
+        branch,
+        default_branch: repository.default_branch,
+        before_sha: before,
+        forced,
+        head_sha: after,
+        pusher: pusher.name,
+        paths: [...paths],
+      },
+    ];
+  },
+);
 
 /**
  * `workflow_run` is left out on purpose: every workflow run is a check suite as well, and reading workflow runs would need

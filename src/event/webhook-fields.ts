@@ -68,6 +68,7 @@ const paths = z.array(z.string()).nullish();
 export const pushFields = z.object({
   ref: z.string(),
   before: z.string(),
+  forced: z.boolean(),
   after: z.string(),
   repository: z.object({ default_branch: z.string() }),
   deleted: z.boolean(),

@@ -158,7 +158,7 @@ export interface GitHubWriter {
     headSha: string,
     externalId: string,
     after: number,
-  ): Promise<{ id: number; annotations: number } | undefined>;
+  ): Promise<{ id: number; annotations: number; url: string | undefined } | undefined>;
   createComment(repo: Repo, issue: number, body: string): Promise<{ id: number }>;
   updateComment(repo: Repo, id: number, body: string): Promise<'updated' | 'gone'>;
   /** This app's own comment that holds the marker, if it was made before. */

@@ -124,7 +124,7 @@ export function ineligibleBecause(
   if (rules.permission !== 'none' && rank >= (RANK[rules.permission] ?? 99)) return undefined;
   const named = rules.users.some((user) => user.toLowerCase() === login) || person.teams.length > 0;
   if (named && rank >= 3) return undefined;
-  if (named) return `is named in the settings but has only ${person.role} access; write is needed`;
+  if (named) return `is named in the settings with only ${person.role} access, where write is needed`;
   return `has ${person.role} access`;
 }
 

@@ -94,9 +94,17 @@ class EmbeddedQueue implements Queue {
     this.#random = options.random ?? Math.random;
   }
 
-  async enqueue(tx: Tx, { kind, key, payload, runAt = this.#clock.now(), coalesce }: NewJob): Promise<void> {
-    const known = coalesce === true && (await tx.jobs.bringForward(kind, key, runAt));
-    if (!known) await tx.jobs.insert({ kind, key, payload: JSON.stringify(payload ?? null), runAt });
+  async enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void> {
+    const rows: Parameters<Tx['jobs']['insert']> = [];
+    for (const { kind, key, payload, runAt = this.#clock.now(), coalesce } of jobs) {
+      if (coalesce === true) {
+        // Those before it in this call may be the ones to bring forward.
+        await tx.jobs.insert(...rows.splice(0));
+        if (await tx.jobs.bringForward(kind, key, runAt)) continue;
+      }
+      rows.push({ kind, key, payload: JSON.stringify(payload ?? null), runAt });
+    }
+    await tx.jobs.insert(...rows);
     // The turn's own transaction waits for the caller's to end, so it cannot come too early.
     this.#wake();
   }

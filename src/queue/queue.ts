@@ -51,7 +51,7 @@ export type JobHandler = (job: Job, signal: AbortSignal) => Promise<JobResult>;
  * Who does which work when. Enqueueing is part of the caller's transaction; work starts right after it commits.
  */
 export interface Queue {
-  enqueue(tx: Tx, job: NewJob): Promise<void>;
+  enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void>;
   /** Begins working; `handlers` must name every kind. */
   start(handlers: Record<JobKind, JobHandler>, onGivenUp: (job: Job, error: unknown) => Promise<void>): void;
   /** Takes no new work and waits for what is under way, at most `ms`; then aborts it and gives it back. */

@@ -40,6 +40,7 @@ export async function checkConfiguration(
       externalId: idOf(key),
       baseRef: pullRequest.baseRef,
       baseSha: sha,
+      settingsBroken: broken.some((file) => file.chain === undefined),
       faults: broken.flatMap((file) => file.faults),
     });
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });

@@ -27,9 +27,15 @@ export interface SessionReport {
   artifacts: Artifact[];
   /** Approvals that changed, oldest first. */
   approvals: Approval[];
-  /** What the run is about is no more: it ends as cancelled, for this reason. */
+  /** What the run is about is no more: it ends for this reason, whatever the session came to. */
   endsRun?: Reason;
 }
+
+/**
+ * How long a waiting step that was told of a change waits for more of them, in milliseconds: checks report in bursts, and
+ * one look afterwards sees them all.
+ */
+const GATHER_MS = 250;
 
 export function createEngine(deps: {
   queue: Queue;
@@ -74,8 +80,10 @@ export function createEngine(deps: {
     for (const artifact of artifacts) await tx.artifacts.insert(artifact);
     for (const approval of approvals) await saveApproval(tx, approval);
     await tx.runs.saveSession(sessionAfter(session, result));
-    if (done.endsRun) await signal(tx, runId, { kind: 'end', status: 'cancelled', reason: done.endsRun });
-    else await signal(tx, runId, { kind: 'session', sessionId, result });
+    if (done.endsRun) {
+      const status = done.endsRun.code === 'run.aborted.installation_gone' ? 'aborted' : 'cancelled';
+      await signal(tx, runId, { kind: 'end', status, reason: done.endsRun });
+    } else await signal(tx, runId, { kind: 'session', sessionId, result });
     return true;
   }
 
@@ -147,7 +155,9 @@ export function createEngine(deps: {
       }
       case 'look': {
         const { sessionId } = stepOf(state, command.stepIndex);
-        if (sessionId !== null) await look(tx, sessionId, command.because);
+        if (sessionId !== null) {
+          await look(tx, sessionId, command.because, command.because === 'event' ? GATHER_MS : 0);
+        }
         return;
       }
       case 'abort': {
@@ -166,11 +176,12 @@ export function createEngine(deps: {
     }
   }
 
-  function look(tx: Tx, sessionId: string, because: 'time' | 'event'): Promise<void> {
+  function look(tx: Tx, sessionId: string, because: 'time' | 'event', inMs = 0): Promise<void> {
     return queue.enqueue(tx, {
       kind: 'session',
       key: `session:${sessionId}`,
       payload: { sessionId, because },
+      runAt: new Date(clock.now().getTime() + inMs),
       coalesce: true,
     });
   }

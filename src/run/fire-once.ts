@@ -93,11 +93,11 @@ async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Co
       return configuration.atBranch(event.installation_id, repo, pullRequest.baseRef);
     }
     case 'file.changed': {
-      const { before_sha: before, head_sha: after, paths } = event;
+      const { before_sha: before, head_sha: after, forced, paths } = event;
       if (event.branch !== event.default_branch) {
         return configuration.atBranch(event.installation_id, repo, event.default_branch);
       }
-      configuration.pushed(repo, { before, after, paths });
+      if (!forced) configuration.pushed(repo, { before, after, paths });
       return configuration.atCommit(event.installation_id, repo, after);
     }
     case 'issue.created': {

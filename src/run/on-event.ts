@@ -51,7 +51,8 @@ async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>): Promise<void
 
     /** The CI step at which a finished run stopped short of its merge: what CI says now may let it go on. */
     async function redCi(run: Run): Promise<number | undefined> {
-      const stopped = run.reason?.code === 'run.completed.not_merged' || run.reason?.code === 'run.failed.step';
+      const stopped =
+        run.reason?.code === 'run.completed.not_merged' || run.reason?.code === 'run.failed.step';
       if (!stopped) return undefined;
       const newest = await tx.runs.list({
         repositoryId: run.repositoryId,

@@ -5,7 +5,7 @@ import { mergeKey } from '../effect/merge.ts';
 import type { Outbox } from '../effect/outbox.ts';
 import type { Event, EventOf } from '../event/event.ts';
 import type { GitHub, PullRequest, PullRequestFile } from '../github/github.ts';
-import type { Storage, Tx } from '../storage/storage.ts';
+import type { PullRequestRow, Storage, Tx } from '../storage/storage.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import type { ConfigurationLoader, Names } from './configuration.ts';
 import type { Engine } from './engine.ts';
@@ -45,7 +45,9 @@ export async function onPullRequest(
   const configuration = isOpen
     ? await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef)
     : undefined;
-  const files = isOpen ? (await reader.pullRequestFiles(repo, pullRequest.number)).files : [];
+  const { files, truncated } = isOpen
+    ? await reader.pullRequestFiles(repo, pullRequest.number)
+    : { files: [], truncated: false };
   const configurationChecks = configuration
     ? await checkConfiguration(deps, event, pullRequest, files, configuration)
     : [];
@@ -56,7 +58,11 @@ export async function onPullRequest(
       pullRequest: event.pull_request,
       limit: 1_000,
     });
-    const now = { ...pullRequest, author: pullRequest.author.login, changedPaths: pathsOf(files) };
+    const now = {
+      ...pullRequest,
+      author: pullRequest.author.login,
+      changedPaths: truncated ? undefined : pathsOf(files),
+    };
     const facts = repositoryFacts(event, pullRequest);
     const plan = planRuns(now, configuration?.chains ?? [], runs, facts);
     await endRuns(deps, tx, plan, runs);
@@ -67,6 +73,7 @@ export async function onPullRequest(
       repository: facts.full_name,
       installationId: event.installation_id,
       pausedBy: row?.pausedBy ?? null,
+      ...headsSeen(row, pullRequest.headSha, clock.now()),
       updatedAt: clock.now(),
     });
     for (const chain of plan.begin) {
@@ -138,6 +145,19 @@ async function pokeRemaining(deps: PullRequestDeps, tx: Tx, plan: Plan, runs: re
     if (run.status !== 'waiting_approval' || ended.has(run.id)) continue;
     await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] });
   }
+}
+
+/** Which head is here since when, and which was before: a command is not meant for a head that came after it. */
+function headsSeen(
+  row: PullRequestRow | undefined,
+  headSha: string,
+  now: Date,
+): Pick<PullRequestRow, 'headSha' | 'previousHeadSha' | 'headSeenAt'> {
+  if (row?.headSha === headSha) {
+    const { previousHeadSha, headSeenAt } = row;
+    return { headSha, previousHeadSha, headSeenAt };
+  }
+  return { headSha, previousHeadSha: row?.headSha ?? null, headSeenAt: now };
 }
 
 function pathsOf(files: readonly PullRequestFile[]): string[] {

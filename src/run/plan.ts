@@ -14,7 +14,8 @@ export interface PullRequestNow {
   baseRef: string;
   author: string;
   labels: string[];
-  changedPaths: string[];
+  /** `undefined` when GitHub did not list them all; a filter on paths then does not match. */
+  changedPaths: string[] | undefined;
 }
 
 export interface Plan {
@@ -73,7 +74,7 @@ function fires(
       draft: pullRequest.draft,
       author: pullRequest.author,
       labels: pullRequest.labels,
-      changed_paths: pullRequest.changedPaths,
+      ...(pullRequest.changedPaths ? { changed_paths: pullRequest.changedPaths } : {}),
     },
   });
   return matches;

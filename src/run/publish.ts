@@ -36,16 +36,18 @@ export function createPublisher(deps: { outbox: Outbox; clock: Clock; publicUrl:
       const view = { state, approval: newest(approvals), publicUrl, now };
       const urgent = isRunOver(run.status) || run.status === 'waiting_approval';
 
-      await outbox.wish(
-        tx,
-        checkRunKey(run.id),
-        { kind: 'check_run', ...placeOfEffect(run), content: checkRunContent(view) },
-        {
-          runId: run.id,
-          at: now,
-          settleMs: urgent || (await isNew(tx, checkRunKey(run.id))) ? SETTLE_MS.urgent : SETTLE_MS.update,
-        },
-      );
+      // A chain for an issue is about no commit, and a check run needs one.
+      if (run.headSha !== '')
+        await outbox.wish(
+          tx,
+          checkRunKey(run.id),
+          { kind: 'check_run', ...placeOfEffect(run), content: checkRunContent(view) },
+          {
+            runId: run.id,
+            at: now,
+            settleMs: urgent || (await isNew(tx, checkRunKey(run.id))) ? SETTLE_MS.urgent : SETTLE_MS.update,
+          },
+        );
       for (const approval of approvals) {
         const body = approvalComment({ ...view, approval });
         await comment(tx, run, approvalKey(approval.id), questionMarker(approval), body, SETTLE_MS.urgent);

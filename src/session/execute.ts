@@ -1,5 +1,5 @@
 import type { Artifact } from '../artifact/artifact.ts';
-import { renderWith } from '../chain/template.ts';
+import { renderText, renderWith } from '../chain/template.ts';
 import { canonicalJson } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
@@ -14,8 +14,16 @@ import type { JobResult, Queue } from '../queue/queue.ts';
 import { conditionContext } from '../run/context.ts';
 import type { Engine, SessionReport } from '../run/engine.ts';
 import { approvalKey } from '../run/publish.ts';
-import { reason } from '../run/reason.ts';
-import { isRunOver, type RunState, type Session } from '../run/run.ts';
+import { type ReasonCode, reason } from '../run/reason.ts';
+import {
+  type Invocation,
+  isRunOver,
+  type RunState,
+  type Session,
+  type WaitingFor,
+  waitingFor,
+} from '../run/run.ts';
+import type { SessionResult } from '../run/transition.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
 import type { Registry } from './registry.ts';
@@ -29,6 +37,21 @@ export interface Executor {
   /** Stops the session's work if it is under way here. */
   abort(sessionId: string): void;
 }
+
+/** How long a waiting step leaves GitHub alone after the queue's own tries (about two minutes) failed, in milliseconds. */
+const OUTAGE_MS = 120_000;
+
+const SHUT_OUT = 'GitHub lets this app in no more: it was removed, suspended, or lost a permission';
+
+function isShutOut(error: unknown): boolean {
+  return error instanceof GitHubError && error.kind === 'forbidden';
+}
+
+const WAITING_CODES: Readonly<Record<WaitingFor, ReasonCode>> = {
+  ci: 'step.waiting.ci',
+  approval: 'step.waiting.approval',
+  until: 'step.waiting.retry',
+};
 
 export function createExecutor(deps: {
   storage: Storage;
@@ -210,6 +233,10 @@ export function createExecutor(deps: {
       invocation,
       session,
       inputs: renderWith(step.with, conditionContext(state)),
+      text(input, encode) {
+        const source = step.with[input];
+        return typeof source === 'string' ? renderText(source, conditionContext(state), encode) : undefined;
+      },
       repo: { owner, name },
       reader: github.reader(run.installationId),
       appId: github.appId,
@@ -251,19 +278,34 @@ export function createExecutor(deps: {
     return Math.max(1, new Set(earlier).size);
   }
 
+  /** A step that only waits can wait for GitHub to come back, too: an outage voids no question to the maintainers. */
+  function afterOutage({ status }: Invocation, error: unknown): SessionResult | undefined {
+    const awaited = waitingFor(status);
+    if (!awaited || !(error instanceof GitHubError) || error.kind !== 'unavailable') return undefined;
+    return {
+      kind: 'waits',
+      for: awaited,
+      until: new Date(clock.now().getTime() + OUTAGE_MS),
+      reason: reason(WAITING_CODES[awaited], `GitHub cannot be asked for now: ${messageOf(error)}`),
+    };
+  }
+
   return {
     execute,
     abort: (sessionId) => underWay.get(sessionId)?.abort(),
     async giveUp(sessionId, error) {
+      const found = await storage.read.runs.getSession(sessionId);
+      const result = found ? afterOutage(found.invocation, error) : undefined;
       await storage.transaction((tx) =>
         deps.engine().report(tx, sessionId, {
-          result: {
+          result: result ?? {
             kind: 'failed',
             reason: reason('step.failed.error', `gave up after several tries: ${messageOf(error)}`),
-            retryable: false,
+            retryable: true,
           },
           artifacts: [],
           approvals: [],
+          ...(isShutOut(error) ? { endsRun: reason('run.aborted.installation_gone', SHUT_OUT) } : {}),
         }),
       );
     },

@@ -46,6 +46,8 @@ export interface StepContext {
   session: Session;
   /** The step's `with:` values with their expressions filled in. */
   inputs: Record<string, Json>;
+  /** One of the `with:` texts, as written but for its filled-in values, which pass the encoder. */
+  text(input: string, encode: (value: string) => string): string | undefined;
   repo: Repo;
   reader: GitHubReader;
   appId: number;

@@ -153,6 +153,10 @@ export interface PullRequestRow {
   repository: string;
   installationId: number;
   pausedBy: string | null;
+  headSha: string | null;
+  previousHeadSha: string | null;
+  /** When this app first saw the head. */
+  headSeenAt: Date | null;
   updatedAt: Date;
 }
 
@@ -174,7 +178,7 @@ export interface JobRow {
 }
 
 export interface Jobs {
-  insert(job: { kind: string; key: string; payload: string; runAt: Date }): Promise<void>;
+  insert(...jobs: { kind: string; key: string; payload: string; runAt: Date }[]): Promise<void>;
   /** Moves a waiting job with the same kind and key to the earlier of both times; false when there is none. */
   bringForward(kind: string, key: string, runAt: Date): Promise<boolean>;
   /**

@@ -24,16 +24,18 @@ export interface ConfigurationView {
  * whoever uses none of the broken files is not held up.
  */
 export function baseConfigurationCheck(
-  view: ConfigurationView & { baseRef: string; baseSha: string },
+  view: ConfigurationView & { baseRef: string; baseSha: string; settingsBroken: boolean },
 ): CheckRunContent {
-  const { baseRef, baseSha, faults } = view;
+  const { baseRef, baseSha, faults, settingsBroken } = view;
   return {
     ...frame(view, 'countersign / base configuration', 'neutral'),
     title: `${plural(faults.length, 'fault')} in the configuration on ${clip(plainLine(baseRef), 100)}`,
     summary: limited([
       `The configuration on ${code(baseRef)} (${code(short(baseSha))}) cannot be read as it is:`,
       list(faults),
-      'This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.',
+      settingsBroken
+        ? 'This pull request did not cause it. Without its settings it is not known who may countersign, so no chain runs until they are corrected.'
+        : 'This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.',
       `**Next:** correct the files on ${code(baseRef)}. \`countersign chain lint\` finds the same faults on your machine.`,
     ]),
     annotations: [],

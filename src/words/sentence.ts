@@ -129,7 +129,7 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
     case 'waiting_retry':
       return 'Nothing to do for now: this goes on by itself.';
     case 'paused':
-      return 'Whoever may write here can comment `/countersign resume` to go on.';
+      return 'A maintainer can comment `/countersign resume` to go on.';
     case 'waiting_ci':
       return 'Nothing to do for now: this goes on by itself when CI is done.';
     case 'waiting_countersign': {

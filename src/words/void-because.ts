@@ -5,12 +5,10 @@ import { asSentence, listed, short } from './pretty.ts';
 import { standing } from './standing.ts';
 
 /**
- * Why a question to the maintainers is void, as Markdown. The last look knows it best (it saw which head or base
- * took the place of the one asked about); when something else ended the run, the run's own reason says so.
+ * Why a question to the maintainers is void, as Markdown. What ended the run says it; while the run goes on, the last look
+ * does, which saw for instance that somebody edited the question.
  */
 export function voidBecause(state: RunState, approval: Approval): string {
-  const seen = approval.decision?.reasons.find((reason) => reason.status === 'unmet');
-  if (seen) return inline(asSentence(seen.summary), 300);
   const { reason } = state.run;
   const where = standing(state, approval);
   switch (where.kind) {
@@ -39,7 +37,9 @@ export function voidBecause(state: RunState, approval: Approval): string {
           )}.`;
     case 'installation_gone':
       return 'The app was removed from this repository.';
-    default:
-      return 'It is asked anew.';
+    default: {
+      const seen = approval.decision?.reasons.find(({ status }) => status === 'unmet');
+      return seen ? inline(asSentence(seen.summary), 300) : 'It is asked anew.';
+    }
   }
 }

@@ -37,6 +37,9 @@ async function withRuns() {
         repository: 'acme/rocket',
         installationId: 99,
         pausedBy: null,
+        headSha: null,
+        previousHeadSha: null,
+        headSeenAt: null,
         updatedAt: at(3),
       });
     }),

@@ -2,7 +2,16 @@
 import { openStorage } from '../../src/storage/open.ts';
 
 const storage = await openStorage(process.argv[2] ?? '');
-const row = { repositoryId: 1, number: 1, repository: 'a/b', pausedBy: null, updatedAt: new Date(0) };
+const row = {
+  repositoryId: 1,
+  number: 1,
+  repository: 'a/b',
+  pausedBy: null,
+  headSha: null,
+  previousHeadSha: null,
+  headSeenAt: null,
+  updatedAt: new Date(0),
+};
 await storage.transaction((tx) => tx.pullRequests.upsert({ ...row, installationId: 0 }));
 process.stdout.write('ready\n');
 for (let n = 0; n < 200; n++) {

@@ -244,6 +244,9 @@ function pullRequest() {
     repository: 'acme/rocket',
     installationId: 7,
     pausedBy: null,
+    headSha: 'a1',
+    previousHeadSha: null,
+    headSeenAt: at(0),
     updatedAt: at(0),
   };
 }

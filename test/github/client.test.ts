@@ -167,7 +167,7 @@ describe('a failure', () => {
       reader.isTeamMember('acme', 'owners', 'mona'),
     ]) {
       const error = await failureOf(promise);
-      expect(error.kind).toBe('not_found');
+      expect(error.kind).toBe('forbidden');
       expect(error.message).toMatch(/^POST \/app\/installations\/\{installation_id\}\/access_tokens: /);
     }
   });

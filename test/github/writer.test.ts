@@ -133,7 +133,7 @@ describe('a check run', () => {
         check_runs: page,
       })),
     );
-    expect(await writer.findCheckRun(REPO, SHA, 'run_1', 0)).toEqual({ id: 3, annotations: 7 });
+    expect(await writer.findCheckRun(REPO, SHA, 'run_1', 0)).toMatchObject({ id: 3, annotations: 7 });
     expect(await writer.findCheckRun(REPO, SHA, 'run_2', 0)).toBeUndefined();
     expect(requests[0]?.path).toContain(`app_id=${APP_ID}&filter=all`);
   });

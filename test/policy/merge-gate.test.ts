@@ -231,7 +231,7 @@ describe('whose reaction counts', () => {
       'a named user without write access',
       { users: ['otto'] },
       otto,
-      not('otto', 'is named in the settings but has only read access; write is needed'),
+      not('otto', 'is named in the settings with only read access, where write is needed'),
     ],
     [
       'a member of a named team with write access',
@@ -243,7 +243,7 @@ describe('whose reaction counts', () => {
       'a member of a named team without write access',
       { teams: ['acme/core'] },
       { ...otto, role: 'triage', teams: ['acme/core'] },
-      not('otto', 'is named in the settings but has only triage access; write is needed'),
+      not('otto', 'is named in the settings with only triage access, where write is needed'),
     ],
     ['somebody who is not named', { users: ['zoe'] }, will, not('will', 'has write access')],
     ['a named user where roles do not count', { permission: 'none', users: ['will'] }, will, counts('will')],

@@ -106,7 +106,7 @@ describe('a condition', () => {
       reviewOutcome(false),
     );
     expect(said(play.step('next').reason)).toBe(
-      'step.skipped.condition: its condition does not hold: {{ steps.review.outcome.passed }}',
+      'step.skipped.condition: its condition does not hold: `{{ steps.review.outcome.passed }}`',
     );
     expect(play.step('next')).toMatchObject({ attempts: 0, startedAt: null });
     expect(play.run.status).toBe('completed');

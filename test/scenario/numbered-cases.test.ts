@@ -1,15 +1,358 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are the code under review
 import { expect, test } from 'vitest';
+import { fake } from '../review/support.ts';
 import { REPO } from '../support/harness.ts';
-import { approvalOf, countersign, open, ownCheck, readable, reportCi, start, statusOf, said } from './support.ts';
+import {
+  A_LOOK,
+  approvalOf,
+  approvals,
+  countersign,
+  GREETING,
+  headline,
+  open,
+  ownCheck,
+  pushAgain,
+  react,
+  readable,
+  reportCi,
+  said,
+  start,
+  statusOf,
+} from './support.ts';
 
-test('1: probe', async () => {
+const ORDERS = `import { db } from './db.ts';
+
+export function orders() {
+  return db.query('SELECT * FROM orders');
+}
+`;
+
+/** The lines in which something is wrong are 4 and 11 of the orders, 9 of the workflow and 2 of the settings. */
+const RISKY = {
+  'src/orders.ts': `import { db } from './db.ts';
+
+export async function orderOf(id: string) {
+  const rows = await db.query(\`SELECT * FROM orders WHERE id = '\${id}'\`);
+  return rows[0];
+}
+
+export async function notify(id: string) {
+  try {
+    await db.notify(id);
+  } catch {}
+}
+`,
+  '.github/workflows/greet.yml': `name: greet
+on: issues
+jobs:
+  greet:
+    runs-on: ubuntu-latest
+    steps:
+      - run: |
+          echo "Hello"
+          echo "\${{ github.event.issue.title }}"
+`,
+  'config/deploy.env': `# deploy\nDEPLOY_TOKEN=${fake('ghp_', 'wWPw5k4aXcaT4fNP0Uc', 'nZwJUVFk6LO0pINUx')}\n`,
+};
+
+test('1: a clean change is approved, passes CI, is put to the maintainers and merged on a countersign', async () => {
   const harness = await start();
+  const { github } = harness;
   const { number, headSha } = await open(harness);
-  await harness.advance(6000);
-  console.log(said(harness, headSha));
-  await reportCi(harness, headSha, 'success');
-  console.log(harness.github.comments(REPO, number).map((c) => c.body).join('\n=====\n'));
+  await github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await harness.advance(1_000);
+
+  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(readable(harness, statusOf(harness, number).body, { head: headSha })).toMatchInlineSnapshot(`
+    "<!-- countersign:status -->
+    ### ✍️ Waiting for a maintainer to countersign
+
+    - ✅ \`review\` No findings in 1 file.
+    - ✅ \`ci\` the only check passed
+    - ⏳ \`merge\` waiting for a countersign
+
+    **Next:** A maintainer reacts to the approval comment with 🚀 or 👍 to merge, or with 👎 to stop it.
+
+    <sub>Chain \`pr-review\` for \`<head>\` · [details](https://github.test/octo/app/runs/52000000001)</sub>"
+  `);
+  expect(readable(harness, approvalOf(harness, number).body, { head: headSha })).toMatchInlineSnapshot(`
+    "<!-- countersign:approval head=<head> base=main -->
+    <!-- countersign:question id=apr_1 -->
+    ### ✍️ May this be merged?
+
+    With a countersign, commit \`<head>\` is **squash-merged** into \`main\`.
+
+    #### Why you are asked
+
+    - ✅ **Review:** approved: no findings
+    - ✅ **CI:** the only check passed
+
+    #### How to answer
+
+    React to this comment with 🚀 or 👍 to merge, or with 👎 to stop it.
+
+    **Who may answer:** anybody with maintain access or more. One countersign is needed. Not the author, nor anybody who committed or co-wrote one of the commits, nor bots.
+
+    A push, another base branch, a return to draft or closing the pull request voids this question and all answers to it.
+
+    <details><summary>What the last look found</summary>
+
+    - ⏳ nobody has countersigned yet
+
+    </details>
+
+    <sub>Last looked at 2026-03-02 09:00 UTC.</sub>"
+  `);
+
   await countersign(harness, number);
-  console.log(harness.github.comments(REPO, number).map((c) => c.body).join('\n=====\n'));
-  console.log(ownCheck(harness, headSha));
+
+  expect(github.pullRequest(REPO, number)).toMatchObject({ merged: true, mergeMethod: 'squash' });
+  expect(github.commit(REPO, 'main')).toMatchObject({
+    message: `Greet people by name (#${number})`,
+    author: 'ada',
+  });
+  const commits = { head: headSha, merged: github.branch(REPO, 'main') ?? '' };
+  expect(github.comments(REPO, number)).toHaveLength(2);
+  expect(readable(harness, statusOf(harness, number).body, commits)).toMatchInlineSnapshot(`
+    "<!-- countersign:status -->
+    ### 🎉 Merged: countersigned by mia
+
+    - ✅ \`review\` No findings in 1 file.
+    - ✅ \`ci\` the only check passed
+    - ✅ \`merge\` merged into main as <merged>, countersigned by mia
+
+    <sub>Chain \`pr-review\` for \`<head>\` · [details](https://github.test/octo/app/runs/52000000001)</sub>"
+  `);
+  expect(readable(harness, approvalOf(harness, number).body, commits)).toMatchInlineSnapshot(`
+    "<!-- countersign:approval head=<head> base=main -->
+    <!-- countersign:question id=apr_1 -->
+    ### 🎉 Countersigned and merged
+
+    Commit \`<head>\` was squash-merged into \`main\` as \`<merged>\`, countersigned by \`mia\`.
+
+    - ✅ **Review:** approved: no findings
+    - ✅ **CI:** the only check passed"
+  `);
+  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(readable(harness, ownCheck(harness, headSha).summary ?? '', commits)).toMatchInlineSnapshot(`
+    "### Why
+
+    Merged into main as <merged>, countersigned by mia.
+
+    - ✅ review: No findings in 1 file.
+    - ✅ ci: the only check passed
+    - ✅ merge: merged into main as <merged>, countersigned by mia
+      - ✅ the pull request is open
+      - ✅ it is not a draft
+      - ✅ the head is still <head>
+      - ✅ the base is still main
+      - ✅ countersigned by mia
+        - ✅ mia may countersign and did
+      - ✅ nobody who may countersign rejects it
+      - ✅ ci: the only check passed
+      - ✅ every condition of the step still holds
+      - ✅ not paused
+
+    ### Review: approved
+
+    Round 1: 1 file reviewed at \`<head>\`.
+
+    Nothing was found.
+
+    <sub>Looked at by secrets <version>, oxlint <version>, ast-grep <version>.</sub>
+
+    ### CI: the only check passed
+
+    | | Check | Result | Took |
+    |---|---|---|---:|
+    | ✅ | [test](https://github.test/octo/app/runs/52000000002) | success | 0 ms |
+
+    ### Steps
+
+    | | Step | State | Why | Took |
+    |---|---|---|---|---:|
+    | ✅ | \`review\` | done | No findings in 1 file. | 0 ms |
+    | ✅ | \`ci\` | done | the only check passed | 0 ms |
+    | ✅ | \`merge\` | done | merged into main as <merged>, countersigned by mia | 3 s |
+    | ⏭️ | \`changes\` | skipped | its condition does not hold: \`{{ steps.review.outcome.verdict == 'REQUEST_CHANGES' }}\` |  |"
+  `);
+});
+
+test('2: a risky change is sent back with its findings on their lines, and no reaction merges it', async () => {
+  const harness = await start({ files: { 'src/orders.ts': ORDERS } });
+  const { github } = harness;
+  const { number, headSha } = await open(harness, { title: 'Find one order', files: RISKY });
+  await reportCi(harness, headSha, 'success');
+  await harness.advance(10_000);
+
+  const check = ownCheck(harness, headSha);
+  expect(said(harness, headSha)).toMatchInlineSnapshot(`
+    [
+      "failure: Changes requested: 3 critical, 1 medium",
+    ]
+  `);
+  expect(
+    check.annotations.map(({ path, startLine, level, title }) => `${path}:${startLine} ${level} ${title}`),
+  ).toMatchInlineSnapshot(`
+    [
+      ".github/workflows/greet.yml:9 failure critical: injection (actionlint/script-injection)",
+      "config/deploy.env:2 failure critical: secret (secrets/github)",
+      "src/orders.ts:4 failure critical: injection (ast-grep/sql-injection)",
+      "src/orders.ts:11 warning medium: error-handling (ast-grep/swallowed-error)",
+    ]
+  `);
+  expect(readable(harness, check.summary ?? '', { head: headSha })).toMatchInlineSnapshot(`
+    "**Next:** The author fixes what must be fixed and pushes: the new commit is reviewed by itself.
+
+    ### Why
+
+    Not merged: review: 3 critical findings in 3 files must be fixed first; 1 medium finding can wait.
+
+    - ❌ review: 3 critical findings in 3 files must be fixed first; 1 medium finding can wait.
+      - ❌ critical: Text that any outsider can write is pasted into a script before the shell sees it, so it runs as a command with the workflow's token. (\`.github/workflows/greet.yml:9\`)
+      - ❌ critical: A GitHub token is committed; everyone who can read the repository can act with it. (\`config/deploy.env:2\`)
+      - ❌ critical: An SQL statement is put together from text and values, so a value can change the statement. (\`src/orders.ts:4\`)
+    - ❌ ci was skipped: its condition does not hold: \`{{ steps[0].outcome.passed }}\`
+    - ❌ merge was skipped: its condition does not hold: \`{{ steps.review.outcome.passed and steps.ci.outcome.passed }}\`
+
+    ### Review: changes requested
+
+    Round 1: 3 files reviewed at \`<head>\`.
+
+    | 🔴 critical | 🟠 high | 🟡 medium | 🔵 low | ⚪ info |
+    |---:|---:|---:|---:|---:|
+    | 3 | 0 | 1 | 0 | 0 |
+
+    By kind: secret 1, injection 2, error-handling 1.
+
+    #### Must be fixed
+
+    - 🔴 **critical** · injection · \`.github/workflows/greet.yml:9\`<br>
+      Text that any outsider can write is pasted into a script before the shell sees it, so it runs as a command with the workflow's token.<br>
+      \`echo "\${{ github.event.issue.title }}"\`<br>
+      **Fix:** Pass it through \`env:\` and use it as a quoted variable, as in \`env: {TITLE: "\${{ … }}"}\` and \`"$TITLE"\`.<br>
+      <sub>actionlint/script-injection</sub>
+    - 🔴 **critical** · secret · \`config/deploy.env:2\`<br>
+      A GitHub token is committed; everyone who can read the repository can act with it.<br>
+      \`DEPLOY_TOKEN=ghp_•••\`<br>
+      **Fix:** Revoke the token in GitHub's settings now, and read a new one from the environment or a secret store.<br>
+      <sub>secrets/github</sub>
+    - 🔴 **critical** · injection · \`src/orders.ts:4\`<br>
+      An SQL statement is put together from text and values, so a value can change the statement.<br>
+      \`\`const rows = await db.query(\`SELECT * FROM orders WHERE id = '\${id}'\`);\`\`<br>
+      **Fix:** Pass the values as parameters (\`?\` or \`$1\`) of the query.<br>
+      <sub>ast-grep/sql-injection</sub>
+
+    <details><summary>1 suggestion: 1 medium</summary>
+
+    - 🟡 **medium** · error-handling · \`src/orders.ts:11\`<br>
+      An error is caught and thrown away, so nobody will know that it happened.<br>
+      \`} catch {}\`<br>
+      **Suggestion:** Handle it, log it or let it pass; where nothing is right, say in a comment why.<br>
+      <sub>ast-grep/swallowed-error</sub>
+
+    </details>
+
+    <sub>Looked at by secrets <version>, oxlint <version>, ast-grep <version>, actionlint <version>.</sub>
+
+    ### Steps
+
+    | | Step | State | Why | Took |
+    |---|---|---|---|---:|
+    | ❌ | \`review\` | not passed | 3 critical findings in 3 files must be fixed first; 1 medium finding can wait. | 0 ms |
+    | ⏭️ | \`ci\` | skipped | its condition does not hold: \`{{ steps[0].outcome.passed }}\` |  |
+    | ⏭️ | \`merge\` | skipped | its condition does not hold: \`{{ steps.review.outcome.passed and steps.ci.outcome.passed }}\` |  |
+    | ✅ | \`changes\` | done | commented on #&#8203;1 | 0 ms |"
+  `);
+  expect(JSON.stringify([check, github.comments(REPO, number)])).not.toContain('wWPw5k4aXcaT4fNP0Uc');
+
+  expect(approvals(harness, number)).toEqual([]);
+  expect(github.comments(REPO, number).map(headline)).toMatchInlineSnapshot(`
+    [
+      "",
+      "🔧 Changes requested: 3 critical, 1 medium",
+    ]
+  `);
+  for (const { id } of github.comments(REPO, number)) {
+    for (const login of ['ada', 'otto', 'mia']) await github.react(REPO, id, login, 'rocket');
+  }
+  await github.comment(REPO, number, 'ada', 'Please merge this.');
+  await harness.advance(600_000);
+  expect(github.merges).toEqual([]);
+  expect(github.pullRequest(REPO, number).state).toBe('open');
+});
+
+test('3: a push voids the countersign before it, and the new head is merged on one of its own', async () => {
+  const harness = await start();
+  const { github } = harness;
+  const { number, headSha: first } = await open(harness);
+  await reportCi(harness, first, 'success');
+  await react(harness, number, 'mia');
+  const second = await pushAgain(harness, GREETING.replace('Hello', 'Good morning'));
+  await harness.advance(10_000);
+
+  const commits = { first, second };
+  expect(said(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
+  expect(readable(harness, approvalOf(harness, number).body, commits)).toMatchInlineSnapshot(`
+    "<!-- countersign:approval head=<first> base=main -->
+    <!-- countersign:question id=apr_1 -->
+    ### ⏭️ This question is void
+
+    It asked whether commit \`<first>\` may be squash-merged into \`main\`. A newer commit was pushed: \`<second>\`.
+
+    Reactions to this comment do not count any more."
+  `);
+
+  await reportCi(harness, second, 'success');
+  await harness.advance(20_000);
+  expect(github.merges).toEqual([]);
+  expect(approvals(harness, number).map(headline)).toEqual([
+    '⏭️ This question is void',
+    '✍️ May this be merged?',
+  ]);
+  expect(ownCheck(harness, second).summary).toContain('Round 2');
+
+  await countersign(harness, number, 'max');
+  expect(github.merges).toMatchObject([{ number, headSha: second, method: 'squash' }]);
+  expect(said(harness, second)).toEqual(['success: Merged: countersigned by max']);
+  expect(approvals(harness, number).map(headline)).toEqual([
+    '⏭️ This question is void',
+    '🎉 Countersigned and merged',
+  ]);
+  expect(github.comments(REPO, number)).toHaveLength(3);
+});
+
+test('4: while CI is red nobody is asked, and once it is green the maintainers are', async () => {
+  const harness = await start();
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await reportCi(harness, headSha, 'failure');
+  await harness.advance(20_000);
+
+  expect(approvals(harness, number)).toEqual([]);
+  expect(said(harness, headSha)).toEqual(['failure: CI has not passed: 1 of 1 check failed']);
+  expect(readable(harness, statusOf(harness, number).body, { head: headSha })).toMatchInlineSnapshot(`
+    "<!-- countersign:status -->
+    ### ❌ CI has not passed: 1 of 1 check failed
+
+    - ✅ \`review\` No findings in 1 file.
+    - ❌ \`ci\` 1 of 1 check failed: test
+    - ⏭️ \`merge\` skipped
+
+    **Next:** Push a fix, or let the checks run again. \`/countersign ci\` reads them anew.
+
+    <sub>Chain \`pr-review\` for \`<head>\` · [details](https://github.test/octo/app/runs/52000000001)</sub>"
+  `);
+
+  await reportCi(harness, headSha, 'pending');
+  await harness.advance(A_LOOK);
+  expect(approvals(harness, number)).toEqual([]);
+  expect(said(harness, headSha).at(-1)).toBe('in_progress: Waiting for CI: 0 of 1 checks are done');
+
+  await reportCi(harness, headSha, 'success');
+  expect(said(harness, headSha).at(-1)).toBe('in_progress: Waiting for a maintainer to countersign');
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+  expect(said(harness, headSha).at(-1)).toBe('success: Merged: countersigned by mia');
+  expect(github.comments(REPO, number)).toHaveLength(2);
 });

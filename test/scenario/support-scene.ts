@@ -76,7 +76,7 @@ async function startScene(files: Record<string, string>, options: HarnessOptions
         files: { 'docs/page.txt': 'A page.\n' },
         ...more,
       });
-      await harness.settle();
+      await harness.advance(UPDATES_SHOWN_MS);
       return opened;
     },
     async say(number: number, login: string, body: string) {
@@ -92,7 +92,9 @@ async function startScene(files: Record<string, string>, options: HarnessOptions
     replies: (number: number, commentId: number) =>
       github
         .comments(REPO, number)
-        .filter(({ author, body }) => author === github.app.botLogin && body.includes(`reply to=${commentId}`))
+        .filter(
+          ({ author, body }) => author === github.app.botLogin && body.includes(`reply to=${commentId}`),
+        )
         .map(({ body }) => withoutMarker(body)),
     check: (sha: string, chain: string) => own(sha).findLast((run) => run.name === `countersign / ${chain}`),
     verdicts: (sha: string) =>
@@ -109,6 +111,9 @@ async function startScene(files: Record<string, string>, options: HarnessOptions
 function withoutMarker(body: string): string {
   return body.replace(/^<!--.*?-->\n/, '');
 }
+
+/** After this long, what an update of a check run or comment says can be read on GitHub. */
+export const UPDATES_SHOWN_MS = 2_500;
 
 /** The part of a check run's summary under a heading, up to the next. */
 export function section(summary: string | null | undefined, heading: string): string {

@@ -73,7 +73,10 @@ export async function open(
   return opened;
 }
 
-export const GREETING = 'export function greet(name: string): string {\n  return `Hello, ${name}`;\n}\n';
+export const GREETING = `export function greet(name: string): string {
+  return ['Hello', name].join(', ');
+}
+`;
 
 /** Another commit on the branch of `open`. @returns the new head. */
 export async function pushAgain({ github, settle }: Harness, content = GREETING.repeat(2)): Promise<string> {
@@ -83,12 +86,13 @@ export async function pushAgain({ github, settle }: Harness, content = GREETING.
   return sha;
 }
 
+/** CI says how it went, in a commit status: unlike a completed check run, one can change its mind. */
 export async function reportCi(
   { github, settle }: Harness,
   sha: string,
-  conclusion: 'success' | 'failure',
+  state: 'pending' | 'success' | 'failure',
 ): Promise<void> {
-  await github.reportCheck(REPO, sha, { name: 'test', status: 'completed', conclusion });
+  await github.setStatus(REPO, sha, { context: 'test', state });
   await settle();
 }
 
@@ -114,7 +118,7 @@ export function react(
   return harness.github.react(REPO, approvalOf(harness, number).id, login, content);
 }
 
-/** Time enough for a young question to be looked at, and for what came of it to be said. */
+/** Time enough for a question younger than two minutes to be looked at, and for what came of it to be said. */
 export const A_LOOK = 6_000;
 
 /** The person reacts, and the app has looked. */
@@ -155,11 +159,13 @@ export function headline({ body }: SeenComment): string {
   return /^(?:###\s*|\*\*)(.+?)\**$/m.exec(body)?.[1] ?? '';
 }
 
-/** A text as a snapshot can hold it: commits by name, and no ports. */
+/** A text as a snapshot can hold it: commits by name, without ports and the versions of analyzers. */
 export function readable({ github }: Harness, text: string, commits: Record<string, string> = {}): string {
   const named = Object.entries(commits).reduce(
     (so, [name, sha]) => so.replaceAll(sha, `<${name}>`).replaceAll(sha.slice(0, 7), `<${name}>`),
     text,
   );
-  return named.replaceAll(github.url, 'https://github.test');
+  return named
+    .replaceAll(github.url, 'https://github.test')
+    .replaceAll(/ \d+\.\d+\.\d+(?=[,.])/g, ' <version>');
 }

@@ -32,6 +32,10 @@ export function stepContext(
       finishedAt: null,
     },
     inputs: only.with,
+    text: (input) => {
+      const source = only.with[input];
+      return typeof source === 'string' ? source : undefined;
+    },
     repo: { owner: 'acme', name: 'shop' },
     reader: noReader,
     appId: 100,

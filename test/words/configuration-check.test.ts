@@ -67,7 +67,13 @@ describe('a pull request that changes the configuration', () => {
 
 describe('a broken configuration on the base branch', () => {
   it('is neutral, and says whom it does not concern', () => {
-    const content = baseConfigurationCheck({ ...about, faults, baseRef: 'main', baseSha: 'b'.repeat(40) });
+    const content = baseConfigurationCheck({
+      ...about,
+      faults,
+      baseRef: 'main',
+      baseSha: 'b'.repeat(40),
+      settingsBroken: false,
+    });
     expect(content.state).toMatchObject({ conclusion: 'neutral' });
     expect(content.name).toBe('countersign / base configuration');
     expect(`${content.title}\n\n${content.summary}`).toMatchInlineSnapshot(`

@@ -59,7 +59,12 @@ function everywhere(text: string): { markdown: string[]; plain: string[] } {
       ),
       configurationCheck({ ...about, files: [text] }).summary,
       configurationCheck({ ...about, faults: [], files: [text] }).summary,
-      baseConfigurationCheck({ ...about, baseRef: text, baseSha: 'b'.repeat(40) }).summary,
+      baseConfigurationCheck({
+        ...about,
+        baseRef: text,
+        baseSha: 'b'.repeat(40),
+        settingsBroken: false,
+      }).summary,
     ],
     plain: [content.title, runShow(state, approval, at('13:00')), explainText(explain(state, approval))],
   };

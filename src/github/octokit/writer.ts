@@ -48,7 +48,7 @@ export function createWriter(client: Client, appId: number): Omit<GitHubWriter, 
       );
       for await (const run of runs) {
         if (run.appId === appId && run.externalId === externalId && run.id > after) {
-          return { id: run.id, annotations: run.annotations };
+          return { id: run.id, annotations: run.annotations, url: run.url ?? undefined };
         }
       }
       return undefined;

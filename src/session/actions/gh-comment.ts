@@ -1,6 +1,7 @@
 import { makeOutcome } from '../../outcome/outcome.ts';
 import { reason } from '../../run/reason.ts';
 import { actionComment } from '../../words/action-comment.ts';
+import { prose } from '../../words/markdown.ts';
 import type { StepContext, StepHandler } from '../step.ts';
 import { issueNumber } from './target.ts';
 
@@ -9,8 +10,8 @@ export const ghComment: StepHandler = {
   name: 'gh-comment',
   async run(context: StepContext) {
     const issue = issueNumber(context);
-    const { body } = context.inputs;
-    if (issue === undefined || typeof body !== 'string' || body.trim() === '') {
+    const body = context.text('body', (value) => prose(value));
+    if (issue === undefined || body === undefined || body.trim() === '') {
       return {
         kind: 'failed',
         reason: reason('step.failed.error', 'gh-comment needs `with: {pr: <number>, body: <text>}`'),

@@ -11,13 +11,9 @@ const REVIEW_TIMEOUT_MS = 10 * 60_000;
 export const prReview: StepHandler = {
   name: 'pr-review',
   async run(context) {
-    const { files, truncated } = await context.reader.pullRequestFiles(context.repo, pullRequestOf(context));
+    const { files } = await context.reader.pullRequestFiles(context.repo, pullRequestOf(context));
     const changed = await withContents(context, files);
     const report = await reviewFiles(changed, { timeoutMs: REVIEW_TIMEOUT_MS, signal: context.signal });
-    if (truncated) {
-      const reason = 'the files after the first 3,000: GitHub lists no more of a pull request';
-      report.leftOut.push({ path: '…', reason, needed: true });
-    }
     return {
       kind: 'done',
       outcome: verdictOf(report, { headSha: context.state.run.headSha, round: context.round }),

@@ -22,9 +22,10 @@ export function jobsTable(db: Kysely<Database>): Jobs {
     }));
 
   return {
-    async insert({ kind, key, payload, runAt }) {
-      await insertJobs(db, [
-        {
+    async insert(...jobs) {
+      await insertJobs(
+        db,
+        jobs.map(({ kind, key, payload, runAt }) => ({
           kind,
           key,
           payload,
@@ -32,8 +33,8 @@ export function jobsTable(db: Kysely<Database>): Jobs {
           attempts: 0,
           lease_token: null,
           lease_until: null,
-        },
-      ]);
+        })),
+      );
     },
 
     async bringForward(kind, key, runAt) {

@@ -20,6 +20,9 @@ export function pullRequestsTable(db: Kysely<Database>): PullRequests {
           repository: row.repository,
           installationId: row.installation_id,
           pausedBy: row.paused_by,
+          headSha: row.head_sha,
+          previousHeadSha: row.previous_head_sha,
+          headSeenAt: row.head_seen_at === null ? null : toDate(row.head_seen_at),
           updatedAt: toDate(row.updated_at),
         }))
       );
@@ -30,6 +33,9 @@ export function pullRequestsTable(db: Kysely<Database>): PullRequests {
         repository: pullRequest.repository,
         installation_id: pullRequest.installationId,
         paused_by: pullRequest.pausedBy,
+        head_sha: pullRequest.headSha,
+        previous_head_sha: pullRequest.previousHeadSha,
+        head_seen_at: pullRequest.headSeenAt === null ? null : toText(pullRequest.headSeenAt),
         updated_at: toText(pullRequest.updatedAt),
       };
       await db

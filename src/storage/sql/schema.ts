@@ -41,6 +41,9 @@ export interface PullRequestsTable {
   repository: string;
   installation_id: number;
   paused_by: string | null;
+  head_sha: string | null;
+  previous_head_sha: string | null;
+  head_seen_at: string | null;
   updated_at: string;
 }
 

@@ -97,6 +97,7 @@ export class ApiServer {
     }
     if (isDelay(fault)) await sleep(fault.delayMs);
     const incoming: Incoming = { method, url, headers: request.headers, body: undefined, caller: undefined };
+    if (isAnswer(fault) && isJson(text)) incoming.body = JSON.parse(text);
     const reply = isAnswer(fault) ? { ...fault } : this.#answer(incoming, text);
     const cut = typeof fault === 'object' && 'after' in fault;
     const sent = cut ? undefined : this.#send(incoming, reply, response);
@@ -234,4 +235,13 @@ async function readAll(request: IncomingMessage): Promise<string> {
     // The client went away; what it meant to say does not matter any more.
   }
   return Buffer.concat(chunks).toString();
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

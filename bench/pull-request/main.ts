@@ -1,0 +1,77 @@
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { startHarness } from '../../test/support/harness.ts';
+import { MAX_REQUESTS, playRound, type Round, totalOf } from './round.ts';
+
+/**
+ * What one pull request of one file costs, from opened to merged, with the real app and the shipped chain:
+ *
+ * - The requests to GitHub, of an app that has just been started and knows nothing, so the one for the installation's
+ *   token is among them. Every answer counts but 304, which costs nothing of GitHub's hourly limit. At most 24.
+ * - The milliseconds from GitHub beginning to send the deliveries of the opening to the check run being there.
+ * - The milliseconds from the answer of the look that first shows the reaction to GitHub having merged: everything is
+ *   read again for the gate in between. The median is below 100; the maximum tells more of the machine's other work. How
+ *   long a look is waited for is not in it: that is a setting, not a speed.
+ *
+ * GitHub is the stand-in, in the same process, and answers at once: its own work counts against the app, the network's
+ * would come on top. The first round, which counts the requests, warms up for the others. Exits 1 when a limit is broken.
+ */
+const { values: options } = parseArgs({
+  options: { rounds: { type: 'string', default: '10' }, json: { type: 'boolean', default: false } },
+});
+
+const MAX_TO_MERGE_MS = 100;
+
+const harness = await startHarness();
+const [cold, ...warm] = await playRounds(1 + Number(options.rounds));
+await harness.stop();
+if (cold) report(cold, warm);
+
+async function playRounds(count: number): Promise<Round[]> {
+  const rounds: Round[] = [];
+  for (let index = 0; index < count; index++) rounds.push(await playRound(harness, `feature-${index}`));
+  return rounds;
+}
+
+function report({ requests }: Round, rounds: readonly Round[]): void {
+  const total = totalOf(requests);
+  const toCheckRun = figures(rounds.map(({ toCheckRunMs }) => toCheckRunMs));
+  const toMerge = figures(rounds.map(({ toMergeMs }) => toMergeMs));
+  const passed = total.counted <= MAX_REQUESTS && toMerge.median < MAX_TO_MERGE_MS;
+  process.exitCode = passed ? 0 : 1;
+
+  if (options.json) {
+    const setting = { rounds: rounds.length, node: process.version, cpus: cpus().length };
+    const limits = { counted: MAX_REQUESTS, to_merge_ms: MAX_TO_MERGE_MS };
+    console.log(
+      JSON.stringify({
+        ...setting,
+        requests,
+        ...total,
+        to_check_run_ms: toCheckRun,
+        to_merge_ms: toMerge,
+        limits,
+        passed,
+      }),
+    );
+    return;
+  }
+  console.log('Requests of one pull request, from opened to merged, of an app that has just been started:');
+  console.table(
+    Object.fromEntries(
+      requests.map(({ route, counted, unchanged }) => [route, { counted, 'answered 304': unchanged }]),
+    ),
+  );
+  console.log(`${total.counted} counted (at most ${MAX_REQUESTS}), ${total.unchanged} answered 304.\n`);
+  console.log(`Milliseconds in ${rounds.length} rounds:`);
+  console.table({
+    'delivery → check run': toCheckRun,
+    [`reaction shown → merged (median below ${MAX_TO_MERGE_MS})`]: toMerge,
+  });
+}
+
+function figures(values: readonly number[]): { median: number; max: number } {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (index: number) => Number((sorted[index] ?? 0).toFixed(1));
+  return { median: at(Math.floor(sorted.length / 2)), max: at(sorted.length - 1) };
+}

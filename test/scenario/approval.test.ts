@@ -1,0 +1,419 @@
+import { describe, expect, test } from 'vitest';
+import { type Harness, REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvalOf,
+  approvals,
+  CI_AND_MERGE,
+  countersign,
+  headline,
+  MERGE_ONLY,
+  open,
+  pushAgain,
+  react,
+  readable,
+  reportCi,
+  type Setting,
+  said,
+  start,
+  statusOf,
+} from './support.ts';
+
+interface Asked {
+  harness: Harness;
+  number: number;
+  headSha: string;
+}
+
+/** A pull request about which the maintainers are asked. */
+async function asked(setting: Setting = {}, input: Parameters<typeof open>[1] = {}): Promise<Asked> {
+  const harness = await start({ chain: MERGE_ONLY, ...setting });
+  harness.github.addTeam('octo', 'release', ['will']);
+  harness.github.addUser('robot', { type: 'Bot' });
+  harness.github.setPermission(REPO, 'robot', 'admin');
+  const opened = await open(harness, input);
+  if (setting.chain === CI_AND_MERGE) await reportCi(harness, opened.headSha, 'success');
+  return { harness, ...opened };
+}
+
+/** What the last look found, as the question shows it. */
+function lastLook(harness: Harness, number: number): string[] {
+  const [, found = ''] = approvalOf(harness, number).body.split('What the last look found</summary>\n\n');
+  return (found.split('\n\n</details>')[0] ?? '').split('\n').map((line) => line.trim());
+}
+
+describe('who may countersign', () => {
+  test.each([
+    ['a maintainer', 'mia', '', {}],
+    ['an admin', 'max', '', {}],
+    ['a writer named in the settings', 'will', 'users: [WILL]', {}],
+    ['a writer in a team of the settings', 'will', 'teams: [octo/release]', {}],
+    ['a writer where the settings ask for write', 'will', 'permission: write', {}],
+    ['a named person where no permission is enough', 'will', 'permission: none, users: [will]', {}],
+  ])('%s may', async (_, login, settings, input) => {
+    const { harness, number } = await asked({ settings: settingsOf(settings) }, input);
+    await countersign(harness, number, login);
+    expect(harness.github.merges).toHaveLength(1);
+    expect(headline(approvalOf(harness, number))).toBe('🎉 Countersigned and merged');
+  });
+
+  test.each([
+    ['a writer', 'will', '', {}, 'will reacted, but has write access'],
+    ['an outsider', 'otto', '', {}, 'otto reacted, but has read access'],
+    [
+      'the author, even as a maintainer',
+      'mia',
+      '',
+      { author: 'mia' },
+      'mia reacted, but wrote this pull request',
+    ],
+    [
+      'the committer, even as a maintainer',
+      'mia',
+      '',
+      { committer: 'mia' },
+      'mia reacted, but wrote or co-wrote some of the commits',
+    ],
+    [
+      'a co-author, even as a maintainer',
+      'mia',
+      '',
+      { coAuthors: ['mia'] },
+      'mia reacted, but wrote or co-wrote some of the commits',
+    ],
+    ['a bot, even as an admin', 'robot', '', {}, 'robot reacted, but is not a person'],
+    ['a bot that the settings name', 'robot', 'users: [robot]', {}, 'robot reacted, but is not a person'],
+    [
+      'a named person without write access',
+      'otto',
+      'users: [otto]',
+      {},
+      'is named in the settings with only read access, where write is needed',
+    ],
+    [
+      'a maintainer where the settings ask for an admin',
+      'mia',
+      'permission: admin',
+      {},
+      'mia reacted, but has maintain access',
+    ],
+    [
+      'a maintainer where only named people count',
+      'mia',
+      'permission: none, users: [will]',
+      {},
+      'mia reacted, but has maintain access',
+    ],
+  ])('%s may not', async (_, login, settings, input, because) => {
+    const { harness, number } = await asked({ settings: settingsOf(settings) }, input);
+    await countersign(harness, number, login);
+    expect(harness.github.merges).toEqual([]);
+    expect(lastLook(harness, number).join('\n')).toContain(because);
+  });
+
+  test('a maintainer who pushed to the branch of somebody else may not', async () => {
+    const { harness, number } = await asked();
+    await harness.github.push({ repo: REPO, branch: 'greet', author: 'mia', files: { 'b.txt': 'b\n' } });
+    await harness.advance(A_LOOK);
+    await countersign(harness, number, 'mia');
+    expect(harness.github.merges).toEqual([]);
+    await countersign(harness, number, 'max');
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  function settingsOf(countersign: string): string {
+    return `countersign: { ${countersign} }\n`;
+  }
+});
+
+test('two countersigns are asked of two people: one person who reacts twice is one', async () => {
+  const { harness, number, headSha } = await asked({ settings: 'countersign: { count: 2 }\n' });
+  const { github } = harness;
+  await react(harness, number, 'mia', 'rocket');
+  await react(harness, number, 'mia', '+1');
+  await harness.advance(A_LOOK);
+
+  expect(github.merges).toEqual([]);
+  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for maintainers to countersign: 1 of 2 did']);
+  expect(approvalOf(harness, number).body).toContain('2 countersigns are needed. Given so far: `mia`.');
+
+  await countersign(harness, number, 'max');
+  expect(github.merges).toHaveLength(1);
+  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia and max']);
+});
+
+test('a rejecting reaction of a maintainer stops it and says who, whoever approves', async () => {
+  const { harness, number, headSha } = await asked();
+  await react(harness, number, 'mia', '-1');
+  await react(harness, number, 'max', 'rocket');
+  await harness.advance(A_LOOK);
+
+  expect(harness.github.merges).toEqual([]);
+  expect(said(harness, headSha)).toEqual(['failure: Rejected by mia']);
+  expect(headline(statusOf(harness, number))).toBe('✋ Rejected by mia');
+  expect(readable(harness, approvalOf(harness, number).body, { head: headSha })).toMatchInlineSnapshot(`
+    "<!-- countersign:approval head=<head> base=main -->
+    <!-- countersign:question id=apr_1 -->
+    ### ✋ Rejected
+
+    It was asked whether commit \`<head>\` may be squash-merged into \`main\`. \`mia\` rejected it, so nothing is merged.
+
+    A push is reviewed anew and asked about anew."
+  `);
+});
+
+test('a push after a rejection is asked about anew', async () => {
+  const { harness, number } = await asked();
+  await react(harness, number, 'mia', '-1');
+  await harness.advance(A_LOOK);
+  await pushAgain(harness);
+  await countersign(harness, number);
+  expect(harness.github.merges).toHaveLength(1);
+  expect(approvals(harness, number).map(headline)).toEqual(['✋ Rejected', '🎉 Countersigned and merged']);
+});
+
+test('a rejecting reaction of somebody who may not countersign stops nothing', async () => {
+  const { harness, number, headSha } = await asked();
+  for (const login of ['will', 'otto', 'ada']) await react(harness, number, login, '-1');
+  await harness.advance(A_LOOK);
+  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  await countersign(harness, number);
+  expect(harness.github.merges).toHaveLength(1);
+});
+
+test('only the reactions that the settings name count', async () => {
+  const { harness, number } = await asked({ settings: 'countersign: { approve: [heart], reject: [] }\n' });
+  await react(harness, number, 'mia', 'rocket');
+  await react(harness, number, 'max', '-1');
+  await harness.advance(A_LOOK);
+  expect(harness.github.merges).toEqual([]);
+  await react(harness, number, 'mia', 'heart');
+  await harness.advance(A_LOOK);
+  expect(harness.github.merges).toHaveLength(1);
+});
+
+test('a reaction on another comment is no countersign', async () => {
+  const { harness, number } = await asked();
+  await harness.advance(A_LOOK);
+  const copy = await harness.github.comment(REPO, number, 'ada', approvalOf(harness, number).body);
+  await harness.github.react(REPO, copy, 'mia', 'rocket');
+  await harness.github.react(REPO, statusOf(harness, number).id, 'mia', 'rocket');
+  await harness.advance(A_LOOK);
+  expect(harness.github.merges).toEqual([]);
+});
+
+test('a reaction taken back before the look does not count', async () => {
+  const { harness, number } = await asked();
+  const reaction = await react(harness, number, 'mia');
+  await harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
+  await harness.advance(A_LOOK);
+  expect(harness.github.merges).toEqual([]);
+  expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
+});
+
+test('a permission taken away before the look does not count', async () => {
+  const { harness, number } = await asked();
+  await react(harness, number, 'mia');
+  harness.github.setPermission(REPO, 'mia', 'read');
+  await harness.advance(A_LOOK);
+  expect(harness.github.merges).toEqual([]);
+  expect(lastLook(harness, number)).toContain('- ❌ mia reacted, but has read access');
+});
+
+test('a first countersign that is taken back while the second is awaited does not count any more', async () => {
+  const { harness, number, headSha } = await asked({ settings: 'countersign: { count: 2 }\n' });
+  const reaction = await react(harness, number, 'mia');
+  await harness.advance(A_LOOK);
+  await harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
+  await countersign(harness, number, 'max');
+  expect(harness.github.merges).toEqual([]);
+  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for maintainers to countersign: 1 of 2 did']);
+  expect(approvalOf(harness, number).body).toContain('Given so far: `max`.');
+});
+
+test('a question that somebody edited is void with all its answers, and asked anew', async () => {
+  const { harness, number, headSha } = await asked();
+  const { github } = harness;
+  const first = approvalOf(harness, number);
+  await react(harness, number, 'mia');
+  await github.editComment(REPO, first.id, 'will', first.body.replace('merged', 'discussed'));
+  await harness.advance(A_LOOK);
+
+  expect(github.merges).toEqual([]);
+  expect(approvals(harness, number).map(headline)).toEqual([
+    '⏭️ This question is void',
+    '✍️ May this be merged?',
+  ]);
+  expect(
+    readable(harness, approvals(harness, number)[0]?.body ?? '', { head: headSha }),
+  ).toMatchInlineSnapshot(`
+    "<!-- countersign:approval head=<head> base=main -->
+    <!-- countersign:question id=apr_1 -->
+    ### ⏭️ This question is void
+
+    It asked whether commit \`<head>\` may be squash-merged into \`main\`. Somebody edited the approval comment, so its reactions do not count.
+
+    Reactions to this comment do not count any more."
+  `);
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+});
+
+test('a question that somebody deleted is asked anew', async () => {
+  const { harness, number, headSha } = await asked();
+  const { github } = harness;
+  await react(harness, number, 'mia');
+  await github.deleteComment(REPO, approvalOf(harness, number).id, 'will');
+  await harness.advance(A_LOOK);
+
+  expect(github.merges).toEqual([]);
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+});
+
+test('an update of the question whose answer was cut off is not taken for somebody else’s edit', async () => {
+  const { harness, number } = await asked({ settings: 'countersign: { count: 2 }\n' });
+  const { github } = harness;
+  const isEdit = (request: { method: string; path: string }) =>
+    request.method === 'PATCH' && request.path.endsWith(`/issues/comments/${approvalOf(harness, number).id}`);
+  github.fail(isEdit, { after: 'reset' }, 1);
+  await react(harness, number, 'mia');
+  await github.comment(REPO, number, 'will', 'Looks good.');
+  await harness.settle();
+  await github.comment(REPO, number, 'will', 'Who else?');
+  await harness.settle();
+  await harness.advance(A_LOOK);
+
+  expect(approvals(harness, number)).toHaveLength(1);
+  await countersign(harness, number, 'max');
+  expect(github.merges).toHaveLength(1);
+});
+
+describe('when it is looked', () => {
+  const MINUTE = 60_000;
+
+  test('at first often, then slower, and only with conditional requests', async () => {
+    const { harness } = await asked();
+    const { github, clock } = harness;
+    await harness.advance(A_LOOK);
+    const looks: number[] = [];
+    for (const age of [0, 10 * MINUTE, 60 * MINUTE, 300 * MINUTE]) {
+      // A jump instead of all the looks between: one that is overdue is made up for once, and may edit the question.
+      clock.advance(age);
+      if (age > 0) await harness.advance(4 * MINUTE);
+      const before = github.requests.length;
+      await harness.advance(4 * MINUTE);
+      const sent = github.requests.slice(before);
+      expect(sent.filter(({ status }) => status !== 304)).toEqual([]);
+      looks.push(sent.filter(({ path }) => path.includes('/issues/comments/')).length);
+      expect(sent).toHaveLength(2 * (looks.at(-1) ?? 0));
+    }
+    expect(looks).toMatchInlineSnapshot(`
+      [
+        50,
+        8,
+        8,
+        2,
+      ]
+    `);
+  });
+
+  test.each([
+    ['a comment', ({ github }: Harness, number: number) => github.comment(REPO, number, 'will', 'Nice.')],
+    ['a label', ({ github }: Harness, number: number) => github.addLabel(REPO, number, 'will', 'docs')],
+    [
+      'a review',
+      ({ github }: Harness, number: number) => github.review(REPO, number, 'will', 'COMMENTED', 'Hm.'),
+    ],
+    [
+      'a title',
+      ({ github }: Harness, number: number) => github.editPullRequest(REPO, number, 'ada', { title: 'Hi' }),
+    ],
+    [
+      'a check',
+      ({ github }: Harness, number: number) =>
+        github.reportCheck(REPO, github.pullRequest(REPO, number).headSha, {
+          name: 'late',
+          status: 'completed',
+          conclusion: 'success',
+        }),
+    ],
+  ])('at once when the pull request gets %s', async (_, happen) => {
+    const { harness, number } = await asked();
+    await react(harness, number, 'mia');
+    const then = harness.clock.now();
+    await happen(harness, number);
+    await harness.github.settle();
+    await harness.app.queue.idle();
+    expect(harness.clock.now()).toEqual(then);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+});
+
+describe('what holds a question up', () => {
+  test('CI that turns red after the question was asked, until it is green again', async () => {
+    const { harness, number, headSha } = await asked({ chain: CI_AND_MERGE });
+    const { github } = harness;
+    await reportCi(harness, headSha, 'failure');
+    await react(harness, number, 'mia');
+    await harness.advance(A_LOOK);
+
+    expect(github.merges).toEqual([]);
+    expect(said(harness, headSha)).toMatchInlineSnapshot(`
+      [
+        "in_progress: Not merging: ci: 1 of 1 check failed: test",
+      ]
+    `);
+    expect(approvalOf(harness, number).body).toContain('> **For now:** ');
+    expect(headline(statusOf(harness, number))).toMatchInlineSnapshot(
+      `"✋ Not merging: ci: 1 of 1 check failed: test"`,
+    );
+
+    await reportCi(harness, headSha, 'success');
+    await harness.advance(A_LOOK);
+    expect(github.merges).toHaveLength(1);
+    expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
+  });
+
+  test('red CI is still said at the next look, before anybody has reacted', async () => {
+    const { harness, number, headSha } = await asked({ chain: CI_AND_MERGE });
+    await reportCi(harness, headSha, 'failure');
+    await harness.advance(A_LOOK);
+    const held = said(harness, headSha);
+    expect(held).toMatchInlineSnapshot(`
+      [
+        "in_progress: Not merging: ci: 1 of 1 check failed: test",
+      ]
+    `);
+    await harness.advance(A_LOOK);
+    expect(said(harness, headSha)).toEqual(held);
+    expect(approvalOf(harness, number).body).toContain('> **For now:** ');
+  });
+
+  test('a question held up by red CI says of a push that it was the push that voided it', async () => {
+    const { harness, number, headSha } = await asked({ chain: CI_AND_MERGE });
+    await reportCi(harness, headSha, 'failure');
+    await harness.advance(A_LOOK);
+    await pushAgain(harness);
+    await harness.advance(A_LOOK);
+    expect(approvals(harness, number)[0]?.body).toContain('A newer commit was pushed');
+  });
+
+  test('a pause, until somebody resumes', async () => {
+    const { harness, number, headSha } = await asked();
+    const { github } = harness;
+    await github.comment(REPO, number, 'mia', '/countersign pause');
+    await harness.advance(A_LOOK);
+    await react(harness, number, 'mia');
+    await harness.advance(A_LOOK);
+    expect(github.merges).toEqual([]);
+    expect(said(harness, headSha)).toEqual(['in_progress: Paused']);
+    expect(approvalOf(harness, number).body).toContain('> **For now:** The pull request is paused.');
+
+    await github.comment(REPO, number, 'mia', '/countersign resume');
+    await harness.advance(A_LOOK);
+    expect(github.merges).toHaveLength(1);
+  });
+});

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import { waiting } from './support-commands.ts';
+import { CI_AND_MERGE, only, scenes } from './support-scene.ts';
+
+const start = scenes();
+
+test('the buttons of a waiting check run are commands', async () => {
+  const { scene, headSha } = await waiting(start);
+  const check = scene.check(headSha, 'ship');
+  expect(check?.actions.map(({ identifier }) => identifier)).toEqual(['ci', 'cancel', 'pause']);
+  await scene.github.clickAction(REPO, check?.id ?? 0, 'will', 'cancel');
+  await scene.advance(5_000);
+  expect(scene.check(headSha, 'ship')).toMatchObject({ conclusion: 'cancelled', title: 'Cancelled by will' });
+});
+
+test('a button pressed by somebody who may not does nothing', async () => {
+  const { scene, headSha } = await waiting(start);
+  const check = scene.check(headSha, 'ship');
+  await scene.github.clickAction(REPO, check?.id ?? 0, 'otto', 'cancel');
+  await scene.github.clickAction(REPO, check?.id ?? 0, 'will', 'pause');
+  await scene.advance(5_000);
+  expect(scene.check(headSha, 'ship')?.title).toMatch(/^Waiting for CI/);
+});
+
+test('a button on a pull request from a fork works, although GitHub names no pull request then', async () => {
+  const scene = await start(only({ ship: CI_AND_MERGE }));
+  const { headSha } = await scene.open({ author: 'otto', fork: 'otto/app' });
+  await scene.github.clickAction(REPO, scene.check(headSha, 'ship')?.id ?? 0, 'will', 'cancel');
+  await scene.advance(5_000);
+  expect(scene.check(headSha, 'ship')?.title).toBe('Cancelled by will');
+});
+
+test('a button of an older head does nothing to the newer one', async () => {
+  const { scene, headSha } = await waiting(start);
+  const old = scene.check(headSha, 'ship')?.id ?? 0;
+  scene.github.holdDeliveries();
+  await scene.github.clickAction(REPO, old, 'will', 'cancel');
+  const newer = await scene.github.push({
+    repo: REPO,
+    branch: 'change',
+    author: 'ada',
+    files: { 'a.txt': 'a\n' },
+  });
+  await scene.github.releaseDeliveries('reverse');
+  await scene.advance(5_000);
+  expect(scene.check(newer, 'ship')?.title).toMatch(/^Waiting for CI/);
+});
+
+test('re-running the check run on GitHub runs again what failed', async () => {
+  const { scene, headSha } = await waiting(start);
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'failure' });
+  await scene.settle();
+  const [run] = await scene.runs('ship');
+  const sessions = async () => (await scene.app.storage.read.runs.sessionsOf(run?.id ?? '')).length;
+  const before = await sessions();
+  await scene.github.rerequestCheck(REPO, scene.check(headSha, 'ship')?.id ?? 0, 'will');
+  await scene.advance(5_000);
+  expect(await sessions()).toBe(before + 1);
+  expect(scene.check(headSha, 'ship')).toMatchObject({ status: 'completed', conclusion: 'failure' });
+});
+
+test('the buttons of another app’s check run do nothing here', async () => {
+  const { scene, headSha } = await waiting(start);
+  const [run] = await scene.runs('ship');
+  const sent = scene.github.signedDelivery('check_run', {
+    action: 'requested_action',
+    installation: { id: run?.installationId },
+    repository: { id: run?.repositoryId, name: 'app', owner: { login: 'octo' } },
+    check_run: { head_sha: headSha, external_id: run?.id, app: { id: 1 }, pull_requests: [] },
+    requested_action: { identifier: 'cancel' },
+    sender: { login: 'mia', type: 'User' },
+  });
+  await fetch(`${scene.app.url}/api/github/webhooks`, { method: 'POST', ...sent });
+  await scene.advance(5_000);
+  expect(scene.check(headSha, 'ship')?.title).toMatch(/^Waiting for CI/);
+});

@@ -1,0 +1,236 @@
+import { expect, test } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import { flow, said } from './support-chains.ts';
+import { type Scene, scenes, section } from './support-scene.ts';
+
+const start = scenes();
+
+async function steps(scene: Scene, chain = 'flow'): Promise<Record<string, string>> {
+  const [run] = await scene.runs(chain);
+  const state = await scene.app.storage.read.runs.load(run?.id ?? '');
+  return Object.fromEntries(state?.invocations.map(({ stepId, status }) => [stepId, status]) ?? []);
+}
+
+const BAD_LABEL = 'action: gh-label, with: { labels: [] }';
+
+test('steps of a diamond run side by side, and the last one after both', async () => {
+  const scene = await start(
+    flow(`
+      id: first, action: gh-label, with: { labels: [first] }
+      id: left, skill: ci, depends_on: [first]
+      id: right, skill: ci, depends_on: [first]
+      id: last, action: gh-label, depends_on: [left, right], with: { labels: [last] }
+    `),
+  );
+  const { number, headSha } = await scene.open();
+  expect(await steps(scene)).toEqual({
+    first: 'completed',
+    left: 'waiting_ci',
+    right: 'waiting_ci',
+    last: 'pending',
+  });
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await scene.settle();
+  expect(await steps(scene)).toMatchObject({ left: 'completed', right: 'completed', last: 'completed' });
+  expect(scene.github.labels(REPO, number)).toEqual(['first', 'last']);
+});
+
+test('a step with no dependencies starts at once beside a waiting one', async () => {
+  const scene = await start(flow('skill: ci\naction: gh-label, depends_on: [], with: { labels: [early] }'));
+  const { number } = await scene.open();
+  expect(scene.github.labels(REPO, number)).toEqual(['early']);
+});
+
+test('a failed step fails the run, and what comes after it is skipped', async () => {
+  const scene = await start(
+    flow(`id: bad, ${BAD_LABEL}\nid: after, action: gh-label, with: { labels: [after] }`),
+  );
+  const { number, headSha } = await scene.open();
+  expect(await steps(scene)).toEqual({ bad: 'failed', after: 'skipped' });
+  expect(scene.github.labels(REPO, number)).toEqual([]);
+  expect(scene.check(headSha, 'flow')).toMatchObject({ conclusion: 'failure' });
+  expect(section(scene.check(headSha, 'flow')?.summary, 'Steps')).toMatchInlineSnapshot(`
+    "Steps
+
+    | | Step | State | Why | Took |
+    |---|---|---|---|---:|
+    | ❌ | \`bad\` | failed | gh-label needs \`with: {pr: <number>, labels: [<name>, …]}\` | 0 ms |
+    | ⏭️ | \`after\` | skipped | bad failed before it |  |"
+  `);
+});
+
+test('a step whose failure may be passed over does not stop the run', async () => {
+  const scene = await start(
+    flow(
+      `id: bad, on_failure: continue, ${BAD_LABEL}\nid: after, action: gh-label, with: { labels: [after] }`,
+    ),
+  );
+  const { number } = await scene.open();
+  expect(await steps(scene)).toEqual({ bad: 'failed', after: 'completed' });
+  expect(scene.github.labels(REPO, number)).toEqual(['after']);
+});
+
+test('a step beside the failed one is cut short, and says why', async () => {
+  const scene = await start(flow(`id: slow, skill: ci\nid: bad, depends_on: [], ${BAD_LABEL}`));
+  const { headSha } = await scene.open();
+  expect(await steps(scene)).toEqual({ slow: 'cancelled', bad: 'failed' });
+  expect(scene.check(headSha, 'flow')?.status).toBe('completed');
+});
+
+test('a passing trouble of GitHub costs a step nothing but time', async () => {
+  const scene = await start(flow('skill: ci'));
+  const { headSha } = await scene.open();
+  scene.github.fail(({ path }) => path.includes('/check-runs?'), { status: 502 }, 2);
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await scene.advance(20_000);
+  expect(await steps(scene)).toEqual({ ci: 'completed' });
+});
+
+test('a connection that is cut in the middle of a comment leaves one comment', async () => {
+  const scene = await start(flow('action: gh-comment, with: { body: Hello }'));
+  scene.github.fail(
+    ({ method, path }) => method === 'POST' && path.endsWith('/comments'),
+    { after: 'reset' },
+    1,
+  );
+  const { number } = await scene.open();
+  await scene.advance(20_000);
+  expect(said(scene, number)).toEqual(['Hello']);
+});
+
+test('a limit that GitHub names is waited for, and nothing is dropped', async () => {
+  const scene = await start(flow('action: gh-comment, with: { body: Hello }'));
+  scene.github.fail(
+    ({ method, path }) => method === 'POST' && path.endsWith('/comments'),
+    {
+      status: 403,
+      headers: { 'retry-after': '60' },
+      body: { message: 'You have exceeded a secondary rate limit' },
+    },
+    1,
+  );
+  const { number } = await scene.open();
+  expect(said(scene, number)).toEqual([]);
+  await scene.advance(70_000);
+  expect(said(scene, number)).toEqual(['Hello']);
+  // The stand-in shows a request that it refuses on demand without its body, which the validator then misses.
+  scene.faultyRequests.splice(0);
+});
+
+test('trouble that does not pass fails the step in words', async () => {
+  const scene = await start(flow('skill: ci'));
+  scene.github.fail(({ path }) => path.includes('/check-runs?'), { status: 500 });
+  const { headSha } = await scene.open();
+  await scene.advance(30 * 60_000);
+  expect(await steps(scene)).toEqual({ ci: 'failed' });
+  expect(scene.check(headSha, 'flow')).toMatchObject({ conclusion: 'failure' });
+  expect(scene.check(headSha, 'flow')?.title).toMatchInlineSnapshot(
+    `"Step ci failed: gave up after several tries: GET /repos/{owner}/{repo}/commits/{ref}/check-runs: GitHub answered 500."`,
+  );
+});
+
+// The queue gives up after some two minutes, and what it gives up counts as not worth another attempt.
+test('a step that may be tried again is, after its pause, when GitHub was away for longer', async () => {
+  const scene = await start(flow('skill: ci, retry: { attempts: 2, backoff: 20m }'));
+  const back = scene.github.fail(({ path }) => path.includes('/check-runs?'), { status: 500 });
+  await scene.open();
+  await scene.advance(10 * 60_000);
+  back();
+  await scene.advance(20 * 60_000);
+  expect(await steps(scene)).toEqual({ ci: 'completed' });
+});
+
+test('a step that waits longer than its timeout times out, and the run says so', async () => {
+  const scene = await start(flow('skill: ci, timeout: 10m\naction: gh-label, with: { labels: [late] }'));
+  const { number, headSha } = await scene.open();
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await scene.advance(11 * 60_000);
+  expect(await steps(scene)).toEqual({ ci: 'timed_out', 'gh-label': 'skipped' });
+  expect(scene.check(headSha, 'flow')).toMatchObject({
+    conclusion: 'timed_out',
+    title: 'Step ci took longer than it may',
+  });
+  expect(scene.github.labels(REPO, number)).toEqual([]);
+});
+
+test('a timeout that passes while the app is down is noticed when it is back', async () => {
+  const scene = await start(flow('skill: ci, timeout: 10m'));
+  const { headSha } = await scene.open();
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await scene.settle();
+  await scene.restart();
+  await scene.advance(11 * 60_000);
+  expect(scene.check(headSha, 'flow')?.conclusion).toBe('timed_out');
+});
+
+test('a condition decides by an outcome', async () => {
+  const scene = await start(
+    flow(`
+      skill: ci
+      id: green, action: gh-label, condition: "{{ steps.ci.outcome.passed }}", with: { labels: [green] }
+      id: red, action: gh-label, depends_on: [ci], condition: "{{ not steps.ci.outcome.passed }}", with: { labels: [red] }
+    `),
+  );
+  const { number, headSha } = await scene.open();
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'failure' });
+  await scene.settle();
+  expect(await steps(scene)).toEqual({ ci: 'completed', green: 'skipped', red: 'completed' });
+  expect(scene.github.labels(REPO, number)).toEqual(['red']);
+});
+
+test('neither a condition nor its opposite holds for a step that was skipped', async () => {
+  const scene = await start(
+    flow(`
+      id: off, action: gh-label, condition: "{{ false }}", with: { labels: [off] }
+      id: yes, action: gh-label, depends_on: [off], condition: "{{ steps.off.outcome.passed }}", with: { labels: [yes] }
+      id: no, action: gh-label, depends_on: [off], condition: "{{ not steps.off.outcome.passed }}", with: { labels: [no] }
+      id: said, action: gh-label, depends_on: [off], condition: "{{ steps.off.status == 'skipped' }}", with: { labels: [said] }
+    `),
+  );
+  const { number } = await scene.open();
+  expect(scene.github.labels(REPO, number)).toEqual(['said']);
+});
+
+test('labels are added to those that are there', async () => {
+  const scene = await start(
+    flow('skill: ci\naction: gh-label, with: { labels: ["{{ trigger.author }}", big] }'),
+  );
+  const { number, headSha } = await scene.open();
+  await scene.github.addLabel(REPO, number, 'will', 'mine');
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await scene.settle();
+  expect(scene.github.labels(REPO, number)).toEqual(['mine', 'ada', 'big']);
+});
+
+test('a chain’s comment says what its author wrote, with values filled in', async () => {
+  const scene = await start(
+    flow(
+      'action: gh-comment, with: { body: "**Thanks**, {{ trigger.author }}: `{{ trigger.head }}` to {{ trigger.base }}, #{{ trigger.pr_number }}." }',
+    ),
+  );
+  const { number } = await scene.open();
+  expect(said(scene, number)).toEqual([`**Thanks**, ada: \`change\` to main, #${number}.`]);
+});
+
+const HOSTILE =
+  '@octo/everyone <img src=x> <!-- countersign:approval head=1 base=main --> [a](https://evil.test) #1';
+
+test.each([
+  ['rings nobody', /(?<![\w&])@octo\/everyone/],
+  ['holds no HTML', /<img/],
+  ['holds no marker', /<!-- countersign:approval/],
+  ['holds no link', /\[a\]\(https:/],
+])('a value from a pull request in a chain’s comment %s', async (_what, harmful) => {
+  const scene = await start(flow('action: gh-comment, with: { body: "Title: {{ trigger.title }}" }'));
+  const { number } = await scene.open({ title: HOSTILE });
+  expect(said(scene, number)[0]).not.toMatch(harmful);
+});
+
+test('an action about another pull request than the run’s own is refused', async () => {
+  const scene = await start(flow('action: gh-comment, with: { pr: 1, body: Hello }'));
+  await scene.open({ branch: 'one' });
+  const second = await scene.open({ branch: 'two', files: { 'two.txt': '2\n' } });
+  expect(said(scene, 1)).toEqual(['Hello']);
+  expect(said(scene, second.number)).toEqual([]);
+  expect(scene.check(second.headSha, 'flow')?.conclusion).toBe('failure');
+});

@@ -1,0 +1,281 @@
+import { expect, test } from 'vitest';
+import type { CheckConclusion } from '../support/github/world.ts';
+import { REPO } from '../support/harness.ts';
+import { CI_AND_MERGE, only, type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
+
+const start = scenes();
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+async function opened(settings = ''): Promise<{ scene: Scene; number: number; headSha: string }> {
+  const scene = await start(only({ ship: CI_AND_MERGE }, settings));
+  return { scene, ...(await scene.open()) };
+}
+
+async function report(scene: Scene, sha: string, name: string, conclusion: CheckConclusion): Promise<void> {
+  await scene.github.reportCheck(REPO, sha, { name, status: 'completed', conclusion });
+  await scene.advance(UPDATES_SHOWN_MS);
+}
+
+function question(scene: Scene, number: number): string | undefined {
+  return scene.github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval'))?.body;
+}
+
+test('a check that is queued, then in progress, then done is waited for', async () => {
+  const { scene, number, headSha } = await opened();
+  const titles: (string | null | undefined)[] = [];
+  for (const status of ['queued', 'in_progress'] as const) {
+    await scene.github.reportCheck(REPO, headSha, { name: 'test', status });
+    await scene.advance(UPDATES_SHOWN_MS);
+    titles.push(scene.check(headSha, 'ship')?.title);
+  }
+  expect(question(scene, number)).toBeUndefined();
+  await report(scene, headSha, 'test', 'success');
+  titles.push(scene.check(headSha, 'ship')?.title);
+  expect(titles).toMatchInlineSnapshot(`
+    [
+      "Waiting for CI: 0 of 1 checks are done",
+      "Waiting for CI: 0 of 1 checks are done",
+      "Waiting for a maintainer to countersign",
+    ]
+  `);
+});
+
+test('what passed is shown check by check, with how long it took', async () => {
+  const { scene, headSha } = await opened();
+  await scene.github.reportCheck(REPO, headSha, { name: 'unit tests', status: 'in_progress' });
+  const startedAt = scene.clock.now();
+  const completedAt = new Date(startedAt.getTime() + 83_000);
+  await scene.github.reportCheck(REPO, headSha, {
+    name: 'lint',
+    status: 'completed',
+    conclusion: 'skipped',
+    startedAt,
+    completedAt: startedAt,
+  });
+  await scene.github.setStatus(REPO, headSha, { context: 'deploy/preview', state: 'success' });
+  await scene.github.reportCheck(REPO, headSha, {
+    name: 'unit tests',
+    status: 'completed',
+    conclusion: 'success',
+    startedAt,
+    completedAt,
+  });
+  await scene.advance(UPDATES_SHOWN_MS);
+  const shown = section(scene.check(headSha, 'ship')?.summary, 'CI').replaceAll(/\(http[^)]*\)/g, '(…)');
+  expect(shown).toMatchInlineSnapshot(`
+    "CI: all 3 checks passed
+
+    | | Check | Result | Took |
+    |---|---|---|---:|
+    | ⚪ | [lint](…) | skipped | 0 ms |
+    | ✅ | deploy/preview | success |  |
+    | ✅ | [unit tests](…) | success | 1 min |
+
+    "
+  `);
+});
+
+test('a failed check stops the merge, and nobody is asked', async () => {
+  const { scene, number, headSha } = await opened();
+  await report(scene, headSha, 'test', 'failure');
+  expect(scene.check(headSha, 'ship')).toMatchObject({
+    conclusion: 'failure',
+    title: 'CI has not passed: 1 of 1 check failed',
+  });
+  expect(question(scene, number)).toBeUndefined();
+});
+
+test('one check that failed is enough, but the others are waited for', async () => {
+  const { scene, headSha } = await opened();
+  await scene.github.reportCheck(REPO, headSha, { name: 'build', status: 'in_progress' });
+  await report(scene, headSha, 'test', 'failure');
+  expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: 1 of 2 checks are done');
+  await report(scene, headSha, 'build', 'success');
+  expect(scene.check(headSha, 'ship')?.title).toBe('CI has not passed: 1 of 2 checks failed');
+});
+
+test('CI that turns green after it was red is asked about', async () => {
+  const { scene, number, headSha } = await opened();
+  await report(scene, headSha, 'test', 'failure');
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await report(scene, headSha, 'test', 'success');
+  expect(question(scene, number)).toContain('the only check passed');
+  expect(await scene.runs('ship')).toHaveLength(1);
+});
+
+test.each(['neutral', 'skipped'] as const)('a check that is %s holds nothing up', async (conclusion) => {
+  const { scene, number, headSha } = await opened();
+  await report(scene, headSha, 'optional', conclusion);
+  expect(question(scene, number)).toBeDefined();
+});
+
+test.each(['action_required', 'timed_out', 'cancelled', 'stale', 'startup_failure'] as const)(
+  'a check that ends as %s is a failed one',
+  async (conclusion) => {
+    const { scene, number, headSha } = await opened();
+    await report(scene, headSha, 'test', conclusion as CheckConclusion);
+    expect(scene.check(headSha, 'ship')).toMatchObject({ conclusion: 'failure' });
+    expect(question(scene, number)).toBeUndefined();
+  },
+);
+
+test('a commit status that is pending is waited for, and an error is a failure', async () => {
+  const { scene, headSha } = await opened();
+  await scene.github.setStatus(REPO, headSha, { context: 'jenkins', state: 'pending' });
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: 0 of 1 checks are done');
+  await scene.github.setStatus(REPO, headSha, { context: 'jenkins', state: 'error' });
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(scene.check(headSha, 'ship')?.title).toBe('CI has not passed: 1 of 1 check failed');
+});
+
+test('only the newest status of a context counts', async () => {
+  const { scene, number, headSha } = await opened();
+  await scene.github.setStatus(REPO, headSha, { context: 'jenkins', state: 'failure' });
+  await scene.github.setStatus(REPO, headSha, { context: 'jenkins', state: 'success' });
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(question(scene, number)).toBeDefined();
+});
+
+test('a check that the branch requires is waited for although it has not shown up', async () => {
+  const scene = await start(only({ ship: CI_AND_MERGE }));
+  scene.github.requireChecks(REPO, 'main', ['security']);
+  const { number, headSha } = await scene.open();
+  await report(scene, headSha, 'test', 'success');
+  expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: 1 of 2 checks are done');
+  expect(question(scene, number)).toBeUndefined();
+  await report(scene, headSha, 'security', 'success');
+  expect(section(scene.check(headSha, 'ship')?.summary, 'CI')).toContain('(required)');
+  expect(question(scene, number)).toBeDefined();
+});
+
+test('a check that only the settings require is waited for', async () => {
+  const { scene, headSha } = await opened('ci: { required: [e2e] }');
+  await report(scene, headSha, 'test', 'success');
+  expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: 1 of 2 checks are done');
+  await report(scene, headSha, 'e2e', 'failure');
+  expect(scene.check(headSha, 'ship')?.title).toBe('CI has not passed: 1 of 2 checks failed');
+});
+
+test('a check that the settings ignore neither holds up nor fails', async () => {
+  const { scene, number, headSha } = await opened('ci: { ignore: [flaky, slow] }');
+  await scene.github.reportCheck(REPO, headSha, { name: 'slow', status: 'in_progress' });
+  await scene.github.setStatus(REPO, headSha, { context: 'flaky', state: 'failure' });
+  await report(scene, headSha, 'test', 'success');
+  expect(question(scene, number)).toContain('the only check passed');
+});
+
+test('without any check it is waited a moment for the first one, then asked, and the question says so', async () => {
+  const { scene, number, headSha } = await opened();
+  expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: no check has reported yet');
+  expect(question(scene, number)).toBeUndefined();
+  await scene.advance(40_000);
+  expect(question(scene, number)).toContain('⚪ **CI:** no checks ran; the settings allow that');
+});
+
+test('a check that reports first within the moment of grace is waited for', async () => {
+  const { scene, number, headSha } = await opened();
+  await scene.advance(20_000);
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'queued' });
+  await scene.advance(MINUTE);
+  expect(question(scene, number)).toBeUndefined();
+  expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: 0 of 1 checks are done');
+});
+
+test('without any check nothing is merged when the settings ask for some', async () => {
+  const { scene, number, headSha } = await opened('ci: { no_checks: block }');
+  await scene.advance(40_000);
+  expect(question(scene, number)).toBeUndefined();
+  expect(scene.check(headSha, 'ship')).toMatchObject({
+    conclusion: 'neutral',
+    title: 'Not merged: no checks ran, and the settings ask for some',
+  });
+});
+
+test('a check that comes late goes on where its absence had ended the run', async () => {
+  const { scene, number, headSha } = await opened('ci: { no_checks: block }');
+  await scene.advance(40_000);
+  await report(scene, headSha, 'test', 'success');
+  expect(question(scene, number)).toContain('the only check passed');
+});
+
+test('the app’s own check runs say nothing about the code', async () => {
+  const other =
+    'name: other\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-label, with: { labels: [seen] } }]\n';
+  const scene = await start(only({ ship: CI_AND_MERGE, other }));
+  const { number, headSha } = await scene.open();
+  await scene.advance(40_000);
+  expect(scene.verdicts(headSha)).toMatchObject({ 'countersign / other': 'success' });
+  expect(question(scene, number)).toContain('no checks ran');
+});
+
+test('a check run of another app is no own one, even under the app’s name', async () => {
+  const { scene, number, headSha } = await opened();
+  await report(scene, headSha, 'countersign / ship', 'failure');
+  expect(scene.check(headSha, 'ship')).toMatchObject({ app: 'countersign', conclusion: 'failure' });
+  expect(section(scene.check(headSha, 'ship')?.summary, 'CI')).toContain('countersign / ship');
+  expect(question(scene, number)).toBeUndefined();
+});
+
+test('two apps with a check of one name each count', async () => {
+  const { scene, headSha } = await opened();
+  await scene.github.reportCheck(REPO, headSha, { app: 'other', name: 'test', status: 'in_progress' });
+  await report(scene, headSha, 'test', 'success');
+  await scene.github.reportCheck(REPO, headSha, {
+    app: 'other',
+    name: 'test',
+    status: 'completed',
+    conclusion: 'failure',
+  });
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(scene.check(headSha, 'ship')?.title).toBe('CI has not passed: 1 of 2 checks failed');
+});
+
+test('CI that takes longer than the settings allow fails the run, in words', async () => {
+  const { scene, number, headSha } = await opened('ci: { wait: 1h }');
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await scene.advance(59 * MINUTE);
+  expect(scene.check(headSha, 'ship')?.status).toBe('in_progress');
+  await scene.advance(2 * MINUTE);
+  expect(scene.check(headSha, 'ship')).toMatchObject({
+    conclusion: 'failure',
+    title: 'CI has not passed: gave up waiting for CI: 0 of 1 checks are done',
+  });
+  expect(question(scene, number)).toBeUndefined();
+});
+
+test('a result whose webhook was lost is noticed all the same', async () => {
+  const { scene, number, headSha } = await opened();
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await scene.settle();
+  scene.github.holdDeliveries();
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await scene.advance(3 * MINUTE);
+  expect(question(scene, number)).toContain('the only check passed');
+});
+
+test('CI that is slow over hours costs few requests', async () => {
+  const { scene, headSha } = await opened();
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await scene.settle();
+  const before = scene.github.requests.length;
+  await scene.advance(HOUR);
+  const asked = scene.github.requests.slice(before).filter(({ status }) => status !== 304);
+  expect(asked.length).toBeLessThan(10);
+  expect(scene.github.requests.length - before).toBeGreaterThan(30);
+});
+
+test('a check that turns red after the question was asked holds the countersigned merge back', async () => {
+  const { scene, number, headSha } = await opened();
+  await report(scene, headSha, 'test', 'success');
+  const [asked] = scene.github
+    .comments(REPO, number)
+    .filter(({ body }) => body.includes('countersign:approval'));
+  scene.github.holdDeliveries();
+  await scene.github.reportCheck(REPO, headSha, { name: 'late', status: 'completed', conclusion: 'failure' });
+  await scene.github.react(REPO, asked?.id ?? 0, 'mia', 'rocket');
+  await scene.advance(10_000);
+  expect(scene.github.pullRequest(REPO, number).merged).toBe(false);
+  expect(scene.github.merges).toEqual([]);
+});

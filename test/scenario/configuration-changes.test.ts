@@ -1,0 +1,241 @@
+import { expect, test } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import { asked, labelling } from './support-configuration.ts';
+import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
+
+const start = scenes();
+
+test('a pull request that corrects the broken settings is told that its own are sound', async () => {
+  const scene = await start({ [SETTINGS]: 'countersing: {}\n' });
+  const { headSha } = await scene.open({ files: { [SETTINGS]: 'countersign: { count: 2 }\n' } });
+  expect(scene.verdicts(headSha)).toEqual({
+    'countersign / base configuration': 'neutral',
+    'countersign / configuration': 'success',
+  });
+});
+
+test('a chain that a pull request adds is checked, and does not run for it', async () => {
+  const scene = await start({
+    [SETTINGS]: 'chains: [new, first]\n',
+    [`${CHAINS}/first.yaml`]: labelling('first', 'first'),
+  });
+  const { number, headSha } = await scene.open({
+    files: { [`${CHAINS}/new.yaml`]: labelling('new', 'new') },
+  });
+  expect(scene.verdicts(headSha)).toEqual({
+    'countersign / configuration': 'success',
+    'countersign / first': 'success',
+  });
+  expect(scene.github.labels(REPO, number)).toEqual(['first']);
+  expect(scene.check(headSha, 'configuration')).toMatchObject({
+    title: '1 configuration file checked, no faults',
+    annotations: [],
+  });
+});
+
+test('faults of a chain that a pull request changes are shown at their lines', async () => {
+  const scene = await start(only({ first: labelling('first', 'first') }));
+  const broken = `name: first
+trigger: { event: pr.opened }
+steps:
+  - action: gh-labl
+  - id: two
+    skill: ci
+    depends_on: [three]
+`;
+  const { headSha } = await scene.open({
+    files: { [`${CHAINS}/first.yaml`]: broken, [SETTINGS]: 'noise: loud\n' },
+  });
+  const check = scene.check(headSha, 'configuration');
+  expect(check).toMatchObject({ conclusion: 'failure', title: '3 faults in the configuration' });
+  expect(
+    check?.annotations.map(
+      ({ path, startLine, level, message }) => `${level} ${path}:${startLine} ${message}`,
+    ),
+  ).toMatchInlineSnapshot(`
+    [
+      "failure .github/countersign.yml:1 .github/countersign.yml:1:8: "noise" cannot be "loud"; allowed: normal, quiet",
+      "failure .github/countersign/chains/first.yaml:4 .github/countersign/chains/first.yaml:4:13: there is no action "gh-labl": did you mean "gh-label"? Allowed: gh-comment, gh-label, gh-merge",
+      "failure .github/countersign/chains/first.yaml:7 .github/countersign/chains/first.yaml:7:18: there is no step "three"; allowed: gh-labl, two",
+    ]
+  `);
+  expect(scene.check(headSha, 'first')?.conclusion).toBe('success');
+});
+
+test('a chain file that is corrected with another push gets a check run of its own', async () => {
+  const scene = await start(only({ first: labelling('first', 'first') }));
+  await scene.open({ files: { [`${CHAINS}/new.yaml`]: 'name: new\n' } });
+  const sha = await scene.github.push({
+    repo: REPO,
+    branch: 'change',
+    author: 'ada',
+    files: { [`${CHAINS}/new.yaml`]: labelling('new', 'new') },
+  });
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(scene.verdicts(sha)).toMatchObject({ 'countersign / configuration': 'success' });
+});
+
+test('a chain file that is no YAML, or far too large, is a fault and no crash', async () => {
+  const scene = await start(only({ first: labelling('first', 'first') }));
+  const { headSha } = await scene.open({
+    files: {
+      [`${CHAINS}/large.yaml`]: `# ${'x'.repeat(70_000)}\n`,
+      [`${CHAINS}/binary.yaml`]: new Uint8Array([0, 255, 254, 0, 1]),
+      [`${CHAINS}/bomb.yaml`]: `a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n${'d: [*c]\n'.repeat(30)}`,
+    },
+  });
+  const check = scene.check(headSha, 'configuration');
+  expect(check?.conclusion).toBe('failure');
+  expect(new Set(check?.annotations.map(({ path }) => path.slice(CHAINS.length + 1)))).toEqual(
+    new Set(['large.yaml', 'binary.yaml', 'bomb.yaml']),
+  );
+  expect(scene.errors).toEqual([]);
+});
+
+test('of hundreds of chain files in a pull request the first hundred are read, and the others are told', async () => {
+  const scene = await start(only({ first: labelling('first', 'first') }));
+  const files = Object.fromEntries(
+    Array.from({ length: 130 }, (_, index) => [
+      `${CHAINS}/c${1000 + index}.yaml`,
+      labelling(`c${index}`, 'c'),
+    ]),
+  );
+  const before = scene.github.requests.length;
+  const { headSha } = await scene.open({ files });
+  expect(scene.check(headSha, 'configuration')).toMatchObject({
+    conclusion: 'failure',
+    title: '30 faults in the configuration',
+  });
+  expect(scene.check(headSha, 'configuration')?.summary).toContain('not checked: only the first 100');
+  const read = scene.github.requests
+    .slice(before)
+    .filter(({ path, status }) => path.includes('/git/blobs/') && status === 200);
+  expect(read.length).toBeLessThan(110);
+});
+
+test('a chain file beyond the hundredth still keeps the shipped chain of its name from running', async () => {
+  const many = Array.from({ length: 100 }, (_, index) => [
+    `${CHAINS}/c${1000 + index}.yaml`,
+    labelling(`c${index}`, 'c').replace('pr.opened', 'pr.closed'),
+  ]);
+  const scene = await start({
+    ...Object.fromEntries(many),
+    [`${CHAINS}/pr-review.yaml`]: labelling('pr-review', 'ours'),
+  });
+  const { headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
+  expect(scene.check(headSha, 'base configuration')?.summary).toContain('only the first 100 chain files');
+});
+
+test('a pull request that takes requires_approval out of the chain is still asked about', async () => {
+  const scene = await start(only({ ship: CI_AND_MERGE }));
+  const lax = CI_AND_MERGE.replace('requires_approval: true', 'requires_approval: false');
+  const { number, headSha } = await scene.open({ files: { [`${CHAINS}/ship.yaml`]: lax } });
+  await asked(scene, number, headSha);
+  await scene.advance(60_000);
+  expect(scene.github.merges).toEqual([]);
+  expect(scene.check(headSha, 'configuration')).toMatchObject({ conclusion: 'failure' });
+});
+
+test('a pull request that lets its own friends countersign changes nothing for itself', async () => {
+  const scene = await start(only({ ship: CI_AND_MERGE }));
+  const settings =
+    'chains: [ship]\ncountersign: { permission: write, users: [will, otto], approve: [heart] }\n';
+  const { number, headSha } = await scene.open({ files: { [SETTINGS]: settings } });
+  const question = await asked(scene, number, headSha);
+  await scene.github.react(REPO, question, 'will', 'rocket');
+  await scene.github.react(REPO, question, 'will', 'heart');
+  await scene.github.react(REPO, question, 'mia', 'heart');
+  await scene.advance(30_000);
+  expect(scene.github.merges).toEqual([]);
+});
+
+test('a pull request that switches its own chain off is still held by it', async () => {
+  const scene = await start(only({ ship: CI_AND_MERGE }));
+  const { headSha } = await scene.open({
+    files: { [SETTINGS]: 'chains: []\n', [`${CHAINS}/ship.yaml`]: null },
+  });
+  expect(scene.verdicts(headSha)).toEqual({
+    'countersign / configuration': 'success',
+    'countersign / ship': 'in_progress',
+  });
+});
+
+test('a chain that changes on the base branch while a run is under way does not reach it', async () => {
+  const scene = await start(only({ ship: CI_AND_MERGE }));
+  const { number, headSha } = await scene.open();
+  const laxer =
+    'name: ship\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-label, with: { labels: [changed] } }]\n';
+  await scene.github.push({
+    repo: REPO,
+    branch: 'main',
+    author: 'mia',
+    files: { [`${CHAINS}/ship.yaml`]: laxer },
+  });
+  await scene.github.addLabel(REPO, number, 'will', 'poke');
+  await scene.settle();
+  await asked(scene, number, headSha);
+  expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for a maintainer to countersign');
+  expect(scene.github.labels(REPO, number)).toEqual(['poke']);
+});
+
+test('the next head goes by the chain as it is then', async () => {
+  const scene = await start(only({ ship: CI_AND_MERGE }));
+  const { number } = await scene.open();
+  await scene.github.push({
+    repo: REPO,
+    branch: 'main',
+    author: 'mia',
+    files: { [`${CHAINS}/ship.yaml`]: labelling('ship', 'changed') },
+  });
+  await scene.github.push({
+    repo: REPO,
+    branch: 'change',
+    author: 'ada',
+    files: { 'docs/page.txt': 'Again.\n' },
+  });
+  await scene.settle();
+  expect(scene.github.labels(REPO, number)).toEqual(['changed']);
+});
+
+// A push says which files its commits touched, but not which ones a force-push took away.
+test('after a force-push of the base branch the chains are those of its new tip', async () => {
+  const scene = await start(only({ first: labelling('first', 'old') }));
+  const old = scene.github.branch(REPO, 'main') ?? '';
+  const files = { [`${CHAINS}/first.yaml`]: labelling('first', 'new') };
+  await scene.github.push({ repo: REPO, branch: 'main', author: 'mia', files });
+  await scene.open({ branch: 'one' });
+  await scene.github.push({
+    repo: REPO,
+    branch: 'main',
+    author: 'mia',
+    forceTo: old,
+    files: { 'a.txt': 'a\n' },
+  });
+  await scene.settle();
+  const { number } = await scene.open({ branch: 'two', files: { 'b.txt': 'b\n' } });
+  expect(scene.github.labels(REPO, number)).toEqual(['old']);
+});
+
+test('a pull request to another base goes by that base’s chains', async () => {
+  const scene = await start(only({ first: labelling('first', 'main') }));
+  await scene.github.push({
+    repo: REPO,
+    branch: 'release',
+    author: 'mia',
+    files: { [`${CHAINS}/first.yaml`]: labelling('first', 'release') },
+  });
+  const { number } = await scene.open({ base: 'release' });
+  expect(scene.github.labels(REPO, number)).toEqual(['release']);
+});
+
+test('what the head of a fork says about chains is checked and governs nothing', async () => {
+  const scene = await start(only({ first: labelling('first', 'first') }));
+  const { number, headSha } = await scene.open({
+    author: 'otto',
+    fork: 'otto/app',
+    files: { [`${CHAINS}/first.yaml`]: labelling('first', 'mine') },
+  });
+  expect(scene.github.labels(REPO, number)).toEqual(['first']);
+  expect(scene.verdicts(headSha)).toMatchObject({ 'countersign / configuration': 'success' });
+});

@@ -1,0 +1,194 @@
+import { expect, test } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import { asked, labelling } from './support-configuration.ts';
+import {
+  CHAINS,
+  CI_AND_MERGE,
+  only,
+  type Scene,
+  SETTINGS,
+  scenes,
+  UPDATES_SHOWN_MS,
+} from './support-scene.ts';
+
+const start = scenes();
+
+/** What an organisation gives all its repositories. The stand-in knows no symbolic HEAD, so a branch has that name. */
+function organisation(scene: Scene, files: Record<string, string>): void {
+  scene.github.addRepository({ owner: 'octo', name: '.github', defaultBranch: 'HEAD', files });
+}
+
+test('a chain of the repository takes the place of the shipped one of its name', async () => {
+  const scene = await start({ [`${CHAINS}/mine.yaml`]: labelling('pr-review', 'ours') });
+  const { number, headSha } = await scene.open();
+  expect(scene.github.labels(REPO, number)).toEqual(['ours']);
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / pr-review': 'success' });
+});
+
+test('a chain of the organisation runs in its repositories', async () => {
+  const scene = await start();
+  organisation(scene, { 'countersign/chains/pr-review.yaml': labelling('pr-review', 'of-octo') });
+  const { number } = await scene.open();
+  expect(scene.github.labels(REPO, number)).toEqual(['of-octo']);
+});
+
+test('a chain of the repository is nearer than the organisation’s', async () => {
+  const scene = await start({ [`${CHAINS}/pr-review.yml`]: labelling('pr-review', 'ours') });
+  organisation(scene, { 'countersign/chains/pr-review.yaml': labelling('pr-review', 'of-octo') });
+  const { number } = await scene.open();
+  expect(scene.github.labels(REPO, number)).toEqual(['ours']);
+});
+
+test('the settings say which chains run', async () => {
+  const scene = await start({
+    [SETTINGS]: 'chains: [first]\n',
+    [`${CHAINS}/first.yaml`]: labelling('first', 'first'),
+    [`${CHAINS}/second.yaml`]: labelling('second', 'second'),
+  });
+  const { number, headSha } = await scene.open();
+  expect(scene.github.labels(REPO, number)).toEqual(['first']);
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / first': 'success' });
+});
+
+test('an empty list of chains runs none, and nothing is said', async () => {
+  const scene = await start({ [SETTINGS]: 'chains: []\n' });
+  const { number, headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({});
+  expect(scene.github.comments(REPO, number)).toEqual([]);
+});
+
+test('the repository’s settings decide how it is merged and by whose reaction', async () => {
+  const scene = await start(
+    only(
+      { ship: CI_AND_MERGE },
+      'merge: { method: rebase }\ncountersign: { permission: admin, approve: [heart] }\n',
+    ),
+  );
+  const { number, headSha } = await scene.open();
+  const question = await asked(scene, number, headSha);
+  await scene.github.react(REPO, question, 'mia', 'heart');
+  await scene.github.react(REPO, question, 'max', 'rocket');
+  await scene.advance(10_000);
+  expect(scene.github.pullRequest(REPO, number).merged).toBe(false);
+  await scene.github.react(REPO, question, 'max', 'heart');
+  await scene.advance(10_000);
+  expect(scene.github.pullRequest(REPO, number)).toMatchObject({ merged: true, mergeMethod: 'rebase' });
+});
+
+test('the organisation’s settings hold where the repository says nothing', async () => {
+  const scene = await start(only({ ship: CI_AND_MERGE }, 'merge: { method: merge }\n'));
+  organisation(scene, { [SETTINGS]: 'merge: { method: rebase }\ncountersign: { count: 2 }\n' });
+  const { number, headSha } = await scene.open();
+  const question = await asked(scene, number, headSha);
+  await scene.github.react(REPO, question, 'mia', 'rocket');
+  await scene.advance(10_000);
+  expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for maintainers to countersign: 1 of 2 did');
+  await scene.github.react(REPO, question, 'max', 'rocket');
+  await scene.advance(10_000);
+  expect(scene.github.pullRequest(REPO, number)).toMatchObject({ merged: true, mergeMethod: 'merge' });
+});
+
+test('a broken chain on the base branch is told in a neutral check run, and the other chains run', async () => {
+  const scene = await start({
+    [SETTINGS]: 'chains: [broken, first]\n',
+    [`${CHAINS}/broken.yaml`]: 'name: broken\ntrigger: { event: pr.opend }\nsteps:\n  - { skil: ci }\n',
+    [`${CHAINS}/first.yaml`]: labelling('first', 'first'),
+  });
+  const { number, headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({
+    'countersign / base configuration': 'neutral',
+    'countersign / first': 'success',
+  });
+  expect(scene.github.labels(REPO, number)).toEqual(['first']);
+  const told = scene.check(headSha, 'base configuration');
+  expect(told?.title).toBe('3 faults in the configuration on main');
+  expect(told?.summary?.replace(/\(`[0-9a-f]{7}`\)/, '(`…`)')).toMatchInlineSnapshot(`
+    "The configuration on \`main\` (\`…\`) cannot be read as it is:
+
+    - \`.github/countersign/chains/broken.yaml:2:19\` "event" cannot be "pr.opend": did you mean "pr.opened"? Allowed: pr.opened, pr.updated, pr.merged, pr.closed, issue.created, file.changed, manual.fired
+    - \`.github/countersign/chains/broken.yaml:4:5\` a step needs a skill or an action
+    - \`.github/countersign/chains/broken.yaml:4:7\` unknown key "skil": did you mean "skill"? Allowed: id, skill, action, depends\\_on, condition, with, timeout, retry, on\\_failure, requires\\_approval
+
+    This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.
+
+    **Next:** correct the files on \`main\`. \`countersign chain lint\` finds the same faults on your machine."
+  `);
+});
+
+test('a broken chain does not let the shipped one of its name run instead', async () => {
+  const scene = await start({ [`${CHAINS}/pr-review.yaml`]: 'name: pr-review\nsteps: nothing\n' });
+  const { headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
+});
+
+test('a file that cannot even be read as YAML is told with its line', async () => {
+  const scene = await start({ [`${CHAINS}/pr-review.yaml`]: 'name: pr-review\nsteps: [\n' });
+  const { headSha } = await scene.open();
+  expect(scene.check(headSha, 'base configuration')?.summary).toMatch(/pr-review\.yaml:\d+:\d+/);
+});
+
+test('a broken chain of the base is told once, however many events come', async () => {
+  const scene = await start({ [`${CHAINS}/pr-review.yaml`]: 'name: pr-review\nsteps: nothing\n' });
+  const { number, headSha } = await scene.open();
+  await scene.github.addLabel(REPO, number, 'will', 'later');
+  await scene.github.editPullRequest(REPO, number, 'ada', { title: 'Another title' });
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(scene.github.checkRuns(REPO, headSha).filter(({ app }) => app === 'countersign')).toHaveLength(1);
+});
+
+test('a repository that does not have the broken file is untouched', async () => {
+  const scene = await start({
+    [`${CHAINS}/broken.yaml`]: 'nothing: at all\n',
+    [SETTINGS]: 'chains: [first]\n',
+  });
+  scene.github.addRepository({
+    owner: 'octo',
+    name: 'other',
+    files: {
+      'a.txt': 'a\n',
+      [SETTINGS]: 'chains: [first]\n',
+      [`${CHAINS}/first.yaml`]: labelling('first', 'first'),
+    },
+  });
+  const other = await scene.github.openPullRequest({
+    repo: 'octo/other',
+    author: 'ada',
+    branch: 'b',
+    title: 'B',
+    files: { 'b.txt': 'b\n' },
+  });
+  await scene.settle();
+  const names = scene.github.checkRuns('octo/other', other.headSha).map(({ name }) => name);
+  expect(names).toEqual(['countersign / first']);
+});
+
+test('a broken chain of the organisation is told where it would have run, with the file it is in', async () => {
+  const scene = await start({ [SETTINGS]: 'chains: [of-octo]\n' });
+  organisation(scene, { 'countersign/chains/of-octo.yaml': 'name: of-octo\nsteps: nothing\n' });
+  const { headSha } = await scene.open();
+  expect(scene.check(headSha, 'base configuration')?.summary).toContain(
+    'octo/.github:countersign/chains/of-octo.yaml',
+  );
+});
+
+test('with settings that cannot be read nothing runs, and it is said why', async () => {
+  const scene = await start({ [SETTINGS]: 'countersing: { count: 2 }\n' });
+  const { number, headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
+  expect(scene.github.comments(REPO, number)).toEqual([]);
+  expect(scene.check(headSha, 'base configuration')?.summary).toContain('did you mean');
+});
+
+test('with settings that cannot be read the check run says that no chain runs', async () => {
+  const scene = await start({ [SETTINGS]: 'countersing: { count: 2 }\n' });
+  const { headSha } = await scene.open();
+  expect(scene.check(headSha, 'base configuration')?.summary).not.toContain('other chains are not affected');
+});
+
+test('settings of the organisation that cannot be read stop its repositories', async () => {
+  const scene = await start(only({ first: labelling('first', 'first') }));
+  organisation(scene, { [SETTINGS]: 'countersign: { count: 0 }\n' });
+  const { number, headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
+  expect(scene.github.labels(REPO, number)).toEqual([]);
+});

@@ -1,0 +1,214 @@
+import { expect, test } from 'vitest';
+import { type Harness, REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvals,
+  CI_AND_MERGE,
+  countersign,
+  headline,
+  MERGE_ONLY,
+  open,
+  ownChecks,
+  pushAgain,
+  react,
+  readable,
+  reportCi,
+  said,
+  start,
+  statusOf,
+} from './support.ts';
+
+const isComment = ({ method, path }: { method: string; path: string }) =>
+  method === 'POST' && path.endsWith('/comments');
+
+/** Everything a person sees of a pull request and its commits. */
+function seen(harness: Harness, number: number, heads: readonly string[]): unknown {
+  const { github } = harness;
+  return {
+    pullRequest: github.pullRequest(REPO, number),
+    comments: github
+      .comments(REPO, number)
+      .map(({ body, reactions }) => [readable(harness, body), reactions]),
+    checks: heads.map((sha) =>
+      ownChecks(harness, sha).map(({ title, summary }) => [title, readable(harness, summary ?? '')]),
+    ),
+    merges: github.merges.length,
+  };
+}
+
+test('the status comment is one, from the first word to the last', async () => {
+  const harness = await start({ chain: CI_AND_MERGE });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  const { id, createdAt } = statusOf(harness, number);
+  const words = [headline(statusOf(harness, number))];
+  const say = async () => {
+    await harness.advance(A_LOOK);
+    words.push(headline(statusOf(harness, number)));
+  };
+  await reportCi(harness, headSha, 'pending');
+  await say();
+  await reportCi(harness, headSha, 'failure');
+  await say();
+  const second = await pushAgain(harness);
+  await say();
+  await reportCi(harness, second, 'success');
+  await say();
+  await countersign(harness, number);
+  await say();
+
+  expect(words).toMatchInlineSnapshot(`
+    [
+      "⏳ Waiting for CI: no check has reported yet",
+      "⏳ Waiting for CI: 0 of 1 checks are done",
+      "❌ CI has not passed: 1 of 1 check failed",
+      "⏳ Waiting for CI: no check has reported yet",
+      "✍️ Waiting for a maintainer to countersign",
+      "🎉 Merged: countersigned by mia",
+    ]
+  `);
+  expect(statusOf(harness, number)).toMatchObject({ id, createdAt });
+  expect(github.comments(REPO, number)).toHaveLength(2);
+});
+
+test('deliveries that come twice change nothing, neither on the way nor at the end', async () => {
+  const harness = await start({ chain: CI_AND_MERGE });
+  const { github } = harness;
+  const again = async () => {
+    const before = seen(harness, number, [headSha]);
+    const statuses = [];
+    for (const { guid } of [...github.deliveries]) statuses.push(await github.redeliver(guid));
+    await harness.advance(A_LOOK);
+    expect(new Set(statuses)).toEqual(new Set([202]));
+    expect(seen(harness, number, [headSha])).toEqual(before);
+  };
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  await again();
+  await reportCi(harness, headSha, 'success');
+  await harness.advance(A_LOOK);
+  await again();
+  await countersign(harness, number);
+  await again();
+});
+
+test('deliveries that come in reverse lead to the same state', async () => {
+  const states = [];
+  for (const order of ['fifo', 'reverse'] as const) {
+    const harness = await start({ chain: CI_AND_MERGE });
+    const { github } = harness;
+    github.holdDeliveries();
+    const { number, headSha } = await open(harness);
+    await github.addLabel(REPO, number, 'ada', 'docs');
+    await github.convertToDraft(REPO, number, 'ada');
+    const second = await pushAgain(harness);
+    await github.readyForReview(REPO, number, 'ada');
+    await reportCi(harness, second, 'success');
+    await github.releaseDeliveries(order);
+    await harness.advance(A_LOOK);
+    await countersign(harness, number);
+    states.push(seen(harness, number, [headSha, second]));
+    expect(github.merges).toHaveLength(1);
+  }
+  expect(states[1]).toEqual(states[0]);
+});
+
+test('a close that is told after the reopening does not end the new run', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  github.holdDeliveries();
+  await github.closePullRequest(REPO, number, 'ada');
+  await github.reopenPullRequest(REPO, number, 'ada');
+  await github.releaseDeliveries('reverse');
+  await harness.advance(A_LOOK);
+  expect(said(harness, headSha).at(-1)).toBe('in_progress: Waiting for a maintainer to countersign');
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+});
+
+test('a secondary rate limit on a comment is waited for, and the comment comes once', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  github.fail(
+    isComment,
+    {
+      status: 403,
+      headers: { 'retry-after': '90' },
+      body: {
+        message: 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
+      },
+    },
+    1,
+  );
+  const { number, headSha } = await open(harness);
+  await harness.advance(80_000);
+  expect(approvals(harness, number)).toEqual([]);
+  expect(github.requests.filter(isComment)).toHaveLength(1);
+
+  await harness.advance(20_000);
+  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+  expect(github.comments(REPO, number)).toHaveLength(2);
+});
+
+test('a comment whose answer was lost is not written twice', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  github.fail(isComment, { after: 'reset' }, 2);
+  const { number } = await open(harness);
+  await harness.advance(20_000);
+  expect(github.comments(REPO, number).map(headline).sort()).toEqual([
+    '✍️ May this be merged?',
+    '✍️ Waiting for a maintainer to countersign',
+  ]);
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+});
+
+test('a check run whose answer was lost is not created twice', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  github.fail(({ method, path }) => method === 'POST' && path.endsWith('/check-runs'), { after: 'reset' }, 1);
+  const { number, headSha } = await open(harness);
+  await harness.advance(20_000);
+  await countersign(harness, number);
+  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+});
+
+test('reads that fail for a while hold things up and lose nothing', async () => {
+  const harness = await start({ chain: CI_AND_MERGE });
+  const { github } = harness;
+  github.fail(({ method, path }) => method === 'GET' && path.includes('/pulls/'), { status: 503 }, 3);
+  const { number, headSha } = await open(harness);
+  await harness.advance(20_000);
+  await reportCi(harness, headSha, 'success');
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+  expect(github.comments(REPO, number)).toHaveLength(2);
+});
+
+test.each([
+  ['CI', CI_AND_MERGE, '/status'],
+  ['a countersign', MERGE_ONLY, '/issues/comments/'],
+])('an outage of GitHub of half an hour ends no run that waits for %s', async (_, chain, asks) => {
+  const harness = await start({ chain });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await reportCi(harness, headSha, 'pending');
+  const back = github.fail(({ method, path }) => method === 'GET' && path.includes(asks), { status: 503 });
+  await harness.advance(1_800_000);
+  expect(said(harness, headSha)[0]).toMatch(/^in_progress: Waiting for /);
+
+  back();
+  await reportCi(harness, headSha, 'success');
+  await harness.advance(180_000);
+  await react(harness, number, 'mia');
+  await harness.advance(180_000);
+  expect(github.merges).toHaveLength(1);
+  expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
+});

@@ -1,0 +1,288 @@
+import { expect, test } from 'vitest';
+import { type Harness, REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvalOf,
+  approvals,
+  CI_AND_MERGE,
+  countersign,
+  headline,
+  MERGE_ONLY,
+  open,
+  ownCheck,
+  ownChecks,
+  pushAgain,
+  react,
+  reportCi,
+  said,
+  start,
+  statusOf,
+} from './support.ts';
+
+/** A pull request about which the maintainers are asked. */
+async function asked(chain = MERGE_ONLY): Promise<{ harness: Harness; number: number; headSha: string }> {
+  const harness = await start({ chain });
+  const opened = await open(harness);
+  if (chain === CI_AND_MERGE) await reportCi(harness, opened.headSha, 'success');
+  await harness.advance(A_LOOK);
+  return { harness, ...opened };
+}
+
+/** What the voided question says became of it. */
+function voidedBecause(harness: Harness, number: number, which = 0): string | undefined {
+  return approvals(harness, number)
+    [which]?.body.split('\n')
+    .find((line) => line.startsWith('It asked'));
+}
+
+test('a draft is left alone until it is ready for review', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number, headSha } = await open(harness, { draft: true });
+  await harness.advance(A_LOOK);
+  expect(ownChecks(harness, headSha)).toEqual([]);
+  expect(github.comments(REPO, number)).toEqual([]);
+
+  await github.readyForReview(REPO, number, 'ada');
+  await harness.advance(A_LOOK);
+  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+});
+
+test('a pull request against another base than the default branch is left alone', async () => {
+  const harness = await start();
+  const { github } = harness;
+  await github.push({ repo: REPO, branch: 'release', author: 'mia' });
+  const { number, headSha } = await open(harness, { base: 'release' });
+  await harness.advance(A_LOOK);
+  expect(ownChecks(harness, headSha)).toEqual([]);
+  expect(github.comments(REPO, number)).toEqual([]);
+});
+
+test('a push supersedes the run, closes its check run and question, and is asked about anew', async () => {
+  const { harness, number, headSha: first } = await asked(CI_AND_MERGE);
+  const second = await pushAgain(harness);
+  await harness.advance(A_LOOK);
+
+  expect(said(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
+  expect(ownCheck(harness, first).summary).toContain('The newer commit has a run of its own.');
+  expect(said(harness, second)).toEqual(['in_progress: Waiting for CI: no check has reported yet']);
+  expect(headline(statusOf(harness, number))).toBe('⏳ Waiting for CI: no check has reported yet');
+  expect(voidedBecause(harness, number)).toBe(
+    `It asked whether commit \`${first.slice(0, 7)}\` may be squash-merged into \`main\`. A newer commit was pushed: \`${second.slice(0, 7)}\`.`,
+  );
+
+  await reportCi(harness, second, 'success');
+  await harness.advance(A_LOOK);
+  expect(approvals(harness, number).map(headline)).toEqual([
+    '⏭️ This question is void',
+    '✍️ May this be merged?',
+  ]);
+  expect(harness.github.comments(REPO, number)).toHaveLength(3);
+});
+
+test('five pushes in a row leave one question, one status comment and one open check run', async () => {
+  const harness = await start({ chain: CI_AND_MERGE });
+  const { number, headSha } = await open(harness);
+  const heads = [headSha];
+  for (const times of [2, 3, 4, 5, 6]) heads.push(await pushAgain(harness, 'one\n'.repeat(times)));
+  await reportCi(harness, heads.at(-1) ?? '', 'success');
+  await harness.advance(A_LOOK);
+
+  expect(heads.map((sha) => said(harness, sha))).toEqual([
+    ...Array.from({ length: 5 }, () => ['cancelled: Superseded by a newer push']),
+    ['in_progress: Waiting for a maintainer to countersign'],
+  ]);
+  expect(harness.github.comments(REPO, number).map(headline)).toEqual([
+    '✍️ Waiting for a maintainer to countersign',
+    '✍️ May this be merged?',
+  ]);
+});
+
+test('a force-push back to an earlier head asks anew, and the countersign given to that head does not count', async () => {
+  const { harness, number, headSha: first } = await asked();
+  const { github } = harness;
+  const earlier = approvalOf(harness, number).id;
+  const second = await pushAgain(harness);
+  await harness.advance(A_LOOK);
+  await github.react(REPO, earlier, 'mia', 'rocket');
+  await github.push({ repo: REPO, branch: 'greet', author: 'ada', forceTo: first });
+  await harness.advance(A_LOOK);
+
+  expect(github.merges).toEqual([]);
+  expect(said(harness, second)).toEqual(['cancelled: Superseded by a newer push']);
+  expect(said(harness, first)).toEqual([
+    'cancelled: Superseded by a newer push',
+    'in_progress: Waiting for a maintainer to countersign',
+  ]);
+  expect(approvals(harness, number).map(headline)).toEqual([
+    '⏭️ This question is void',
+    '⏭️ This question is void',
+    '✍️ May this be merged?',
+  ]);
+
+  await countersign(harness, number);
+  expect(github.merges).toMatchObject([{ headSha: first }]);
+});
+
+test('closing ends the run and its question, and says so', async () => {
+  const { harness, number, headSha } = await asked();
+  await react(harness, number, 'mia');
+  await harness.github.closePullRequest(REPO, number, 'ada');
+  await harness.advance(A_LOOK);
+
+  expect(harness.github.merges).toEqual([]);
+  expect(said(harness, headSha)).toEqual(['cancelled: Stopped: the pull request was closed']);
+  expect(approvals(harness, number).map(headline)).toEqual(['⏭️ This question is void']);
+  expect(voidedBecause(harness, number)).toContain('The pull request was closed.');
+  expect(headline(statusOf(harness, number))).toBe('🚫 Stopped: the pull request was closed');
+});
+
+test('reopening starts anew, with a question of its own', async () => {
+  const { harness, number, headSha } = await asked();
+  const { github } = harness;
+  await github.closePullRequest(REPO, number, 'ada');
+  await harness.advance(A_LOOK);
+  await github.reopenPullRequest(REPO, number, 'ada');
+  await harness.advance(A_LOOK);
+
+  expect(said(harness, headSha)).toEqual([
+    'cancelled: Stopped: the pull request was closed',
+    'in_progress: Waiting for a maintainer to countersign',
+  ]);
+  expect(approvals(harness, number).map(headline)).toEqual([
+    '⏭️ This question is void',
+    '✍️ May this be merged?',
+  ]);
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+  expect(github.comments(REPO, number)).toHaveLength(3);
+});
+
+test('a conversion to draft voids the question, and being ready again asks anew', async () => {
+  const { harness, number, headSha } = await asked();
+  const { github } = harness;
+  await react(harness, number, 'mia');
+  await github.convertToDraft(REPO, number, 'ada');
+  await harness.advance(A_LOOK);
+
+  expect(github.merges).toEqual([]);
+  expect(said(harness, headSha)).toEqual(['skipped: Stopped: the pull request is a draft']);
+  expect(voidedBecause(harness, number)).toContain('The pull request was turned into a draft.');
+  expect(headline(statusOf(harness, number))).toBe('📝 Stopped: the pull request is a draft');
+
+  await github.readyForReview(REPO, number, 'ada');
+  await harness.advance(A_LOOK);
+  expect(github.merges).toEqual([]);
+  expect(approvals(harness, number).map(headline)).toEqual([
+    '⏭️ This question is void',
+    '✍️ May this be merged?',
+  ]);
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+});
+
+test('another base voids the countersign, and the same head is asked about for the new base', async () => {
+  const { harness, number, headSha } = await asked();
+  const { github } = harness;
+  await github.push({ repo: REPO, branch: 'release', author: 'mia' });
+  // The new base holds the same chain: it was made from main.
+  await react(harness, number, 'mia');
+  await github.editPullRequest(REPO, number, 'ada', { base: 'release' });
+  await harness.advance(A_LOOK);
+
+  expect(github.merges).toEqual([]);
+  expect(said(harness, headSha)).toEqual([
+    'cancelled: Stopped: the pull request has a new base branch',
+    'in_progress: Waiting for a maintainer to countersign',
+  ]);
+  expect(voidedBecause(harness, number)).toContain('The base branch of the pull request was changed.');
+  expect(approvalOf(harness, number).body).toContain(`head=${headSha} base=release`);
+  expect(approvalOf(harness, number).body).toContain('into `release`');
+
+  await countersign(harness, number);
+  expect(github.merges).toMatchObject([{ number, headSha }]);
+  expect(github.fileAt(REPO, 'release', 'src/greet.ts')).toBeDefined();
+  expect(github.fileAt(REPO, 'main', 'src/greet.ts')).toBeUndefined();
+});
+
+test('a new base that the chain is not for ends the run and begins none', async () => {
+  const { harness, number, headSha } = await asked(CI_AND_MERGE);
+  const { github } = harness;
+  await github.push({ repo: REPO, branch: 'release', author: 'mia' });
+  await react(harness, number, 'mia');
+  await github.editPullRequest(REPO, number, 'ada', { base: 'release' });
+  await harness.advance(A_LOOK);
+
+  expect(github.merges).toEqual([]);
+  expect(said(harness, headSha)).toEqual(['cancelled: Stopped: the pull request has a new base branch']);
+  expect(approvals(harness, number).map(headline)).toEqual(['⏭️ This question is void']);
+  expect(headline(statusOf(harness, number))).toBe('⏭️ Stopped: the pull request has a new base branch');
+});
+
+test('a new title changes nothing', async () => {
+  const { harness, number, headSha } = await asked();
+  const before = harness.github.comments(REPO, number);
+  await harness.github.editPullRequest(REPO, number, 'ada', { title: 'Greet everybody' });
+  await harness.advance(A_LOOK);
+  expect(said(harness, headSha)).toHaveLength(1);
+  expect(harness.github.comments(REPO, number)).toEqual(before);
+});
+
+test('a merge by a person ends the run and its question, and says so', async () => {
+  const { harness, number, headSha } = await asked();
+  await harness.github.mergePullRequest(REPO, number, 'max', 'merge');
+  await harness.advance(A_LOOK);
+
+  expect(harness.github.merges).toMatchObject([{ by: 'max', method: 'merge' }]);
+  expect(said(harness, headSha)).toEqual(['cancelled: Stopped: somebody merged the pull request by hand']);
+  expect(voidedBecause(harness, number)).toContain('The pull request was merged by hand.');
+  expect(headline(statusOf(harness, number))).toBe('🚫 Stopped: somebody merged the pull request by hand');
+});
+
+test('a chain that filters on labels starts when the label is added and ends when it is taken off', async () => {
+  const harness = await start({
+    chain: MERGE_ONLY.replace('draft: false', 'draft: false, labels: [ready-*]'),
+  });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await github.addLabel(REPO, number, 'ada', 'docs');
+  await harness.advance(A_LOOK);
+  expect(ownChecks(harness, headSha)).toEqual([]);
+
+  await github.addLabel(REPO, number, 'ada', 'ready-to-merge');
+  await harness.advance(A_LOOK);
+  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+
+  await react(harness, number, 'mia');
+  await github.removeLabel(REPO, number, 'ada', 'ready-to-merge');
+  await harness.advance(A_LOOK);
+  expect(github.merges).toEqual([]);
+  expect(said(harness, headSha)).toEqual([
+    'skipped: Stopped: this chain is not for the pull request as it is now',
+  ]);
+  expect(voidedBecause(harness, number)).toContain('this chain is not for it any more');
+
+  await github.addLabel(REPO, number, 'ada', 'ready-to-merge');
+  await harness.advance(A_LOOK);
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+});
+
+test('a label that no chain asks for starts nothing anew', async () => {
+  const { harness, number, headSha } = await asked();
+  await harness.github.addLabel(REPO, number, 'ada', 'docs');
+  await harness.advance(A_LOOK);
+  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(approvals(harness, number)).toHaveLength(1);
+});
+
+test('a pull request from a fork is asked about and merged like any other', async () => {
+  const harness = await start({ chain: CI_AND_MERGE });
+  const { number, headSha } = await open(harness, { author: 'otto', fork: 'otto/app' });
+  await reportCi(harness, headSha, 'success');
+  await harness.advance(A_LOOK);
+  await countersign(harness, number);
+  expect(harness.github.merges).toMatchObject([{ number, headSha }]);
+});

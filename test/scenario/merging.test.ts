@@ -1,0 +1,294 @@
+import { describe, expect, test } from 'vitest';
+import { type Harness, REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvalOf,
+  approvals,
+  countersign,
+  GREETING,
+  headline,
+  MERGE_ONLY,
+  open,
+  react,
+  readable,
+  type Setting,
+  said,
+  start,
+  statusOf,
+} from './support.ts';
+
+async function asked(
+  setting: Setting = {},
+  input: Parameters<typeof open>[1] = {},
+): Promise<{ harness: Harness; number: number; headSha: string }> {
+  const harness = await start({ chain: MERGE_ONLY, ...setting });
+  return { harness, ...(await open(harness, input)) };
+}
+
+const isMerge = ({ method, path }: { method: string; path: string }) =>
+  method === 'PUT' && path.endsWith('/merge');
+
+function mergeCalls({ github }: Harness): number {
+  return github.requests.filter(isMerge).length;
+}
+
+/** Does something when the merge call has arrived and nothing is done yet: between the gate's look and the merge. */
+function justBeforeTheMerge({ github }: Harness, happens: () => void): void {
+  let open = true;
+  github.fail((request) => {
+    if (open && isMerge(request)) {
+      open = false;
+      happens();
+    }
+    return false;
+  }, 'reset');
+}
+
+test('the merge call carries the head that was countersigned', async () => {
+  const { harness, number, headSha } = await asked();
+  const bodies: unknown[] = [];
+  harness.github.onRequest((request) => {
+    if (isMerge(request)) bodies.push(request.body);
+  });
+  await countersign(harness, number);
+  expect(bodies).toEqual([
+    { sha: headSha, merge_method: 'squash', commit_title: `Greet people by name (#${number})` },
+  ]);
+});
+
+test.each([
+  ['squash', 'nothing', 'nothing'],
+  ['merge', 'merge', 'nothing'],
+  ['rebase', 'rebase', 'nothing'],
+  ['merge', 'nothing', 'merge'],
+  ['rebase', 'nothing', 'rebase'],
+  ['squash', 'squash', 'rebase'],
+] as const)(
+  '%s is the method when the chain says %s and the settings say %s',
+  async (method, inChain, inSettings) => {
+    const { harness, number } = await asked({
+      chain: inChain === 'nothing' ? MERGE_ONLY : MERGE_ONLY.replace('}}" }', `}}", method: ${inChain} }`),
+      ...(inSettings === 'nothing' ? {} : { settings: `merge: { method: ${inSettings} }\n` }),
+    });
+    const words = { squash: 'squash-merged', merge: 'merged', rebase: 'rebased and merged' };
+    expect(approvalOf(harness, number).body).toContain(`is **${words[method]}** into`);
+    await countersign(harness, number);
+    expect(harness.github.merges).toMatchObject([{ number, method }]);
+  },
+);
+
+test('a push between the last look and the merge call is not merged, and gets a run and a question of its own', async () => {
+  const { harness, number, headSha: first } = await asked();
+  const { github } = harness;
+  justBeforeTheMerge(harness, () => {
+    void github.push({
+      repo: REPO,
+      branch: 'greet',
+      author: 'ada',
+      files: { 'src/greet.ts': GREETING.repeat(2) },
+    });
+  });
+  await countersign(harness, number);
+  await harness.advance(20_000);
+
+  const second = github.pullRequest(REPO, number).headSha;
+  expect(second).not.toBe(first);
+  expect(github.merges).toEqual([]);
+  expect(mergeCalls(harness)).toBe(1);
+  expect(said(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
+  expect(said(harness, second)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(approvals(harness, number).map(headline)).toEqual([
+    '⏭️ This question is void',
+    '✍️ May this be merged?',
+  ]);
+  await countersign(harness, number);
+  expect(github.merges).toMatchObject([{ headSha: second }]);
+});
+
+test('a push whose webhook is late does not get the earlier countersign', async () => {
+  const { harness, number, headSha: first } = await asked();
+  const { github } = harness;
+  github.holdDeliveries();
+  await react(harness, number, 'mia');
+  const second = await github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'a.txt': 'a\n' } });
+  await harness.advance(A_LOOK);
+  expect(github.merges).toEqual([]);
+  expect(said(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
+  expect(said(harness, second)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+
+  await github.releaseDeliveries();
+  await harness.advance(A_LOOK);
+  expect(said(harness, second)).toHaveLength(1);
+  expect(approvals(harness, number)).toHaveLength(2);
+});
+
+describe('what GitHub does not merge', () => {
+  test('a conflict is said in GitHub’s words, and merged once it is gone', async () => {
+    const { harness, number, headSha } = await asked({}, { files: { 'README.md': '# Greetings\n' } });
+    const { github } = harness;
+    const before = github.branch(REPO, 'main') ?? '';
+    await github.push({ repo: REPO, branch: 'main', author: 'max', files: { 'README.md': '# The app\n' } });
+    await countersign(harness, number);
+
+    expect(github.merges).toEqual([]);
+    expect(said(harness, headSha)).toEqual([
+      'in_progress: Not merging: GitHub says: Pull Request is not mergeable',
+    ]);
+    expect(headline(statusOf(harness, number))).toBe(
+      '✋ Not merging: GitHub says: Pull Request is not mergeable',
+    );
+    expect(approvalOf(harness, number).body).toContain(
+      '> **For now:** Not merging: GitHub says: Pull Request is not mergeable.',
+    );
+
+    await github.push({ repo: REPO, branch: 'main', author: 'max', forceTo: before });
+    await harness.advance(120_000);
+    expect(github.merges).toHaveLength(1);
+    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  });
+
+  test('a required check that is missing is said, and its arrival merges at once', async () => {
+    const { harness, number, headSha } = await asked();
+    const { github } = harness;
+    github.requireChecks(REPO, 'main', ['deploy']);
+    await countersign(harness, number);
+    expect(said(harness, headSha)).toEqual([
+      'in_progress: Not merging: GitHub says: Required status check "deploy" is expected.',
+    ]);
+
+    const then = harness.clock.now();
+    await github.setStatus(REPO, headSha, { context: 'deploy', state: 'success' });
+    await github.settle();
+    await harness.app.queue.idle();
+    expect(harness.clock.now()).toEqual(then);
+    expect(github.merges).toHaveLength(1);
+  });
+
+  test('a conflict that stays is tried every minute without editing the comments every minute', async () => {
+    const { harness, number } = await asked({}, { files: { 'README.md': '# Greetings\n' } });
+    const { github } = harness;
+    await github.push({ repo: REPO, branch: 'main', author: 'max', files: { 'README.md': '# The app\n' } });
+    await countersign(harness, number);
+    const [tried, before] = [mergeCalls(harness), github.requests.length];
+    await harness.advance(600_000);
+    expect(mergeCalls(harness) - tried).toBe(10);
+    const edits = github.requests
+      .slice(before)
+      .filter(({ method }) => method === 'PATCH' || method === 'POST');
+    expect(edits).toEqual([]);
+  });
+
+  test.each([
+    [422, 'Base branch was modified. Review and try the merge again.'],
+    [403, 'Resource not accessible by integration'],
+  ])('a refusal (%s) fails with GitHub’s words and is not tried again', async (status, message) => {
+    const { harness, number, headSha } = await asked();
+    harness.github.fail(isMerge, { status, body: { message } });
+    await countersign(harness, number);
+    await harness.advance(3_600_000);
+
+    expect(mergeCalls(harness)).toBe(1);
+    expect(said(harness, headSha)).toEqual([`failure: GitHub refused the merge (${status}): ${message}`]);
+    expect(readable(harness, approvalOf(harness, number).body, { head: headSha })).toContain(
+      `### ❌ Countersigned, but not merged\n\nCountersigned by \`mia\`. GitHub refused the merge (${status}): ${message}`,
+    );
+  });
+
+  test('a method that the repository does not allow is said', async () => {
+    const { harness, number, headSha } = await asked();
+    const message = 'Squash merges are not allowed on this repository.';
+    harness.github.fail(isMerge, { status: 405, body: { message } }, 1);
+    await countersign(harness, number);
+    expect(said(harness, headSha)).toEqual([`in_progress: Not merging: GitHub says: ${message}`]);
+  });
+});
+
+describe('when nobody knows whether GitHub merged', () => {
+  test('a merge that was done although its answer was lost is recorded once', async () => {
+    const { harness, number, headSha } = await asked();
+    const { github } = harness;
+    github.fail(isMerge, { after: 'reset' }, 1);
+    await countersign(harness, number);
+    await harness.advance(20_000);
+
+    expect(github.merges).toHaveLength(1);
+    expect(mergeCalls(harness)).toBe(1);
+    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    const merged = github.branch(REPO, 'main') ?? '';
+    expect(
+      readable(harness, approvalOf(harness, number).body, { head: headSha, merged }),
+    ).toMatchInlineSnapshot(`
+      "<!-- countersign:approval head=<head> base=main -->
+      <!-- countersign:question id=apr_1 -->
+      ### 🎉 Countersigned and merged
+
+      Commit \`<head>\` was squash-merged into \`main\` as \`<merged>\`, countersigned by \`mia\`.
+
+      This chain asks before it merges; no review and no CI were part of it."
+    `);
+  });
+
+  test.each([
+    ['a 502', { status: 502 }],
+    ['a 500', { status: 500, body: { message: 'Server Error' } }],
+    ['a connection cut before it', 'reset'],
+  ] as const)('%s that merged nothing is tried again, and merged once', async (_, how) => {
+    const { harness, number, headSha } = await asked();
+    const { github } = harness;
+    github.fail(isMerge, how, 2);
+    await countersign(harness, number);
+    await harness.advance(20_000);
+    expect(github.merges).toHaveLength(1);
+    expect(mergeCalls(harness)).toBe(3);
+    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(github.comments(REPO, number)).toHaveLength(2);
+  });
+
+  test('a countersign taken back after a 502 is not merged by the next try', async () => {
+    const { harness, number } = await asked();
+    const { github } = harness;
+    const reaction = await react(harness, number, 'mia');
+    justBeforeTheMerge(harness, () => {
+      void github.unreact(REPO, approvalOf(harness, number).id, reaction);
+    });
+    github.fail(isMerge, { status: 502 }, 1);
+    await harness.advance(20_000);
+    expect(mergeCalls(harness)).toBe(1);
+    expect(github.merges).toEqual([]);
+  });
+
+  test('the webhook of our own merge that overtakes the answer changes nothing', async () => {
+    const { harness, number, headSha } = await asked();
+    const { github } = harness;
+    github.fail(isMerge, { after: 'reset' }, 1);
+    // The app reads the pull request to learn what became of its merge; the webhooks arrive before that.
+    github.onRequest((request) => {
+      if (!isMerge(request)) return;
+      github.fail(
+        ({ method, path }) => method === 'GET' && path.endsWith(`/pulls/${number}`),
+        { delayMs: 300 },
+        1,
+      );
+    });
+    await countersign(harness, number);
+
+    const closed = github.deliveries.find(
+      ({ event, action }) => event === 'pull_request' && action === 'closed',
+    );
+    expect(closed?.status).toBe(202);
+    expect(github.merges).toHaveLength(1);
+    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
+  });
+
+  test('a person who merges at the same moment is not taken for us', async () => {
+    const { harness, number, headSha } = await asked();
+    const { github } = harness;
+    justBeforeTheMerge(harness, () => {
+      void github.mergePullRequest(REPO, number, 'max', 'merge');
+    });
+    await countersign(harness, number);
+    expect(github.merges).toMatchObject([{ by: 'max', method: 'merge' }]);
+    expect(said(harness, headSha)).toEqual(['cancelled: Stopped: somebody merged the pull request by hand']);
+  });
+});

@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvals,
+  CI_AND_MERGE,
+  countersign,
+  headline,
+  MERGE_ONLY,
+  open,
+  ownChecks,
+  react,
+  reportCi,
+  said,
+  start,
+} from './support.ts';
+
+test('a run that waits for CI goes on after a restart', async () => {
+  const harness = await start({ chain: CI_AND_MERGE });
+  const { number, headSha } = await open(harness);
+  await reportCi(harness, headSha, 'pending');
+  await harness.restart();
+  await reportCi(harness, headSha, 'success');
+  await countersign(harness, number);
+  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(harness.github.comments(REPO, number)).toHaveLength(2);
+});
+
+test('CI that turned green while the app was down and told nobody is noticed after the restart', async () => {
+  const harness = await start({ chain: CI_AND_MERGE });
+  const { number, headSha } = await open(harness);
+  await reportCi(harness, headSha, 'pending');
+  harness.github.holdDeliveries();
+  await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
+  await harness.restart();
+  await harness.advance(180_000);
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+});
+
+test('a run that waits for a countersign keeps its question over a restart, and sees the answer', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  const before = harness.github.comments(REPO, number);
+  await react(harness, number, 'mia');
+  await harness.restart();
+  expect(harness.github.comments(REPO, number)).toMatchObject(before.map(({ id, body }) => ({ id, body })));
+  await harness.advance(A_LOOK);
+
+  expect(harness.github.merges).toHaveLength(1);
+  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(harness.github.comments(REPO, number).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+});
+
+test('the first of two countersigns is not forgotten by a restart', async () => {
+  const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { count: 2 }\n' });
+  const { number } = await open(harness);
+  await countersign(harness, number, 'mia');
+  await harness.restart();
+  await countersign(harness, number, 'max');
+  expect(harness.github.merges).toHaveLength(1);
+  expect(approvals(harness, number)).toHaveLength(1);
+});
+
+test('a paused pull request stays paused over a restart', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { number, headSha } = await open(harness);
+  await harness.github.comment(REPO, number, 'mia', '/countersign pause');
+  await harness.advance(A_LOOK);
+  await harness.restart();
+  await countersign(harness, number);
+  expect(harness.github.merges).toEqual([]);
+  expect(said(harness, headSha)).toEqual(['in_progress: Paused']);
+
+  await harness.github.comment(REPO, number, 'mia', '/countersign resume');
+  await harness.advance(A_LOOK);
+  expect(harness.github.merges).toHaveLength(1);
+});
+
+test('a merge that GitHub put off is tried again after a restart', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  github.requireChecks(REPO, 'main', ['deploy']);
+  await countersign(harness, number);
+  await harness.restart();
+  github.requireChecks(REPO, 'main', []);
+  await harness.advance(120_000);
+  expect(github.merges).toHaveLength(1);
+  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+});
+
+test('a comment that waits for a rate limit to pass is written once after a restart', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const limited = github.fail(({ method, path }) => method === 'POST' && path.endsWith('/comments'), {
+    status: 429,
+    headers: { 'retry-after': '120' },
+    body: { message: 'Slow down.' },
+  });
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  limited();
+  await harness.restart();
+  await harness.advance(180_000);
+  expect(approvals(harness, number)).toHaveLength(1);
+  expect(github.comments(REPO, number)).toHaveLength(2);
+  expect(ownChecks(harness, headSha)).toHaveLength(1);
+});
+
+test('what was merged stays as it is after a restart', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await countersign(harness, number);
+  const before = [github.comments(REPO, number), ownChecks(harness, headSha)];
+  await harness.restart();
+  await harness.advance(3_600_000);
+  expect([github.comments(REPO, number), ownChecks(harness, headSha)]).toEqual(before);
+  expect(github.merges).toHaveLength(1);
+});

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvalOf,
+  approvals,
+  countersign,
+  open,
+  ownCheck,
+  pushAgain,
+  readable,
+  reportCi,
+  said,
+  start,
+} from './support.ts';
+
+const SWALLOWED = `export async function send(mail: () => Promise<void>): Promise<void> {
+  try {
+    await mail();
+  } catch {}
+}
+`;
+
+test('suggestions stand in the diff and in the question, and hold nothing up', async () => {
+  const harness = await start();
+  const { number, headSha } = await open(harness, { files: { 'src/send.ts': SWALLOWED } });
+  await reportCi(harness, headSha, 'success');
+  await harness.advance(A_LOOK);
+
+  expect(
+    ownCheck(harness, headSha).annotations.map(
+      ({ path, startLine, level }) => `${path}:${startLine} ${level}`,
+    ),
+  ).toEqual(['src/send.ts:4 warning']);
+  expect(approvalOf(harness, number).body).toContain('**Review:** approved, with suggestions: 1 medium');
+  await countersign(harness, number);
+  expect(harness.github.merges).toHaveLength(1);
+});
+
+test('what the pull request did not touch is not held against it', async () => {
+  const harness = await start({ files: { 'src/send.ts': SWALLOWED } });
+  const { headSha } = await open(harness, { files: { 'src/send.ts': `// Sends one mail.\n${SWALLOWED}` } });
+  await harness.advance(A_LOOK);
+  expect(ownCheck(harness, headSha).annotations).toEqual([]);
+});
+
+test('sixty findings are all annotated, fifty a request, and none twice over the life of the run', async () => {
+  const harness = await start();
+  const { github } = harness;
+  const batches: number[] = [];
+  github.onRequest(({ path, body }) => {
+    const { annotations } = (body as { output?: { annotations?: unknown[] } } | undefined)?.output ?? {};
+    if (path.includes('/check-runs') && annotations?.length) batches.push(annotations.length);
+  });
+  const { number, headSha } = await open(harness, {
+    files: {
+      'src/send.ts': Array.from({ length: 60 }, (_, nth) => SWALLOWED.replace('send', `send${nth}`)).join(''),
+    },
+  });
+  await reportCi(harness, headSha, 'success');
+  await harness.advance(A_LOOK);
+  await countersign(harness, number);
+
+  expect(batches).toEqual([50, 10]);
+  const lines = ownCheck(harness, headSha).annotations.map(({ startLine }) => startLine);
+  expect(new Set(lines).size).toBe(60);
+  expect(lines).toHaveLength(60);
+});
+
+test('a fix of what was found is approved in the second round and merged', async () => {
+  const harness = await start();
+  const { github } = harness;
+  const { number, headSha: first } = await open(harness, {
+    files: { 'src/greet.ts': 'export const run = (code: string) => eval(code);\n' },
+  });
+  await harness.advance(A_LOOK);
+  expect(said(harness, first)).toEqual(['failure: Changes requested: 1 high']);
+  const before = github.comments(REPO, number).length;
+
+  const second = await pushAgain(harness);
+  await reportCi(harness, second, 'success');
+  await harness.advance(A_LOOK);
+  expect(readable(harness, ownCheck(harness, second).summary ?? '', { second })).toContain(
+    'Round 2: 1 file reviewed at `<second>`.',
+  );
+  expect(said(harness, first)).toEqual(['failure: Changes requested: 1 high']);
+  expect(approvals(harness, number)).toHaveLength(1);
+  expect(github.comments(REPO, number)).toHaveLength(before + 1);
+  await countersign(harness, number);
+  expect(github.merges).toMatchObject([{ headSha: second }]);
+});
+
+test('a file too large to be read makes the review incomplete, which is no approval', async () => {
+  const harness = await start();
+  const { number, headSha } = await open(harness, {
+    files: { 'src/big.ts': '// padding\n'.repeat(120_000) },
+  });
+  await reportCi(harness, headSha, 'success');
+  await harness.advance(A_LOOK);
+  expect(said(harness, headSha)).toMatchInlineSnapshot(`
+    [
+      "failure: Review incomplete: 1 file was not reviewed",
+    ]
+  `);
+  expect(approvals(harness, number)).toEqual([]);
+});

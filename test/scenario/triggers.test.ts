@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import { flow, said } from './support-chains.ts';
+import { CI_AND_MERGE, only, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
+
+const start = scenes();
+
+test('an issue that is opened fires the chains for issues, once', async () => {
+  const scene = await start(
+    flow(
+      'action: gh-comment, with: { issue: "{{ trigger.issue_number }}", body: "Welcome, {{ trigger.author }}." }',
+      '{ event: issue.created }',
+    ),
+  );
+  const number = await scene.github.createIssue(REPO, 'otto', 'A question');
+  await scene.settle();
+  const delivery = scene.github.deliveries.findLast(({ event }) => event === 'issues');
+  const again = scene.github.signedDelivery('issues', delivery?.payload);
+  await fetch(`${scene.app.url}/api/github/webhooks`, { method: 'POST', ...again });
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(said(scene, number)).toEqual(['Welcome, otto.']);
+});
+
+// There is no commit that a check run could be about.
+test('a chain for an issue leaves no failed effects behind', async () => {
+  const scene = await start(flow('action: gh-label, with: { labels: [new] }', '{ event: issue.created }'));
+  const number = await scene.github.createIssue(REPO, 'otto', 'A question');
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(scene.github.labels(REPO, number)).toEqual(['new']);
+  expect(await scene.app.storage.read.effects.list({ status: 'failed', limit: 10 })).toEqual([]);
+  expect(scene.errors).toEqual([]);
+});
+
+test('a push fires the chains for the files it changes', async () => {
+  const scene = await start(
+    flow('skill: ci', '{ event: file.changed, filter: { base: main, paths: "docs/**" } }'),
+  );
+  await scene.github.push({
+    repo: REPO,
+    branch: 'main',
+    author: 'mia',
+    files: { 'src/a.ts': 'export {};\n' },
+  });
+  await scene.github.push({ repo: REPO, branch: 'topic', author: 'mia', files: { 'docs/a.md': 'a\n' } });
+  await scene.settle();
+  expect(await scene.runs('flow')).toEqual([]);
+  const sha = await scene.github.push({
+    repo: REPO,
+    branch: 'main',
+    author: 'mia',
+    files: { 'docs/a.md': 'b\n' },
+  });
+  await scene.advance(40_000);
+  expect(await scene.runs('flow')).toMatchObject([{ headSha: sha, pullRequest: null, status: 'completed' }]);
+  expect(scene.check(sha, 'flow')?.conclusion).toBe('success');
+});
+
+test('a merge fires the chains for merges, once', async () => {
+  const scene = await start(
+    flow('action: gh-comment, with: { body: "Merged into {{ trigger.base }}." }', '{ event: pr.merged }'),
+  );
+  const { number } = await scene.open();
+  await scene.github.mergePullRequest(REPO, number, 'mia');
+  await scene.settle();
+  const closed = scene.github.deliveries.findLast(
+    ({ event, action }) => event === 'pull_request' && action === 'closed',
+  );
+  await scene.github.redeliver(closed?.guid ?? '');
+  await scene.settle();
+  expect(said(scene, number)).toEqual(['Merged into main.']);
+});
+
+test('the app’s own merge fires the chains for merges, too', async () => {
+  const merged =
+    'name: merged\ntrigger: { event: pr.merged }\nsteps: [{ action: gh-label, with: { labels: [shipped] } }]\n';
+  const scene = await start(only({ ship: CI_AND_MERGE, merged }));
+  const { number, headSha } = await scene.open();
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await scene.settle();
+  const question = scene.github
+    .comments(REPO, number)
+    .find(({ body }) => body.includes('countersign:approval'));
+  await scene.github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
+  await scene.advance(10_000);
+  expect(scene.github.labels(REPO, number)).toEqual(['shipped']);
+});
+
+test('a pull request that is closed without a merge fires the chains for that, and not those for merges', async () => {
+  const closed =
+    'name: closed\ntrigger: { event: pr.closed }\nsteps: [{ action: gh-label, with: { labels: [closed] } }]\n';
+  const merged =
+    'name: merged\ntrigger: { event: pr.merged }\nsteps: [{ action: gh-label, with: { labels: [merged] } }]\n';
+  const scene = await start(only({ closed, merged }));
+  const { number } = await scene.open();
+  await scene.github.closePullRequest(REPO, number, 'ada');
+  await scene.settle();
+  expect(scene.github.labels(REPO, number)).toEqual(['closed']);
+});
+
+test('a chain that is fired by hand waits for nothing else', async () => {
+  const scene = await start(
+    flow('action: gh-label, with: { labels: ["{{ trigger.input_name }}"] }', '{ event: manual.fired }'),
+  );
+  const { number, headSha } = await scene.open();
+  expect(await scene.runs('flow')).toEqual([]);
+  await scene.say(number, 'mia', '/countersign fire flow name=blue');
+  expect(scene.github.labels(REPO, number)).toEqual(['blue']);
+  expect(scene.check(headSha, 'flow')?.conclusion).toBe('success');
+});
+
+test('inputs cannot take the place of what the trigger says', async () => {
+  const scene = await start(
+    flow(
+      'action: gh-comment, with: { body: "{{ trigger.author }} {{ trigger.input_author }}" }',
+      '{ event: manual.fired }',
+    ),
+  );
+  const { number } = await scene.open();
+  await scene.say(number, 'mia', '/countersign fire flow author=mallory');
+  expect(said(scene, number)).toEqual(['ada mallory']);
+});
+
+test.each([
+  [
+    'paths',
+    'paths: "docs/**"',
+    { files: { 'docs/a/b.md': 'b\n' } },
+    { files: { 'src/docs.ts': 'export {};\n' } },
+  ],
+  ['head', 'head: "release/*"', { branch: 'release/1' }, { branch: 'release/1/2' }],
+  ['author', 'author: [ADA]', { author: 'ada' }, { author: 'will' }],
+  ['drafts', 'draft: false', { draft: false }, { draft: true }],
+  ['base', 'base: "{{ repo.default_branch }}"', { base: 'main' }, { base: 'next' }],
+])('a filter on %s lets a chain run only where it holds', async (_key, filter, matching, other) => {
+  const scene = await start(
+    flow('action: gh-label, with: { labels: [ran] }', `{ event: pr.opened, filter: { ${filter} } }`),
+  );
+  await scene.github.push({ repo: REPO, branch: 'next', author: 'mia' });
+  const yes = await scene.open({ branch: 'yes', ...matching });
+  const no = await scene.open({ branch: 'no', ...other });
+  expect(scene.github.labels(REPO, yes.number)).toEqual(['ran']);
+  expect(scene.github.labels(REPO, no.number)).toEqual([]);
+});
+
+test('a label that comes later lets a chain run that asks for it, and its going ends the run', async () => {
+  const scene = await start(flow('skill: ci', '{ event: pr.opened, filter: { labels: [ship-*] } }'));
+  const { number, headSha } = await scene.open();
+  expect(await scene.runs('flow')).toEqual([]);
+  await scene.github.addLabel(REPO, number, 'will', 'Ship-it');
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(scene.check(headSha, 'flow')?.status).toBe('in_progress');
+  await scene.github.removeLabel(REPO, number, 'will', 'Ship-it');
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(scene.check(headSha, 'flow')).toMatchObject({ conclusion: 'skipped' });
+});
+
+test('a chain with a mistake in its values says so and merges nothing', async () => {
+  const scene = await start(flow('action: gh-comment, with: { body: "{{ trigger.no_such_thing }}" }'));
+  const { number, headSha } = await scene.open();
+  expect(said(scene, number)).toEqual([]);
+  expect(scene.check(headSha, 'flow')).toMatchObject({ conclusion: 'failure' });
+});

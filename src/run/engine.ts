@@ -32,8 +32,8 @@ export interface SessionReport {
 }
 
 /**
- * How long a waiting step that was told of a change waits for more of them, in milliseconds: checks report in bursts, and
- * one look afterwards sees them all.
+ * How long a step that waits for CI, and was told of a change, waits for more of them, in milliseconds: checks report in
+ * bursts, and one look afterwards sees them all.
  */
 const GATHER_MS = 250;
 
@@ -154,9 +154,14 @@ export function createEngine(deps: {
         return;
       }
       case 'look': {
-        const { sessionId } = stepOf(state, command.stepIndex);
+        const { sessionId, status } = stepOf(state, command.stepIndex);
         if (sessionId !== null) {
-          await look(tx, sessionId, command.because, command.because === 'event' ? GATHER_MS : 0);
+          await look(
+            tx,
+            sessionId,
+            command.because,
+            command.because === 'event' && status === 'waiting_ci' ? GATHER_MS : 0,
+          );
         }
         return;
       }

@@ -16,7 +16,6 @@ const PAIRS = 40;
 const TIMEOUT_MS = LONG ? 3_600_000 : 120_000;
 
 const REPO = '/repos/{owner}/{repo}';
-const TOKEN = 'POST /app/installations/{number}/access_tokens';
 const CHECK_RUN = `POST ${REPO}/check-runs`;
 const UPDATE_CHECK_RUN = `PATCH ${REPO}/check-runs/{number}`;
 const COMMENT = `POST ${REPO}/issues/{number}/comments`;
@@ -43,13 +42,10 @@ if (LONG) {
     const undisturbed = once(() => inTurn(() => play(withoutReview)));
     expectOneOfEach(undisturbed);
     expectSameEnd(withoutReview, undisturbed, [
-      [{ when: 'before', route: TOKEN, nth: 1 }],
       [{ when: 'before', route: CHECK_RUN, nth: 1 }],
       [{ when: 'after', route: CHECK_RUN, nth: 1 }],
       // The approval comment, the chain's own and the status comment, in whichever order.
-      [{ when: 'before', route: COMMENT, nth: 1 }],
       [{ when: 'after', route: COMMENT, nth: 1 }],
-      [{ when: 'after', route: COMMENT, nth: 2 }],
       [{ when: 'after', route: COMMENT, nth: 3 }],
       [{ when: 'before', route: LOOK, nth: 1 }],
       [{ when: 'before', route: MERGE, nth: 1 }],

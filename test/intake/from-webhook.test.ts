@@ -232,6 +232,7 @@ const BEFORE = '6113728f27ae82c7b1a177c8d03f9e96e0adf246';
 const issue = { number: 4, title: 'Broken', user: person };
 const pushed = {
   before: BEFORE,
+  forced: false,
   ref: 'refs/heads/a/b',
   after: sha,
   deleted: false,
@@ -244,6 +245,7 @@ const fileChanged = {
   branch: 'a/b',
   default_branch: 'main',
   before_sha: BEFORE,
+  forced: false,
   head_sha: sha,
   pusher: 'octocat',
   paths: [],

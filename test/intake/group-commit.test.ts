@@ -29,7 +29,8 @@ describe('intake', () => {
     const fake = fakeStorage(() => gate.promise);
     const intake = intakeOver(fake);
     const first = intake.accept(webhook('first'));
-    await nextTurn();
+    // More turns than it gathers for, so that its transaction is under way.
+    for (let turn = 0; turn < 20; turn++) await nextTurn();
     const later = guids(3).map((guid) => intake.accept(webhook(guid)));
     gate.resolve();
     await Promise.all([first, ...later]);

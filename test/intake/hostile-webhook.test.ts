@@ -35,7 +35,7 @@ describe('toEvents', () => {
     [
       'push',
       { ...common, ref: 'refs/heads/x' },
-      'before: expected string, received undefined; after: expected string, received undefined; deleted: expected boolean, received undefined',
+      'before: expected string, received undefined; forced: expected boolean, received undefined; after: expected string, received undefined',
     ],
     ['status', null, 'the payload: expected object, received null'],
   ])('names the fields that it misses in %s', (name, payload, because) => {

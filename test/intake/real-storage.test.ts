@@ -22,12 +22,12 @@ beforeEach(async () => {
   storage = await openStorage('sqlite::memory:');
   // Not started: what is enqueued stays to be counted.
   const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
-  enqueue = (tx, job) => queue.enqueue(tx, job);
+  enqueue = (tx, ...jobs) => queue.enqueue(tx, ...jobs);
   const server = createHttpServer({
     secret: SECRET,
     intake: createIntake({
       storage,
-      queue: { enqueue: (tx: Tx, job: NewJob) => enqueue(tx, job) },
+      queue: { enqueue: (tx: Tx, ...jobs: NewJob[]) => enqueue(tx, ...jobs) },
       clock: systemClock,
     }),
     health: { database: () => storage.check() },

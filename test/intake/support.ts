@@ -70,8 +70,8 @@ export function fakeStorage(
     },
   };
   const queue = {
-    async enqueue(_tx: Tx, job: NewJob) {
-      jobs.push(job);
+    async enqueue(_tx: Tx, ...added: NewJob[]) {
+      jobs.push(...added);
     },
   };
   return { storage, queue, recorded, jobs, groups };

@@ -172,7 +172,7 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
     | | Step | State | Why | Took |
     |---|---|---|---|---:|
     | ✅ | \`review\` | done | No findings in 1 file. | 0 ms |
-    | ✅ | \`ci\` | done | the only check passed | 0 ms |
+    | ✅ | \`ci\` | done | the only check passed | 250 ms |
     | ✅ | \`merge\` | done | merged into main as <merged>, countersigned by mia | 3 s |
     | ⏭️ | \`changes\` | skipped | its condition does not hold: \`{{ steps.review.outcome.verdict == 'REQUEST_CHANGES' }}\` |  |"
   `);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, startApp } from '../../src/app.ts';
@@ -42,7 +42,7 @@ let validator: RequestValidator | undefined;
  * and an author (ada).
  */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'));
+  const folder = mkdtempSync(join(memoryFolder(), 'countersign-test-'));
   const clock = new ManualClock('2026-03-02T09:00:00.000Z');
   const github = await startGitHub({ now: () => clock.now() });
   const faultyRequests: string[] = [];
@@ -124,6 +124,14 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     },
   };
   return harness;
+}
+
+/**
+ * Where files cost no wait for the disk, if there is such a place: what a scenario is about is not the disk. The contract
+ * and crash tests write to a real one.
+ */
+function memoryFolder(): string {
+  return existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 }
 
 /** Ids a person can read and a snapshot can hold. */

@@ -80,7 +80,8 @@ export async function startApp(config: AppConfig, log: Log, overrides: AppOverri
     outbox,
     engine: (): Engine => engine,
     registry,
-    mergeOnce: (installationId) => mergeOnce({ storage, github, clock, ids }, installationId),
+    mergeOnce: (installationId, sessionId) =>
+      mergeOnce({ storage, github, clock, ids }, installationId, sessionId),
     clock,
     ids,
     log,

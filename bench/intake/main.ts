@@ -23,7 +23,10 @@ const { values: options } = parseArgs({
   },
 });
 const rounds = Number(options.rounds);
-const load = { warmUp: 500, count: Number(options.count), connections: Number(options.connections) };
+const connections = Number(options.connections);
+const count = Number(options.count);
+/** Sent first and not counted, so that both servers are compiled and connected. */
+const WARM_UP = 2_000;
 
 const TARGET = 3;
 const SERVERS = { countersign: 'server-countersign.ts', probot: 'server-probot.ts' } as const;
@@ -31,6 +34,8 @@ type Name = keyof typeof SERVERS;
 
 interface Round extends LoadResult {
   perSecond: number;
+  /** CPU time of the server's process for one delivery, in µs: far steadier than rates on a machine that is shared. */
+  cpuMicros: number;
   /** Accepted deliveries, those of the warm-up among them, that were not in the database after the kill. */
   missing: number;
 }
@@ -47,22 +52,35 @@ async function run(name: Name): Promise<Round> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
   const path = join(folder, 'bench.db');
   const server = fork(join(import.meta.dirname, SERVERS[name]), [path]);
+  const loader = fork(join(import.meta.dirname, 'load.ts'));
   try {
     const { port } = await message<AddressInfo>(server);
-    const loader = fork(join(import.meta.dirname, 'load.ts'));
-    loader.send({ port, ...load } satisfies LoadOrder);
-    const result = await message<LoadResult>(loader);
+    const warmUp = await ask<LoadResult>(loader, { port, connections, count: WARM_UP });
+    const before = await ask<NodeJS.CpuUsage>(server, 'cpu');
+    const result = await ask<LoadResult>(loader, { port, connections, count });
+    const after = await ask<NodeJS.CpuUsage>(server, 'cpu');
     server.kill('SIGKILL');
     await once(server, 'exit');
-    const missing = result.accepted + load.warmUp - countRows(path);
-    return { ...result, perSecond: result.accepted / result.seconds, missing };
+    return {
+      ...result,
+      refused: warmUp.refused + result.refused,
+      perSecond: result.accepted / result.seconds,
+      cpuMicros: (after.user + after.system - before.user - before.system) / count,
+      missing: warmUp.accepted + result.accepted - countRows(path),
+    };
   } finally {
+    loader.kill();
     server.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** The first message of a child; rejects when it ends without one. */
+function ask<T>(child: ChildProcess, question: LoadOrder | 'cpu'): Promise<T> {
+  child.send(question);
+  return message(child);
+}
+
+/** The next message of a child; rejects when it ends without one. */
 async function message<T>(child: ChildProcess): Promise<T> {
   const ended = once(child, 'exit').then(() => {
     throw new Error('a process of the benchmark ended early');
@@ -87,6 +105,7 @@ function report(): void {
       name,
       per_second: Math.round(median(all.map((one) => one.perSecond))),
       rounds: all.map((one) => Math.round(one.perSecond)),
+      cpu_us: Math.round(median(all.map((one) => one.cpuMicros))),
       p50_ms: Number(median(all.map((one) => one.p50Ms)).toFixed(2)),
       p99_ms: Number(median(all.map((one) => one.p99Ms)).toFixed(2)),
       refused: all.reduce((sum, one) => sum + one.refused, 0),
@@ -96,14 +115,13 @@ function report(): void {
   const [ours, peer] = lines;
   const ratio = ours && peer ? ours.per_second / peer.per_second : 0;
   const passed = ratio >= TARGET && lines.every(({ refused, missing }) => refused === 0 && missing === 0);
-  const setting = { rounds, ...load, node: process.version, cpus: cpus().length };
+  const setting = { rounds, connections, count, node: process.version, cpus: cpus().length };
 
   if (options.json) {
     console.log(
       JSON.stringify({ ...setting, results: lines, ratio: Number(ratio.toFixed(2)), target: TARGET, passed }),
     );
   } else {
-    const { connections, count } = load;
     console.log(
       `${rounds} rounds of ${count} signed 24 KB deliveries at ${connections} connections, medians:`,
     );

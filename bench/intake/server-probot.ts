@@ -14,6 +14,8 @@ const db = new BetterSqlite3(path);
 db.pragma('page_size = 8192');
 db.pragma('journal_mode = WAL');
 db.pragma('synchronous = FULL');
+db.pragma('wal_autocheckpoint = 4000');
+db.pragma('temp_store = MEMORY');
 db.exec(`
   CREATE TABLE deliveries (
     id INTEGER PRIMARY KEY, guid TEXT NOT NULL UNIQUE, event TEXT NOT NULL, action TEXT,

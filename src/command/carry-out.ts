@@ -103,9 +103,9 @@ async function whyNot(context: CommandContext): Promise<Answer> {
 }
 
 async function rerun(context: CommandContext, step: string | undefined): Promise<Answer> {
-  const states = (await newestRuns(context)).filter(
-    (state) => state.run.headSha === context.pullRequest.headSha,
-  );
+  const states = (await newestRuns(context))
+    .filter(isStillMeant)
+    .filter((state) => state.run.headSha === context.pullRequest.headSha);
   if (states.length === 0) return said({ kind: 'no_run' });
   const restarted: string[] = [];
   for (const state of states) {
@@ -129,6 +129,11 @@ async function rerun(context: CommandContext, step: string | undefined): Promise
   return said({ kind: 'no_such_step', step, steps });
 }
 
+/** A run that ended because its chain is not for the pull request any more is begun again by its trigger, not by a command. */
+function isStillMeant({ run }: RunState): boolean {
+  return run.reason?.code !== 'run.cancelled.not_triggered' && run.reason?.code !== 'run.cancelled.draft';
+}
+
 /** The first step that failed, or whose outcome was no yes. */
 function firstUnmet(state: RunState): Invocation | undefined {
   return state.invocations.find(
@@ -146,7 +151,7 @@ async function again(
   result: Parameters<typeof said>[0],
 ): Promise<Answer> {
   let found = false;
-  for (const state of await newestRuns(context)) {
+  for (const state of (await newestRuns(context)).filter(isStillMeant)) {
     const { run } = state;
     if (run.headSha !== context.pullRequest.headSha) continue;
     const step = state.invocations.find(

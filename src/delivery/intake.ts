@@ -39,9 +39,11 @@ interface Waiting {
 
 /**
  * A group is complete when so many turns of the event loop in a row have brought nothing. Senders that were answered
- * together come back together, but not within one turn.
+ * together come back together, but not within one turn: waiting for one turn only, a third of the groups of 16 senders were
+ * of one delivery, each with a sync to disk of its own. A lone webhook waits for some microseconds.
  */
 const QUIET_TURNS = 3;
+/** So that a stream that never pauses is answered all the same. */
 const MOST_TURNS = 50;
 
 /**

@@ -3,8 +3,13 @@ import { messageOf, unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Event } from '../event/event.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
+import { GitHubError } from '../github/github.ts';
 import type { JobResult } from '../queue/queue.ts';
 import type { Storage } from '../storage/storage.ts';
+
+/** How long GitHub may be away before a delivery is given up, in milliseconds: longer than its worst outages so far. */
+const PATIENCE_MS = 24 * 3_600_000;
+const TRY_AGAIN_MS = 30_000;
 
 export interface Processor {
   /** Turns one recorded delivery into events and has each dealt with. */
@@ -33,7 +38,14 @@ export function createProcessor(deps: {
     const read = toEvents(delivery.event, payload, { appId, run });
     switch (read.kind) {
       case 'events':
-        for (const event of read.events) await onEvent(event, deliveryId);
+        try {
+          for (const event of read.events) await onEvent(event, deliveryId);
+        } catch (error) {
+          const again = tryAgainAt(error, clock.now());
+          if (!again || clock.now().getTime() - delivery.receivedAt.getTime() > PATIENCE_MS) throw error;
+          log.warn({ ...fields, err: messageOf(error) }, 'GitHub cannot be asked; the delivery waits');
+          return { kind: 'again', at: again };
+        }
         await mark(deliveryId, 'done');
         log.debug({ ...fields, events: read.events.map((event) => event.kind) }, 'delivery is done');
         return { kind: 'done' };
@@ -61,4 +73,11 @@ export function createProcessor(deps: {
       log.error({ delivery: deliveryId, err: error }, 'gave up on a delivery');
     },
   };
+}
+
+/** When an outage or a spent limit is worth another try, which costs the delivery none of its attempts. */
+function tryAgainAt(error: unknown, now: Date): Date | undefined {
+  if (!(error instanceof GitHubError)) return undefined;
+  if (error.kind !== 'unavailable' && error.kind !== 'rate_limited') return undefined;
+  return error.retryAt ?? new Date(now.getTime() + TRY_AGAIN_MS);
 }

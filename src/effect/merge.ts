@@ -4,6 +4,7 @@ import type { Ids } from '../core/ids.ts';
 import { type GitHub, GitHubError, type MergeResult } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
+import { isRunOver, isStepOver, type RunState } from '../run/run.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Effect } from './effect.ts';
 
@@ -27,6 +28,8 @@ export function mergeKey(runId: string, headSha: string): string {
 export function mergeOnce(
   deps: { storage: Storage; github: GitHub; clock: Clock; ids: Ids },
   installationId: number,
+  /** The session that judged; only while it is the step's current one may it act on what it found. */
+  sessionId: string,
 ): MergeOnce {
   const { storage, github, clock, ids } = deps;
   return async (proof, approval, title) => {
@@ -45,6 +48,9 @@ export function mergeOnce(
     };
     const wishedHash = contentHash(effect);
     await storage.transaction(async (tx) => {
+      if (!isCurrent(await tx.runs.load(question.runId), sessionId)) {
+        throw new GitHubError('unavailable', 0, 'the step ended while it was being judged; nothing was sent');
+      }
       await tx.approvals.save({ ...approval, status: 'open' });
       await tx.effects.wish({ id: ids.next('eff'), key, effect, runId: question.runId, at: clock.now() });
       await tx.effects.saveProgress({
@@ -119,4 +125,11 @@ function describe(result: Exclude<MergeResult, { kind: 'merged' }>): string {
     case 'refused':
       return result.message;
   }
+}
+
+/** Whether somebody cancelled, paused or restarted the step, or its time ran out, while GitHub was being read. */
+function isCurrent(state: RunState | undefined, sessionId: string): boolean {
+  if (!state || state.run.paused || isRunOver(state.run.status)) return false;
+  const step = state.invocations.find((invocation) => invocation.sessionId === sessionId);
+  return step !== undefined && !isStepOver(step.status);
 }

@@ -28,15 +28,20 @@ export const PULL_REQUEST_ACTIONS = [
   'reconciled',
 ] as const;
 
+/** When GitHub had last changed the pull request; its API may lag behind its own webhook. */
+const asOf = { updated_at: z.string().optional() };
+
 const prOpened = z.strictObject({
   kind: z.literal('pr.opened'),
   ...onPullRequest,
   action: z.enum(PULL_REQUEST_ACTIONS),
+  ...asOf,
 });
 const prUpdated = z.strictObject({
   kind: z.literal('pr.updated'),
   ...onPullRequest,
   action: z.enum(PULL_REQUEST_ACTIONS),
+  ...asOf,
 });
 const prMerged = z.strictObject({ kind: z.literal('pr.merged'), ...onPullRequest });
 const prClosed = z.strictObject({ kind: z.literal('pr.closed'), ...onPullRequest });
@@ -46,6 +51,7 @@ const issueCreated = z.strictObject({
   issue: z.int(),
   title: z.string(),
   author: z.string(),
+  labels: z.array(z.string()),
 });
 /** A push to a branch: the files that its commits name. */
 const fileChanged = z.strictObject({

@@ -77,20 +77,21 @@ function reader<S extends z.ZodType>(
 
 const pullRequest = reader(pullRequestFields, ({ action, pull_request, changes }, place) => {
   const at = { ...place, pull_request: pull_request.number };
+  const asOf = pull_request.updated_at === undefined ? {} : { updated_at: pull_request.updated_at };
   switch (action) {
     case 'opened':
-      return [{ kind: 'pr.opened', ...at, action }];
+      return [{ kind: 'pr.opened', ...at, action, ...asOf }];
     case 'edited':
       if (!['title', 'body', 'base'].some((field) => changes?.[field]))
         return 'nothing that matters was edited';
-      return [{ kind: 'pr.updated', ...at, action }];
+      return [{ kind: 'pr.updated', ...at, action, ...asOf }];
     case 'reopened':
     case 'synchronize':
     case 'ready_for_review':
     case 'converted_to_draft':
     case 'labeled':
     case 'unlabeled':
-      return [{ kind: 'pr.updated', ...at, action }];
+      return [{ kind: 'pr.updated', ...at, action, ...asOf }];
     case 'closed':
       return [{ kind: pull_request.merged ? 'pr.merged' : 'pr.closed', ...at }];
     default:
@@ -184,7 +185,8 @@ const issues = reader(issuesFields, ({ action, issue }, place, own) => {
   // A chain may open issues; one that is fired by them would never end.
   if (issue.performed_via_github_app?.id === own.appId) return 'this app opened the issue itself';
   const author = issue.user?.login ?? 'ghost';
-  return [{ kind: 'issue.created', ...place, issue: issue.number, title: issue.title, author }];
+  const labels = (issue.labels ?? []).map(({ name }) => name);
+  return [{ kind: 'issue.created', ...place, issue: issue.number, title: issue.title, author, labels }];
 });
 
 const BRANCH = 'refs/heads/';

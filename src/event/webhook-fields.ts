@@ -18,7 +18,7 @@ const sender = account.nullish();
 
 export const pullRequestFields = z.object({
   action: z.string(),
-  pull_request: z.object({ number: id, merged: z.boolean().nullish() }),
+  pull_request: z.object({ number: id, merged: z.boolean().nullish(), updated_at: z.string().optional() }),
   changes: z.record(z.string(), z.unknown()).nullish(),
 });
 
@@ -59,6 +59,7 @@ export const issuesFields = z.object({
     number: id,
     title: z.string(),
     user: account.nullish(),
+    labels: z.array(z.object({ name: z.string() })).nullish(),
     performed_via_github_app: app,
   }),
 });

@@ -27,6 +27,7 @@ export interface PullRequest {
   labels: string[];
   changedFiles: number;
   authorAssociation: string;
+  updatedAt: Date;
 }
 
 export interface Person {
@@ -43,6 +44,8 @@ export interface PullRequestFile {
   blobSha: string | null;
   additions: number;
   deletions: number;
+  /** The head the list was made for, as far as GitHub tells; a push in between changes it. */
+  headSha: string | null;
 }
 
 export interface Commit {
@@ -64,7 +67,17 @@ export interface CheckRunFacts {
   startedAt: Date | null;
   completedAt: Date | null;
   url: string | null;
+  suiteId: number | null;
   externalId: string | null;
+}
+
+/** One app's checks of a commit as a whole; it may have jobs left that have no check run yet. */
+export interface CheckSuiteFacts {
+  appId: number | null;
+  appName: string;
+  status: string;
+  /** How many check runs it has so far. */
+  checkRuns: number;
 }
 
 export interface StatusFacts {
@@ -138,6 +151,8 @@ export interface GitHubReader {
   /** The commit at a branch's tip; `undefined` when there is no such branch. */
   branchTip(repo: Repo, branch: string): Promise<string | undefined>;
   checkRuns(repo: Repo, sha: string): Promise<CheckRunFacts[]>;
+  /** The check suites of one app. */
+  checkSuites(repo: Repo, sha: string, appId: number): Promise<CheckSuiteFacts[]>;
   statuses(repo: Repo, sha: string): Promise<StatusFacts[]>;
   requiredChecks(repo: Repo, branch: string): Promise<RequiredCheck[]>;
   comment(repo: Repo, id: number): Promise<CommentFacts | undefined>;

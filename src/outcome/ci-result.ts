@@ -5,8 +5,8 @@ export const CHECK_STATES = ['passed', 'failed', 'pending', 'neutral'] as const;
 
 export const ciCheckSchema = z.strictObject({
   name: z.string(),
-  /** Where GitHub keeps it: a check run of some app, or a commit status. */
-  source: z.enum(['check_run', 'status', 'required']),
+  /** Where GitHub keeps it: a check run of some app, a suite of them that goes on, or a commit status. */
+  source: z.enum(['check_run', 'check_suite', 'status', 'required']),
   state: z.enum(CHECK_STATES),
   /** GitHub's own word: `success`, `failure`, `timed_out`, `queued`, … */
   conclusion: z.string(),

@@ -68,7 +68,7 @@ export async function fireOnce(
 }
 
 function sameSubject(a: RunFacts['trigger'], b: RunFacts['trigger']): boolean {
-  return a.event === b.event && a.pr_number === b.pr_number && a.issue_number === b.issue_number;
+  return (['event', 'pr_number', 'issue_number', 'branch'] as const).every((key) => a[key] === b[key]);
 }
 
 /**
@@ -152,7 +152,7 @@ async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Su
         baseRef: defaultBranch,
         defaultBranch,
         trigger: { event: event.kind, issue_number: event.issue, title: event.title, author: event.author },
-        facts: { issue: { number: event.issue, author: event.author, labels: [] } },
+        facts: { issue: { number: event.issue, author: event.author, labels: event.labels } },
       };
     }
     case 'file.changed':

@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts';
 import { mergeKey } from '../effect/merge.ts';
 import type { Outbox } from '../effect/outbox.ts';
 import type { Event, EventOf } from '../event/event.ts';
-import type { GitHub, PullRequest, PullRequestFile } from '../github/github.ts';
+import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from '../github/github.ts';
 import type { PullRequestRow, Storage, Tx } from '../storage/storage.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import type { ConfigurationLoader, Names } from './configuration.ts';
@@ -41,6 +41,9 @@ export async function onPullRequest(
   const repo = { owner: event.repository.owner, name: event.repository.name };
   const reader = github.reader(event.installation_id);
   const pullRequest = await reader.pullRequest(repo, event.pull_request);
+  if ('updated_at' in event && event.updated_at && pullRequest.updatedAt < new Date(event.updated_at)) {
+    throw new GitHubError('unavailable', 0, 'GitHub answers with an older state than its webhook told of');
+  }
   const isOpen = pullRequest.state === 'open';
   const configuration = isOpen
     ? await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef)

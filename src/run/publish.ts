@@ -73,11 +73,14 @@ export function createPublisher(deps: { outbox: Outbox; clock: Clock; publicUrl:
       views.push({ state, approval: newest(await tx.approvals.ofRun(id)), checkRunUrl });
     }
     const key = statusCommentKey(run.repositoryId, run.pullRequest);
-    const settleMs = urgent
-      ? SETTLE_MS.follow_up
-      : (await isNew(tx, key))
-        ? SETTLE_MS.first_words
-        : SETTLE_MS.update;
+    // While the maintainers are being asked, that comment says it all; this one need not ring the same bell again.
+    const settleMs = !(await isNew(tx, key))
+      ? urgent
+        ? SETTLE_MS.follow_up
+        : SETTLE_MS.update
+      : isRunOver(run.status)
+        ? SETTLE_MS.follow_up
+        : SETTLE_MS.first_words;
     await comment(tx, run, key, STATUS_MARKER, statusComment(views), settleMs);
   }
 
@@ -95,8 +98,9 @@ export function createPublisher(deps: { outbox: Outbox; clock: Clock; publicUrl:
   }
 }
 
+/** Whether nothing of it is on GitHub yet. */
 async function isNew(tx: Tx, key: string): Promise<boolean> {
-  return (await tx.effects.get(key)) === undefined;
+  return ((await tx.effects.get(key))?.githubId ?? null) === null;
 }
 
 export function placeOfEffect(run: Run): { installation_id: number; owner: string; repo: string } {

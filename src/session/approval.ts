@@ -29,6 +29,9 @@ export async function seekApproval(
   if (!approval || approval.status === 'void') return { kind: 'not_yet', result: ask(context) };
   const comment = await context.approvalComment(approval.id);
   if (!comment) return { kind: 'not_yet', result: wait(context, approval) };
+  if ('refused' in comment) {
+    return { kind: 'not_yet', result: stop(`the approval comment could not be written: ${comment.refused}`) };
+  }
 
   const { facts, pullRequest } = await readMergeFacts(context, comment, handlerOf);
   if (pullRequest.merged && pullRequest.headSha === approval.headSha && (await context.mergeWasBegun())) {
@@ -58,6 +61,9 @@ export async function seekApproval(
     return { kind: 'not_yet', result: wait(context, approval, WRITTEN_IN_MS) };
   }
   if (facts.comment !== 'as_written') {
+    if (context.timesAsked >= MOST_QUESTIONS) {
+      return { kind: 'not_yet', result: stop('the approval comment was changed or deleted again and again') };
+    }
     // A comment that says something else now cannot have been agreed to, before or after: a fresh one is asked.
     return {
       kind: 'not_yet',
@@ -92,7 +98,14 @@ const WRITTEN_IN_MS = 1_000;
 /** The outbox works beside the looks: what it writes between two reads of ours must not pass for somebody else's edit. */
 async function mayBeOurEdit(context: StepContext, approval: Approval, bodyHash: string): Promise<boolean> {
   const now = await context.approvalComment(approval.id);
-  return now !== undefined && (now.beingWritten || now.bodyHash !== bodyHash);
+  return now !== undefined && !('refused' in now) && (now.beingWritten || now.bodyHash !== bodyHash);
+}
+
+/** How often one run asks: somebody or something that keeps changing the comment must not fill the pull request with them. */
+const MOST_QUESTIONS = 5;
+
+function stop(because: string): StepResult {
+  return { kind: 'failed', reason: reason('step.failed.error', because), retryable: false };
 }
 
 function voidCode(pullRequest: PullRequest, approval: Approval): ReasonCode {

@@ -2,7 +2,7 @@ import type { Artifact } from '../artifact/artifact.ts';
 import { renderText, renderWith } from '../chain/template.ts';
 import { canonicalJson } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
-import { messageOf } from '../core/errors.ts';
+import { CountersignError, messageOf } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { confirmMerge, type MergeOnce, mergeKey } from '../effect/merge.ts';
@@ -61,7 +61,7 @@ export function createExecutor(deps: {
   outbox: Outbox;
   engine: () => Engine;
   registry: Registry;
-  mergeOnce: (installationId: number) => MergeOnce;
+  mergeOnce: (installationId: number, sessionId: string) => MergeOnce;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -116,7 +116,13 @@ export function createExecutor(deps: {
       );
       return {
         kind: 'failed',
-        reason: reason('step.failed.error', `${context.step.id} failed: ${messageOf(error)}`),
+        // What went wrong inside may name paths, hosts or queries: that is for the log, not for a public check run.
+        reason: reason(
+          'step.failed.error',
+          error instanceof CountersignError
+            ? `${context.step.id} failed: ${error.message}`
+            : `${context.step.id} failed inside Countersign; the log has the details under ${context.session.id}`,
+        ),
         retryable: true,
       };
     }
@@ -246,8 +252,11 @@ export function createExecutor(deps: {
       round: await roundOf(state),
       newId: (prefix) => ids.next(prefix),
       approval: await storage.read.approvals.ofInvocation(invocation.id),
+      timesAsked: (await storage.read.approvals.ofRun(run.id)).length,
       async approvalComment(approvalId) {
         const row = await storage.read.effects.get(approvalKey(approvalId));
+        if (row?.status === 'failed' && row.githubId === null)
+          return { refused: row.error ?? 'no reason given' };
         const bodyHash = row?.progress.body_hash;
         return row?.githubId && bodyHash
           ? { githubId: row.githubId, bodyHash, beingWritten: row.status === 'pending' }
@@ -261,7 +270,7 @@ export function createExecutor(deps: {
         if (run.pullRequest === null) return null;
         return (await storage.read.pullRequests.get(run.repositoryId, run.pullRequest))?.pausedBy ?? null;
       },
-      merge: deps.mergeOnce(run.installationId),
+      merge: deps.mergeOnce(run.installationId, session.id),
     };
   }
 

@@ -120,7 +120,7 @@ async function reactor(context: StepContext, reaction: Reaction, rules: Counters
   };
 }
 
-const TRAILER = /^co-authored-by:([^<]*)<([^<>]+)>\s*$/gim;
+const TRAILER = /^co-authored-by:([^<\n]*)<([^<>\n]+)>[ \t\r]*$/gim;
 const NOREPLY = /^(?:(\d+)\+)?([a-z0-9-]+)@users\.noreply\./i;
 
 /**

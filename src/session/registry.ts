@@ -1,5 +1,6 @@
 import type { Step } from '../chain/chain.ts';
 import { CountersignError } from '../core/errors.ts';
+import { reason } from '../run/reason.ts';
 import { ghComment } from './actions/gh-comment.ts';
 import { ghLabel } from './actions/gh-label.ts';
 import { ghMerge } from './actions/gh-merge.ts';
@@ -25,6 +26,10 @@ export function createRegistry(skillHandlers: readonly StepHandler[]): Registry 
     async run(context) {
       const answer = await seekApproval(context, (name) => skills.get(name));
       if (answer.kind === 'not_yet') return answer.result;
+      if (answer.kind === 'already_merged') {
+        const because = 'the pull request is merged already, so nobody can countersign this step';
+        return { kind: 'failed', reason: reason('step.failed.error', because), retryable: false };
+      }
       const result = await handler.run(context);
       return { ...result, approval: answer.approval };
     },

@@ -63,7 +63,9 @@ export interface StepContext {
   /** What the outbox knows of the approval's comment; `beingWritten`: GitHub may have newer words of ours already. */
   approvalComment(
     approvalId: string,
-  ): Promise<{ githubId: number; bodyHash: string; beingWritten: boolean } | undefined>;
+  ): Promise<{ githubId: number; bodyHash: string; beingWritten: boolean } | { refused: string } | undefined>;
+  /** How often this run has asked the maintainers already. */
+  timesAsked: number;
   /** Whether this run has begun its merge call before: a crash may have come between the call and its answer. */
   mergeWasBegun(): Promise<boolean>;
   /** Records that the merge this run has begun was made, as this commit. */

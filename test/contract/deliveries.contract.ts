@@ -39,6 +39,15 @@ export function deliveriesContract(open: OpenDatabase): void {
       expect(new Set(recorded.map(({ id }) => id)).size).toBe(guids.length);
     });
 
+    it('are recorded each with its own body, however many there are', async () => {
+      const guids = Array.from({ length: 7 }, (_, n) => `g${n}`);
+      await record(...guids.map((guid) => delivery(guid, { body: Buffer.from(guid) })));
+      for (const guid of guids) {
+        const found = await db.storage.read.deliveries.byGuid(guid);
+        expect(Buffer.from(found?.body ?? []).toString()).toBe(guid);
+      }
+    });
+
     it('of a known GUID are duplicates, and change nothing', async () => {
       const [first] = await record(delivery('g1'));
       const [again, other] = await record(delivery('g1', { event: 'push' }), delivery('g2'));

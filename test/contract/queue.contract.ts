@@ -201,6 +201,18 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       expect(seen).toEqual(['a']);
     });
 
+    it('finds a job of the same call', async () => {
+      const seen: string[] = [];
+      bench.start(async ({ key }) => {
+        seen.push(key);
+        return DONE;
+      });
+      const job = { kind: 'wake', key: 'a', payload: null, coalesce: true } as const;
+      await bench.storage.transaction((tx) => bench.queue.enqueue(tx, job, { ...job, key: 'b' }, job));
+      await bench.queue.idle();
+      expect(seen).toEqual(['a', 'b']);
+    });
+
     it('adds one while the other is under way: it may have looked too early', async () => {
       let count = 0;
       bench.start(async () => {

@@ -24,6 +24,28 @@ describe('intake', () => {
     expect(fake.groups).toEqual([16]);
   });
 
+  it('takes in those that come a turn or two after the others', async () => {
+    const fake = fakeStorage();
+    const intake = intakeOver(fake);
+    const first = intake.accept(webhook('first'));
+    for (let turn = 0; turn < 2; turn++) await nextTurn();
+    await Promise.all([first, intake.accept(webhook('second'))]);
+    expect(fake.groups).toEqual([2]);
+  });
+
+  it('answers the first of a stream that never pauses', async () => {
+    const intake = intakeOver(fakeStorage());
+    let answered = false;
+    void intake.accept(webhook('first')).then(() => {
+      answered = true;
+    });
+    for (let n = 0; n < 200 && !answered; n++) {
+      void intake.accept(webhook(`later-${n}`));
+      await nextTurn();
+    }
+    expect(answered).toBe(true);
+  });
+
   it('records what arrives during a transaction in the next one', async () => {
     const gate = Promise.withResolvers<void>();
     const fake = fakeStorage(() => gate.promise);

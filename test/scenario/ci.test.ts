@@ -279,3 +279,23 @@ test('a check that turns red after the question was asked holds the countersigne
   expect(scene.github.pullRequest(REPO, number).merged).toBe(false);
   expect(scene.github.merges).toEqual([]);
 });
+
+test('jobs that need others first are waited for, although every check run so far is green', async () => {
+  const { scene, number, headSha } = await opened();
+  await scene.github.reportCheck(REPO, headSha, {
+    name: 'build',
+    status: 'completed',
+    conclusion: 'success',
+    goesOn: true,
+  });
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(question(scene, number)).toBeUndefined();
+  expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: 1 of 2 checks are done');
+  await scene.github.reportCheck(REPO, headSha, {
+    name: 'deploy',
+    status: 'completed',
+    conclusion: 'success',
+  });
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(question(scene, number)).toContain('all 2 checks passed');
+});

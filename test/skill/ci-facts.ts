@@ -20,6 +20,7 @@ export function run(name: string, said: string | null, more: Partial<CheckRunFac
     completedAt: unfinished ? null : at(90_000),
     url: `https://ci.example/${name}`,
     externalId: null,
+    suiteId: null,
     ...more,
   };
 }
@@ -37,6 +38,7 @@ export function judge(more: Partial<CiFacts>): CiJudgement {
     headSha: HEAD,
     ownAppId: OWN_APP,
     checkRuns: [],
+    suites: [],
     statuses: [],
     required: [],
     ignore: [],

@@ -45,6 +45,7 @@ export function stepContext(
     round: 1,
     newId: () => 'apr_1',
     approval: undefined,
+    timesAsked: 0,
     approvalComment: refuse,
     mergeWasBegun: refuse,
     confirmMerge: refuse,

@@ -52,6 +52,7 @@ export const pullRequestSchema = z
     labels: z.array(z.object({ name: z.string() })),
     changed_files: z.int(),
     author_association: z.string(),
+    updated_at: z.string(),
   })
   .transform((pull) => ({
     number: pull.number,
@@ -72,6 +73,7 @@ export const pullRequestSchema = z
     labels: pull.labels.map(({ name }) => name),
     changedFiles: pull.changed_files,
     authorAssociation: pull.author_association,
+    updatedAt: new Date(pull.updated_at),
   }));
 
 export const pullRequestHeadsSchema = z.array(
@@ -88,8 +90,9 @@ export const filesSchema = z.array(
       sha: z.string().nullable(),
       additions: z.int(),
       deletions: z.int(),
+      contents_url: z.string().nullish(),
     })
-    .transform(({ filename, previous_filename, status, patch, sha, additions, deletions }) => ({
+    .transform(({ filename, previous_filename, status, patch, sha, additions, deletions, contents_url }) => ({
       path: filename,
       ...(previous_filename !== undefined && { previousPath: previous_filename }),
       status,
@@ -97,6 +100,8 @@ export const filesSchema = z.array(
       blobSha: sha,
       additions,
       deletions,
+      // The list itself names no commit; the address of each file's contents does.
+      headSha: /[?&]ref=([0-9a-f]{40,64})$/.exec(contents_url ?? '')?.[1] ?? null,
     })),
 );
 
@@ -173,6 +178,7 @@ const checkRunSchema = z
     completed_at: dateOrNull,
     html_url: z.string().nullish(),
     external_id: z.string().nullish(),
+    check_suite: z.object({ id: z.int() }).nullish(),
     output: z.object({ annotations_count: z.int() }),
   })
   .transform((run) => ({
@@ -185,11 +191,31 @@ const checkRunSchema = z
     completedAt: run.completed_at,
     url: run.html_url ?? null,
     externalId: run.external_id ?? null,
+    suiteId: run.check_suite?.id ?? null,
     annotations: run.output.annotations_count,
   }));
 export const checkRunsSchema = z
   .object({ check_runs: z.array(checkRunSchema) })
   .transform((page) => page.check_runs);
+
+export const checkSuitesSchema = z
+  .object({
+    check_suites: z.array(
+      z.object({
+        app: z.object({ id: z.int(), name: z.string() }).nullish(),
+        status: z.string().nullish(),
+        latest_check_runs_count: z.int(),
+      }),
+    ),
+  })
+  .transform((page) =>
+    page.check_suites.map(({ app, status, latest_check_runs_count }) => ({
+      appId: app?.id ?? null,
+      appName: app?.name ?? 'another app',
+      status: status ?? 'unknown',
+      checkRuns: latest_check_runs_count,
+    })),
+  );
 
 export const createdSchema = z.object({ id: z.int() });
 export const createdCheckRunSchema = z

@@ -3,6 +3,7 @@ import {
   blobSchema,
   branchSchema,
   checkRunsSchema,
+  checkSuitesSchema,
   commentSchema,
   commitsSchema,
   filesSchema,
@@ -83,6 +84,13 @@ export function createReader(client: Client): GitHubReader {
         'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
         { ...at(repo), ref: sha, filter: 'latest' },
         checkRunsSchema,
+      ),
+
+    checkSuites: (repo, sha, appId) =>
+      client.list(
+        'GET /repos/{owner}/{repo}/commits/{ref}/check-suites',
+        { ...at(repo), ref: sha, app_id: appId },
+        checkSuitesSchema,
       ),
 
     statuses: (repo, sha) =>

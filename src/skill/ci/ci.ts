@@ -1,8 +1,9 @@
+import type { CheckRunFacts, CheckSuiteFacts } from '../../github/github.ts';
 import type { CiResult } from '../../outcome/ci-result.ts';
 import { makeOutcome } from '../../outcome/outcome.ts';
 import { reason } from '../../run/reason.ts';
 import type { StepContext, StepHandler, StepResult } from '../../session/step.ts';
-import { type CiJudgement, judgeCi } from './judge.ts';
+import { type CiFacts, type CiJudgement, judgeCi } from './judge.ts';
 
 /**
  * How long a commit may be without any check before it counts as having none, in milliseconds: CI systems take a
@@ -60,14 +61,30 @@ async function read(context: StepContext): Promise<CiJudgement> {
     reader.statuses(repo, headSha),
     reader.requiredChecks(repo, baseRef),
   ]);
-  return judgeCi({
+  const facts: CiFacts = {
     headSha,
     ownAppId: context.appId,
     checkRuns,
     statuses,
     required: [...required, ...settings.ci.required.map((name) => ({ name, appId: null }))],
+    suites: [],
     ignore: settings.ci.ignore,
-  });
+  };
+  const soFar = judgeCi(facts);
+  if (soFar.kind !== 'concluded' || soFar.result.passed !== true) return soFar;
+  return judgeCi({ ...facts, suites: await suitesOf(context, checkRuns) });
+}
+
+/** The suites of those apps whose checks count, asked for one by one: unlike the whole list, they rarely change. */
+async function suitesOf(
+  { reader, repo, state, appId }: StepContext,
+  checkRuns: readonly CheckRunFacts[],
+): Promise<CheckSuiteFacts[]> {
+  const { headSha, settings } = state.run;
+  const counted = checkRuns.filter((run) => run.appId !== appId && !settings.ci.ignore.includes(run.name));
+  const apps = [...new Set(counted.map((run) => run.appId))].filter((id) => id !== null);
+  const suites = await Promise.all(apps.map((id) => reader.checkSuites(repo, headSha, id)));
+  return suites.flat();
 }
 
 function none(context: StepContext, result: CiResult): StepResult {

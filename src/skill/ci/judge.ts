@@ -1,4 +1,4 @@
-import type { CheckRunFacts, RequiredCheck, StatusFacts } from '../../github/github.ts';
+import type { CheckRunFacts, CheckSuiteFacts, RequiredCheck, StatusFacts } from '../../github/github.ts';
 import type { CiCheck, CiResult } from '../../outcome/ci-result.ts';
 import { makeOutcome } from '../../outcome/outcome.ts';
 
@@ -7,6 +7,8 @@ export interface CiFacts {
   /** This app's id: its own check runs say nothing about the code. */
   ownAppId: number;
   checkRuns: readonly CheckRunFacts[];
+  /** Read when every check run is green: a workflow may have jobs left that have no check run yet. */
+  suites: readonly CheckSuiteFacts[];
   statuses: readonly StatusFacts[];
   required: readonly RequiredCheck[];
   /** Names from the repository's settings. */
@@ -78,7 +80,8 @@ function collect(facts: CiFacts): CiCheck[] {
   const newest = new Map<string, CheckRunFacts>();
   for (const run of facts.checkRuns) {
     if (run.appId === facts.ownAppId || facts.ignore.includes(run.name)) continue;
-    const key = `${run.appId ?? ''} ${run.name}`;
+    // Also by suite: a second workflow with a job of the same name must not hide a red one behind its green.
+    const key = `${run.appId ?? ''} ${run.suiteId ?? ''} ${run.name}`;
     const other = newest.get(key);
     if (!other || run.id > other.id) newest.set(key, run);
   }
@@ -107,6 +110,24 @@ function collect(facts: CiFacts): CiCheck[] {
       required: isRequired(status.context, null),
       duration_ms: null,
       url: status.url,
+    });
+  }
+  for (const suite of facts.suites) {
+    // Every app with the permission gets an empty suite that stays queued for ever: only one with checks is at work.
+    const atWork = suite.checkRuns > 0 && suite.status !== 'completed';
+    const waitsForIgnored = facts.checkRuns.some(
+      (run) => run.appId === suite.appId && run.status !== 'completed' && facts.ignore.includes(run.name),
+    );
+    if (!atWork || waitsForIgnored || suite.appId === facts.ownAppId || facts.ignore.includes(suite.appName))
+      continue;
+    checks.push({
+      name: suite.appName,
+      source: 'check_suite',
+      state: 'pending',
+      conclusion: suite.status,
+      required: false,
+      duration_ms: null,
+      url: null,
     });
   }
   const missing = facts.required.filter((rule) => {

@@ -57,6 +57,8 @@ export interface CheckReport {
   startedAt?: Date;
   completedAt?: Date;
   detailsUrl?: string;
+  /** The app has more jobs to run, which have no check run yet. */
+  goesOn?: boolean;
 }
 
 /**
@@ -219,7 +221,8 @@ function push(state: State, input: Push): string {
 
 function reportCheck(state: State, repository: Repository, sha: string, report: CheckReport): number {
   const app = state.addApp(report.app ?? 'ci');
-  const { name, app: _slug, ...change } = report;
+  const { name, app: _slug, ...told } = report;
+  const change = { goesOn: false, ...told };
   // A mistyped commit throws here, instead of making a suite that no pull request shows.
   repository.git.commitAt(sha);
   const known = repository.checkSuites

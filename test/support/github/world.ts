@@ -163,6 +163,8 @@ export interface CheckSuite {
   readonly headSha: string;
   readonly headBranch: string | null;
   readonly runs: CheckRun[];
+  /** There is more to come, although no check run says so yet: jobs that need others first. */
+  goesOn: boolean;
   readonly createdAt: Date;
   updatedAt: Date;
 }

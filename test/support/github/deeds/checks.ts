@@ -37,6 +37,8 @@ export interface CheckRunChange {
       }
     | undefined;
   actions?: readonly CheckAction[] | undefined;
+  /** Whether the suite has more to come after this run. */
+  goesOn?: boolean | undefined;
 }
 
 /** After a push GitHub opens a check suite for the app and asks it to check. */
@@ -142,6 +144,7 @@ export function setStatus(
 }
 
 function apply(state: State, run: CheckRun, change: CheckRunChange): void {
+  if (change.goesOn !== undefined) run.suite.goesOn = change.goesOn;
   if (change.name !== undefined) run.name = change.name;
   if (change.externalId !== undefined) run.externalId = change.externalId;
   if (change.detailsUrl !== undefined) run.detailsUrl = change.detailsUrl;
@@ -218,6 +221,7 @@ function openSuite(
     headSha,
     headBranch,
     runs: [],
+    goesOn: false,
     createdAt: now,
     updatedAt: now,
   };

@@ -27,7 +27,8 @@ export function suiteState(suite: CheckSuite): {
   const runs = latestRuns(suite);
   if (runs.length === 0 || runs.every((run) => run.status === 'queued'))
     return { status: 'queued', conclusion: null };
-  if (runs.some((run) => run.status !== 'completed')) return { status: 'in_progress', conclusion: null };
+  if (suite.goesOn || runs.some((run) => run.status !== 'completed'))
+    return { status: 'in_progress', conclusion: null };
   const worst = BY_SEVERITY.find((conclusion) => runs.some((run) => run.conclusion === conclusion));
   return { status: 'completed', conclusion: worst ?? 'success' };
 }

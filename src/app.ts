@@ -119,6 +119,7 @@ export async function startApp(config: AppConfig, log: Log, overrides: AppOverri
   };
   const processor = createProcessor({
     storage,
+    queue,
     appId: config.appId,
     clock,
     log,

@@ -4,8 +4,9 @@ import type { Log } from '../core/log.ts';
 import type { Event } from '../event/event.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
 import { GitHubError } from '../github/github.ts';
-import type { JobResult } from '../queue/queue.ts';
+import type { JobResult, Queue } from '../queue/queue.ts';
 import type { Storage } from '../storage/storage.ts';
+import { factsOf, queueKey } from './facts.ts';
 
 /** How long GitHub may be away before a delivery is given up, in milliseconds: longer than its worst outages so far. */
 const PATIENCE_MS = 24 * 3_600_000;
@@ -20,12 +21,13 @@ export interface Processor {
 
 export function createProcessor(deps: {
   storage: Storage;
+  queue: Queue;
   appId: number;
   clock: Clock;
   log: Log;
   onEvent(event: Event, deliveryId: number): Promise<void>;
 }): Processor {
-  const { storage, appId, clock, log, onEvent } = deps;
+  const { storage, queue, appId, clock, log, onEvent } = deps;
 
   async function process(deliveryId: number): Promise<JobResult> {
     const delivery = await storage.read.deliveries.get(deliveryId);
@@ -38,14 +40,7 @@ export function createProcessor(deps: {
     const read = toEvents(delivery.event, payload, { appId, run });
     switch (read.kind) {
       case 'events':
-        try {
-          for (const event of read.events) await onEvent(event, deliveryId);
-        } catch (error) {
-          const again = tryAgainAt(error, clock.now());
-          if (!again || clock.now().getTime() - delivery.receivedAt.getTime() > PATIENCE_MS) throw error;
-          log.warn({ ...fields, err: messageOf(error) }, 'GitHub cannot be asked; the delivery waits');
-          return { kind: 'again', at: again };
-        }
+        for (const event of read.events) await onEvent(event, deliveryId);
         await mark(deliveryId, 'done');
         log.debug({ ...fields, events: read.events.map((event) => event.kind) }, 'delivery is done');
         return { kind: 'done' };
@@ -69,13 +64,26 @@ export function createProcessor(deps: {
   return {
     process,
     async giveUp(deliveryId, error) {
+      const delivery = await storage.read.deliveries.get(deliveryId);
+      const runAt = tryAgainAt(error, clock.now());
+      if (delivery && runAt && clock.now().getTime() - delivery.receivedAt.getTime() < PATIENCE_MS) {
+        log.warn(
+          { delivery: delivery.guid, err: messageOf(error) },
+          'GitHub cannot be asked; the delivery waits',
+        );
+        const key = queueKey(factsOf(JSON.parse(new TextDecoder().decode(delivery.body))), deliveryId);
+        await storage.transaction((tx) =>
+          queue.enqueue(tx, { kind: 'delivery', key, payload: { deliveryId }, runAt }),
+        );
+        return;
+      }
       await mark(deliveryId, 'failed', messageOf(error));
       log.error({ delivery: deliveryId, err: error }, 'gave up on a delivery');
     },
   };
 }
 
-/** When an outage or a spent limit is worth another try, which costs the delivery none of its attempts. */
+/** When an outage or a spent limit, which outlasted the queue's own tries, is worth another round of them. */
 function tryAgainAt(error: unknown, now: Date): Date | undefined {
   if (!(error instanceof GitHubError)) return undefined;
   if (error.kind !== 'unavailable' && error.kind !== 'rate_limited') return undefined;

@@ -25,6 +25,7 @@ const pull = {
   labels: [{ name: 'bug', color: 'f00' }],
   changed_files: 2,
   author_association: 'MEMBER',
+  updated_at: '2030-01-01T00:00:00Z',
 };
 
 describe('a pull request', () => {
@@ -50,6 +51,7 @@ describe('a pull request', () => {
       labels: ['bug'],
       changedFiles: 2,
       authorAssociation: 'MEMBER',
+      updatedAt: new Date('2030-01-01T00:00:00Z'),
     });
   });
 
@@ -78,12 +80,18 @@ describe('a pull request', () => {
   });
   it('has its files read, with what a rename came from', async () => {
     const { on, reader } = await start();
-    const renamed = { ...file(1), status: 'renamed', previous_filename: 'old', patch: '@@ -1 +1 @@' };
+    const renamed = {
+      ...file(1),
+      status: 'renamed',
+      previous_filename: 'old',
+      patch: '@@ -1 +1 @@',
+      contents_url: `https://x/contents/f1?ref=${SHA}`,
+    };
     on(`GET ${R}/pulls/4/files`, { body: [file(0), renamed] });
     expect(await reader.pullRequestFiles(REPO, 4)).toEqual({
       truncated: false,
       files: [
-        { path: 'f0', status: 'modified', blobSha: SHA, additions: 1, deletions: 0 },
+        { path: 'f0', status: 'modified', blobSha: SHA, additions: 1, deletions: 0, headSha: null },
         {
           path: 'f1',
           previousPath: 'old',
@@ -92,6 +100,7 @@ describe('a pull request', () => {
           blobSha: SHA,
           additions: 1,
           deletions: 0,
+          headSha: SHA,
         },
       ],
     });

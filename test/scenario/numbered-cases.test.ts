@@ -63,6 +63,8 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
   await harness.advance(1_000);
 
   expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  // The first words of the status comment wait for something to say.
+  await harness.advance(2 * A_LOOK);
   expect(readable(harness, statusOf(harness, number).body, { head: headSha })).toMatchInlineSnapshot(`
     "<!-- countersign:status -->
     ### ✍️ Waiting for a maintainer to countersign
@@ -173,7 +175,7 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
     |---|---|---|---|---:|
     | ✅ | \`review\` | done | No findings in 1 file. | 0 ms |
     | ✅ | \`ci\` | done | the only check passed | 250 ms |
-    | ✅ | \`merge\` | done | merged into main as <merged>, countersigned by mia | 3 s |
+    | ✅ | \`merge\` | done | merged into main as <merged>, countersigned by mia | 15 s |
     | ⏭️ | \`changes\` | skipped | its condition does not hold: \`{{ steps.review.outcome.verdict == 'REQUEST_CHANGES' }}\` |  |"
   `);
 });

@@ -256,7 +256,7 @@ maps('an issue', [
     'opened is issue.created',
     'issues',
     { action: 'opened', issue },
-    events({ kind: 'issue.created', ...place, issue: 4, title: 'Broken', author: 'octocat' }),
+    events({ kind: 'issue.created', ...place, issue: 4, title: 'Broken', author: 'octocat', labels: [] }),
   ],
   [
     'opened by this app is ignored',

@@ -2,7 +2,7 @@ import type { Chain } from '../chain/chain.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Event } from '../event/event.ts';
-import type { Invocation, Run, RunFacts, RunState } from './run.ts';
+import { type Invocation, NOT_BEGUN, type Run, type RunFacts, type RunState } from './run.ts';
 
 export interface NewRun {
   chain: Chain;
@@ -48,16 +48,7 @@ export function newRun(from: NewRun, ids: Ids, now: Date): RunState {
       runId: run.id,
       stepIndex: step.index,
       stepId: step.id,
-      status: 'pending',
-      reason: null,
-      attempts: 0,
-      sessionId: null,
-      waitUntil: null,
-      deadlineAt: null,
-      outcome: null,
-      outcomeArtifactId: null,
-      startedAt: null,
-      finishedAt: null,
+      ...NOT_BEGUN,
     }),
   );
   return { run, invocations };

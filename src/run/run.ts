@@ -98,6 +98,20 @@ export interface Invocation {
   finishedAt: Date | null;
 }
 
+/** What every step is like before it has begun, the first time and when it is run again. */
+export const NOT_BEGUN = {
+  status: 'pending',
+  reason: null,
+  attempts: 0,
+  sessionId: null,
+  waitUntil: null,
+  deadlineAt: null,
+  outcome: null,
+  outcomeArtifactId: null,
+  startedAt: null,
+  finishedAt: null,
+} as const satisfies Partial<Invocation>;
+
 /** One attempt at an invocation. */
 export interface Session {
   id: string;

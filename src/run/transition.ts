@@ -9,6 +9,7 @@ import {
   type Invocation,
   isRunOver,
   isStepOver,
+  NOT_BEGUN,
   type RunState,
   type RunStatus,
   type StepStatus,
@@ -190,18 +191,7 @@ class Transition {
         step.reason?.code === 'step.skipped.run_ended' || step.reason?.code === 'step.cancelled';
       if (!again.has(step.stepId) && !cutShort) continue;
       this.abort(step);
-      Object.assign(step, {
-        status: 'pending',
-        reason: null,
-        attempts: 0,
-        sessionId: null,
-        waitUntil: null,
-        deadlineAt: null,
-        outcome: null,
-        outcomeArtifactId: null,
-        startedAt: null,
-        finishedAt: null,
-      } satisfies Partial<Invocation>);
+      Object.assign(step, NOT_BEGUN);
     }
     run.status = 'running';
     run.reason = null;

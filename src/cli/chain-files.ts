@@ -7,7 +7,8 @@ import { parseSettings } from '../chain/settings.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Fault } from '../core/fault.ts';
 import { CHAINS_FOLDER, SETTINGS_FILE } from '../run/configuration.ts';
-import { noSuchPath, tooLarge, unreadableFile, WRONG_SETTINGS_NAME } from '../words/cli.ts';
+import { noSuchPath, unreadableFile, WRONG_SETTINGS_NAME } from '../words/cli.ts';
+import { tooLarge } from '../words/configuration-check.ts';
 import type { KnownNames } from './context.ts';
 
 /** As large as the app takes a file; a larger one would be faulty there too. */

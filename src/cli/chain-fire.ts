@@ -1,6 +1,8 @@
 import { CHAIN_NAME } from '../chain/chain.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { EventOf } from '../event/event.ts';
+import { pullRequestKey } from '../queue/queue.ts';
+import { repoOf } from '../run/run.ts';
 import { fireAsked, notAChainName, OPERATOR, unknownRepository } from '../words/cli.ts';
 import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
 
@@ -23,17 +25,16 @@ export function chainFire({ tools }: Context, chain: string, options: FireOption
       if (!newest) throw new CountersignError('cli.unknown_repository', unknownRepository(options.repo));
       // The pull request's row is the fresher one: an App that was removed and installed again has a new number.
       const row = await tx.pullRequests.get(newest.repositoryId, options.pr);
-      const [owner = '', name = ''] = newest.repository.split('/');
       const event: EventOf<'manual.fired'> = {
         kind: 'manual.fired',
         installation_id: row?.installationId ?? newest.installationId,
-        repository: { id: newest.repositoryId, owner, name },
+        repository: { id: newest.repositoryId, ...repoOf(newest) },
         chain,
         pull_request: options.pr,
         actor: OPERATOR,
         inputs: options.input ?? {},
       };
-      const key = `pr:${newest.repositoryId}#${options.pr}`;
+      const key = pullRequestKey(newest.repositoryId, options.pr);
       await queue.enqueue(tx, { kind: 'event', key, payload: { event, deliveryId: null } });
       return {
         text: fireAsked(chain, newest.repository, options.pr),

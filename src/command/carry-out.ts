@@ -1,6 +1,7 @@
 import { unreachable } from '../core/errors.ts';
 import type { EventOf } from '../event/event.ts';
 import type { PullRequest } from '../github/github.ts';
+import { pullRequestKey } from '../queue/queue.ts';
 import type { Configuration } from '../run/configuration.ts';
 import { explain, explainText } from '../run/explain.ts';
 import { reason } from '../run/reason.ts';
@@ -243,6 +244,6 @@ async function fireChain(
     actor: event.actor,
     inputs,
   };
-  const key = `pr:${event.repository.id}#${event.pull_request}`;
+  const key = pullRequestKey(event.repository.id, event.pull_request);
   await deps.queue.enqueue(tx, { kind: 'event', key, payload: { event: fired, deliveryId: null } });
 }

@@ -41,7 +41,7 @@ export function createCommandHandler(deps: CommandDeps): (event: CommandEvent) =
     if (await wasAnswered(storage.read, event)) return;
     await acknowledge(deps, event);
 
-    const repo = { owner: event.repository.owner, name: event.repository.name };
+    const repo = event.repository;
     const reader = github.reader(event.installation_id);
     const [pullRequest, role] = await Promise.all([
       reader.pullRequest(repo, event.pull_request),

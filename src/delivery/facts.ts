@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pullRequestKey } from '../queue/queue.ts';
 
 /** What is written beside a delivery's body, and what its place in the queue depends on. */
 export interface Facts {
@@ -42,5 +43,5 @@ export function factsOf(payload: object): Facts {
  */
 export function queueKey({ repositoryId, pullRequest }: Facts, deliveryId: number): string {
   if (repositoryId === null) return `delivery:${deliveryId}`;
-  return pullRequest === null ? `repo:${repositoryId}` : `pr:${repositoryId}#${pullRequest}`;
+  return pullRequest === null ? `repo:${repositoryId}` : pullRequestKey(repositoryId, pullRequest);
 }

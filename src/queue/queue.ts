@@ -20,6 +20,11 @@ export const signalJobSchema = z.strictObject({
 });
 export type SignalJob = z.infer<typeof signalJobSchema>;
 
+/** The key of everything about one pull request, so that it is dealt with one after another. */
+export function pullRequestKey(repositoryId: number, pullRequest: number): string {
+  return `pr:${repositoryId}#${pullRequest}`;
+}
+
 export interface NewJob {
   kind: JobKind;
   /** Jobs with the same key never run at the same time. */

@@ -7,9 +7,15 @@ import type { Effect } from '../effect/effect.ts';
 import type { Event } from '../event/event.ts';
 import type { GitHub, GitHubReader, PullRequest, PullRequestFile, Repo } from '../github/github.ts';
 import { baseConfigurationCheck, configurationCheck } from '../words/configuration-check.ts';
-import { CHAINS_FOLDER, type Configuration, type Names, SETTINGS_FILE } from './configuration.ts';
+import {
+  CHAINS_FOLDER,
+  type Configuration,
+  MAX_FILE_BYTES,
+  type Names,
+  SETTINGS_FILE,
+  tooLargeFault,
+} from './configuration.ts';
 
-const MAX_FILE_BYTES = 65_536;
 /** Each costs a request to read, and anybody can open a pull request with thousands of them. */
 const MAX_FILES = 100;
 
@@ -25,7 +31,7 @@ export async function checkConfiguration(
   files: readonly PullRequestFile[],
   { broken, sha }: Configuration,
 ): Promise<{ key: string; effect: Effect }[]> {
-  const repo = { owner: event.repository.owner, name: event.repository.name };
+  const repo = event.repository;
   const reader = deps.github.reader(event.installation_id);
   const at = { headSha: pullRequest.headSha, at: deps.clock.now() };
   const place = { installation_id: event.installation_id, owner: repo.owner, repo: repo.name };
@@ -82,9 +88,7 @@ async function faultsOf(
 ): Promise<Fault[]> {
   const bytes = file.blobSha === null ? undefined : await reader.blob(repo, file.blobSha, MAX_FILE_BYTES);
   if (!bytes) {
-    return [
-      { file: file.path, line: 1, column: 1, message: 'the file is larger than 64 KB, the most allowed' },
-    ];
+    return [tooLargeFault(file.path)];
   }
   const text = new TextDecoder().decode(bytes);
   return file.path === SETTINGS_FILE

@@ -12,12 +12,13 @@ import {
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
 import type { GitHub, GitHubReader, Repo, TreeEntry } from '../github/github.ts';
+import { tooLarge } from '../words/configuration-check.ts';
 
 export const CHAINS_FOLDER = '.github/countersign/chains';
 export const SETTINGS_FILE = '.github/countersign.yml';
 /** Where an organisation's `.github` repository keeps its chains and its default settings. */
 const ORGANISATION_CHAINS = 'countersign/chains';
-const MAX_FILE_BYTES = 65_536;
+export const MAX_FILE_BYTES = 65_536;
 const MAX_CHAIN_FILES = 100;
 /** GitHub may leave files out of the list of a push larger than this, so such a one is read anew. */
 const MAX_TRUSTED_PATHS = 200;
@@ -136,14 +137,14 @@ export function createConfigurationLoader(deps: {
         const file = prefix + entry.path;
         if (index >= MAX_CHAIN_FILES) return { file, faults: [tooMany(file)] };
         const text = await textOf(reader, repo, entry);
-        if (text === undefined) return { file, faults: [tooLarge(file)] };
+        if (text === undefined) return { file, faults: [tooLargeFault(file)] };
         return { file, ...parseChain(text, file, names) };
       }),
     );
     if (!settingsFile) return { ...EMPTY, chains };
     const file = prefix + settingsFile.path;
     const text = await textOf(reader, repo, settingsFile);
-    const parsed = text === undefined ? { faults: [tooLarge(file)] } : parseSettings(text, file);
+    const parsed = text === undefined ? { faults: [tooLargeFault(file)] } : parseSettings(text, file);
     return { chains, settings: parsed.settings, settingsFaults: parsed.faults };
   }
 
@@ -196,8 +197,8 @@ async function textOf(reader: GitHubReader, repo: Repo, entry: TreeEntry): Promi
   return bytes && new TextDecoder().decode(bytes);
 }
 
-function tooLarge(file: string): Fault {
-  return { file, line: 1, column: 1, message: 'the file is larger than 64 KB, which is the most allowed' };
+export function tooLargeFault(file: string): Fault {
+  return { file, line: 1, column: 1, message: tooLarge };
 }
 
 function tooMany(file: string): Fault {

@@ -14,7 +14,7 @@ export async function fireByHand(
     log.warn({ chain: event.chain }, 'a chain can only be fired for a pull request');
     return;
   }
-  const repo = { owner: event.repository.owner, name: event.repository.name };
+  const repo = event.repository;
   const reader = deps.github.reader(event.installation_id);
   const pullRequest = await reader.pullRequest(repo, event.pull_request);
   const configuration = await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef);

@@ -77,7 +77,7 @@ function sameSubject(a: RunFacts['trigger'], b: RunFacts['trigger']): boolean {
  */
 async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Configuration | undefined> {
   const { configuration } = deps;
-  const repo = { owner: event.repository.owner, name: event.repository.name };
+  const repo = event.repository;
   switch (event.kind) {
     case 'pr.merged':
     case 'pr.closed': {

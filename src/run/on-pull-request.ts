@@ -38,7 +38,7 @@ export async function onPullRequest(
 ): Promise<void> {
   const { storage, github, engine, clock } = deps;
   if (event.kind === 'pr.merged' && (await onlyOurMerges(deps, event))) return;
-  const repo = { owner: event.repository.owner, name: event.repository.name };
+  const repo = event.repository;
   const reader = github.reader(event.installation_id);
   const pullRequest = await reader.pullRequest(repo, event.pull_request);
   if ('updated_at' in event && event.updated_at && pullRequest.updatedAt < new Date(event.updated_at)) {

@@ -6,7 +6,7 @@ import type { Tx } from '../storage/storage.ts';
 import { approvalComment, questionMarker } from '../words/approval-comment.ts';
 import { checkRunContent } from '../words/check-run.ts';
 import { STATUS_MARKER, statusComment } from '../words/status-comment.ts';
-import { isRunOver, type Run, type RunState } from './run.ts';
+import { isRunOver, type Run, type RunState, repoOf } from './run.ts';
 
 export interface Publisher {
   /** Wishes for what people should see of the run now; the outbox drops what has not changed. */
@@ -37,17 +37,12 @@ export function createPublisher(deps: { outbox: Outbox; clock: Clock; publicUrl:
       const urgent = isRunOver(run.status) || run.status === 'waiting_approval';
 
       // A chain for an issue is about no commit, and a check run needs one.
-      if (run.headSha !== '')
-        await outbox.wish(
-          tx,
-          checkRunKey(run.id),
-          { kind: 'check_run', ...placeOfEffect(run), content: checkRunContent(view) },
-          {
-            runId: run.id,
-            at: now,
-            settleMs: urgent || (await isNew(tx, checkRunKey(run.id))) ? SETTLE_MS.urgent : SETTLE_MS.update,
-          },
-        );
+      if (run.headSha !== '') {
+        const key = checkRunKey(run.id);
+        const effect: Effect = { kind: 'check_run', ...placeOfEffect(run), content: checkRunContent(view) };
+        const settleMs = urgent || (await isNew(tx, key)) ? SETTLE_MS.urgent : SETTLE_MS.update;
+        await outbox.wish(tx, key, effect, { runId: run.id, at: now, settleMs });
+      }
       for (const approval of approvals) {
         const body = approvalComment({ ...view, approval });
         await comment(tx, run, approvalKey(approval.id), questionMarker(approval), body, SETTLE_MS.urgent);
@@ -73,15 +68,11 @@ export function createPublisher(deps: { outbox: Outbox; clock: Clock; publicUrl:
       views.push({ state, approval: newest(await tx.approvals.ofRun(id)), checkRunUrl });
     }
     const key = statusCommentKey(run.repositoryId, run.pullRequest);
+    const first = await isNew(tx, key);
     // While the maintainers are being asked, that comment says it all; this one need not ring the same bell again.
-    const settleMs = !(await isNew(tx, key))
-      ? urgent
-        ? SETTLE_MS.follow_up
-        : SETTLE_MS.update
-      : isRunOver(run.status)
-        ? SETTLE_MS.follow_up
-        : SETTLE_MS.first_words;
-    await comment(tx, run, key, STATUS_MARKER, statusComment(views), settleMs);
+    const soon = first ? isRunOver(run.status) : urgent;
+    const patient = first ? SETTLE_MS.first_words : SETTLE_MS.update;
+    await comment(tx, run, key, STATUS_MARKER, statusComment(views), soon ? SETTLE_MS.follow_up : patient);
   }
 
   async function comment(
@@ -104,8 +95,8 @@ async function isNew(tx: Tx, key: string): Promise<boolean> {
 }
 
 export function placeOfEffect(run: Run): { installation_id: number; owner: string; repo: string } {
-  const [owner = '', repo = ''] = run.repository.split('/');
-  return { installation_id: run.installationId, owner, repo };
+  const { owner, name } = repoOf(run);
+  return { installation_id: run.installationId, owner, repo: name };
 }
 
 function newest(approvals: readonly Approval[]): Approval | null {

@@ -129,6 +129,12 @@ export interface RunState {
   invocations: Invocation[];
 }
 
+/** The run's repository, as GitHub is asked about it. */
+export function repoOf({ repository }: Pick<Run, 'repository'>): { owner: string; name: string } {
+  const [owner = '', name = ''] = repository.split('/');
+  return { owner, name };
+}
+
 export function isRunOver(status: RunStatus): boolean {
   return !(['running', 'waiting_ci', 'waiting_approval', 'waiting_until'] as RunStatus[]).includes(status);
 }

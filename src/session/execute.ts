@@ -10,7 +10,7 @@ import type { Outbox } from '../effect/outbox.ts';
 import type { Event } from '../event/event.ts';
 import { type GitHub, GitHubError } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
-import type { JobResult, Queue } from '../queue/queue.ts';
+import { type JobResult, pullRequestKey, type Queue } from '../queue/queue.ts';
 import { conditionContext } from '../run/context.ts';
 import type { Engine, SessionReport } from '../run/engine.ts';
 import { approvalKey } from '../run/publish.ts';
@@ -19,6 +19,7 @@ import {
   type Invocation,
   isRunOver,
   type RunState,
+  repoOf,
   type Session,
   type WaitingFor,
   waitingFor,
@@ -160,15 +161,14 @@ export function createExecutor(deps: {
   /** The event that moved the pull request may come late or never: what it is about now is looked at right away. */
   async function lookAtPullRequest(tx: Tx, { run }: RunState): Promise<void> {
     if (run.pullRequest === null) return;
-    const [owner = '', name = ''] = run.repository.split('/');
     const event: Event = {
       kind: 'pr.updated',
       installation_id: run.installationId,
-      repository: { id: run.repositoryId, owner, name },
+      repository: { id: run.repositoryId, ...repoOf(run) },
       pull_request: run.pullRequest,
       action: 'reconciled',
     };
-    const key = `pr:${run.repositoryId}#${run.pullRequest}`;
+    const key = pullRequestKey(run.repositoryId, run.pullRequest);
     await queue.enqueue(tx, { kind: 'event', key, payload: { event, deliveryId: null } });
   }
 
@@ -232,7 +232,6 @@ export function createExecutor(deps: {
     const invocation = state.invocations.find((candidate) => candidate.id === session.invocationId);
     const step = invocation && run.definition.steps[invocation.stepIndex];
     if (!invocation || !step) throw new Error(`session ${session.id} belongs to no step of run ${run.id}`);
-    const [owner = '', name = ''] = run.repository.split('/');
     return {
       state,
       step,
@@ -243,13 +242,13 @@ export function createExecutor(deps: {
         const source = step.with[input];
         return typeof source === 'string' ? renderText(source, conditionContext(state), encode) : undefined;
       },
-      repo: { owner, name },
+      repo: repoOf(run),
       reader: github.reader(run.installationId),
       appId: github.appId,
       clock,
       signal,
       because,
-      round: await roundOf(state),
+      round: () => roundOf(state),
       newId: (prefix) => ids.next(prefix),
       approval: await storage.read.approvals.ofInvocation(invocation.id),
       timesAsked: (await storage.read.approvals.ofRun(run.id)).length,

@@ -56,7 +56,7 @@ export interface StepContext {
   /** `time`: nothing is known to have happened, and the look should be a cheap one. */
   because: 'time' | 'event';
   /** Which review of this pull request this is, from 1. */
-  round: number;
+  round(): Promise<number>;
   newId(prefix: 'apr'): string;
   /** The approval that belongs to this invocation, if it was asked for. */
   approval: Approval | undefined;

@@ -124,7 +124,6 @@ export function backedUp(database: string, file: string): string {
 export const NO_DEMO =
   'The demo needs a checkout of the repository: clone it, run npm ci, then npm run demo.';
 
-export const tooLarge = 'the file is larger than 64 KB, which is the most allowed';
 export const WRONG_SETTINGS_NAME = 'settings are read from countersign.yml only: rename this file';
 
 export function noSuchPath(path: string): string {

@@ -11,6 +11,9 @@ import { withRest } from './section.ts';
 const SHOWN = { items: 200, bytes: 40_000 };
 const FILES = { items: 50, bytes: 10_000 };
 
+/** What is said of a file that no chain or settings need be as large as. */
+export const tooLarge = 'the file is larger than 64 KB, which is the most allowed';
+
 export interface ConfigurationView {
   headSha: string;
   /** What tells this check run from others of the commit; the same for the same question. */

@@ -3,7 +3,7 @@ import type { Effect } from '../../src/effect/effect.ts';
 import { makeOutcome } from '../../src/outcome/outcome.ts';
 import type { Approval } from '../../src/policy/approval.ts';
 import { reason } from '../../src/run/reason.ts';
-import type { Invocation, Run, RunState, Session } from '../../src/run/run.ts';
+import { type Invocation, NOT_BEGUN, type Run, type RunState, type Session } from '../../src/run/run.ts';
 import type { NewDelivery } from '../../src/storage/storage.ts';
 
 /** A moment so many seconds into the tests' day. */
@@ -84,16 +84,7 @@ export function invocation(runId: string, stepIndex: number, over: Partial<Invoc
     runId,
     stepIndex,
     stepId: ['review', 'merge'][stepIndex] ?? `step${stepIndex}`,
-    status: 'pending',
-    reason: null,
-    attempts: 0,
-    sessionId: null,
-    waitUntil: null,
-    deadlineAt: null,
-    outcome: null,
-    outcomeArtifactId: null,
-    startedAt: null,
-    finishedAt: null,
+    ...NOT_BEGUN,
     ...over,
   };
 }

@@ -42,7 +42,7 @@ export function stepContext(
     clock: { now: () => at(0) },
     signal: new AbortController().signal,
     because: 'event',
-    round: 1,
+    round: async () => 1,
     newId: () => 'apr_1',
     approval: undefined,
     timesAsked: 0,

@@ -6,7 +6,7 @@ import { makeOutcome, type Outcome } from '../../src/outcome/outcome.ts';
 import type { ReviewVerdict } from '../../src/outcome/review-verdict.ts';
 import type { Approval } from '../../src/policy/approval.ts';
 import { type Reason, reason } from '../../src/run/reason.ts';
-import type { Invocation, Run, RunState } from '../../src/run/run.ts';
+import { type Invocation, NOT_BEGUN, type Run, type RunState } from '../../src/run/run.ts';
 import { why } from '../../src/run/why.ts';
 
 export const HEAD = 'abc1234def5678abc1234def5678abc1234def56';
@@ -94,16 +94,7 @@ export function makeInvocation(
     runId: 'run_01',
     stepIndex,
     stepId,
-    status: 'pending',
-    reason: null,
-    attempts: 0,
-    sessionId: null,
-    waitUntil: null,
-    deadlineAt: null,
-    outcome: null,
-    outcomeArtifactId: null,
-    startedAt: null,
-    finishedAt: null,
+    ...NOT_BEGUN,
     ...more,
   };
 }

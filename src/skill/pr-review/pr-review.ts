@@ -17,7 +17,7 @@ export const prReview: StepHandler = {
     const report = await reviewFiles(changed, { timeoutMs: REVIEW_TIMEOUT_MS, signal: context.signal });
     return {
       kind: 'done',
-      outcome: verdictOf(report, { headSha: context.state.run.headSha, round: context.round }),
+      outcome: verdictOf(report, { headSha: context.state.run.headSha, round: await context.round() }),
       blobs: [{ kind: 'analyzer_output', name: 'analyzers.log', data: report.log }],
     };
   },

@@ -1,4 +1,4 @@
-import type { RepositoryRole } from '../github/github.ts';
+import { isAtLeast, type RepositoryRole } from '../policy/role.ts';
 
 /** What a person may ask the app for in a comment on a pull request; in the order the help shows them. */
 export const VERBS = [
@@ -60,17 +60,8 @@ export interface Issuer {
   isAuthor: boolean;
 }
 
-const RANK: Readonly<Record<RepositoryRole, number>> = {
-  none: 0,
-  read: 1,
-  triage: 2,
-  write: 3,
-  maintain: 4,
-  admin: 5,
-};
-
 /** Whether that person may issue this command. */
 export function mayIssue(verb: Verb, issuer: Issuer): boolean {
   const needed = PERMISSIONS[verb];
-  return RANK[issuer.role] >= RANK[needed.role] || (needed.author && issuer.isAuthor);
+  return isAtLeast(issuer.role, needed.role) || (needed.author && issuer.isAuthor);
 }

@@ -1,6 +1,6 @@
 import { unreachable } from '../core/errors.ts';
 import { nearest } from '../core/fault.ts';
-import type { RepositoryRole } from '../github/github.ts';
+import type { RepositoryRole } from '../policy/role.ts';
 import { code, inline } from '../words/markdown.ts';
 import { PERMISSIONS, type Verb } from './command.ts';
 import { whoMay } from './help.ts';

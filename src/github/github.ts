@@ -1,5 +1,6 @@
 import type { CheckRunContent } from '../effect/effect.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
+import type { RepositoryRole } from '../policy/role.ts';
 
 /** One repository as this app talks about it to GitHub. */
 export interface Repo {
@@ -110,8 +111,6 @@ export interface CommentFacts {
   /** How many of each reaction it has. */
   reactions: Readonly<Record<string, number>>;
 }
-
-export type RepositoryRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none';
 
 export interface TreeEntry {
   path: string;

@@ -1,4 +1,5 @@
 import { combined, type Why, why } from '../run/why.ts';
+import { isAtLeast } from './role.ts';
 
 /** Who may countersign, how many are needed and how they say it; from the repository's settings. */
 export interface CountersignRules {
@@ -102,8 +103,6 @@ export function isFreshProof(value: object, now: Date): value is MergeProof {
   return age >= 0 && age <= PROOF_LIFETIME_MS;
 }
 
-const RANK: Record<string, number> = { none: 0, read: 1, triage: 2, write: 3, maintain: 4, admin: 5 };
-
 /** Why this person's reaction does not count, or `undefined` when it does. */
 export function ineligibleBecause(
   person: Reactor,
@@ -120,10 +119,9 @@ export function ineligibleBecause(
   ) {
     return 'wrote or co-wrote some of the commits';
   }
-  const rank = RANK[person.role] ?? 0;
-  if (rules.permission !== 'none' && rank >= (RANK[rules.permission] ?? 99)) return undefined;
+  if (rules.permission !== 'none' && isAtLeast(person.role, rules.permission)) return undefined;
   const named = rules.users.some((user) => user.toLowerCase() === login) || person.teams.length > 0;
-  if (named && rank >= 3) return undefined;
+  if (named && isAtLeast(person.role, 'write')) return undefined;
   if (named) return `is named in the settings with only ${person.role} access, where write is needed`;
   return `has ${person.role} access`;
 }

@@ -23,7 +23,7 @@ export async function fireByHand(
     log.warn({ chain: event.chain, pull_request: event.pull_request }, 'the fired chain cannot run');
     return;
   }
-  const facts = factsOf(event, pullRequest, repositoryFacts(event, pullRequest));
+  const facts = factsOf(event, pullRequest, repositoryFacts(event, pullRequest.defaultBranch));
   const inputs = Object.fromEntries(
     Object.entries(event.inputs).map(([key, value]) => [`input_${key}`, value]),
   );

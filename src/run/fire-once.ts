@@ -1,10 +1,10 @@
 import { type TriggerFacts, triggerMatches } from '../chain/trigger.ts';
 import { unreachable } from '../core/errors.ts';
 import type { EventOf } from '../event/event.ts';
-import type { PullRequestFile } from '../github/github.ts';
 import type { Configuration } from './configuration.ts';
 import { newRun } from './new-run.ts';
-import { factsOf, type PullRequestDeps } from './on-pull-request.ts';
+import { factsOf, type PullRequestDeps, pullRequestNow, repositoryFacts } from './on-pull-request.ts';
+import { triggerFacts } from './plan.ts';
 import type { RunFacts } from './run.ts';
 
 export type OneTimeEvent = EventOf<'pr.merged' | 'pr.closed' | 'issue.created' | 'file.changed'>;
@@ -28,13 +28,12 @@ export async function fireOnce(
   event: OneTimeEvent,
   deliveryId: number | null,
 ): Promise<void> {
-  const { owner, name } = event.repository;
   const configuration = await governing(deps, event);
   const waiting = configuration?.chains.filter((chain) => chain.trigger.event === event.kind) ?? [];
   if (!configuration || waiting.length === 0) return;
 
   const subject = await subjectOf(deps, event);
-  const repository = { full_name: `${owner}/${name}`, owner, name, default_branch: subject.defaultBranch };
+  const repository = repositoryFacts(event, subject.defaultBranch);
   const firing = waiting.filter(
     (chain) => triggerMatches(chain, { event: event.kind, repository, ...subject.facts }).matches,
   );
@@ -109,39 +108,22 @@ async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Co
   }
 }
 
-function pathsOf({ path, previousPath }: PullRequestFile): string[] {
-  return previousPath === undefined ? [path] : [path, previousPath];
-}
-
 async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Subject> {
-  const { owner, name } = event.repository;
-  const repo = { owner, name };
+  const repo = event.repository;
   const reader = deps.github.reader(event.installation_id);
   switch (event.kind) {
     case 'pr.merged':
     case 'pr.closed': {
       const pullRequest = await reader.pullRequest(repo, event.pull_request);
-      const { files, truncated } = await reader.pullRequestFiles(repo, event.pull_request);
+      const listed = await reader.pullRequestFiles(repo, event.pull_request);
       const { defaultBranch } = pullRequest;
-      const about = { full_name: `${owner}/${name}`, owner, name, default_branch: defaultBranch };
       return {
         pullRequest: event.pull_request,
         headSha: pullRequest.headSha,
         baseRef: pullRequest.baseRef,
         defaultBranch,
-        trigger: factsOf(event, pullRequest, about).trigger,
-        facts: {
-          pull_request: {
-            number: pullRequest.number,
-            base: pullRequest.baseRef,
-            head: pullRequest.headRef,
-            draft: pullRequest.draft,
-            author: pullRequest.author.login,
-            labels: pullRequest.labels,
-            // What GitHub does not list could match or not, so then a filter on paths knows nothing.
-            ...(truncated ? {} : { changed_paths: files.flatMap(pathsOf) }),
-          },
-        },
+        trigger: factsOf(event, pullRequest, repositoryFacts(event, defaultBranch)).trigger,
+        facts: { pull_request: triggerFacts(pullRequestNow(pullRequest, listed)) },
       };
     }
     case 'issue.created': {

@@ -10,7 +10,7 @@ import { checkConfiguration } from './check-configuration.ts';
 import type { ConfigurationLoader, Names } from './configuration.ts';
 import type { Engine } from './engine.ts';
 import { newRun } from './new-run.ts';
-import { type Plan, planRuns } from './plan.ts';
+import { type Plan, type PullRequestNow, planRuns } from './plan.ts';
 import type { Run, RunFacts } from './run.ts';
 
 export type PullRequestEvent = EventOf<'pr.opened' | 'pr.updated' | 'pr.merged' | 'pr.closed'>;
@@ -48,11 +48,11 @@ export async function onPullRequest(
   const configuration = isOpen
     ? await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef)
     : undefined;
-  const { files, truncated } = isOpen
+  const listed = isOpen
     ? await reader.pullRequestFiles(repo, pullRequest.number)
     : { files: [], truncated: false };
   const configurationChecks = configuration
-    ? await checkConfiguration(deps, event, pullRequest, files, configuration)
+    ? await checkConfiguration(deps, event, pullRequest, listed.files, configuration)
     : [];
 
   await storage.transaction(async (tx) => {
@@ -61,12 +61,8 @@ export async function onPullRequest(
       pullRequest: event.pull_request,
       limit: 1_000,
     });
-    const now = {
-      ...pullRequest,
-      author: pullRequest.author.login,
-      changedPaths: truncated ? undefined : pathsOf(files),
-    };
-    const facts = repositoryFacts(event, pullRequest);
+    const facts = repositoryFacts(event, pullRequest.defaultBranch);
+    const now = pullRequestNow(pullRequest, listed);
     const plan = planRuns(now, configuration?.chains ?? [], runs, facts);
     await endRuns(deps, tx, plan, runs);
     const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
@@ -163,15 +159,24 @@ function headsSeen(
   return { headSha, previousHeadSha: row?.headSha ?? null, headSeenAt: now };
 }
 
-function pathsOf(files: readonly PullRequestFile[]): string[] {
-  return files.flatMap((file) =>
-    file.previousPath === undefined ? [file.path] : [file.path, file.previousPath],
+/** A renamed file counts under both of its names; what GitHub did not list could be any. */
+export function pullRequestNow(
+  pullRequest: PullRequest,
+  { files, truncated }: { files: readonly PullRequestFile[]; truncated: boolean },
+): PullRequestNow {
+  const paths = files.flatMap(({ path, previousPath }) =>
+    previousPath === undefined ? [path] : [path, previousPath],
   );
+  return {
+    ...pullRequest,
+    author: pullRequest.author.login,
+    changedPaths: truncated ? undefined : paths,
+  };
 }
 
-export function repositoryFacts(event: Event, pullRequest: PullRequest): RunFacts['repo'] {
+export function repositoryFacts(event: Event, defaultBranch: string): RunFacts['repo'] {
   const { owner, name } = event.repository;
-  return { full_name: `${owner}/${name}`, owner, name, default_branch: pullRequest.defaultBranch };
+  return { full_name: `${owner}/${name}`, owner, name, default_branch: defaultBranch };
 }
 
 export function factsOf(event: Event, pullRequest: PullRequest, repo: RunFacts['repo']): RunFacts {

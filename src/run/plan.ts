@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/chain.ts';
-import { triggerMatches } from '../chain/trigger.ts';
+import { type TriggerFacts, triggerMatches } from '../chain/trigger.ts';
 import { type Reason, reason } from './reason.ts';
 import { isRunOver, type Run } from './run.ts';
 
@@ -67,17 +67,22 @@ function fires(
   const { matches } = triggerMatches(chain, {
     event: chain.trigger.event,
     repository,
-    pull_request: {
-      number: pullRequest.number,
-      base: pullRequest.baseRef,
-      head: pullRequest.headRef,
-      draft: pullRequest.draft,
-      author: pullRequest.author,
-      labels: pullRequest.labels,
-      ...(pullRequest.changedPaths ? { changed_paths: pullRequest.changedPaths } : {}),
-    },
+    pull_request: triggerFacts(pullRequest),
   });
   return matches;
+}
+
+/** The pull request in the terms triggers use. */
+export function triggerFacts(pullRequest: PullRequestNow): NonNullable<TriggerFacts['pull_request']> {
+  return {
+    number: pullRequest.number,
+    base: pullRequest.baseRef,
+    head: pullRequest.headRef,
+    draft: pullRequest.draft,
+    author: pullRequest.author,
+    labels: pullRequest.labels,
+    ...(pullRequest.changedPaths ? { changed_paths: pullRequest.changedPaths } : {}),
+  };
 }
 
 /** Why an unfinished run is about something that is no more. */

@@ -1,4 +1,5 @@
-import { GitHubError, type GitHubReader, type Repo, type RepositoryRole, type TreeEntry } from '../github.ts';
+import type { RepositoryRole } from '../../policy/role.ts';
+import { GitHubError, type GitHubReader, type Repo, type TreeEntry } from '../github.ts';
 import {
   blobSchema,
   branchSchema,

@@ -1,0 +1,9 @@
+/** The roles on a repository, the least first. */
+export const REPOSITORY_ROLES = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const;
+export type RepositoryRole = (typeof REPOSITORY_ROLES)[number];
+
+/** Whether a role is at least the needed one; a word that is no role never is, and nothing is enough for one (I5). */
+export function isAtLeast(role: string, needed: RepositoryRole): boolean {
+  const rank = (name: string) => REPOSITORY_ROLES.findIndex((known) => known === name);
+  return rank(needed) >= 0 && rank(role) >= rank(needed);
+}

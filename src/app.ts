@@ -7,16 +7,20 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
 import { type Ids, timeSortedIds } from './core/ids.ts';
 import type { Log } from './core/log.ts';
+import { createEventJobs } from './delivery/event-jobs.ts';
 import { createIntake } from './delivery/intake.ts';
 import { createProcessor } from './delivery/process.ts';
 import { mergeOnce } from './effect/merge.ts';
 import { createOutbox } from './effect/outbox.ts';
 import { createPace } from './effect/pace.ts';
 import { createPerformer } from './effect/perform.ts';
-import { eventSchema } from './event/event.ts';
+import type { Event } from './event/event.ts';
 import { createOctokitGitHub } from './github/octokit/octokit-github.ts';
 import { createEmbeddedQueue } from './queue/embedded.ts';
 import { type Job, type JobHandler, type JobKind, type Queue, signalJobSchema } from './queue/queue.ts';
+import { recoveryJobs } from './recovery/jobs.ts';
+import { fetchMissedDeliveries, LOOK_EVERY_MS } from './recovery/missed-deliveries.ts';
+import { reconcile, reconcileJobSchema } from './recovery/reconcile.ts';
 import { createConfigurationLoader } from './run/configuration.ts';
 import { createEngine, type Engine } from './run/engine.ts';
 import { onEvent } from './run/on-event.ts';
@@ -117,22 +121,14 @@ export async function startApp(config: AppConfig, log: Log, overrides: AppOverri
     log,
     onCommand,
   };
-  const processor = createProcessor({
-    storage,
-    queue,
-    appId: config.appId,
-    clock,
-    log,
-    onEvent: (event, deliveryId) => onEvent(eventDeps, event, deliveryId),
-  });
+  const onAnyEvent = (event: Event, deliveryId: number | null) => onEvent(eventDeps, event, deliveryId);
+  const processor = createProcessor({ storage, queue, appId: config.appId, clock, log, onEvent: onAnyEvent });
+  const lookForMissed = (at: Date) => storage.transaction((tx) => queue.enqueue(tx, ...recoveryJobs(at)));
+  const eventJobs = createEventJobs({ storage, queue, clock, log, onEvent: onAnyEvent });
 
   const handlers: Record<JobKind, JobHandler> = {
     delivery: (job) => processor.process(numberIn(job, 'deliveryId')),
-    async event(job) {
-      const { event, deliveryId } = job.payload as { event: unknown; deliveryId: number | null };
-      await onEvent(eventDeps, eventSchema.parse(event), deliveryId);
-      return { kind: 'done' };
-    },
+    event: (job) => eventJobs.perform(job),
     async signal(job) {
       const { runId, signal } = signalJobSchema.parse(job.payload);
       await storage.transaction((tx) => engine.signal(tx, runId, signal));
@@ -147,6 +143,9 @@ export async function startApp(config: AppConfig, log: Log, overrides: AppOverri
       return { kind: 'done' };
     },
     effect: (job) => performer.perform(textIn(job, 'key')),
+    missed_deliveries: (_, signal) => fetchMissedDeliveries({ storage, app: github.app, clock, log }, signal),
+    reconcile: (job, signal) =>
+      reconcile({ storage, queue, github, clock, log }, reconcileJobSchema.parse(job.payload), signal),
   };
   queue.start(handlers, async (job, error) => {
     switch (job.kind) {
@@ -157,11 +156,18 @@ export async function startApp(config: AppConfig, log: Log, overrides: AppOverri
       case 'effect':
         return performer.giveUp(textIn(job, 'key'), error);
       case 'event':
+        return eventJobs.giveUp(job, error);
+      case 'missed_deliveries':
+      case 'reconcile':
+        log.error({ job: job.kind, key: job.key, err: error }, 'gave up on looking for what was missed');
+        return lookForMissed(new Date(clock.now().getTime() + LOOK_EVERY_MS));
       case 'signal':
       case 'wake':
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on a job');
     }
   });
+
+  await lookForMissed(clock.now());
 
   const metrics = new Metrics();
   const server = createHttpServer({

@@ -20,7 +20,7 @@ const LAYERS = [
     name: 'composition',
     files: /^(main|app|serve|setup|shipped|config|cli\/(main|compose|database))\.ts$/,
   },
-  { name: 'door', files: /^(webhook|delivery|command|event|cli)\// },
+  { name: 'door', files: /^(webhook|delivery|command|event|recovery|cli)\// },
   { name: 'adapter', files: /^(github\/octokit|storage|queue)\// },
 ] as const;
 type Layer = (typeof LAYERS)[number]['name'];
@@ -39,7 +39,7 @@ const MAY_IMPORT: Record<Layer, readonly Layer[]> = {
 
 /** The rooms of the engine and the doors, in the order data passes them; each imports only those behind it. */
 const ROOMS = ['effect', 'run', 'session', 'skill'];
-const DOORS = ['command', 'delivery', 'webhook', 'cli'];
+const DOORS = ['command', 'delivery', 'recovery', 'webhook', 'cli'];
 /** The webhook door hands what it hears to the delivery room; no other door knows another. */
 const DOORS_BEHIND_DOORS: Record<string, readonly string[]> = { webhook: ['delivery'], delivery: ['event'] };
 

@@ -34,6 +34,8 @@ const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{number}/merge';
  */
 export async function playRound(harness: Harness, name: string): Promise<Round> {
   const { github } = harness;
+  // What an app looks for when it starts is no part of a pull request's way.
+  await harness.settle();
   const before = github.requests.length;
   const moments = watch(harness);
 

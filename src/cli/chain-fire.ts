@@ -1,7 +1,7 @@
 import { CHAIN_NAME } from '../chain/chain.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { EventOf } from '../event/event.ts';
-import { pullRequestKey } from '../queue/queue.ts';
+import { eventJob } from '../queue/queue.ts';
 import { repoOf } from '../run/run.ts';
 import { fireAsked, notAChainName, OPERATOR, unknownRepository } from '../words/cli.ts';
 import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
@@ -25,7 +25,7 @@ export function chainFire({ tools }: Context, chain: string, options: FireOption
       if (!newest) throw new CountersignError('cli.unknown_repository', unknownRepository(options.repo));
       // The pull request's row is the fresher one: an App that was removed and installed again has a new number.
       const row = await tx.pullRequests.get(newest.repositoryId, options.pr);
-      const event: EventOf<'manual.fired'> = {
+      const event = {
         kind: 'manual.fired',
         installation_id: row?.installationId ?? newest.installationId,
         repository: { id: newest.repositoryId, ...repoOf(newest) },
@@ -33,9 +33,8 @@ export function chainFire({ tools }: Context, chain: string, options: FireOption
         pull_request: options.pr,
         actor: OPERATOR,
         inputs: options.input ?? {},
-      };
-      const key = pullRequestKey(newest.repositoryId, options.pr);
-      await queue.enqueue(tx, { kind: 'event', key, payload: { event, deliveryId: null } });
+      } satisfies EventOf<'manual.fired'>;
+      await queue.enqueue(tx, eventJob(event));
       return {
         text: fireAsked(chain, newest.repository, options.pr),
         json: {

@@ -1,7 +1,7 @@
 import { unreachable } from '../core/errors.ts';
 import type { EventOf } from '../event/event.ts';
 import type { PullRequest } from '../github/github.ts';
-import { pullRequestKey } from '../queue/queue.ts';
+import { eventJob } from '../queue/queue.ts';
 import type { Configuration } from '../run/configuration.ts';
 import { explain, explainText } from '../run/explain.ts';
 import { reason } from '../run/reason.ts';
@@ -235,7 +235,7 @@ async function fireChain(
   chain: string,
   inputs: Record<string, string>,
 ): Promise<void> {
-  const fired: EventOf<'manual.fired'> = {
+  const fired = {
     kind: 'manual.fired',
     installation_id: event.installation_id,
     repository: event.repository,
@@ -243,7 +243,6 @@ async function fireChain(
     pull_request: event.pull_request,
     actor: event.actor,
     inputs,
-  };
-  const key = pullRequestKey(event.repository.id, event.pull_request);
-  await deps.queue.enqueue(tx, { kind: 'event', key, payload: { event: fired, deliveryId: null } });
+  } satisfies EventOf<'manual.fired'>;
+  await deps.queue.enqueue(tx, eventJob(fired));
 }

@@ -3,14 +3,10 @@ import { messageOf, unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Event } from '../event/event.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
-import { GitHubError } from '../github/github.ts';
 import type { JobResult, Queue } from '../queue/queue.ts';
 import type { Storage } from '../storage/storage.ts';
 import { factsOf, queueKey } from './facts.ts';
-
-/** How long GitHub may be away before a delivery is given up, in milliseconds: longer than its worst outages so far. */
-const PATIENCE_MS = 24 * 3_600_000;
-const TRY_AGAIN_MS = 30_000;
+import { waitsFor } from './patience.ts';
 
 export interface Processor {
   /** Turns one recorded delivery into events and has each dealt with. */
@@ -65,8 +61,8 @@ export function createProcessor(deps: {
     process,
     async giveUp(deliveryId, error) {
       const delivery = await storage.read.deliveries.get(deliveryId);
-      const runAt = tryAgainAt(error, clock.now());
-      if (delivery && runAt && clock.now().getTime() - delivery.receivedAt.getTime() < PATIENCE_MS) {
+      const runAt = delivery && waitsFor(error, delivery.receivedAt, clock.now());
+      if (delivery && runAt) {
         log.warn(
           { delivery: delivery.guid, err: messageOf(error) },
           'GitHub cannot be asked; the delivery waits',
@@ -81,11 +77,4 @@ export function createProcessor(deps: {
       log.error({ delivery: deliveryId, err: error }, 'gave up on a delivery');
     },
   };
-}
-
-/** When an outage or a spent limit, which outlasted the queue's own tries, is worth another round of them. */
-function tryAgainAt(error: unknown, now: Date): Date | undefined {
-  if (!(error instanceof GitHubError)) return undefined;
-  if (error.kind !== 'unavailable' && error.kind !== 'rate_limited') return undefined;
-  return error.retryAt ?? new Date(now.getTime() + TRY_AGAIN_MS);
 }

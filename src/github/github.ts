@@ -119,6 +119,31 @@ export interface TreeEntry {
   size: number;
 }
 
+/** A repository the app is installed on. */
+export interface InstalledRepository extends Repo {
+  id: number;
+  /** GitHub takes no writes for it: archived, or disabled by GitHub itself. */
+  readOnly: boolean;
+}
+
+/** A pull request as GitHub's list shows it: enough to see that it changed. */
+export interface ListedPullRequest {
+  number: number;
+  state: 'open' | 'closed';
+  merged: boolean;
+  updatedAt: Date;
+}
+
+/** One try of GitHub's at telling this app of something. */
+export interface DeliveryAttempt {
+  id: number;
+  /** Names the event: every further attempt carries it too. */
+  guid: string;
+  deliveredAt: Date;
+  /** What this app answered; 0 when GitHub had no answer. */
+  statusCode: number;
+}
+
 /** What a merge call came to; every answer GitHub documents is a case. */
 export type MergeResult =
   | { kind: 'merged'; sha: string }
@@ -158,7 +183,22 @@ export interface GitHubReader {
   reactions(repo: Repo, commentId: number): Promise<Reaction[]>;
   role(repo: Repo, login: string): Promise<RepositoryRole>;
   isTeamMember(organisation: string, team: string, login: string): Promise<boolean>;
-  openPullRequests(repo: Repo, head?: { sha: string }): Promise<number[]>;
+  /** Every repository that the installation covers. */
+  repositories(): Promise<InstalledRepository[]>;
+  /** Those that changed after that moment, open or not, in the order in which they changed. */
+  pullRequestsChangedAfter(repo: Repo, moment: Date): Promise<ListedPullRequest[]>;
+}
+
+/** What the app asks GitHub about itself, signed in as the app and not as one of its installations. */
+export interface GitHubApp {
+  installations(): Promise<{ id: number; suspended: boolean }[]>;
+  /**
+   * A page of the attempts of about three days, newest first; `next` leads to older ones.
+   * @param cursor of the page before; GitHub refuses one it does not know any more (`invalid`).
+   */
+  deliveryAttempts(cursor?: string): Promise<{ attempts: DeliveryAttempt[]; next: string | undefined }>;
+  /** Asks for one more attempt; it comes to the webhook by itself. */
+  redeliver(attemptId: number): Promise<void>;
 }
 
 /** What the app writes to GitHub. Only `effect/` is given one of these. */
@@ -185,6 +225,7 @@ export interface GitHubWriter {
 
 export interface GitHub {
   readonly appId: number;
+  readonly app: GitHubApp;
   reader(installationId: number): GitHubReader;
   writer(installationId: number): GitHubWriter;
 }

@@ -1,10 +1,19 @@
 import { z } from 'zod';
+import { type Event, eventSchema } from '../event/event.ts';
 import { reasonSchema } from '../run/reason.ts';
 import type { Signal } from '../run/transition.ts';
 import type { Tx } from '../storage/storage.ts';
 
 /** What there is to do. Payloads are small: they name rows. */
-export type JobKind = 'delivery' | 'event' | 'signal' | 'session' | 'wake' | 'effect';
+export type JobKind =
+  | 'delivery'
+  | 'event'
+  | 'signal'
+  | 'session'
+  | 'wake'
+  | 'effect'
+  | 'missed_deliveries'
+  | 'reconcile';
 
 /**
  * The payload of a `signal` job: how a process without an engine, such as the command line beside a running server,
@@ -19,6 +28,19 @@ export const signalJobSchema = z.strictObject({
   }) satisfies z.ZodType<Signal>,
 });
 export type SignalJob = z.infer<typeof signalJobSchema>;
+
+/** The payload of an `event` job. */
+export const eventJobSchema = z.object({
+  event: eventSchema,
+  /** When it came, once it has had to wait. */
+  since: z.iso.datetime().optional(),
+});
+
+/** An event about a pull request that no delivery brought. */
+export function eventJob(event: Event & { pull_request: number }): NewJob {
+  const payload: z.infer<typeof eventJobSchema> = { event };
+  return { kind: 'event', key: pullRequestKey(event.repository.id, event.pull_request), payload };
+}
 
 /** The key of everything about one pull request, so that it is dealt with one after another. */
 export function pullRequestKey(repositoryId: number, pullRequest: number): string {

@@ -7,10 +7,10 @@ import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { confirmMerge, type MergeOnce, mergeKey } from '../effect/merge.ts';
 import type { Outbox } from '../effect/outbox.ts';
-import type { Event } from '../event/event.ts';
+import type { EventOf } from '../event/event.ts';
 import { type GitHub, GitHubError } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
-import { type JobResult, pullRequestKey, type Queue } from '../queue/queue.ts';
+import { eventJob, type JobResult, type Queue } from '../queue/queue.ts';
 import { conditionContext } from '../run/context.ts';
 import type { Engine, SessionReport } from '../run/engine.ts';
 import { approvalKey } from '../run/publish.ts';
@@ -161,15 +161,14 @@ export function createExecutor(deps: {
   /** The event that moved the pull request may come late or never: what it is about now is looked at right away. */
   async function lookAtPullRequest(tx: Tx, { run }: RunState): Promise<void> {
     if (run.pullRequest === null) return;
-    const event: Event = {
+    const event: EventOf<'pr.updated'> = {
       kind: 'pr.updated',
       installation_id: run.installationId,
       repository: { id: run.repositoryId, ...repoOf(run) },
       pull_request: run.pullRequest,
       action: 'reconciled',
     };
-    const key = pullRequestKey(run.repositoryId, run.pullRequest);
-    await queue.enqueue(tx, { kind: 'event', key, payload: { event, deliveryId: null } });
+    await queue.enqueue(tx, eventJob(event));
   }
 
   function reportOf(

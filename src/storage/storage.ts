@@ -1,4 +1,5 @@
 import type { Artifact } from '../artifact/artifact.ts';
+import type { Json } from '../core/canonical.ts';
 import type { Effect, EffectRow, EffectStatus } from '../effect/effect.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Invocation, Run, RunState, RunStatus, Session } from '../run/run.ts';
@@ -33,6 +34,8 @@ export interface Tx {
   readonly artifacts: Artifacts;
   readonly pullRequests: PullRequests;
   readonly jobs: Jobs;
+  readonly cursors: Cursors;
+  readonly missedDeliveries: MissedDeliveries;
 }
 
 /** Reading needs no transaction; a type of its own would copy every table's interface for little. */
@@ -67,6 +70,8 @@ export interface Deliveries {
    * duplicate, or, when its earlier processing failed, set back to `received` to be run again.
    */
   record(deliveries: readonly NewDelivery[]): Promise<{ id: number; guid: string; fresh: boolean }[]>;
+  /** Those of the GUIDs that are recorded. */
+  known(guids: readonly string[]): Promise<Set<string>>;
   get(id: number): Promise<Delivery | undefined>;
   byGuid(guid: string): Promise<Delivery | undefined>;
   setStatus(id: number, status: DeliveryStatus, at: Date, error?: string): Promise<void>;
@@ -200,4 +205,29 @@ export interface Jobs {
   nextDue(after: Date): Promise<Date | undefined>;
   /** How many are due by then, or held. */
   countDue(now: Date): Promise<number>;
+}
+
+/** How far something outside was read; a position is a small value that its owner gives a shape. */
+export interface Cursors {
+  get(name: string): Promise<Json | undefined>;
+  set(name: string, position: Json, at: Date): Promise<void>;
+}
+
+/** A webhook that GitHub sent and nobody took. */
+export interface MissedDelivery {
+  guid: string;
+  /** GitHub's number of its last attempt. */
+  attemptId: number;
+  deliveredAt: Date;
+  /** How often GitHub was asked to send it again. */
+  asked: number;
+  askAt: Date;
+}
+
+export interface MissedDeliveries {
+  get(guid: string): Promise<MissedDelivery | undefined>;
+  put(missed: MissedDelivery): Promise<void>;
+  remove(guid: string): Promise<void>;
+  /** Those to be asked for by then, oldest first. */
+  due(now: Date, limit: number): Promise<MissedDelivery[]>;
 }

@@ -154,7 +154,6 @@ describe('chain fire', () => {
         kind: 'event',
         key: 'pr:70#3',
         payload: {
-          deliveryId: null,
           event: {
             kind: 'manual.fired',
             installation_id: 99,

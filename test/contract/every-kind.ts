@@ -9,5 +9,7 @@ export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
     wake: handler,
     effect: handler,
     signal: handler,
+    missed_deliveries: handler,
+    reconcile: handler,
   };
 }

@@ -31,6 +31,8 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         wake: handler('wake'),
         effect: handler('effect'),
         signal: handler('signal'),
+        missed_deliveries: handler('missed_deliveries'),
+        reconcile: handler('reconcile'),
       },
       async () => undefined,
     );

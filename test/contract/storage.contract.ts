@@ -3,6 +3,7 @@ import type { OpenDatabase } from './database.ts';
 import { deliveriesContract } from './deliveries.contract.ts';
 import { effectsContract } from './effects.contract.ts';
 import { jobsContract } from './jobs.contract.ts';
+import { recoveryContract } from './recovery.contract.ts';
 import { runsContract } from './runs.contract.ts';
 import { transactionsContract } from './transactions.contract.ts';
 
@@ -12,5 +13,6 @@ export function storageContract(open: OpenDatabase): void {
   deliveriesContract(open);
   runsContract(open);
   effectsContract(open);
+  recoveryContract(open);
   describe('jobs', () => jobsContract(open));
 }

@@ -155,13 +155,16 @@ function isAccepted(status: number | undefined): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-/** Whether nothing is left to do: every delivery answered, no effect open, no job but the alarm of a run that is over. */
+/**
+ * Whether nothing is left to do: every delivery answered, no effect open, no job but the alarm of a run that is over and the
+ * looks for what was missed, which come again for ever.
+ */
 function isOver(github: GitHubStandIn, folder: string): boolean {
   if (github.merges.length === 0 || github.deliveries.some(({ status }) => !isAccepted(status))) return false;
   const db = new BetterSqlite3(databaseIn(folder), { readonly: true });
   try {
     const open = db.prepare(
-      `SELECT (SELECT count(*) FROM jobs WHERE kind <> 'wake')
+      `SELECT (SELECT count(*) FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile'))
             + (SELECT count(*) FROM effects WHERE status = 'pending')
             + (SELECT count(*) FROM deliveries WHERE status IN ('received', 'processing'))
             + (SELECT count(*) FROM chain_runs WHERE finished_at IS NULL)`,

@@ -134,16 +134,22 @@ describe('a pull request', () => {
     expect((await reader.pullRequestCommits(REPO, 4)).truncated).toBe(true);
   });
 
-  it('is found by its head', async () => {
+  it('is found by when it changed, oldest first, and what is older is not read', async () => {
     const { on, reader } = await start();
-    on(`GET ${R}/pulls`, {
-      body: [
-        { number: 4, head: { sha: SHA } },
-        { number: 5, head: { sha: 'c'.repeat(40) } },
-      ],
+    const listed = (number: number, minute: number, over = {}) => ({
+      number,
+      state: 'open',
+      merged_at: null,
+      updated_at: `2026-01-05T12:0${minute}:00Z`,
+      ...over,
     });
-    expect(await reader.openPullRequests(REPO)).toEqual([4, 5]);
-    expect(await reader.openPullRequests(REPO, { sha: SHA })).toEqual([4]);
+    const merged = { state: 'closed', merged_at: '2026-01-05T12:08:00Z' };
+    on(`GET ${R}/pulls`, { body: [listed(4, 8, merged), listed(5, 7), listed(6, 1), listed(7, 9)] });
+    const found = await reader.pullRequestsChangedAfter(REPO, new Date('2026-01-05T12:01:00Z'));
+    expect(found.map(({ number, state, merged }) => [number, state, merged])).toEqual([
+      [5, 'open', false],
+      [4, 'closed', true],
+    ]);
   });
 });
 

@@ -65,7 +65,8 @@ describe('with a GitHub that keeps state, the adapter', () => {
     expect(bytes && Buffer.from(bytes).toString()).toBe('export {};\n');
     const { commits } = await reader.pullRequestCommits(REPO, pull.number);
     expect(commits.map(({ sha }) => sha)).toEqual([pull.headSha]);
-    expect(await reader.openPullRequests(REPO, { sha: pull.headSha })).toEqual([pull.number]);
+    const changed = await reader.pullRequestsChangedAfter(REPO, new Date(0));
+    expect(changed).toEqual([expect.objectContaining({ number: pull.number, state: 'open', merged: false })]);
   });
 
   it('reads the repository at its branch', async () => {

@@ -21,7 +21,10 @@ export interface Harness {
   settle(): Promise<void>;
   /** Moves time on, in steps small enough that nothing due in between is skipped, and settles. */
   advance(ms: number): Promise<void>;
-  /** Stops the app and starts it again on the same database. */
+  /** Stops the app; whatever GitHub sends meanwhile reaches nobody. */
+  down(): Promise<void>;
+  /** Starts it again on the same database. */
+  up(): Promise<void>;
   restart(): Promise<void>;
   /** Requests that GitHub's own description does not allow, as sentences. */
   faultyRequests: string[];
@@ -113,9 +116,13 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       harness.app.queue.poke();
       await harness.settle();
     },
-    async restart() {
-      await harness.app.stop();
+    down: () => harness.app.stop(),
+    async up() {
       harness.app = await start();
+    },
+    async restart() {
+      await harness.down();
+      await harness.up();
     },
     async stop() {
       await harness.app.stop();

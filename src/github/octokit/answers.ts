@@ -76,8 +76,63 @@ export const pullRequestSchema = z
     updatedAt: new Date(pull.updated_at),
   }));
 
-export const pullRequestHeadsSchema = z.array(
-  z.object({ number: z.int(), head: z.object({ sha: z.string() }) }),
+export const listedPullRequestsSchema = z.array(
+  z
+    .object({
+      number: z.int(),
+      state: z.enum(['open', 'closed']),
+      merged_at: z.string().nullable(),
+      updated_at: z.iso.datetime({ offset: true }),
+    })
+    .transform(({ number, state, merged_at, updated_at }) => ({
+      number,
+      state,
+      merged: merged_at !== null,
+      updatedAt: new Date(updated_at),
+    })),
+);
+
+export const installedRepositoriesSchema = z
+  .object({
+    repositories: z.array(
+      z.object({
+        id: z.int(),
+        name: z.string(),
+        owner: z.object({ login: z.string() }),
+        archived: z.boolean().default(false),
+        disabled: z.boolean().default(false),
+      }),
+    ),
+  })
+  .transform(({ repositories }) =>
+    repositories.map(({ id, name, owner, archived, disabled }) => ({
+      id,
+      owner: owner.login,
+      name,
+      readOnly: archived || disabled,
+    })),
+  );
+
+export const installationsSchema = z.array(
+  z
+    .object({ id: z.int(), suspended_at: z.string().nullish() })
+    .transform(({ id, suspended_at }) => ({ id, suspended: suspended_at != null })),
+);
+
+export const deliveryAttemptsSchema = z.array(
+  z
+    .object({
+      id: z.int(),
+      guid: z.string(),
+      delivered_at: z.iso.datetime({ offset: true }),
+      status_code: z.int(),
+    })
+    .transform(({ id, guid, delivered_at, status_code }) => ({
+      id,
+      guid,
+      deliveredAt: new Date(delivered_at),
+      statusCode: status_code,
+    })),
 );
 
 export const filesSchema = z.array(

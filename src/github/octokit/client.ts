@@ -9,7 +9,8 @@ import { type AnswerCache, bounded, conditional, type Fetch, REVALIDATED } from 
 
 /** One answer of GitHub, for counters. */
 export interface AnsweredRequest {
-  installationId: number;
+  /** `undefined` for what the app asks about itself. */
+  installationId: number | undefined;
   /** Method and route with the names of its parameters, so that there are few of them. */
   route: string;
   /** 0 when there was no answer. */
@@ -50,7 +51,7 @@ export interface RequestOptions {
   beforeSending?: () => void;
 }
 
-/** GitHub's REST API as one installation of the app: signed in, bounded, conditional, checked. */
+/** GitHub's REST API as one installation of the app, or as the app: signed in, bounded, conditional, checked. */
 export interface Client {
   /**
    * One request, once: trying again is the outbox's and the queue's business.
@@ -63,13 +64,20 @@ export interface Client {
     schema: z.ZodType<T>,
     options?: RequestOptions,
   ): Promise<T>;
+  /** One page of a list that is not numbered; `next` is the cursor of the page after it. */
+  page<T>(
+    route: string,
+    parameters: Parameters,
+    schema: z.ZodType<T>,
+  ): Promise<{ found: T; next: string | undefined }>;
   /** The entries of a list, page after page, as they are asked for. @throws GitHubError after 100 pages. */
   entries<T>(route: string, parameters: Parameters, page: z.ZodType<T[]>): AsyncGenerator<T, void>;
   /** All entries, or the first `max`. */
   list<T>(route: string, parameters: Parameters, page: z.ZodType<T[]>, max?: number): Promise<T[]>;
 }
 
-export function createClient(deps: ClientDeps, installationId: number): Client {
+/** @param installationId left out for what only the app itself may ask */
+export function createClient(deps: ClientDeps, installationId?: number): Client {
   const { clock, log } = deps;
   let octokit = signedIn();
 
@@ -82,7 +90,11 @@ export function createClient(deps: ClientDeps, installationId: number): Client {
     };
     return new Octokit({
       authStrategy: createAppAuth,
-      auth: { appId: deps.appId, privateKey: deps.privateKey, installationId },
+      auth: {
+        appId: deps.appId,
+        privateKey: deps.privateKey,
+        ...(installationId !== undefined && { installationId }),
+      },
       baseUrl: deps.apiUrl,
       userAgent: deps.userAgent,
       log: quiet,
@@ -99,7 +111,7 @@ export function createClient(deps: ClientDeps, installationId: number): Client {
       beforeSending?.();
       return limited(input, init);
     };
-    return conditional(guarded, deps.cache, String(installationId));
+    return conditional(guarded, deps.cache, String(installationId ?? 'app'));
   }
 
   async function send(route: string, parameters: Parameters, options?: RequestOptions) {
@@ -156,6 +168,11 @@ export function createClient(deps: ClientDeps, installationId: number): Client {
     return read(route, status, data, schema);
   }
 
+  async function page<T>(route: string, parameters: Parameters, schema: z.ZodType<T>) {
+    const { status, headers, data } = await send(route, { ...parameters, per_page: PER_PAGE });
+    return { found: read(route, status, data, schema), next: nextCursor(headers.link ?? '') };
+  }
+
   /**
    * Not `octokit.paginate`: that one takes a 409 for the end of the list. Nor is the `Link` header enough: a page that
    * was full and has not changed is a 304 whose stored header knows of no next page, although there is one by now. So
@@ -190,7 +207,7 @@ export function createClient(deps: ClientDeps, installationId: number): Client {
     return all;
   }
 
-  return { request, entries, list };
+  return { request, page, entries, list };
 }
 
 /** A parameter of dots would be taken for a step up in the path, to another route than the one that was meant. */
@@ -200,4 +217,9 @@ function refuseDots(route: string, parameters: Parameters): void {
       throw new GitHubError('invalid', 0, `${route}: {${name}} cannot be "${value}"; nothing was sent.`);
     }
   }
+}
+
+function nextCursor(link: string): string | undefined {
+  const next = /<([^>]+)>;\s*rel="next"/.exec(link)?.[1];
+  return (next && new URL(next).searchParams.get('cursor')) ?? undefined;
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import { CountersignError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { GitHub } from '../github.ts';
+import { createAppReader } from './app-reader.ts';
 import { type AnsweredRequest, type Client, createClient } from './client.ts';
 import { merge } from './merge.ts';
 import { createReader } from './reader.ts';
@@ -71,6 +72,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): GitHub {
 
   return {
     appId,
+    app: createAppReader(createClient(deps)),
     reader: (installationId) => createReader(clientOf(installationId)),
     writer(installationId) {
       const client = clientOf(installationId);

@@ -1,5 +1,11 @@
 import type { RepositoryRole } from '../../policy/role.ts';
-import { GitHubError, type GitHubReader, type Repo, type TreeEntry } from '../github.ts';
+import {
+  GitHubError,
+  type GitHubReader,
+  type ListedPullRequest,
+  type Repo,
+  type TreeEntry,
+} from '../github.ts';
 import {
   blobSchema,
   branchSchema,
@@ -9,9 +15,10 @@ import {
   commitsSchema,
   filesSchema,
   folderSchema,
+  installedRepositoriesSchema,
+  listedPullRequestsSchema,
   membershipSchema,
   permissionSchema,
-  pullRequestHeadsSchema,
   pullRequestSchema,
   reactionsSchema,
   repositorySchema,
@@ -132,13 +139,20 @@ export function createReader(client: Client): GitHubReader {
       return found?.state === 'active';
     },
 
-    // Not `commits/{sha}/pulls`: that one does not know the heads of forks.
-    async openPullRequests(repo, head) {
-      const route = 'GET /repos/{owner}/{repo}/pulls';
-      const pulls = await client.list(route, { ...at(repo), state: 'open' }, pullRequestHeadsSchema);
-      return pulls
-        .filter((pull) => head === undefined || pull.head.sha === head.sha)
-        .map((pull) => pull.number);
+    repositories: () => client.list('GET /installation/repositories', {}, installedRepositoriesSchema),
+
+    async pullRequestsChangedAfter(repo, moment) {
+      const changed: ListedPullRequest[] = [];
+      const newestFirst = client.entries(
+        'GET /repos/{owner}/{repo}/pulls',
+        { ...at(repo), state: 'all', sort: 'updated', direction: 'desc' },
+        listedPullRequestsSchema,
+      );
+      for await (const pull of newestFirst) {
+        if (pull.updatedAt <= moment) break;
+        changed.push(pull);
+      }
+      return changed.reverse();
     },
   };
 }

@@ -76,6 +76,16 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
       });
     },
 
+    async known(guids) {
+      const found = new Set<string>();
+      for (let start = 0; start < guids.length; start += BATCH) {
+        const some = guids.slice(start, start + BATCH);
+        const rows = await db.selectFrom('deliveries').select('guid').where('guid', 'in', some).execute();
+        for (const { guid } of rows) found.add(guid);
+      }
+      return found;
+    },
+
     async get(id) {
       const row = await withBody().where('deliveries.id', '=', id).executeTakeFirst();
       return row && { ...summary(row), body: row.body };

@@ -20,6 +20,16 @@ export interface Database {
   effects: EffectsTable;
   jobs: JobsTable;
   transitions: TransitionsTable;
+  cursors: { name: string; position_json: string; updated_at: string };
+  missed_deliveries: MissedDeliveriesTable;
+}
+
+export interface MissedDeliveriesTable {
+  guid: string;
+  attempt_id: number;
+  delivered_at: string;
+  asked: number;
+  ask_at: string;
 }
 
 export interface DeliveriesTable {

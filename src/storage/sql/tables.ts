@@ -3,9 +3,11 @@ import type { Clock } from '../../core/clock.ts';
 import type { Tx } from '../storage.ts';
 import { approvalsTable } from './approvals.ts';
 import { artifactsTable } from './artifacts.ts';
+import { cursorsTable } from './cursors.ts';
 import { deliveriesTable } from './deliveries.ts';
 import { effectsTable } from './effects.ts';
 import { jobsTable } from './jobs.ts';
+import { missedDeliveriesTable } from './missed-deliveries.ts';
 import { pullRequestsTable } from './pull-requests.ts';
 import { runsTable } from './runs.ts';
 import type { Database } from './schema.ts';
@@ -20,5 +22,7 @@ export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
     artifacts: artifactsTable(db),
     pullRequests: pullRequestsTable(db),
     jobs: jobsTable(db),
+    cursors: cursorsTable(db),
+    missedDeliveries: missedDeliveriesTable(db),
   };
 }

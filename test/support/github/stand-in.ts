@@ -44,7 +44,7 @@ export interface GitHubStandIn extends Actions, Reader {
     readonly botLogin: string;
   };
   /** Where events go from now on. Without a URL nothing is sent, nor kept for later. */
-  setWebhookUrl(url: string): void;
+  setWebhookUrl(url: string | undefined): void;
 
   addUser(login: string, options?: { type?: 'User' | 'Bot' }): void;
   addOrganization(login: string): void;

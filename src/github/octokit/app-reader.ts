@@ -1,0 +1,21 @@
+import type { GitHubApp } from '../github.ts';
+import { anythingSchema, deliveryAttemptsSchema, installationsSchema } from './answers.ts';
+import type { Client } from './client.ts';
+
+/** @param client signed in as the app: these are routes that no installation may ask. */
+export function createAppReader(client: Client): GitHubApp {
+  return {
+    installations: () => client.list('GET /app/installations', {}, installationsSchema),
+
+    async deliveryAttempts(cursor) {
+      const parameters = cursor === undefined ? {} : { cursor };
+      const page = await client.page('GET /app/hook/deliveries', parameters, deliveryAttemptsSchema);
+      return { attempts: page.found, next: page.next };
+    },
+
+    async redeliver(attemptId) {
+      const route = 'POST /app/hook/deliveries/{delivery_id}/attempts';
+      await client.request(route, { delivery_id: attemptId }, anythingSchema);
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import type { Clock } from '../core/clock.ts';
+import { unreachable } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Event } from '../event/event.ts';
+import {
+  type GitHub,
+  GitHubError,
+  type InstalledRepository,
+  type ListedPullRequest,
+} from '../github/github.ts';
+import { eventJob, type JobResult, type NewJob, type Queue } from '../queue/queue.ts';
+import type { Storage } from '../storage/storage.ts';
+import { changesSince, lookFrom, type Seen, seenSchema, seenUntil } from './changes.ts';
+
+/** How often every installation is gone through, in milliseconds. Each start begins with it, too. */
+export const RECONCILE_EVERY_MS = 60 * 60_000;
+
+/** The payload of a `reconcile` job: all installations, or one of them. */
+export const reconcileJobSchema = z.discriminatedUnion('of', [
+  z.strictObject({ of: z.literal('installations') }),
+  z.strictObject({ of: z.literal('installation'), installation_id: z.int() }),
+]);
+
+export type ReconcileJob = z.infer<typeof reconcileJobSchema>;
+
+/** The repository of an installation that was gone through last; they are taken in the order of their ids. */
+const progressSchema = z.strictObject({ after: z.int() });
+
+export interface ReconcileDeps {
+  storage: Storage;
+  queue: Pick<Queue, 'enqueue'>;
+  github: GitHub;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Compares what GitHub has with what this app has seen, in case no webhook ever tells: pull requests that were pushed
+ * to, retargeted, closed or merged meanwhile become events like those of a webhook, and are then read fresh. What was
+ * countersigned meanwhile is found by the approval's own look. One request for each repository while nothing changes.
+ */
+export async function reconcile(
+  deps: ReconcileDeps,
+  job: ReconcileJob,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  try {
+    switch (job.of) {
+      case 'installations':
+        return await allInstallations(deps);
+      case 'installation':
+        return await oneInstallation(deps, job.installation_id, signal);
+      default:
+        return unreachable(job);
+    }
+  } catch (error) {
+    if (error instanceof GitHubError && error.retryAt) return { kind: 'again', at: error.retryAt };
+    throw error;
+  }
+}
+
+async function allInstallations({ github, storage, queue, clock }: ReconcileDeps): Promise<JobResult> {
+  const installations = await github.app.installations();
+  const jobs = installations
+    .filter(({ suspended }) => !suspended)
+    .map(({ id }): NewJob => {
+      const payload: ReconcileJob = { of: 'installation', installation_id: id };
+      return { kind: 'reconcile', key: `reconcile:${id}`, payload, coalesce: true };
+    });
+  await storage.transaction((tx) => queue.enqueue(tx, ...jobs));
+  return { kind: 'again', at: new Date(clock.now().getTime() + RECONCILE_EVERY_MS) };
+}
+
+/** One repository after another: however many there are, they take one of the queue's places. */
+async function oneInstallation(
+  deps: ReconcileDeps,
+  installationId: number,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const { storage, queue, clock } = deps;
+  const place = `reconcile:${installationId}`;
+  const stored = await storage.read.cursors.get(place);
+  const { after } = stored === undefined ? { after: 0 } : progressSchema.parse(stored);
+  const repositories = await deps.github.reader(installationId).repositories();
+  const left = repositories.filter(({ id, readOnly }) => id > after && !readOnly).sort((a, b) => a.id - b.id);
+  for (const repository of left) {
+    if (signal.aborted) return { kind: 'again', at: clock.now() };
+    const { events, seen } = await look(deps, installationId, repository);
+    await storage.transaction(async (tx) => {
+      await queue.enqueue(tx, ...events.map((event) => eventJob(event)));
+      if (seen) await tx.cursors.set(seenName(repository), seen, clock.now());
+      await tx.cursors.set(place, { after: repository.id }, clock.now());
+    });
+  }
+  await storage.transaction((tx) => tx.cursors.set(place, { after: 0 }, clock.now()));
+  return { kind: 'done' };
+}
+
+type PullRequestEvent = Extract<Event, { kind: 'pr.updated' | 'pr.merged' | 'pr.closed' }>;
+
+/** What changed in one repository, as events, oldest first. A repository that cannot be read does not hold up the others. */
+async function look(
+  { github, storage, clock, log }: ReconcileDeps,
+  installationId: number,
+  repository: InstalledRepository,
+): Promise<{ events: PullRequestEvent[]; seen?: Seen }> {
+  const stored = await storage.read.cursors.get(seenName(repository));
+  const before = stored === undefined ? seenUntil(clock.now()) : seenSchema.parse(stored);
+  try {
+    const listed = await github.reader(installationId).pullRequestsChangedAfter(repository, lookFrom(before));
+    const { changed, seen } = changesSince(before, listed);
+    const events = changed.map((pull) => eventOf(installationId, repository, pull));
+    return { events, seen };
+  } catch (error) {
+    if (!(error instanceof GitHubError) || !['not_found', 'forbidden', 'invalid'].includes(error.kind)) {
+      throw error;
+    }
+    log.warn(
+      { installation: installationId, repository: repository.id, err: error.message },
+      'a repository could not be reconciled',
+    );
+    return { events: [] };
+  }
+}
+
+function eventOf(
+  installationId: number,
+  { id, owner, name }: InstalledRepository,
+  { number, state, merged, updatedAt }: ListedPullRequest,
+): PullRequestEvent {
+  const at = { installation_id: installationId, repository: { id, owner, name }, pull_request: number };
+  if (merged) return { kind: 'pr.merged', ...at };
+  if (state === 'closed') return { kind: 'pr.closed', ...at };
+  return { kind: 'pr.updated', ...at, action: 'reconciled', updated_at: updatedAt.toISOString() };
+}
+
+function seenName({ id }: InstalledRepository): string {
+  return `pull-requests:${id}`;
+}

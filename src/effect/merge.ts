@@ -6,7 +6,7 @@ import type { Approval } from '../policy/approval.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
 import { isRunOver, isStepOver, type RunState } from '../run/run.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Effect } from './effect.ts';
+import type { Effect, EffectRow } from './effect.ts';
 
 export type MergeOnce = (
   proof: MergeProof,
@@ -47,10 +47,12 @@ export function mergeOnce(
       countersigned_by: [...proof.countersignedBy],
     };
     const wishedHash = contentHash(effect);
-    await storage.transaction(async (tx) => {
+    const made = await storage.transaction(async (tx) => {
       if (!isCurrent(await tx.runs.load(question.runId), sessionId)) {
         throw new GitHubError('unavailable', 0, 'the step ended while it was being judged; nothing was sent');
       }
+      const before = mergeOf(await tx.effects.get(key));
+      if (before) return before;
       await tx.approvals.save({ ...approval, status: 'open' });
       await tx.effects.wish({ id: ids.next('eff'), key, effect, runId: question.runId, at: clock.now() });
       await tx.effects.saveProgress({
@@ -64,10 +66,15 @@ export function mergeOnce(
         error: null,
         updatedAt: clock.now(),
       });
+      return undefined;
     });
+    if (made) return made;
     const result = await call();
-    await storage.transaction((tx) =>
-      tx.effects.saveProgress({
+    return storage.transaction(async (tx) => {
+      // GitHub refuses the slower of two workers because the faster one merged: what that one wrote stays.
+      const meanwhile = mergeOf(await tx.effects.get(key));
+      if (meanwhile) return meanwhile;
+      await tx.effects.saveProgress({
         key,
         appliedHash: result.kind === 'merged' ? wishedHash : null,
         status: result.kind === 'merged' ? 'done' : 'failed',
@@ -77,9 +84,9 @@ export function mergeOnce(
         attempts: 1,
         error: result.kind === 'merged' ? null : describe(result),
         updatedAt: clock.now(),
-      }),
-    );
-    return result;
+      });
+      return result;
+    });
 
     async function call(): Promise<MergeResult> {
       try {
@@ -95,6 +102,11 @@ export function mergeOnce(
       }
     }
   };
+}
+
+/** The merge that a row of the ledger says was made: the last word about this head in this run. */
+function mergeOf(row: EffectRow | undefined): MergeResult | undefined {
+  return row?.status === 'done' ? { kind: 'merged', sha: row.progress.merge_sha ?? '' } : undefined;
 }
 
 /** Ends the ledger row of a merge whose answer a crash took: by now GitHub says that it was made. */

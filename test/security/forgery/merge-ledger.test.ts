@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { timeSortedIds } from '../../../src/core/ids.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import { mergeKey, mergeOnce } from '../../../src/effect/merge.ts';
+import { createOctokitGitHub } from '../../../src/github/octokit/octokit-github.ts';
+import { judgeMerge } from '../../../src/policy/merge-gate.ts';
+import { facts, question } from '../../policy/merge-facts.ts';
+import { asked, justBefore, mergeCalls, READS } from './support.ts';
+
+/** Two workers that came to the same yes about one head, each about to merge it. */
+async function twoWorkers() {
+  const { harness, number, headSha } = await asked();
+  const { app, github, clock, config } = harness;
+  github.holdDeliveries();
+  const [run] = await app.storage.read.runs.list({ limit: 1 });
+  const state = run && (await app.storage.read.runs.load(run.id));
+  const sessionId = state?.invocations[0]?.sessionId;
+  const [approval] = run ? await app.storage.read.approvals.ofRun(run.id) : [];
+  if (!run || !sessionId || !approval) throw new Error('nobody was asked');
+  const { proof } = judgeMerge(
+    question({ runId: run.id, owner: 'octo', repo: 'app', pullRequest: number, headSha }),
+    facts({ readAt: clock.now(), pullRequest: { ...facts().pullRequest, headSha } }),
+  );
+  if (!proof) throw new Error('the gate gave no proof');
+  const deps = {
+    storage: app.storage,
+    github: createOctokitGitHub({ ...config, apiUrl: config.githubApiUrl, log: silentLog, clock }),
+    clock,
+    ids: timeSortedIds(() => clock.now()),
+  };
+  const merge = mergeOnce(deps, run.installationId, sessionId);
+  return {
+    harness,
+    worker: () => merge(proof, approval, undefined),
+    ledger: () => app.storage.read.effects.get(mergeKey(run.id, headSha)),
+  };
+}
+
+test('a worker that GitHub refuses because another one merged does not take that one’s word back', async () => {
+  const { harness, worker, ledger } = await twoWorkers();
+  const { github } = harness;
+  const arrived = Promise.withResolvers<void>();
+  justBefore(harness, READS.merge, arrived.resolve);
+  github.fail(READS.merge, { delayMs: 300 }, 1);
+  const late = worker();
+  await arrived.promise;
+  const made = await worker();
+  expect(made).toMatchObject({ kind: 'merged' });
+  expect(await late).toEqual(made);
+  expect(mergeCalls(harness)).toBe(2);
+  expect(github.merges).toHaveLength(1);
+  expect(await ledger()).toMatchObject({
+    status: 'done',
+    begun: true,
+    error: null,
+    progress: { merge_sha: github.merges[0]?.sha },
+  });
+});
+
+test('a worker that comes after the merge was recorded calls GitHub no more', async () => {
+  const { harness, worker, ledger } = await twoWorkers();
+  const made = await worker();
+  const recorded = await ledger();
+  expect(await worker()).toEqual(made);
+  expect(mergeCalls(harness)).toBe(1);
+  expect(await ledger()).toEqual(recorded);
+});

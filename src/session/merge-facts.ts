@@ -57,7 +57,7 @@ export async function readMergeFacts(
           : bodyHash(found.body) === comment.bodyHash
             ? 'as_written'
             : 'edited',
-      contributors: commits ? contributors(commits) : { ids: [], logins: [] },
+      contributors: commits ? contributors(commits, state.run.headSha) : { ids: [], logins: [] },
       reactors,
       conditions: conditionsNow(context, fresh),
       pausedBy: await context.pausedBy(),
@@ -126,9 +126,14 @@ const NOREPLY = /^(?:(\d+)\+)?([a-z0-9-]+)@users\.noreply\./i;
 /**
  * Who wrote, committed or co-wrote the commits. Of co-authors GitHub tells only a name and an address: its own
  * no-reply addresses name an account, and a name that is somebody's login is taken to be theirs.
+ * The list names no head of its own. One that was read while the branch stood elsewhere for a moment, or that lags
+ * behind, lacks the head in question, and with it perhaps whoever wrote it.
  */
-function contributors(list: { commits: Commit[]; truncated: boolean }): MergeFacts['contributors'] {
-  if (list.truncated) return undefined;
+function contributors(
+  list: { commits: Commit[]; truncated: boolean },
+  headSha: string,
+): MergeFacts['contributors'] {
+  if (list.truncated || !list.commits.some((commit) => commit.sha === headSha)) return undefined;
   const people: Person[] = list.commits.flatMap((commit) =>
     [commit.author, commit.committer].filter((person) => person !== null),
   );

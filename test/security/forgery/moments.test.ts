@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { A_LOOK, approvalOf, approvals, countersign, headline, react } from '../../scenario/support.ts';
+import { type Harness, REPO } from '../../support/harness.ts';
+import { type Asked, asked, justBefore, mergeCalls, merged, READS } from './support.ts';
+
+interface Scene extends Asked {
+  /** The id of mia's countersign. */
+  reaction: number;
+}
+
+type Deed = (scene: Scene) => unknown;
+
+/** What takes a countersign's ground away. */
+const takesTheReactionBack: Deed = ({ harness, number, reaction }) =>
+  harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
+const losesThePermission: Deed = ({ harness }) => harness.github.setPermission(REPO, 'mia', 'write');
+const leavesTheTeam: Deed = ({ harness }) => harness.github.addTeam('octo', 'release', []);
+const anotherRejects: Deed = ({ harness, number }) => react(harness, number, 'max', '-1');
+const isPushedTo: Deed = ({ harness }) =>
+  harness.github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'a.txt': 'a\n' } });
+const isRetargeted: Deed = ({ harness, number }) =>
+  harness.github.editPullRequest(REPO, number, 'ada', { base: 'release' });
+const becomesADraft: Deed = ({ harness, number }) => harness.github.convertToDraft(REPO, number, 'ada');
+const isClosed: Deed = ({ harness, number }) => harness.github.closePullRequest(REPO, number, 'ada');
+
+/** mia, or will of the release team, has just countersigned; the app has not looked yet. */
+async function countersigned(by: 'mia' | 'will' = 'mia'): Promise<Scene> {
+  const scene = await asked({ settings: 'countersign: { teams: [octo/release] }\n' }, {}, ({ github }) => {
+    github.addTeam('octo', 'release', ['will']);
+    void github.push({ repo: REPO, branch: 'release', author: 'max' });
+  });
+  return { ...scene, reaction: await react(scene.harness, scene.number, by) };
+}
+
+describe('between two reads of the look that sees the countersign', () => {
+  test.each<[string, keyof typeof READS, Deed, ('mia' | 'will')?]>([
+    ['the maintainer takes the reaction back', 'reactions', takesTheReactionBack],
+    ['another maintainer rejects', 'reactions', anotherRejects],
+    ['the maintainer loses the permission', 'permission', losesThePermission],
+    ['the maintainer leaves the team', 'membership', leavesTheTeam, 'will'],
+    ['the author pushes', 'pullRequest', isPushedTo],
+    ['the author chooses another base', 'pullRequest', isRetargeted],
+    ['the author turns it into a draft', 'pullRequest', becomesADraft],
+    ['the author closes it', 'pullRequest', isClosed],
+  ])('%s: nothing is merged', async (_, read, deed, by) => {
+    const scene = await countersigned(by);
+    justBefore(scene.harness, READS[read], () => void deed(scene));
+    await scene.harness.advance(A_LOOK);
+    expect(mergeCalls(scene.harness)).toBe(0);
+    expect(merged(scene.harness)).toEqual([]);
+  });
+});
+
+describe('between the last read and the merge call', () => {
+  // A push is in test/scenario/merging.test.ts.
+  test.each<[string, Deed]>([
+    ['the author turns it into a draft', becomesADraft],
+    ['the author closes it', isClosed],
+  ])('%s: GitHub refuses, and it is not tried on the old countersign', async (_, deed) => {
+    const scene = await countersigned();
+    const { harness } = scene;
+    justBefore(harness, READS.merge, () => void deed(scene));
+    await harness.advance(120_000);
+    expect(mergeCalls(harness)).toBe(1);
+    expect(merged(harness)).toEqual([]);
+  });
+});
+
+describe('between a merge call that GitHub failed to answer and the next', () => {
+  test.each<[string, Deed, ('mia' | 'will')?]>([
+    ['the maintainer loses the permission', losesThePermission],
+    ['the maintainer leaves the team', leavesTheTeam, 'will'],
+    ['another maintainer rejects', anotherRejects],
+    ['the author chooses another base', isRetargeted],
+    ['the author pushes', isPushedTo],
+  ])('%s: it is judged anew, and not merged', async (_, deed, by) => {
+    const scene = await countersigned(by);
+    const { harness } = scene;
+    harness.github.holdDeliveries();
+    justBefore(harness, READS.merge, () => void deed(scene));
+    harness.github.fail(READS.merge, { status: 502 }, 1);
+    await harness.advance(60_000);
+    expect(mergeCalls(harness)).toBe(1);
+    expect(merged(harness)).toEqual([]);
+  });
+});
+
+describe('between the countersign and the look, with every webhook late', () => {
+  test.each<[string, Deed]>([
+    ['the author chooses another base', isRetargeted],
+    ['the author turns it into a draft', becomesADraft],
+    ['the author closes it', isClosed],
+  ])('%s: nothing is merged, then nor when the webhooks arrive', async (_, deed) => {
+    const scene = await countersigned();
+    const { harness } = scene;
+    harness.github.holdDeliveries();
+    await deed(scene);
+    await harness.advance(A_LOOK);
+    await harness.github.releaseDeliveries('reverse');
+    await harness.advance(A_LOOK);
+    expect(mergeCalls(harness)).toBe(0);
+    expect(merged(harness)).toEqual([]);
+  });
+});
+
+test('what was closed and opened again between the countersign and the look is asked about anew', async () => {
+  const { harness, number } = await countersigned();
+  await harness.github.closePullRequest(REPO, number, 'ada');
+  await harness.settle();
+  await harness.github.reopenPullRequest(REPO, number, 'ada');
+  await harness.advance(A_LOOK);
+  expect(merged(harness)).toEqual([]);
+  expect(approvals(harness, number).map(headline)).toEqual([
+    '⏭️ This question is void',
+    '✍️ May this be merged?',
+  ]);
+});
+
+test('a round trip to another base between the countersign and the look is asked about anew', async () => {
+  const { harness, number } = await countersigned();
+  await harness.github.editPullRequest(REPO, number, 'ada', { base: 'release' });
+  await harness.advance(A_LOOK);
+  await harness.github.editPullRequest(REPO, number, 'ada', { base: 'main' });
+  await harness.advance(A_LOOK);
+  expect(merged(harness)).toEqual([]);
+  await countersign(harness, number);
+  expect(merged(harness)).toEqual([number]);
+});
+
+test('a list of commits that is about another head hides nobody who wrote this one', async () => {
+  const { harness, number } = await asked();
+  const { github } = harness;
+  const harmless = github.pullRequest(REPO, number).headSha;
+  const byMia = await github.push({ repo: REPO, branch: 'greet', author: 'mia', files: { 'a.txt': 'a\n' } });
+  await harness.advance(A_LOOK);
+  await react(harness, number, 'mia');
+  // The branch steps back while its commits are listed, and is there again when the pull request is read.
+  const to = (head: string) => () => {
+    void github.push({ repo: REPO, branch: 'greet', author: 'ada', forceTo: head });
+  };
+  github.holdDeliveries();
+  justBefore(harness, READS.commits, to(harmless));
+  justBefore(harness, READS.permission, to(byMia));
+  await lookOnce(harness);
+  expect(github.pullRequest(REPO, number).headSha).toBe(byMia);
+  expect(approvalOf(harness, number).body).not.toContain('mia may countersign and did');
+  expect(merged(harness)).toEqual([]);
+});
+
+/** The one look that is due next. */
+async function lookOnce(harness: Harness): Promise<void> {
+  await harness.advance(3_000);
+}

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import {
+  A_LOOK,
+  approvals,
+  CI_AND_MERGE,
+  countersign,
+  open,
+  ownChecks,
+  start,
+} from '../../scenario/support.ts';
+import { REPO } from '../../support/harness.ts';
+import { merged } from './support.ts';
+
+// How the checks of a head are judged is in test/skill/ci-judge.test.ts; here other apps speak under borrowed names.
+
+const GREEN = { status: 'completed', conclusion: 'success' } as const;
+const RED = { status: 'completed', conclusion: 'failure' } as const;
+
+async function opened(settings?: string) {
+  const harness = await start({ chain: CI_AND_MERGE, ...(settings === undefined ? {} : { settings }) });
+  return { harness, ...(await open(harness)) };
+}
+
+test('a green check under the app’s own name, by another app, is neither the app’s word nor CI’s', async () => {
+  const { harness, number, headSha } = await opened();
+  const { github } = harness;
+  await github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await github.reportCheck(REPO, headSha, { name: 'countersign / pr-review', app: 'evil', ...GREEN });
+  await harness.advance(60_000);
+  expect(ownChecks(harness, headSha).map(({ status }) => status)).toEqual(['in_progress']);
+  expect(approvals(harness, number)).toEqual([]);
+
+  await github.reportCheck(REPO, headSha, { name: 'test', ...RED });
+  await harness.advance(60_000);
+  expect(approvals(harness, number)).toEqual([]);
+  expect(merged(harness)).toEqual([]);
+});
+
+test('a red check is not made green by another app’s check, or a status, of the same name', async () => {
+  const { harness, number, headSha } = await opened();
+  const { github } = harness;
+  await github.reportCheck(REPO, headSha, { name: 'test', ...RED });
+  await github.reportCheck(REPO, headSha, { name: 'test', app: 'evil', ...GREEN });
+  await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
+  await harness.advance(60_000);
+  expect(approvals(harness, number)).toEqual([]);
+
+  await github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await github.reportCheck(REPO, headSha, { name: 'test', ...GREEN });
+  await harness.advance(A_LOOK);
+  await countersign(harness, number);
+  expect(merged(harness)).toEqual([number]);
+});
+
+test('a check that the branch requires of one app is not met by another app, nor by a status', async () => {
+  const { harness, number, headSha } = await opened();
+  const { github } = harness;
+  const ci = { context: 'test', integration_id: 15_368 };
+  const rule = { type: 'required_status_checks', parameters: { required_status_checks: [ci] } };
+  github.fail(({ path }) => path.includes('/rules/branches/main'), { status: 200, body: [rule] });
+  await github.reportCheck(REPO, headSha, { name: 'test', app: 'evil', ...GREEN });
+  await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
+  await harness.advance(120_000);
+  expect(approvals(harness, number)).toEqual([]);
+  expect(merged(harness)).toEqual([]);
+});
+
+test('a check that turns red under the eyes of the look that would merge stops it', async () => {
+  const { harness, number, headSha } = await opened();
+  const { github } = harness;
+  await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
+  await harness.advance(A_LOOK);
+  github.holdDeliveries();
+  await github.setStatus(REPO, headSha, { context: 'test', state: 'failure' });
+  await countersign(harness, number);
+  expect(merged(harness)).toEqual([]);
+});
+
+test('a green of the head before does not count for the head after', async () => {
+  const { harness, number, headSha } = await opened();
+  const { github } = harness;
+  await github.reportCheck(REPO, headSha, { name: 'test', ...GREEN });
+  await harness.advance(A_LOOK);
+  const next = await github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'a.txt': 'a\n' } });
+  await github.reportCheck(REPO, next, { name: 'test', status: 'queued' });
+  await github.reportCheck(REPO, headSha, { name: 'test', ...GREEN });
+  await harness.advance(60_000);
+  expect(approvals(harness, number)).toHaveLength(1);
+  await github.react(REPO, approvals(harness, number)[0]?.id ?? 0, 'mia', 'rocket');
+  await harness.advance(60_000);
+  expect(merged(harness)).toEqual([]);
+});

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import {
+  A_LOOK,
+  approvalOf,
+  approvals,
+  CI_AND_MERGE,
+  countersign,
+  MERGE_ONLY,
+  open,
+  ownChecks,
+  react,
+  reportCi,
+  start,
+} from '../../scenario/support.ts';
+import { CHAINS, SETTINGS } from '../../scenario/support-scene.ts';
+import { REPO } from '../../support/harness.ts';
+import { merged } from './support.ts';
+
+const LAX_SETTINGS = `countersign: { permission: none, users: [otto, will], approve: [heart] }
+ci: { no_checks: allow, ignore: [test] }
+`;
+
+/** All that a fork can bring which would govern it, were it read from the head. */
+const TAKEOVER = {
+  [SETTINGS]: LAX_SETTINGS,
+  [`${CHAINS}/pr-review.yaml`]: MERGE_ONLY,
+  [`${CHAINS}/of-my-own.yaml`]: MERGE_ONLY.replace('pr-review', 'of-my-own'),
+  '.github/countersign/skills/ci/skill.yaml': 'name: ci\nkind: analyzer\n',
+  'skills/ci/skill.yaml': 'name: ci\nkind: analyzer\n',
+  '.github/workflows/test.yml':
+    'name: test\non: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps: [{ run: exit 0 }]\n',
+};
+
+test('a fork that brings its own chain, skill, workflow and settings is governed by the base, and told what its files mean', async () => {
+  const harness = await start({ chain: CI_AND_MERGE, settings: 'countersign: { permission: maintain }\n' });
+  const { github } = harness;
+  const { number, headSha } = await open(harness, {
+    author: 'otto',
+    fork: 'otto/app',
+    // A branch by the base branch's name must not be taken for it.
+    branch: 'main',
+    files: TAKEOVER,
+  });
+  await harness.advance(A_LOOK);
+  expect(approvals(harness, number)).toEqual([]);
+  expect(ownChecks(harness, headSha).map(({ name, title }) => [name, title])).toEqual([
+    ['countersign / pr-review', 'Waiting for CI: no check has reported yet'],
+    ['countersign / configuration', '3 configuration files checked, no faults'],
+  ]);
+
+  await reportCi(harness, headSha, 'failure');
+  await harness.advance(60_000);
+  expect(approvals(harness, number)).toEqual([]);
+
+  await reportCi(harness, headSha, 'success');
+  await harness.advance(A_LOOK);
+  expect(approvals(harness, number)).toHaveLength(1);
+  await react(harness, number, 'will', 'heart');
+  await react(harness, number, 'mia', 'heart');
+  await react(harness, number, 'otto');
+  await react(harness, number, 'will');
+  await harness.advance(60_000);
+  expect(merged(harness)).toEqual([]);
+
+  await countersign(harness, number);
+  expect(github.merges).toMatchObject([{ repo: REPO, number, headSha }]);
+});
+
+test('settings that the fork’s owner keeps in a .github repository govern nothing here', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  harness.github.addRepository({
+    owner: 'otto',
+    name: '.github',
+    files: {
+      [SETTINGS]: LAX_SETTINGS,
+      'countersign.yml': LAX_SETTINGS,
+      'countersign/countersign.yml': LAX_SETTINGS,
+    },
+  });
+  const { number } = await open(harness, { author: 'ada', fork: 'otto/app' });
+  await react(harness, number, 'otto', 'heart');
+  await countersign(harness, number, 'otto');
+  expect(merged(harness)).toEqual([]);
+});
+
+test('the settings that govern are those of the base branch it is merged into, not of the default branch', async () => {
+  const harness = await start({
+    chain: MERGE_ONLY,
+    settings: 'countersign: { permission: write }\n',
+  });
+  const { github } = harness;
+  const files = { [SETTINGS]: 'countersign: { permission: admin }\n' };
+  await github.push({ repo: REPO, branch: 'release', author: 'max', files });
+  const { number } = await open(harness, { base: 'release' });
+  await countersign(harness, number, 'will');
+  await countersign(harness, number, 'mia');
+  expect(approvalOf(harness, number).body).toContain('mia reacted, but has maintain access');
+  expect(merged(harness)).toEqual([]);
+  await countersign(harness, number, 'max');
+  expect(merged(harness)).toEqual([number]);
+});

@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest';
+import {
+  A_LOOK,
+  approvalOf,
+  approvals,
+  countersign,
+  MERGE_ONLY,
+  open,
+  react,
+  said,
+  start,
+  statusOf,
+} from '../../scenario/support.ts';
+import { type Harness, REPO } from '../../support/harness.ts';
+import { asked, merged, READS } from './support.ts';
+
+// Who may countersign at all is in test/scenario/approval.test.ts; these are those who seem to be somebody else.
+
+/** Answers the question's reactions as GitHub would, had these people reacted. */
+function reactionsAre({ github }: Harness, people: (object | null)[]): void {
+  const body = people.map((user, index) => ({
+    id: 1 + index,
+    node_id: `REA_${index}`,
+    user,
+    content: 'rocket',
+    created_at: '2026-03-02T09:00:00Z',
+  }));
+  github.fail(READS.reactions, { status: 200, body });
+}
+
+describe('nothing is merged by', () => {
+  test('accounts that are no people: deleted, imported, organisations, apps, and kinds yet to come', async () => {
+    const { harness, number } = await asked();
+    const kinds = ['Mannequin', 'Organization', 'Bot', 'Agent'];
+    reactionsAre(harness, [null, ...kinds.map((type) => ({ id: 7, login: 'mia', type }))]);
+    await react(harness, number, 'otto');
+    await harness.advance(A_LOOK);
+    const { body } = approvalOf(harness, number);
+    expect(body.match(/\w+ reacted, but is not a person/g)).toEqual(
+      ['ghost', 'mia', 'mia', 'mia', 'mia'].map((login) => `${login} reacted, but is not a person`),
+    );
+    expect(merged(harness)).toEqual([]);
+  });
+
+  test('the app’s own reactions and those of other apps', async () => {
+    const { harness, number } = await asked();
+    for (const login of [harness.github.app.botLogin, 'ci[bot]', 'github-actions[bot]']) {
+      harness.github.addUser(login, { type: 'Bot' });
+      harness.github.setPermission(REPO, login, 'admin');
+      await react(harness, number, login);
+    }
+    await harness.advance(A_LOOK);
+    expect(merged(harness)).toEqual([]);
+  });
+
+  test('somebody who took the login of a person in the settings after that person left', async () => {
+    const { harness, number } = await asked({ settings: 'countersign: { users: [will] }\n' });
+    harness.github.setPermission(REPO, 'will', 'none');
+    await countersign(harness, number, 'will');
+    expect(merged(harness)).toEqual([]);
+  });
+
+  test('people with look-alikes of a maintainer’s login', async () => {
+    const { harness, number } = await asked({
+      settings: 'countersign: { permission: none, users: [mia] }\n',
+    });
+    for (const login of ['m1a', 'mia-', 'mi-a', 'mіa', 'ｍｉａ']) {
+      harness.github.addUser(login);
+      harness.github.setPermission(REPO, login, 'write');
+      await react(harness, number, login);
+    }
+    await harness.advance(A_LOOK);
+    expect(merged(harness)).toEqual([]);
+    await countersign(harness, number, 'mia');
+    expect(merged(harness)).toEqual([number]);
+  });
+
+  test('a team of the same name in another organisation', async () => {
+    const { harness, number } = await asked(
+      { settings: 'countersign: { permission: none, teams: [octo/release] }\n' },
+      {},
+      ({ github }) => {
+        github.addTeam('octo', 'release', ['mia']);
+        github.addTeam('evil', 'release', ['will']);
+        github.addTeam('octo', 'release-2', ['will']);
+      },
+    );
+    await countersign(harness, number, 'will');
+    expect(merged(harness)).toEqual([]);
+    await countersign(harness, number, 'mia');
+    expect(merged(harness)).toEqual([number]);
+  });
+
+  test('somebody who was taken out of the team since the reaction', async () => {
+    const { harness, number } = await asked(
+      { settings: 'countersign: { teams: [octo/release] }\n' },
+      {},
+      ({ github }) => github.addTeam('octo', 'release', ['will']),
+    );
+    await react(harness, number, 'will');
+    harness.github.addTeam('octo', 'release', []);
+    await harness.advance(A_LOOK);
+    expect(merged(harness)).toEqual([]);
+  });
+
+  test('the same person’s reaction on two questions, where two people are needed', async () => {
+    const { harness, number } = await asked({ settings: 'countersign: { count: 2 }\n' });
+    const first = approvalOf(harness, number);
+    await harness.github.editComment(REPO, first.id, 'will', 'Something else.');
+    await harness.advance(A_LOOK);
+    await harness.github.react(REPO, first.id, 'max', 'rocket');
+    await countersign(harness, number, 'mia');
+    expect(approvals(harness, number)).toHaveLength(2);
+    expect(merged(harness)).toEqual([]);
+  });
+});
+
+describe('a co-author cannot hide', () => {
+  test.each([
+    [
+      'under a login that was renamed since',
+      (id: number) => `Old Name <${id}+old-name@users.noreply.github.com>`,
+    ],
+    ['behind another address, with the login as the name', () => 'MIA <mia@example.test>'],
+    ['behind an old no-reply address without a number', () => 'Somebody <Mia@users.noreply.github.com>'],
+  ])('%s', async (_, trailer) => {
+    const { harness, number } = await asked();
+    const id = await accountId(harness, number, 'mia');
+    await harness.github.push({
+      repo: REPO,
+      branch: 'greet',
+      author: 'ada',
+      files: { 'src/more.ts': 'export {};\n' },
+      coAuthors: [trailer(id)],
+    });
+    await harness.advance(A_LOOK);
+    await countersign(harness, number, 'mia');
+    expect(approvalOf(harness, number).body).toContain('mia reacted, but wrote or co-wrote');
+    expect(merged(harness)).toEqual([]);
+  });
+
+  test('under a trailer in capitals, in the message of a commit that is not the last', async () => {
+    const { harness, number } = await asked();
+    await harness.github.push({
+      repo: REPO,
+      branch: 'greet',
+      author: 'ada',
+      message: 'Do it\n\nCO-AUTHORED-BY: Mia <x@example.test>\r\n',
+      files: { 'b.txt': 'b\n' },
+    });
+    await harness.github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'c.txt': 'c\n' } });
+    await harness.advance(A_LOOK);
+    await countersign(harness, number, 'mia');
+    expect(merged(harness)).toEqual([]);
+  });
+});
+
+describe('among more reactions than GitHub lists on a page', () => {
+  async function crowded() {
+    const { harness, number } = await asked();
+    for (let index = 0; index < 105; index++) await react(harness, number, `fan-${index}`);
+    return { harness, number };
+  }
+
+  test('the crowd merges nothing, and the maintainer behind it does', async () => {
+    const { harness, number } = await crowded();
+    await harness.advance(A_LOOK);
+    expect(merged(harness)).toEqual([]);
+    await countersign(harness, number, 'mia');
+    expect(merged(harness)).toEqual([number]);
+  });
+
+  test('a maintainer’s rejection behind the crowd stops another’s countersign', async () => {
+    const { harness, number } = await crowded();
+    await react(harness, number, 'max', '-1');
+    await countersign(harness, number, 'mia');
+    expect(merged(harness)).toEqual([]);
+    expect(statusOf(harness, number).body).toContain('Rejected by max');
+  });
+});
+
+test('a look-alike login in the settings is a fault there, and nothing runs on a guess', async () => {
+  const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { users: [mіa] }\n' });
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  expect(approvals(harness, number)).toEqual([]);
+  expect(said(harness, headSha)).toEqual(['neutral: 1 fault in the configuration on main']);
+});
+
+/** The number by which GitHub knows a person, as their webhooks tell it. */
+async function accountId({ github }: Harness, number: number, login: string): Promise<number> {
+  await github.comment(REPO, number, login, 'Hello.');
+  const told = JSON.stringify(github.deliveries.at(-1)?.payload);
+  const found = new RegExp(`"login":"${login}","id":(\\d+)`).exec(told);
+  return Number(found?.[1] ?? 0);
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import {
+  A_LOOK,
+  approvalOf,
+  approvals,
+  countersign,
+  headline,
+  MERGE_ONLY,
+  open,
+  pushAgain,
+  start,
+} from '../../scenario/support.ts';
+import { REPO } from '../../support/harness.ts';
+import { asked, merged } from './support.ts';
+
+// A question that somebody deleted, and a plain copy of it, are in test/scenario/approval.test.ts.
+
+describe('a countersign does not count', () => {
+  test('on the question about an older head, however long the new one is open', async () => {
+    const { harness, number } = await asked();
+    const older = approvalOf(harness, number);
+    await pushAgain(harness);
+    await harness.advance(A_LOOK);
+    await harness.github.react(REPO, older.id, 'mia', 'rocket');
+    await harness.advance(600_000);
+    expect(approvals(harness, number)).toHaveLength(2);
+    expect(merged(harness)).toEqual([]);
+  });
+
+  test('on a void question that somebody edited to look open again', async () => {
+    const { harness, number } = await asked();
+    const older = approvalOf(harness, number);
+    await pushAgain(harness);
+    await harness.advance(A_LOOK);
+    await harness.github.editComment(REPO, older.id, 'will', approvalOf(harness, number).body);
+    await harness.github.react(REPO, older.id, 'mia', 'rocket');
+    await harness.advance(A_LOOK);
+    expect(merged(harness)).toEqual([]);
+  });
+
+  test('on copies by people and by another app, nor on the question of another pull request', async () => {
+    const { harness, number } = await asked();
+    const { github } = harness;
+    const { body } = approvalOf(harness, number);
+    github.addUser('ci[bot]', { type: 'Bot' });
+    for (const author of ['otto', 'mia', 'ci[bot]']) {
+      const copy = await github.comment(REPO, number, author, body);
+      await github.react(REPO, copy, 'mia', 'rocket');
+    }
+    const other = await open(harness, { branch: 'other', files: { 'other.txt': 'Other.\n' } });
+    const question = approvalOf(harness, other.number);
+    await github.comment(REPO, other.number, 'ada', body);
+    await github.react(REPO, question.id, 'mia', 'rocket');
+    await harness.advance(A_LOOK);
+    expect(merged(harness)).toEqual([other.number]);
+  });
+
+  test('on a copy that was posted while the app did not know whether its own had arrived', async () => {
+    const harness = await start({ chain: MERGE_ONLY });
+    const { github } = harness;
+    const asks = ({ method, path }: { method: string; path: string }) =>
+      method === 'POST' && path.endsWith('/comments');
+    const back = github.fail(asks, { status: 502 });
+    github.onRequest(({ method, path, body, status }) => {
+      if (status !== 502 || !asks({ method, path })) return;
+      const text = (body as { body: string }).body;
+      void github.comment(REPO, 1, 'ci[bot]', text);
+      void github.comment(REPO, 1, 'mia', text);
+      back();
+    });
+    github.addUser('ci[bot]', { type: 'Bot' });
+    const { number } = await open(harness);
+    await harness.advance(60_000);
+    const copies = approvals(harness, number).filter(({ author }) => author !== github.app.botLogin);
+    expect(copies.map(({ author }) => author)).toEqual(['ci[bot]', 'mia']);
+    for (const { id } of copies) await github.react(REPO, id, 'max', 'rocket');
+    await harness.advance(A_LOOK);
+    expect(merged(harness)).toEqual([]);
+    await countersign(harness, number);
+    expect(merged(harness)).toEqual([number]);
+  });
+});
+
+describe('a question that was edited', () => {
+  test.each([
+    ['by the maintainer who answers it', 'mia'],
+    ['by another app, of which GitHub tells nothing', 'ci[bot]'],
+  ])('%s is void, and asked anew', async (_, login) => {
+    const { harness, number } = await asked();
+    const { github } = harness;
+    const { id, body } = approvalOf(harness, number);
+    github.addUser('ci[bot]', { type: 'Bot' });
+    await github.react(REPO, id, 'mia', 'rocket');
+    await github.editComment(REPO, id, login, body.replace('merged', 'discussed'));
+    await harness.advance(A_LOOK);
+    expect(merged(harness)).toEqual([]);
+    expect(approvals(harness, number).map(headline)).toEqual([
+      '⏭️ This question is void',
+      '✍️ May this be merged?',
+    ]);
+  });
+
+  test('keeps nobody’s countersign when its words are put back', async () => {
+    const { harness, number } = await asked();
+    const { github } = harness;
+    const { id, body } = approvalOf(harness, number);
+    await github.editComment(REPO, id, 'will', 'Who comes to lunch? 🚀');
+    await harness.settle();
+    await github.react(REPO, id, 'mia', 'rocket');
+    await github.editComment(REPO, id, 'will', body);
+    await harness.advance(A_LOOK);
+    expect(merged(harness)).toEqual([]);
+  });
+
+  test.each([
+    ['an addition that nobody sees', (body: string) => `${body}\n<!-- and more -->`],
+    ['zero-width characters', (body: string) => body.replace('merged', 'mer\u200bged')],
+    ['another commit in the marker', (body: string) => body.replace(/head=\w+/, `head=${'0'.repeat(40)}`)],
+    ['nothing but the marker left', (body: string) => body.split('\n').slice(0, 2).join('\n')],
+  ])('with %s is void', async (_, change) => {
+    const { harness, number } = await asked();
+    const { id, body } = approvalOf(harness, number);
+    await harness.github.react(REPO, id, 'mia', 'rocket');
+    await harness.github.editComment(REPO, id, 'will', change(body));
+    await harness.advance(A_LOOK);
+    expect(merged(harness)).toEqual([]);
+  });
+});

@@ -49,7 +49,7 @@ test('a fork that brings its own chain, skill, workflow and settings is governed
   ]);
 
   await reportCi(harness, headSha, 'failure');
-  await harness.advance(60_000);
+  await harness.advance(A_LOOK);
   expect(approvals(harness, number)).toEqual([]);
 
   await reportCi(harness, headSha, 'success');
@@ -59,7 +59,7 @@ test('a fork that brings its own chain, skill, workflow and settings is governed
   await react(harness, number, 'mia', 'heart');
   await react(harness, number, 'otto');
   await react(harness, number, 'will');
-  await harness.advance(60_000);
+  await harness.advance(A_LOOK);
   expect(merged(harness)).toEqual([]);
 
   await countersign(harness, number);

@@ -43,7 +43,7 @@ test.each(['two bases', 'two branches'] as const)(
     expect(approvalOf(harness, first).id).not.toBe(approvalOf(harness, second).id);
 
     await countersign(harness, first);
-    await harness.advance(60_000);
+    await harness.advance(A_LOOK);
     expect(merged(harness)).toEqual([first]);
 
     await harness.github.comment(REPO, second, 'ada', 'It was approved there already.');
@@ -61,7 +61,7 @@ test('a rejection of one says nothing about its twin, nor does the twin’s coun
   const [first, second] = await twins(harness, 'two bases');
   await harness.github.react(REPO, approvalOf(harness, first).id, 'mia', '-1');
   await countersign(harness, second);
-  await harness.advance(60_000);
+  await harness.advance(A_LOOK);
   expect(merged(harness)).toEqual([second]);
 });
 

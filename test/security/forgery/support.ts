@@ -26,7 +26,6 @@ export const READS = {
   permission: ({ path }: Request) => path.includes('/permission'),
   membership: ({ path }: Request) => path.includes('/memberships/'),
   commits: ({ path }: Request) => /\/pulls\/\d+\/commits/.test(path),
-  pullRequest: ({ method, path }: Request) => method === 'GET' && /\/pulls\/\d+$/.test(path),
   merge: ({ method, path }: Request) => method === 'PUT' && path.endsWith('/merge'),
 };
 

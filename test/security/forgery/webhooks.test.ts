@@ -88,7 +88,7 @@ test('replays of what opened and moved the pull request bring no older head back
     await replay(harness, sent);
     await harness.github.redeliver(sent.guid);
   }
-  await harness.advance(60_000);
+  await harness.advance(A_LOOK);
   expect(approvals(harness, number).map(({ id }) => id)).toEqual(before);
   for (const sha of [first, second]) {
     expect(ownChecks(harness, sha).every(({ conclusion }) => conclusion === 'cancelled')).toBe(true);
@@ -109,13 +109,13 @@ test('a replayed green of CI does not hide that it is red now, nor does one of a
   await reportCi(harness, headSha, 'failure');
   await react(harness, number, 'mia');
   for (const green of greens) await replay(harness, green);
-  await harness.advance(60_000);
+  await harness.advance(A_LOOK);
   expect(merged(harness)).toEqual([]);
 
   const next = await pushAgain(harness);
   await reportCi(harness, next, 'pending');
   for (const green of greens) await replay(harness, green);
-  await harness.advance(60_000);
+  await harness.advance(A_LOOK);
   expect(approvals(harness, number)).toHaveLength(1);
   expect(ownChecks(harness, next).map(({ status }) => status)).toEqual(['in_progress']);
   expect(merged(harness)).toEqual([]);
@@ -158,7 +158,7 @@ test('what GitHub signed as one event is no other event’s word for anything', 
       expect(await post(harness, github.signedDelivery(event, one.payload))).toBe(202);
     }
   }
-  await harness.advance(60_000);
+  await harness.advance(A_LOOK);
   expect(merged(harness)).toEqual([]);
   expect(approvals(harness, number)).toHaveLength(1);
 });
@@ -204,7 +204,7 @@ test('an installation and a repository that a payload makes up lead nowhere', as
   ]) {
     expect(await post(harness, github.signedDelivery('pull_request', JSON.parse(payload)))).toBe(202);
   }
-  await harness.advance(60_000);
+  await harness.advance(A_LOOK);
   expect(github.merges).toEqual([]);
   await countersign(harness, number);
   expect(merged(harness)).toEqual([number]);

@@ -97,6 +97,8 @@ test('a maintainer’s resume of one pull request resumes no other', async () =>
   const scene = await heldByAPause();
   const { harness } = scene;
   const other = await otherPullRequest(harness);
+  await harness.github.comment(REPO, other, 'mia', '/countersign pause');
+  await harness.settle();
   const heard = await mergedAfter(scene, harness.github.comment(REPO, other, 'mia', RESUME));
   expect(heard).toBe(false);
   await resumeMerges(scene);

@@ -4,6 +4,7 @@ export type RepositoryRole = (typeof REPOSITORY_ROLES)[number];
 
 /** Whether a role is at least the needed one; a word that is no role never is, and nothing is enough for one (I5). */
 export function isAtLeast(role: string, needed: RepositoryRole): boolean {
-  const rank = (name: string) => REPOSITORY_ROLES.findIndex((known) => known === name);
+  const roles: readonly string[] = REPOSITORY_ROLES;
+  const rank = (name: string) => roles.indexOf(name);
   return rank(needed) >= 0 && rank(role) >= rank(needed);
 }

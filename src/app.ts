@@ -1,6 +1,5 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Registry as Metrics } from 'prom-client';
 import { createCommandHandler } from './command/handle.ts';
 import type { AppConfig } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
@@ -15,8 +14,9 @@ import { createOutbox } from './effect/outbox.ts';
 import { createPace } from './effect/pace.ts';
 import { createPerformer } from './effect/perform.ts';
 import type { Event } from './event/event.ts';
-import { createOctokitGitHub } from './github/octokit/octokit-github.ts';
+import { createOctokitGitHub, type OctokitGitHubOptions } from './github/octokit/octokit-github.ts';
 import { createEmbeddedQueue } from './queue/embedded.ts';
+import { createPatience } from './queue/patience.ts';
 import { type Job, type JobHandler, type JobKind, type Queue, signalJobSchema } from './queue/queue.ts';
 import { recoveryJobs } from './recovery/jobs.ts';
 import { fetchMissedDeliveries, LOOK_EVERY_MS } from './recovery/missed-deliveries.ts';
@@ -31,6 +31,7 @@ import { shippedChains } from './shipped.ts';
 import { SHIPPED_SKILLS } from './skill/shipped.ts';
 import { openBlobs, openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
+import { createMetrics } from './webhook/metrics.ts';
 import { createHttpServer } from './webhook/server.ts';
 
 export interface App {
@@ -48,6 +49,7 @@ export interface AppOverrides {
   ids?: Ids;
   /** From 0 to 1, for the jitter of retries. */
   random?: () => number;
+  github?: Pick<OctokitGitHubOptions, 'timeoutMs' | 'mergeTimeoutMs' | 'pointsPerMinute'>;
 }
 
 const DRAIN_MS = 8_000;
@@ -58,12 +60,15 @@ export async function startApp(config: AppConfig, log: Log, overrides: AppOverri
   const ids = overrides.ids ?? timeSortedIds(() => clock.now());
   const storage = await openStorage(config.databaseUrl, { clock });
   const blobs = openBlobs(config.artifactsUrl);
+  const metrics = createMetrics();
   const github = createOctokitGitHub({
     appId: config.appId,
     privateKey: config.privateKey,
     apiUrl: config.githubApiUrl,
     log,
     clock,
+    metrics,
+    ...overrides.github,
   });
   const queue = createEmbeddedQueue({
     storage,
@@ -147,7 +152,8 @@ export async function startApp(config: AppConfig, log: Log, overrides: AppOverri
     reconcile: (job, signal) =>
       reconcile({ storage, queue, github, clock, log }, reconcileJobSchema.parse(job.payload), signal),
   };
-  queue.start(handlers, async (job, error) => {
+  const patience = createPatience(clock);
+  queue.start(patience.patient(handlers), async (job, error) => {
     switch (job.kind) {
       case 'delivery':
         return processor.giveUp(numberIn(job, 'deliveryId'), error);
@@ -169,12 +175,19 @@ export async function startApp(config: AppConfig, log: Log, overrides: AppOverri
 
   await lookForMissed(clock.now());
 
-  const metrics = new Metrics();
   const server = createHttpServer({
     secret: config.webhookSecret,
     intake: createIntake({ storage, queue, clock }),
     health: { database: () => storage.check() },
-    metrics,
+    metrics: metrics.registry,
+    collectMetrics: () =>
+      metrics.collect({
+        storage,
+        clock,
+        log,
+        standings: github.standings,
+        waitingForGitHub: patience.waiting,
+      }),
     log,
   });
   try {

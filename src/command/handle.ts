@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import { unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Outbox } from '../effect/outbox.ts';
-import type { Event, EventOf } from '../event/event.ts';
+import type { EventOf } from '../event/event.ts';
 import type { GitHub, PullRequest } from '../github/github.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
@@ -42,7 +42,7 @@ export function createCommandHandler(deps: CommandDeps): (event: CommandEvent) =
     await acknowledge(deps, event);
 
     const repo = event.repository;
-    const reader = github.reader(event.installation_id);
+    const reader = github.reader(event.installation_id, 'person');
     const [pullRequest, role] = await Promise.all([
       reader.pullRequest(repo, event.pull_request),
       reader.role(repo, event.actor),
@@ -151,7 +151,7 @@ async function answer(
   );
 }
 
-function place(event: Event): { installation_id: number; owner: string; repo: string } {
+function place(event: CommandEvent): { installation_id: number; owner: string; repo: string } {
   const { owner, name } = event.repository;
   return { installation_id: event.installation_id, owner, repo: name };
 }

@@ -1,5 +1,6 @@
 import { contentHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
+import { messageOf } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import { type GitHub, GitHubError, type MergeResult } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
@@ -47,25 +48,26 @@ export function mergeOnce(
       countersigned_by: [...proof.countersignedBy],
     };
     const wishedHash = contentHash(effect);
+    const row = {
+      key,
+      appliedHash: null,
+      status: 'pending',
+      githubId: null,
+      progress: {},
+      attempts: 1,
+    } as const;
+    let begunBefore = false;
     const made = await storage.transaction(async (tx) => {
       if (!isCurrent(await tx.runs.load(question.runId), sessionId)) {
         throw new GitHubError('unavailable', 0, 'the step ended while it was being judged; nothing was sent');
       }
-      const before = mergeOf(await tx.effects.get(key));
+      const known = await tx.effects.get(key);
+      const before = mergeOf(known);
       if (before) return before;
+      begunBefore = known?.begun ?? false;
       await tx.approvals.save({ ...approval, status: 'open' });
       await tx.effects.wish({ id: ids.next('eff'), key, effect, runId: question.runId, at: clock.now() });
-      await tx.effects.saveProgress({
-        key,
-        appliedHash: null,
-        status: 'pending',
-        githubId: null,
-        begun: true,
-        progress: {},
-        attempts: 1,
-        error: null,
-        updatedAt: clock.now(),
-      });
+      await tx.effects.saveProgress({ ...row, begun: true, error: null, updatedAt: clock.now() });
       return undefined;
     });
     if (made) return made;
@@ -75,13 +77,11 @@ export function mergeOnce(
       const meanwhile = mergeOf(await tx.effects.get(key));
       if (meanwhile) return meanwhile;
       await tx.effects.saveProgress({
-        key,
+        ...row,
         appliedHash: result.kind === 'merged' ? wishedHash : null,
         status: result.kind === 'merged' ? 'done' : 'failed',
-        githubId: null,
         begun: result.kind === 'merged',
         progress: result.kind === 'merged' ? { merge_sha: result.sha } : {},
-        attempts: 1,
         error: result.kind === 'merged' ? null : describe(result),
         updatedAt: clock.now(),
       });
@@ -92,9 +92,20 @@ export function mergeOnce(
       try {
         return await github.writer(installationId).merge(proof, title === undefined ? {} : { title });
       } catch (error) {
-        if (!(error instanceof GitHubError) || error.kind !== 'unavailable') throw error;
+        if (!(error instanceof GitHubError) || error.kind !== 'unavailable') {
+          // GitHub said no, so this call merged nothing: whoever merges from now on is not us.
+          await storage.transaction((tx) =>
+            tx.effects.saveProgress({
+              ...row,
+              begun: begunBefore,
+              error: messageOf(error),
+              updatedAt: clock.now(),
+            }),
+          );
+          throw error;
+        }
         const repo = { owner: question.owner, name: question.repo };
-        const after = await github.reader(installationId).pullRequest(repo, question.pullRequest);
+        const after = await github.reader(installationId, 'person').pullRequest(repo, question.pullRequest);
         if (after.merged && after.headSha === question.headSha) {
           return { kind: 'merged', sha: after.mergeCommitSha ?? '' };
         }

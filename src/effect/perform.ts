@@ -30,6 +30,11 @@ export function createPerformer(deps: {
   async function perform(key: string): Promise<JobResult> {
     const row = await storage.read.effects.get(key);
     if (!row || row.effect.kind === 'merge' || row.wishedHash === row.appliedHash) return { kind: 'done' };
+    const gone = await outOfReach(row);
+    if (gone !== undefined) {
+      await save(row, { status: 'failed', error: `not sent: ${gone}` });
+      return { kind: 'done' };
+    }
     const later = pace.take(row.effect.installation_id, clock.now());
     if (later) return { kind: 'again', at: later };
 
@@ -62,6 +67,15 @@ export function createPerformer(deps: {
       begun: true,
     });
     return changedMeanwhile ? { kind: 'again', at: clock.now() } : { kind: 'done' };
+  }
+
+  /** Why GitHub said that there is nobody to tell any more: asking for a token to be refused would help no one. */
+  async function outOfReach({ runId }: EffectRow): Promise<string | undefined> {
+    const run = runId === null ? undefined : (await storage.read.runs.load(runId))?.run;
+    const isGone =
+      run?.reason?.code === 'run.aborted.installation_gone' ||
+      run?.reason?.code === 'run.aborted.repository_gone';
+    return isGone ? run.reason?.summary : undefined;
   }
 
   async function giveUp(key: string, error: unknown): Promise<void> {

@@ -94,6 +94,21 @@ const manualFired = z.strictObject({
   inputs: z.record(z.string(), z.string()),
 });
 
+/** Nothing of the installation is within reach any more, as of when GitHub said so. */
+const installationGone = z.strictObject({
+  kind: z.literal('installation.gone'),
+  installation_id: z.int(),
+  because: z.enum(['uninstalled', 'suspended']),
+});
+/** One repository is out of reach, or takes no writes. */
+const repositoryGone = z.strictObject({
+  kind: z.literal('repository.gone'),
+  ...place,
+  because: z.enum(['deleted', 'archived', 'taken_out', 'transferred']),
+});
+/** The same repository has another name now. */
+const repositoryRenamed = z.strictObject({ kind: z.literal('repository.renamed'), ...place });
+
 /**
  * What happened, from a closed union. Doors make these and are done; the engine reads them.
  * `schedule.fired` and `invocation.completed` join with the doors that fire them.
@@ -109,7 +124,12 @@ export const eventSchema = z.discriminatedUnion('kind', [
   approvalChanged,
   commandIssued,
   manualFired,
+  installationGone,
+  repositoryGone,
+  repositoryRenamed,
 ]);
 export type Event = z.infer<typeof eventSchema>;
 export type EventKind = Event['kind'];
 export type EventOf<K extends EventKind> = Extract<Event, { kind: K }>;
+/** Every event but those of an installation as a whole: what a run can be fired by. */
+export type RepositoryEvent = Extract<Event, { repository: RepositoryRef }>;

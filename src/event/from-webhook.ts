@@ -5,11 +5,14 @@ import {
   checkRunFields,
   checkSuiteFields,
   envelope,
+  installationFields,
+  installationRepositoriesFields,
   issueCommentFields,
   issuesFields,
   pullRequestFields,
   pullRequestReviewFields,
   pushFields,
+  repositoryFields,
   statusFields,
 } from './webhook-fields.ts';
 
@@ -34,19 +37,12 @@ export interface Own {
  * @param name the `X-GitHub-Event` header
  */
 export function toEvents(name: string, payload: unknown, own: Own): Reading {
-  const reader = readers.get(name);
-  if (!reader) return ignored(`this app does not act on "${name}" webhooks`);
+  const read = readers.get(name);
+  if (!read) return ignored(`this app does not act on "${name}" webhooks`);
   if (!hasInstallation(payload)) {
     return ignored('the payload names no installation: it was not sent to a GitHub App');
   }
-  const head = envelope.safeParse(payload);
-  if (!head.success) return unreadable(head.error);
-  const { installation, repository } = head.data;
-  const place = {
-    installation_id: installation.id,
-    repository: { id: repository.id, owner: repository.owner.login, name: repository.name },
-  };
-  return reader(payload, place, own);
+  return read(payload, own);
 }
 
 /** The id of the run whose check run the payload is about, when the check run is this app's own. */
@@ -58,7 +54,7 @@ export function runBehind(name: string, payload: unknown, appId: number): string
 }
 
 type Place = Pick<EventOf<'ci.changed'>, 'installation_id' | 'repository'>;
-type Reader = (payload: unknown, place: Place, own: Own) => Reading;
+type Reader = (payload: unknown, own: Own) => Reading;
 
 /** Events, or the reason why there are none. */
 type Finding = Event[] | string;
@@ -67,12 +63,29 @@ function reader<S extends z.ZodType>(
   fields: S,
   read: (payload: z.output<S>, place: Place, own: Own) => Finding,
 ): Reader {
-  return (payload, place, own) => {
+  return (payload, own) => {
+    const head = envelope.safeParse(payload);
+    if (!head.success) return unreadable(head.error);
+    const { installation, repository } = head.data;
+    const place = {
+      installation_id: installation.id,
+      repository: { id: repository.id, owner: repository.owner.login, name: repository.name },
+    };
     const parsed = fields.safeParse(payload);
-    if (!parsed.success) return unreadable(parsed.error);
-    const finding = read(parsed.data, place, own);
-    return typeof finding === 'string' ? ignored(finding) : { kind: 'events', events: finding };
+    return parsed.success ? readingOf(read(parsed.data, place, own)) : unreadable(parsed.error);
   };
+}
+
+/** For webhooks that are about an installation as a whole and name no repository. */
+function ofInstallation<S extends z.ZodType>(fields: S, read: (payload: z.output<S>) => Finding): Reader {
+  return (payload) => {
+    const parsed = fields.safeParse(payload);
+    return parsed.success ? readingOf(read(parsed.data)) : unreadable(parsed.error);
+  };
+}
+
+function readingOf(finding: Finding): Reading {
+  return typeof finding === 'string' ? ignored(finding) : { kind: 'events', events: finding };
 }
 
 const pullRequest = reader(pullRequestFields, ({ action, pull_request, changes }, place) => {
@@ -220,6 +233,43 @@ const push = reader(
   },
 );
 
+const installation = ofInstallation(installationFields, ({ action, installation: { id } }) => {
+  switch (action) {
+    case 'deleted':
+      return [{ kind: 'installation.gone', installation_id: id, because: 'uninstalled' }];
+    case 'suspend':
+      return [{ kind: 'installation.gone', installation_id: id, because: 'suspended' }];
+    default:
+      // What opens or opens again is found by its next event, or by the reconciling.
+      return doesNotMatter('installation', action);
+  }
+});
+
+const installationRepositories = ofInstallation(
+  installationRepositoriesFields,
+  ({ action, installation: { id: installation_id }, repositories_removed }) => {
+    if (action !== 'removed') return doesNotMatter('installation_repositories', action);
+    return repositories_removed.map(({ id, full_name }) => {
+      const [owner = '', name = ''] = full_name.split('/');
+      const repository = { id, owner, name };
+      return { kind: 'repository.gone', installation_id, repository, because: 'taken_out' };
+    });
+  },
+);
+
+const repository = reader(repositoryFields, ({ action }, place) => {
+  switch (action) {
+    case 'renamed':
+      return [{ kind: 'repository.renamed', ...place }];
+    case 'deleted':
+    case 'archived':
+    case 'transferred':
+      return [{ kind: 'repository.gone', ...place, because: action }];
+    default:
+      return doesNotMatter('repository', action);
+  }
+});
+
 /**
  * `workflow_run` is left out on purpose: every workflow run is a check suite as well, and reading workflow runs would need
  * one more permission (actions).
@@ -227,16 +277,22 @@ const push = reader(
 const readers: ReadonlyMap<string, Reader> = new Map([
   ['check_run', checkRun],
   ['check_suite', checkSuite],
+  ['installation', installation],
+  ['installation_repositories', installationRepositories],
   ['issue_comment', issueComment],
   ['issues', issues],
   ['pull_request', pullRequest],
   ['pull_request_review', pullRequestReview],
   ['push', push],
+  ['repository', repository],
   ['status', status],
 ]);
 
-/** The webhooks this app acts on; `app.yml` subscribes to exactly these. */
-export const WEBHOOK_NAMES: readonly string[] = [...readers.keys()];
+/** The webhooks this app acts on and can subscribe to; `app.yml` subscribes to exactly these. */
+export const WEBHOOK_NAMES: readonly string[] = [...readers.keys()].filter(
+  // GitHub sends these to every App, and refuses a subscription to them.
+  (name) => name !== 'installation' && name !== 'installation_repositories',
+);
 
 function hasInstallation(payload: unknown): boolean {
   // A payload that is no object at all is not "without an installation": the schema says what it is.

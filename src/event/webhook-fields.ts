@@ -13,6 +13,19 @@ export const envelope = z.object({
   repository: z.object({ id, name: z.string(), owner: z.object({ login: z.string() }) }),
 });
 
+export const installationFields = z.object({
+  action: z.string(),
+  installation: z.object({ id }),
+});
+
+export const installationRepositoriesFields = z.object({
+  action: z.string(),
+  installation: z.object({ id }),
+  repositories_removed: z.array(z.object({ id, full_name: z.string() })),
+});
+
+export const repositoryFields = z.object({ action: z.string() });
+
 const app = z.object({ id }).nullish();
 const sender = account.nullish();
 

@@ -223,11 +223,56 @@ export interface GitHubWriter {
   merge(proof: MergeProof, message: { title?: string }): Promise<MergeResult>;
 }
 
+/**
+ * Who waits for the answer, the most urgent first. When GitHub's limits run low, the last stops first.
+ * `person`: somebody waits for it, as for a merge, a command's answer, anything that is written. `run`: what moves a run on.
+ * `background`: what is only looked at in case something was missed.
+ */
+export const URGENCIES = ['person', 'run', 'background'] as const;
+export type Urgency = (typeof URGENCIES)[number];
+
 export interface GitHub {
   readonly appId: number;
   readonly app: GitHubApp;
-  reader(installationId: number): GitHubReader;
+  /** @param urgency `run` when left out */
+  reader(installationId: number, urgency?: Urgency): GitHubReader;
+  /** Everything written is for people, so its urgency is `person`. */
   writer(installationId: number): GitHubWriter;
+}
+
+/** One answer of GitHub, for counters. */
+export interface AnsweredRequest {
+  /** `undefined` for what the app asks about itself. */
+  installationId: number | undefined;
+  /** Method and route with the names of its parameters, so that there are few of them. */
+  route: string;
+  /** 0 when there was no answer. */
+  status: number;
+  durationMs: number;
+  /** It was a 304, which costs nothing of the hourly limit. */
+  revalidated: boolean;
+  /** GitHub refused it because of a limit. */
+  limited: boolean;
+}
+
+/** What an installation may still ask of GitHub this hour, as far as GitHub has told. */
+export interface BudgetFigures {
+  limit: number;
+  remaining: number;
+  resetAt: Date;
+}
+
+/** How an installation, or the app itself, stands with GitHub's limits. */
+export interface Standing {
+  /** `undefined` for the app itself, whose limits are its own. */
+  installationId: number | undefined;
+  /** `undefined` before GitHub's first answer, and once what it told is over. */
+  hour: BudgetFigures | undefined;
+  /** GitHub asked for a break until then. */
+  heldUntil: Date | undefined;
+  inFlight: number;
+  /** Requests that wait for a moment in the lane. */
+  waiting: Record<Urgency, number>;
 }
 
 /** Why GitHub did not answer as asked, in the terms a caller decides by. */
@@ -236,7 +281,7 @@ export type GitHubErrorKind =
   | 'not_found'
   /** 401, 403, suspended: this app may not. */
   | 'forbidden'
-  /** Primary or secondary limit: try after `retryAt`. */
+  /** Primary or secondary limit, GitHub's or what is kept of it for more urgent work: try after `retryAt`. */
   | 'rate_limited'
   /** 422 and other 4xx: the request itself is wrong. */
   | 'invalid'

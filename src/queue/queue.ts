@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Event, eventSchema } from '../event/event.ts';
+import { eventSchema, type RepositoryEvent } from '../event/event.ts';
 import { reasonSchema } from '../run/reason.ts';
 import type { Signal } from '../run/transition.ts';
 import type { Tx } from '../storage/storage.ts';
@@ -37,7 +37,7 @@ export const eventJobSchema = z.object({
 });
 
 /** An event about a pull request that no delivery brought. */
-export function eventJob(event: Event & { pull_request: number }): NewJob {
+export function eventJob(event: RepositoryEvent & { pull_request: number }): NewJob {
   const payload: z.infer<typeof eventJobSchema> = { event };
   return { kind: 'event', key: pullRequestKey(event.repository.id, event.pull_request), payload };
 }

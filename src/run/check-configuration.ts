@@ -4,7 +4,7 @@ import { contentHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
 import type { Effect } from '../effect/effect.ts';
-import type { Event } from '../event/event.ts';
+import type { RepositoryEvent } from '../event/event.ts';
 import type { GitHub, GitHubReader, PullRequest, PullRequestFile, Repo } from '../github/github.ts';
 import { baseConfigurationCheck, configurationCheck } from '../words/configuration-check.ts';
 import {
@@ -26,7 +26,7 @@ const MAX_FILES = 100;
  */
 export async function checkConfiguration(
   deps: { github: GitHub; names: Names; clock: Clock },
-  event: Event,
+  event: RepositoryEvent,
   pullRequest: PullRequest,
   files: readonly PullRequestFile[],
   { broken, sha }: Configuration,

@@ -20,6 +20,11 @@ export interface Engine {
    * that was overtaken cannot write.
    */
   report(tx: Tx, sessionId: string, report: SessionReport): Promise<boolean>;
+  /**
+   * Notes why a session under way does not get on, for whoever asks why. GitHub is not told: edits of comments are the
+   * last thing a spent limit is for.
+   */
+  holdUp(tx: Tx, sessionId: string, because: Reason): Promise<void>;
 }
 
 export interface SessionReport {
@@ -81,10 +86,19 @@ export function createEngine(deps: {
     for (const approval of approvals) await saveApproval(tx, approval);
     await tx.runs.saveSession(sessionAfter(session, result));
     if (done.endsRun) {
-      const status = done.endsRun.code === 'run.aborted.installation_gone' ? 'aborted' : 'cancelled';
+      const status = done.endsRun.code.startsWith('run.aborted.') ? 'aborted' : 'cancelled';
       await signal(tx, runId, { kind: 'end', status, reason: done.endsRun });
     } else await signal(tx, runId, { kind: 'session', sessionId, result });
     return true;
+  }
+
+  async function holdUp(tx: Tx, sessionId: string, because: Reason): Promise<void> {
+    const found = await tx.runs.getSession(sessionId);
+    const state = found && (await tx.runs.load(found.runId));
+    const step = state?.invocations.find((candidate) => candidate.sessionId === sessionId);
+    if (!state || !step || isStepOver(step.status)) return;
+    step.reason = because;
+    await tx.runs.save(state);
   }
 
   function sessionAfter(session: Session, result: SessionResult): Session {
@@ -199,7 +213,7 @@ export function createEngine(deps: {
     }
   }
 
-  return { begin, signal, report };
+  return { begin, signal, report, holdUp };
 }
 
 async function saveApproval(tx: Tx, approval: Approval): Promise<void> {

@@ -6,7 +6,7 @@ import { isBlocking, SEVERITIES } from '../outcome/finding.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
-import { type Invocation, isRunOver, type Run, type RunState } from './run.ts';
+import { type Invocation, isRunOver, isStepOver, type Run, type RunState } from './run.ts';
 import { combined, type Why, why } from './why.ts';
 
 /** Children of one node at most: people read the first few, and the outcome itself has them all. */
@@ -29,9 +29,18 @@ export function explain(state: RunState, approval: Approval | null): Why {
     ...stepsOnTheWay(state)
       .filter((step) => !(stopped && step.status === 'cancelled'))
       .map((step) => stepWhy(state, step, approval)),
+    ...spentLimits(state),
   ];
   const status = combined(reasons);
   return why(status, headline(state, status, reasons), reasons);
+}
+
+/** Whatever a step waits for, it also waits for GitHub to answer again; steps wait for the same moment, nearly. */
+function spentLimits({ invocations }: RunState): Why[] {
+  const waiting = invocations.filter(
+    (step) => !isStepOver(step.status) && step.reason?.code === 'step.waiting.rate_limit',
+  );
+  return [...new Set(waiting.map((step) => step.reason?.summary ?? ''))].map((said) => why('pending', said));
 }
 
 /** The steps a merge depends on, and the merge itself; all steps of a chain that merges nothing. */
@@ -79,7 +88,7 @@ function bare(summary: string): string {
 
 function stepWhy(state: RunState, step: Invocation, approval: Approval | null): Why {
   const asked = approval?.invocationId === step.id ? approval.decision : null;
-  const because = step.reason?.summary;
+  const because = step.reason?.code === 'step.waiting.rate_limit' ? undefined : step.reason?.summary;
   const said = (words: string) => `${step.stepId} ${words}${because === undefined ? '' : `: ${because}`}`;
   switch (step.status) {
     case 'pending':

@@ -15,7 +15,7 @@ export async function fireByHand(
     return;
   }
   const repo = event.repository;
-  const reader = deps.github.reader(event.installation_id);
+  const reader = deps.github.reader(event.installation_id, 'person');
   const pullRequest = await reader.pullRequest(repo, event.pull_request);
   const configuration = await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef);
   const chain = configuration?.chains.find((candidate) => candidate.name === event.chain);

@@ -1,13 +1,13 @@
 import type { Chain } from '../chain/chain.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { Ids } from '../core/ids.ts';
-import type { Event } from '../event/event.ts';
+import type { RepositoryEvent } from '../event/event.ts';
 import { type Invocation, NOT_BEGUN, type Run, type RunFacts, type RunState } from './run.ts';
 
 export interface NewRun {
   chain: Chain;
   settings: Settings;
-  event: Event;
+  event: RepositoryEvent;
   deliveryId: number | null;
   pullRequest: number | null;
   headSha: string;

@@ -2,6 +2,7 @@ import { unreachable } from '../core/errors.ts';
 import type { Event, EventOf } from '../event/event.ts';
 import { fireByHand } from './fire-by-hand.ts';
 import { fireOnce } from './fire-once.ts';
+import { onGone, onRenamed } from './on-gone.ts';
 import { onPullRequest, type PullRequestDeps } from './on-pull-request.ts';
 import type { Run } from './run.ts';
 
@@ -31,6 +32,11 @@ export async function onEvent(deps: EventDeps, event: Event, deliveryId: number 
     case 'issue.created':
     case 'file.changed':
       return fireOnce(deps, event, deliveryId);
+    case 'installation.gone':
+    case 'repository.gone':
+      return onGone(deps, event);
+    case 'repository.renamed':
+      return onRenamed(deps, event);
     default:
       return unreachable(event);
   }

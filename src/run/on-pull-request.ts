@@ -3,7 +3,7 @@ import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { mergeKey } from '../effect/merge.ts';
 import type { Outbox } from '../effect/outbox.ts';
-import type { Event, EventOf } from '../event/event.ts';
+import type { EventOf, RepositoryEvent } from '../event/event.ts';
 import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from '../github/github.ts';
 import type { PullRequestRow, Storage, Tx } from '../storage/storage.ts';
 import { checkConfiguration } from './check-configuration.ts';
@@ -174,12 +174,12 @@ export function pullRequestNow(
   };
 }
 
-export function repositoryFacts(event: Event, defaultBranch: string): RunFacts['repo'] {
+export function repositoryFacts(event: RepositoryEvent, defaultBranch: string): RunFacts['repo'] {
   const { owner, name } = event.repository;
   return { full_name: `${owner}/${name}`, owner, name, default_branch: defaultBranch };
 }
 
-export function factsOf(event: Event, pullRequest: PullRequest, repo: RunFacts['repo']): RunFacts {
+export function factsOf(event: RepositoryEvent, pullRequest: PullRequest, repo: RunFacts['repo']): RunFacts {
   return {
     repo,
     trigger: {

@@ -18,6 +18,8 @@ export const REASON_CODES = [
   'run.cancelled.not_triggered',
   'run.cancelled.by_person',
   'run.aborted.installation_gone',
+  'run.aborted.repository_gone',
+  'run.aborted.shut_out',
   'step.completed',
   'step.skipped.condition',
   'step.skipped.dependency',
@@ -32,6 +34,7 @@ export const REASON_CODES = [
   'step.waiting.ci',
   'step.waiting.approval',
   'step.waiting.retry',
+  'step.waiting.rate_limit',
   'step.waiting.paused',
 ] as const;
 export const reasonCodeSchema = z.enum(REASON_CODES);

@@ -8,7 +8,7 @@ import type { Log } from '../core/log.ts';
 import { confirmMerge, type MergeOnce, mergeKey } from '../effect/merge.ts';
 import type { Outbox } from '../effect/outbox.ts';
 import type { EventOf } from '../event/event.ts';
-import { type GitHub, GitHubError } from '../github/github.ts';
+import { type GitHub, GitHubError, type Urgency } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
 import { eventJob, type JobResult, type Queue } from '../queue/queue.ts';
 import { conditionContext } from '../run/context.ts';
@@ -27,6 +27,7 @@ import {
 import type { SessionResult } from '../run/transition.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
+import { limitIsSpent } from '../words/rate-limit.ts';
 import type { Registry } from './registry.ts';
 import type { StepContext, StepResult } from './step.ts';
 
@@ -42,10 +43,19 @@ export interface Executor {
 /** How long a waiting step leaves GitHub alone after the queue's own tries (about two minutes) failed, in milliseconds. */
 const OUTAGE_MS = 120_000;
 
-const SHUT_OUT = 'GitHub lets this app in no more: it was removed, suspended, or lost a permission';
+const SHUT_OUT = 'GitHub refuses this app: it was removed or suspended, or lost a permission';
 
 function isShutOut(error: unknown): boolean {
   return error instanceof GitHubError && error.kind === 'forbidden';
+}
+
+/**
+ * A look for a countersign is never `background`: a reaction is told by no event, so nothing but the look would find it;
+ * and while nothing changes, it costs nothing of the hour.
+ */
+function urgencyOf({ status }: Invocation, because: 'time' | 'event'): Urgency {
+  if (status === 'waiting_approval') return because === 'event' ? 'person' : 'run';
+  return because === 'event' ? 'run' : 'background';
 }
 
 const WAITING_CODES: Readonly<Record<WaitingFor, ReasonCode>> = {
@@ -98,7 +108,8 @@ export function createExecutor(deps: {
       if (controller.signal.aborted) return { kind: 'done' };
       // GitHub's passing troubles are the queue's to retry, without costing the step one of its attempts.
       if (error instanceof GitHubError && error.kind === 'rate_limited' && error.retryAt) {
-        return { kind: 'again', at: error.retryAt };
+        const because = reason('step.waiting.rate_limit', limitIsSpent(error.retryAt));
+        await storage.transaction((tx) => deps.engine().holdUp(tx, sessionId, because));
       }
       throw error;
     } finally {
@@ -242,7 +253,8 @@ export function createExecutor(deps: {
         return typeof source === 'string' ? renderText(source, conditionContext(state), encode) : undefined;
       },
       repo: repoOf(run),
-      reader: github.reader(run.installationId),
+      reader: github.reader(run.installationId, urgencyOf(invocation, because)),
+      urgentReader: github.reader(run.installationId, 'person'),
       appId: github.appId,
       clock,
       signal,
@@ -312,7 +324,7 @@ export function createExecutor(deps: {
           },
           artifacts: [],
           approvals: [],
-          ...(isShutOut(error) ? { endsRun: reason('run.aborted.installation_gone', SHUT_OUT) } : {}),
+          ...(isShutOut(error) ? { endsRun: reason('run.aborted.shut_out', SHUT_OUT) } : {}),
         }),
       );
     },

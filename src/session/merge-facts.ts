@@ -12,20 +12,23 @@ import type { StepContext, StepHandler } from './step.ts';
  * what an attacker would move between the reads and the merge call.
  */
 export async function readMergeFacts(
-  context: StepContext,
+  looking: StepContext,
   comment: { githubId: number; bodyHash: string },
   volatileHandler: (name: string) => StepHandler | undefined,
 ): Promise<{ facts: MergeFacts; pullRequest: PullRequest }> {
-  const { reader, repo, state } = context;
+  const { repo, state } = looking;
   const rules: CountersignRules = state.run.settings.countersign;
-  const number = pullRequestOf(context);
-  const found = await reader.comment(repo, comment.githubId);
+  const number = pullRequestOf(looking);
+  const found = await looking.reader.comment(repo, comment.githubId);
   const counts = [...rules.approve, ...rules.reject];
   const shown = found?.reactions ?? {};
   // An answer without any counts says nothing; a comment that is gone has no reactions to read.
   const answered =
     found !== undefined &&
     (Object.keys(shown).length === 0 || counts.some((content) => (shown[content] ?? 0) > 0));
+  // Somebody answered: from here on a person waits.
+  const context = answered ? { ...looking, reader: looking.urgentReader } : looking;
+  const { reader } = context;
   // Most looks find no reaction: those cost two conditional requests. Everything else is read when there is one, and as
   // long as something holds the question up, so that a look without news does not say that nothing does.
   const [reactions, fresh] = await Promise.all([

@@ -50,6 +50,8 @@ export interface StepContext {
   text(input: string, encode: (value: string) => string): string | undefined;
   repo: Repo;
   reader: GitHubReader;
+  /** The same for what somebody waits for at this moment: it is the last to stop when GitHub's limits run low. */
+  urgentReader: GitHubReader;
   appId: number;
   clock: Clock;
   signal: AbortSignal;

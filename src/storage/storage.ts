@@ -104,6 +104,7 @@ export interface Runs {
   getSession(id: string): Promise<{ session: Session; invocation: Invocation; runId: string } | undefined>;
   saveSession(session: Session): Promise<void>;
   sessionsOf(runId: string): Promise<Session[]>;
+  countByStatus(): Promise<Record<RunStatus, number>>;
   /** Renames follow the repository's id. */
   renameRepository(repositoryId: number, repository: string): Promise<void>;
 }
@@ -143,6 +144,7 @@ export interface Effects {
   ): Promise<boolean>;
   ofRun(runId: string): Promise<EffectRow[]>;
   list(filter: { status?: EffectStatus; limit: number }): Promise<EffectRow[]>;
+  countByStatus(): Promise<Record<EffectStatus, number>>;
 }
 
 export interface Artifacts {

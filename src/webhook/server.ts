@@ -20,6 +20,8 @@ export interface ServerParts {
   health: Checks;
   /** What `/metrics` shows; the server adds its own counter to it. */
   metrics: Registry;
+  /** Brings it up to date before it is shown. */
+  collectMetrics?: () => Promise<void>;
   log: Log;
   maxBodyBytes?: number;
   /** Milliseconds within which a whole request must have arrived. GitHub itself gives up after 10 seconds. */
@@ -75,7 +77,7 @@ async function answer(
 }
 
 function routesOf(
-  { secret, intake, health, metrics, log }: ServerParts,
+  { secret, intake, health, metrics, collectMetrics, log }: ServerParts,
   maxBodyBytes: number,
 ): ReadonlyMap<string, Route> {
   const receive = createReceiver({
@@ -138,6 +140,7 @@ function routesOf(
       {
         methods: READ,
         async handle(_request, response) {
+          await collectMetrics?.();
           const text = await metrics.metrics();
           response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
         },

@@ -53,6 +53,7 @@ const FACTS: Readonly<Record<Standing['kind'], Facts>> = {
   not_triggered: { conclusion: 'skipped', mark: '⏭️', buttons: [] },
   stopped: { conclusion: 'cancelled', mark: '🚫', buttons: ['review'] },
   installation_gone: { conclusion: 'cancelled', mark: '🚫', buttons: [] },
+  shut_out: { conclusion: 'cancelled', mark: '🚫', buttons: ['review'] },
 };
 
 export function markOf(where: Standing): string {

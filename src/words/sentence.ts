@@ -70,6 +70,8 @@ function words(where: Standing, state: RunState, approval: Approval | null): str
       return where.by.length === 0 ? 'Cancelled' : `Cancelled by ${listed(where.by, 'and')}`;
     case 'installation_gone':
       return 'Stopped: the app was removed from this repository';
+    case 'shut_out':
+      return 'Stopped: GitHub refuses this app here';
     default:
       return unreachable(where);
   }
@@ -177,6 +179,8 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
     case 'not_triggered':
     case 'installation_gone':
       return undefined;
+    case 'shut_out':
+      return 'The installation was removed or suspended, or lost a permission; `/countersign review` tries again.';
     default:
       return unreachable(where);
   }

@@ -40,7 +40,8 @@ export type Standing =
   | { kind: 'retargeted' }
   | { kind: 'not_triggered' }
   | { kind: 'stopped'; by: readonly string[] }
-  | { kind: 'installation_gone' };
+  | { kind: 'installation_gone' }
+  | { kind: 'shut_out' };
 
 export function standing(state: RunState, approval: Approval | null): Standing {
   return isRunOver(state.run.status) ? ended(state) : alive(state, approval);
@@ -143,7 +144,10 @@ function stopped(code: ReasonCode | undefined, by: readonly string[]): Standing 
     case 'run.cancelled.not_triggered':
       return { kind: 'not_triggered' };
     case 'run.aborted.installation_gone':
+    case 'run.aborted.repository_gone':
       return { kind: 'installation_gone' };
+    case 'run.aborted.shut_out':
+      return { kind: 'shut_out' };
     default:
       return { kind: 'stopped', by };
   }

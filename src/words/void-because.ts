@@ -37,6 +37,8 @@ export function voidBecause(state: RunState, approval: Approval): string {
           )}.`;
     case 'installation_gone':
       return 'The app was removed from this repository.';
+    case 'shut_out':
+      return 'GitHub refuses this app here.';
     default: {
       const seen = approval.decision?.reasons.find(({ status }) => status === 'unmet');
       return seen ? inline(asSentence(seen.summary), 300) : 'It is asked anew.';

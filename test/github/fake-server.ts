@@ -3,8 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import type { GitHub } from '../../src/github/github.ts';
-import { createOctokitGitHub, type OctokitGitHubOptions } from '../../src/github/octokit/octokit-github.ts';
+import {
+  createOctokitGitHub,
+  type OctokitGitHub,
+  type OctokitGitHubOptions,
+} from '../../src/github/octokit/octokit-github.ts';
 import { createRequestValidator } from '../support/openapi/validator.ts';
 
 export const APP_ID = 4711;
@@ -33,7 +36,7 @@ export interface Received {
 }
 
 export interface Fake {
-  github: GitHub;
+  github: OctokitGitHub;
   /** In order, without the requests for tokens. */
   requests: Received[];
   tokensGiven: number;
@@ -65,7 +68,8 @@ export async function startFake(options: Partial<OctokitGitHubOptions> = {}): Pr
       body: text === '' ? undefined : JSON.parse(text),
     };
     const route = `${received.method} ${path.split('?')[0]}`;
-    const faults = validate(received);
+    // An address by id is one that GitHub itself gave, in a redirect.
+    const faults = path.startsWith('/repositories/') ? [] : validate(received);
     if (faults.length > 0) return void response.writeHead(400).end(faults.join('\n'));
     if (route === TOKEN_ROUTE) fake.tokensGiven++;
     else requests.push(received);

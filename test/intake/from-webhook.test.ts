@@ -37,6 +37,67 @@ const pr = (action: string, more: object = {}) => ({
   ...more,
 });
 
+const otherRepository = { id: 8, owner: 'acme', name: 'old' };
+maps('an installation', [
+  ...(
+    [
+      ['deleted', 'uninstalled'],
+      ['suspend', 'suspended'],
+    ] as const
+  ).map(
+    ([action, because]): Row => [
+      `${action} is installation.gone`,
+      'installation',
+      { action, repository: undefined },
+      events({ kind: 'installation.gone', installation_id: 5, because }),
+    ],
+  ),
+  ...['created', 'unsuspend', 'new_permissions_accepted'].map(
+    (action): Row => [`${action} is ignored`, 'installation', { action, repository: undefined }, ignored],
+  ),
+  [
+    'from which repositories are removed is repository.gone for each',
+    'installation_repositories',
+    {
+      action: 'removed',
+      repository: undefined,
+      repositories_removed: [{ id: 8, full_name: 'acme/old' }],
+    },
+    events({
+      kind: 'repository.gone',
+      installation_id: 5,
+      repository: otherRepository,
+      because: 'taken_out',
+    }),
+  ],
+  [
+    'to which repositories are added is ignored',
+    'installation_repositories',
+    { action: 'added', repository: undefined, repositories_removed: [] },
+    ignored,
+  ],
+]);
+
+maps('a repository', [
+  ...['deleted', 'archived', 'transferred'].map(
+    (action): Row => [
+      `${action} is repository.gone`,
+      'repository',
+      { action },
+      events({ kind: 'repository.gone', ...place, because: action }),
+    ],
+  ),
+  [
+    'renamed is repository.renamed',
+    'repository',
+    { action: 'renamed' },
+    events({ kind: 'repository.renamed', ...place }),
+  ],
+  ...['unarchived', 'privatized', 'publicized', 'edited', 'created'].map(
+    (action): Row => [`${action} is ignored`, 'repository', { action }, ignored],
+  ),
+]);
+
 maps('a pull request', [
   [
     'opened is pr.opened',

@@ -38,6 +38,7 @@ export function stepContext(
     },
     repo: { owner: 'acme', name: 'shop' },
     reader: noReader,
+    urgentReader: noReader,
     appId: 100,
     clock: { now: () => at(0) },
     signal: new AbortController().signal,

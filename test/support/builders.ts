@@ -3,7 +3,7 @@ import { parseChain } from '../../src/chain/parse.ts';
 import { defaultSettings } from '../../src/chain/settings.ts';
 import { formatFault } from '../../src/core/fault.ts';
 import type { Ids } from '../../src/core/ids.ts';
-import type { Event } from '../../src/event/event.ts';
+import type { RepositoryEvent } from '../../src/event/event.ts';
 import type { CiCheck } from '../../src/outcome/ci-result.ts';
 import { makeOutcome, type Outcome } from '../../src/outcome/outcome.ts';
 import { newRun } from '../../src/run/new-run.ts';
@@ -47,14 +47,14 @@ export function countingIds(): Ids {
   };
 }
 
-export function pullRequestEvent(more: { kind?: 'pr.opened' | 'pr.merged' } = {}): Event {
+export function pullRequestEvent(more: { kind?: 'pr.opened' | 'pr.merged' } = {}): RepositoryEvent {
   const place = { installation_id: 1, repository: { id: 2, owner: 'acme', name: 'shop' }, pull_request: 7 };
   return more.kind === 'pr.merged'
     ? { kind: 'pr.merged', ...place }
     : { kind: 'pr.opened', ...place, action: 'opened' };
 }
 
-export function manualEvent(chainName: string): Event {
+export function manualEvent(chainName: string): RepositoryEvent {
   return {
     kind: 'manual.fired',
     installation_id: 1,

@@ -64,5 +64,6 @@ export const STOPPED: Record<string, Scene> = {
     ]);
     return scene;
   })(),
+  'app shut out': cancelled('run.aborted.shut_out', 'GitHub refuses this app here'),
   'app removed': cancelled('run.aborted.installation_gone', 'the app was removed from this repository'),
 };

@@ -22,8 +22,8 @@ const dateOrNull = z.iso
   .nullish()
   .transform((text) => (text ? new Date(text) : null));
 
-/** For writes whose answer is of no use. */
-export const anythingSchema = z.unknown();
+/** For writes whose answer is of no use; but a page of HTML, with whatever status, is no sign that anything was done. */
+export const anythingSchema = z.record(z.string(), z.unknown()).or(z.array(z.unknown()));
 
 export const repositorySchema = z
   .object({ id: z.int(), default_branch: z.string() })

@@ -1,38 +1,38 @@
-import { createAppAuth } from '@octokit/auth-app';
-import { Octokit } from '@octokit/rest';
 import type { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
-import type { Log } from '../../core/log.ts';
-import { GitHubError } from '../github.ts';
+import { type AnsweredRequest, GitHubError, type Urgency } from '../github.ts';
+import type { Budget } from './budget.ts';
 import { RequestFailure, toFailure } from './failure.ts';
-import { type AnswerCache, bounded, conditional, type Fetch, REVALIDATED } from './transport.ts';
-
-/** One answer of GitHub, for counters. */
-export interface AnsweredRequest {
-  /** `undefined` for what the app asks about itself. */
-  installationId: number | undefined;
-  /** Method and route with the names of its parameters, so that there are few of them. */
-  route: string;
-  /** 0 when there was no answer. */
-  status: number;
-  durationMs: number;
-  /** It was a 304, which costs nothing of the hourly limit. */
-  revalidated: boolean;
-  /** What is left of the hourly limit, when GitHub said. */
-  remaining: number | undefined;
-}
+import type { Lane } from './lane.ts';
+import type { SignIn } from './sign-in.ts';
+import {
+  type AnswerCache,
+  bounded,
+  conditional,
+  type Fetch,
+  HeldBack,
+  paced,
+  REVALIDATED,
+  redirected,
+} from './transport.ts';
 
 export interface ClientDeps {
-  appId: number;
-  privateKey: string;
-  apiUrl: string;
-  userAgent: string;
   timeoutMs: number;
-  log: Log;
   clock: Clock;
   onAnswer: (answered: AnsweredRequest) => void;
+  /** The app itself kept a request from being sent. */
+  onHeldBack: (urgency: Urgency) => void;
   fetch: Fetch;
   cache: AnswerCache;
+}
+
+/** One installation of the app, or the app itself: all who ask GitHub for it share its token and its limits. */
+export interface Installation {
+  /** `undefined` for what only the app itself may ask. */
+  id: number | undefined;
+  signIn: SignIn;
+  budget: Budget;
+  lane: Lane;
 }
 
 /** No answer that is used is as large: 100 files with their patches are a few megabytes. */
@@ -76,71 +76,50 @@ export interface Client {
   list<T>(route: string, parameters: Parameters, page: z.ZodType<T[]>, max?: number): Promise<T[]>;
 }
 
-/** @param installationId left out for what only the app itself may ask */
-export function createClient(deps: ClientDeps, installationId?: number): Client {
-  const { clock, log } = deps;
-  let octokit = signedIn();
-
-  function signedIn(): Octokit {
-    const quiet = {
-      debug() {},
-      info() {},
-      warn: (message: string) => log.warn({ installation: installationId }, message),
-      error() {},
-    };
-    return new Octokit({
-      authStrategy: createAppAuth,
-      auth: {
-        appId: deps.appId,
-        privateKey: deps.privateKey,
-        ...(installationId !== undefined && { installationId }),
-      },
-      baseUrl: deps.apiUrl,
-      userAgent: deps.userAgent,
-      log: quiet,
-      request: { fetch: transport({}), log: quiet },
-    });
-  }
+export function createClient(deps: ClientDeps, installation: Installation, urgency: Urgency): Client {
+  const { clock } = deps;
+  const { id: installationId, signIn, budget, lane } = installation;
 
   function transport({ timeoutMs, maxBytes, beforeSending }: RequestOptions): Fetch {
-    const limited = bounded(deps.fetch, {
-      timeoutMs: timeoutMs ?? deps.timeoutMs,
-      maxBytes: maxBytes ?? MAX_ANSWER_BYTES,
-    });
+    const limited = redirected(
+      bounded(deps.fetch, {
+        timeoutMs: timeoutMs ?? deps.timeoutMs,
+        maxBytes: maxBytes ?? MAX_ANSWER_BYTES,
+      }),
+    );
     const guarded: Fetch = async (input, init) => {
       beforeSending?.();
       return limited(input, init);
     };
-    return conditional(guarded, deps.cache, String(installationId ?? 'app'));
+    const inTurn = paced(guarded, { budget, lane, urgency, clock });
+    return conditional(inTurn, deps.cache, String(installationId ?? 'app'));
   }
 
-  async function send(route: string, parameters: Parameters, options?: RequestOptions) {
+  async function send(route: string, parameters: Parameters, options: RequestOptions = {}) {
     refuseDots(route, parameters);
     const started = clock.now().getTime();
-    const note = (status: number, headers: Parameters) => {
-      const remaining = headers['x-ratelimit-remaining'];
-      deps.onAnswer({
-        installationId,
-        route,
-        status,
-        durationMs: clock.now().getTime() - started,
-        revalidated: headers[REVALIDATED] === 'true',
-        remaining: typeof remaining === 'string' ? Number(remaining) : undefined,
-      });
+    const note = (status: number, { revalidated = false, limited = false }) => {
+      const durationMs = clock.now().getTime() - started;
+      deps.onAnswer({ installationId, route, status, durationMs, revalidated, limited });
     };
     try {
-      const answered = await octokit.request(route, {
+      const answered = await signIn.octokit().request(route, {
         ...parameters,
         headers: { 'x-github-api-version': '2022-11-28' },
-        ...(options && { request: { fetch: transport(options) } }),
+        request: { fetch: transport(options) },
       });
-      note(answered.status, answered.headers);
+      note(answered.status, { revalidated: answered.headers[REVALIDATED] === 'true' });
       return answered;
     } catch (error) {
       const failure = toFailure(error, route, clock.now());
-      note(failure.status, {});
+      if (failure.cause instanceof HeldBack) {
+        deps.onHeldBack(urgency);
+        throw failure;
+      }
+      note(failure.status, { limited: failure.kind === 'rate_limited' });
+      if (failure.retryAt) budget.hold(failure.retryAt);
       // A token that GitHub has revoked would be used for the rest of its hour.
-      if (failure.status === 401) octokit = signedIn();
+      if (failure.status === 401) signIn.again();
       throw failure;
     }
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { messageOf } from '../../core/errors.ts';
 import { GitHubError, type GitHubErrorKind } from '../github.ts';
+import { HeldBack } from './transport.ts';
 
 /** A failed request, with what the adapter itself decides by. */
 export class RequestFailure extends GitHubError {
@@ -62,6 +63,17 @@ export function toFailure(error: unknown, route: string, now: Date): RequestFail
   const { request, response, message, cause } = parsed.data;
   const signIn = SIGN_IN.test(request.url);
   const place = { route: signIn ? SIGN_IN_ROUTE : route, signIn };
+  if (cause instanceof HeldBack) {
+    const { retryAt } = cause;
+    return new RequestFailure({
+      ...place,
+      kind: 'rate_limited',
+      status: 0,
+      said: cause.message,
+      retryAt,
+      cause,
+    });
+  }
   if (!response) {
     return new RequestFailure({ ...place, kind: 'unavailable', status: 0, said: words(message), cause });
   }
@@ -103,6 +115,9 @@ function isLimit(status: number, headers: Record<string, unknown>, message: stri
   );
 }
 
+/** Clocks differ: a moment that is past here would have everybody ask again at once, and again. */
+const SOONEST_MS = 1_000;
+
 /** `retry-after` is seconds or a date; `x-ratelimit-reset` is seconds since 1970 and only meant when none remain. */
 function retryAt(headers: Record<string, unknown>, now: Date): Date {
   const after = headers['retry-after'];
@@ -116,7 +131,7 @@ function retryAt(headers: Record<string, unknown>, now: Date): Date {
     typeof reset === 'string' ? Number(reset) * 1_000 : Number.NaN,
   ];
   const at = candidates.find((time) => Number.isFinite(new Date(time).getTime()));
-  return new Date(Math.max(at ?? now.getTime() + LIMIT_WAIT_MS, now.getTime()));
+  return new Date(Math.max(at ?? now.getTime() + LIMIT_WAIT_MS, now.getTime() + SOONEST_MS));
 }
 
 /** One line of at most 300 characters, without the link to GitHub's documentation. */

@@ -5,12 +5,15 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { CountersignError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { GitHub } from '../github.ts';
+import type { AnsweredRequest, GitHub, Standing, Urgency } from '../github.ts';
 import { createAppReader } from './app-reader.ts';
-import { type AnsweredRequest, type Client, createClient } from './client.ts';
+import { createBudget } from './budget.ts';
+import { type Client, createClient, type Installation } from './client.ts';
+import { createLane, GITHUB_LANE } from './lane.ts';
 import { merge } from './merge.ts';
 import { createReader } from './reader.ts';
-import type { CachedAnswer, Fetch } from './transport.ts';
+import { createSignIn } from './sign-in.ts';
+import { bounded, type CachedAnswer, type Fetch, unlessHeld } from './transport.ts';
 import { createWriter } from './writer.ts';
 
 export interface OctokitGitHubOptions {
@@ -21,24 +24,33 @@ export interface OctokitGitHubOptions {
   apiUrl: string;
   log: Log;
   clock: Clock;
-  metrics?: { answered(request: AnsweredRequest): void };
+  /** Told of every answer, and of every request that the app itself held back. */
+  metrics?: { answered(request: AnsweredRequest): void; heldBack(urgency: Urgency): void };
   fetch?: Fetch;
   /** For one request, in milliseconds; 10 s when not given. */
   timeoutMs?: number;
   /** For a merge, which GitHub may take long over; 30 s when not given. */
   mergeTimeoutMs?: number;
+  /** GitHub's own limit, nearly, when not given; for tests that live through hours in seconds. */
+  pointsPerMinute?: number;
+}
+
+export interface OctokitGitHub extends GitHub {
+  /** Of every installation that was asked about since the start. */
+  standings(): Standing[];
 }
 
 /** For all installations together. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 const LARGEST_CACHED_BYTES = 4 * 1024 * 1024;
+const LARGEST_TOKEN_BYTES = 1024 * 1024;
 
 /**
  * GitHub through Octokit, without its plugins for throttling and retries: when to try again is decided by the outbox
  * and the queue, which survive a restart.
  * @throws CountersignError when the private key is none.
  */
-export function createOctokitGitHub(options: OctokitGitHubOptions): GitHub {
+export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHub {
   const { appId, log, clock } = options;
   const privateKey = options.privateKey.replaceAll('\\n', '\n');
   refuseBadKey(privateKey);
@@ -47,13 +59,15 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): GitHub {
     maxEntrySize: LARGEST_CACHED_BYTES,
     sizeCalculation: ({ body }, key) => body.byteLength + key.length,
   });
-  const deps = {
+  const signInDeps = {
     appId,
     privateKey,
     apiUrl: options.apiUrl.replace(/\/+$/, ''),
     userAgent: `countersign/${version()}`,
-    timeoutMs: options.timeoutMs ?? 10_000,
     log,
+  };
+  const deps = {
+    timeoutMs: options.timeoutMs ?? 10_000,
     clock,
     cache,
     fetch: options.fetch ?? globalThis.fetch,
@@ -61,26 +75,50 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): GitHub {
       log.debug({ github: request }, 'GitHub answered');
       options.metrics?.answered(request);
     },
+    onHeldBack: (urgency: Urgency) => options.metrics?.heldBack(urgency),
   };
 
-  const clients = new Map<number, Client>();
-  const clientOf = (installationId: number): Client => {
-    const client = clients.get(installationId) ?? createClient(deps, installationId);
-    clients.set(installationId, client);
-    return client;
+  const installations = new Map<number | undefined, Installation & { clients: Record<Urgency, Client> }>();
+  const clientOf = (id: number | undefined, urgency: Urgency): Client => {
+    const known = installations.get(id);
+    if (known) return known.clients[urgency];
+    const pointsPerMinute = options.pointsPerMinute ?? GITHUB_LANE.pointsPerMinute;
+    const budget = createBudget();
+    const forTokens = bounded(deps.fetch, { timeoutMs: deps.timeoutMs, maxBytes: LARGEST_TOKEN_BYTES });
+    const installation: Installation = {
+      id,
+      signIn: createSignIn(signInDeps, id, unlessHeld(forTokens, { budget, clock })),
+      budget,
+      lane: createLane({ ...GITHUB_LANE, pointsPerMinute }),
+    };
+    const clients = {
+      person: createClient(deps, installation, 'person'),
+      run: createClient(deps, installation, 'run'),
+      background: createClient(deps, installation, 'background'),
+    };
+    installations.set(id, { ...installation, clients });
+    return clients[urgency];
   };
 
   return {
     appId,
-    app: createAppReader(createClient(deps)),
-    reader: (installationId) => createReader(clientOf(installationId)),
+    app: createAppReader(clientOf(undefined, 'background')),
+    reader: (installationId, urgency = 'run') => createReader(clientOf(installationId, urgency)),
     writer(installationId) {
-      const client = clientOf(installationId);
+      const client = clientOf(installationId, 'person');
       return {
         ...createWriter(client, appId),
         merge: (proof, message) => merge(client, clock, options.mergeTimeoutMs ?? 30_000, proof, message),
       };
     },
+    standings: () =>
+      [...installations.values()].map(({ id, budget, lane }) => ({
+        installationId: id,
+        hour: budget.figures(clock.now()),
+        heldUntil: budget.heldUntil(clock.now()),
+        inFlight: lane.inFlight(),
+        waiting: lane.waiting(),
+      })),
   };
 }
 

@@ -1,4 +1,8 @@
 import type { LRUCache } from 'lru-cache';
+import type { Clock } from '../../core/clock.ts';
+import type { Urgency } from '../github.ts';
+import type { Budget } from './budget.ts';
+import type { Lane } from './lane.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -31,6 +35,30 @@ export function bounded(fetch: Fetch, { timeoutMs, maxBytes }: Bounds): Fetch {
       chunks.push(chunk);
     }
     return answer(response.status, response.headers, Buffer.concat(chunks));
+  };
+}
+
+/** As many as GitHub leads a request on in a row at most: a renamed repository that was renamed again is one redirect. */
+const MAX_REDIRECTS = 3;
+
+/**
+ * A `fetch` that follows a redirect of a write as it was meant: a repository that was renamed or moved answers so. By the
+ * rules of `fetch` itself, a POST that is answered 301 would be repeated as a GET, whose success would pass for the write's.
+ * It goes nowhere but to the same host, since the token goes with it.
+ */
+export function redirected(fetch: Fetch): Fetch {
+  return async (input, init) => {
+    if (init?.method === undefined || init.method === 'GET') return fetch(input, init);
+    let url = new URL(String(input));
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+      const response = await fetch(url, { ...init, redirect: 'manual' });
+      if (response.status < 300 || response.status >= 400) return response;
+      await response.body?.cancel();
+      const next = new URL(response.headers.get('location') ?? url, url);
+      if (next.origin !== url.origin) throw new Error('GitHub leads to another host; that is not followed');
+      url = next;
+    }
+    throw new Error(`GitHub leads on more than ${MAX_REDIRECTS} times; that is not followed`);
   };
 }
 
@@ -72,6 +100,57 @@ export function conditional(fetch: Fetch, cache: AnswerCache, scope: string): Fe
     return answer(200, response.headers, body);
   };
 }
+
+/** The app itself did not send the request: the rest of the limit is kept for others, or GitHub asked for a break. */
+export class HeldBack extends Error {
+  readonly retryAt: Date;
+
+  constructor(retryAt: Date) {
+    super('not sent: GitHub’s rate limit of this installation is spent');
+    this.name = 'HeldBack';
+    this.retryAt = retryAt;
+  }
+}
+
+/** A `fetch` for tokens: their limit is the app's, not the installation's, but during a break there is no use for one. */
+export function unlessHeld(fetch: Fetch, { budget, clock }: { budget: Budget; clock: Clock }): Fetch {
+  return async (input, init) => {
+    const until = budget.heldUntil(clock.now());
+    if (until) throw new HeldBack(until);
+    return fetch(input, init);
+  };
+}
+
+/**
+ * A `fetch` that keeps to GitHub's limits: it waits for its turn in the lane, and refuses what the budget does not allow.
+ * @throws HeldBack
+ */
+export function paced(
+  fetch: Fetch,
+  { budget, lane, urgency, clock }: { budget: Budget; lane: Lane; urgency: Urgency; clock: Clock },
+): Fetch {
+  return async (input, init) => {
+    const isRead = init?.method === 'GET';
+    const mayBeFree = isRead && new Headers(init.headers).has('if-none-match');
+    const inFlight = lane.inFlight();
+    const refused = budget.refusedUntil({ urgency, mayBeFree, inFlight }, clock.now());
+    if (refused) throw new HeldBack(refused);
+    const answered = await lane.enter(urgency, isRead ? POINTS.read : POINTS.write);
+    try {
+      // GitHub may have asked for a break while this one waited.
+      const meanwhile = budget.refusedUntil({ urgency, mayBeFree, inFlight: 0 }, clock.now());
+      if (meanwhile) throw new HeldBack(meanwhile);
+      const response = await fetch(input, init);
+      budget.answered(response.headers);
+      return response;
+    } finally {
+      answered();
+    }
+  };
+}
+
+/** https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#calculating-points-for-the-secondary-rate-limit */
+const POINTS = { read: 1, write: 5 };
 
 function answer(status: number, headers: Headers, body: Uint8Array): Response {
   const mayHaveBody = ![204, 205, 304].includes(status);

@@ -108,6 +108,17 @@ export function effectsTable(db: Kysely<Database>): Effects {
       const rows = await (status === undefined ? query : query.where('status', '=', status)).execute();
       return rows.map(effectOf);
     },
+
+    async countByStatus() {
+      const counts = { pending: 0, done: 0, failed: 0 };
+      const rows = await db
+        .selectFrom('effects')
+        .select((eb) => ['status', eb.fn.countAll<number>().as('count')])
+        .groupBy('status')
+        .execute();
+      for (const row of rows) counts[row.status] = row.count;
+      return counts;
+    },
   };
 }
 

@@ -110,6 +110,20 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
       return rows.map(sessionOf);
     },
 
+    async countByStatus() {
+      const counts = Object.fromEntries(RUN_STATUSES.map((status) => [status, 0])) as Record<
+        RunStatus,
+        number
+      >;
+      const rows = await db
+        .selectFrom('chain_runs')
+        .select((eb) => ['status', eb.fn.countAll<number>().as('count')])
+        .groupBy('status')
+        .execute();
+      for (const row of rows) counts[row.status] = row.count;
+      return counts;
+    },
+
     async renameRepository(repositoryId, repository) {
       for (const table of ['chain_runs', 'pull_requests'] as const) {
         await db

@@ -99,6 +99,8 @@ export interface Actions {
   createIssue(repo: string, author: string, title: string, body?: string): Promise<number>;
   renameRepository(repo: string, name: string): Promise<void>;
   deleteRepository(repo: string): Promise<void>;
+  archiveRepository(repo: string): Promise<void>;
+  unarchiveRepository(repo: string): Promise<void>;
   /** Presses one of the buttons on a check run of the app. */
   clickAction(repo: string, checkRunId: number, actor: string, identifier: string): Promise<void>;
   rerequestCheck(repo: string, checkRunId: number, actor: string): Promise<void>;
@@ -183,6 +185,8 @@ export function createActions(state: State): Actions {
           changes: { repository: { name: { from } } },
         });
       }),
+    archiveRepository: (repo) => act(() => setArchived(state, repo, true)),
+    unarchiveRepository: (repo) => act(() => setArchived(state, repo, false)),
     deleteRepository: (repo) =>
       act(() => {
         const repository = state.repository(repo);
@@ -194,6 +198,13 @@ export function createActions(state: State): Actions {
     rerequestCheck: (repo, checkRunId, actor) =>
       act(() => rerequestCheckRun(state, runAt(state, repo, checkRunId), state.account(actor))),
   };
+}
+
+function setArchived(state: State, repo: string, archived: boolean): void {
+  const repository = state.repository(repo);
+  repository.archived = archived;
+  const action = archived ? 'archived' : 'unarchived';
+  emit(state, { repository, sender: repository.owner }, 'repository', { action });
 }
 
 function push(state: State, input: Push): string {

@@ -30,6 +30,11 @@ export class RateLimit {
     window.used = Math.min(window.used + 1, this.#limit);
   }
 
+  /** Somebody else used the hour up, down to so many requests, for everybody who has asked so far. */
+  leave(left: number): void {
+    for (const window of this.#windows.values()) window.used = this.#limit - left;
+  }
+
   headers(caller: Caller | undefined): Record<string, string> {
     const { limit, remaining, used, reset } = this.#figures(caller);
     return {

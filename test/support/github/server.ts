@@ -61,6 +61,10 @@ export class ApiServer {
     this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
+  leaveOfTheHour(left: number): void {
+    this.#rate.leave(left);
+  }
+
   onRequest(listener: (request: ObservedRequest) => void): void {
     this.#listeners.push(listener);
   }
@@ -120,11 +124,15 @@ export class ApiServer {
     try {
       incoming.body = parseBody(text);
       incoming.caller = this.#auth.identify(incoming.headers.authorization);
+      if (incoming.caller?.kind === 'installation' && incoming.caller.installation.suspendedAt)
+        throw new ApiError(403, 'This installation has been suspended');
       this.#rate.refuseWhenSpent(incoming.caller);
       if (incoming.url.pathname === '/rate_limit')
         return { status: 200, body: this.#rate.view(incoming.caller) };
       const path = this.#currentPath(incoming);
       if (typeof path !== 'string') return path;
+      if (incoming.method !== 'GET' && this.#isArchived(path))
+        throw new ApiError(403, 'Repository was archived so is read-only.');
       const handle = this.#router.match(incoming.method, path);
       if (!handle) throw new ApiError(404, 'Not Found');
       return handle({
@@ -138,6 +146,11 @@ export class ApiServer {
     } catch (error) {
       return refusal(error);
     }
+  }
+
+  #isArchived(path: string): boolean {
+    const [, owner = '', name = ''] = /^\/repos\/([^/]+)\/([^/]+)/.exec(path) ?? [];
+    return this.#state.findRepository(owner, name)?.archived === true;
   }
 
   /** The path under the repository's present name, or the redirect GitHub sends for a former one. */

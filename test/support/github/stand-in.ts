@@ -54,6 +54,11 @@ export interface GitHubStandIn extends Actions, Reader {
   installApp(owner: string, options?: { repositories?: readonly string[] }): number;
   /** Removes the installation, with its tokens. */
   uninstallApp(owner: string): void;
+  /** Suspends the installation: its tokens are refused, and it is sent nothing. */
+  suspendApp(owner: string): void;
+  unsuspendApp(owner: string): void;
+  /** Makes every token of the app's installations worthless; new ones are given as before. */
+  revokeTokens(): void;
   setPermission(repo: string, login: string, role: Role | 'none'): void;
   /** Contexts that must be green before anything is merged into the branch. */
   requireChecks(repo: string, branch: string, contexts: readonly string[]): void;
@@ -71,6 +76,9 @@ export interface GitHubStandIn extends Actions, Reader {
 
   /** Makes the next `times` (default: all) matching API requests fail; the first matching fault decides. @returns takes it back. */
   fail(match: FaultMatch, how: Fault, times?: number): () => void;
+
+  /** Leaves so many requests of the hour; the app learns of it with its next answer. */
+  leaveOfTheHour(left: number): void;
 
   readonly merges: readonly MergeRecord[];
   readonly requests: readonly ReceivedRequest[];
@@ -159,6 +167,7 @@ export async function startGitHub(options: StandInOptions = {}): Promise<GitHubS
     ...createWorldBuilder(state, auth),
     ...createDeliveryDesk(webhooks),
     fail: (match, how, times = Number.POSITIVE_INFINITY) => faults.add(match, how, times),
+    leaveOfTheHour: (left) => server.leaveOfTheHour(left),
     merges: state.merges,
     requests: server.requests,
     onRequest: (listener) => server.onRequest(listener),
@@ -198,6 +207,9 @@ type WorldBuilder = Pick<
   | 'addRepository'
   | 'installApp'
   | 'uninstallApp'
+  | 'suspendApp'
+  | 'unsuspendApp'
+  | 'revokeTokens'
   | 'setPermission'
   | 'requireChecks'
 >;
@@ -233,13 +245,23 @@ function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
       return installation.id;
     },
     uninstallApp(owner) {
-      const installation = [...state.installations.values()].find(
-        ({ account }) => account.login.toLowerCase() === owner.toLowerCase(),
-      );
-      if (!installation) throw new Error(`The app is not installed on ${owner}.`);
+      const installation = installationOn(state, owner);
       announceInstallation(state, installation, 'deleted');
       state.installations.delete(installation.id);
       auth.revoke(installation);
+    },
+    suspendApp(owner) {
+      const installation = installationOn(state, owner);
+      announceInstallation(state, installation, 'suspend');
+      installation.suspendedAt = state.now();
+    },
+    unsuspendApp(owner) {
+      const installation = installationOn(state, owner);
+      installation.suspendedAt = undefined;
+      announceInstallation(state, installation, 'unsuspend');
+    },
+    revokeTokens() {
+      for (const installation of state.installations.values()) auth.revoke(installation);
     },
     setPermission(repo, login, role) {
       const { collaborators } = state.repository(repo);
@@ -253,7 +275,19 @@ function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
   };
 }
 
-function announceInstallation(state: State, installation: Installation, action: 'created' | 'deleted'): void {
+function installationOn(state: State, owner: string): Installation {
+  const installation = [...state.installations.values()].find(
+    ({ account }) => account.login.toLowerCase() === owner.toLowerCase(),
+  );
+  if (!installation) throw new Error(`The app is not installed on ${owner}.`);
+  return installation;
+}
+
+function announceInstallation(
+  state: State,
+  installation: Installation,
+  action: 'created' | 'deleted' | 'suspend' | 'unsuspend',
+): void {
   state.webhooks.send('installation', action, {
     action,
     installation: viewInstallation(state, installation),

@@ -44,6 +44,7 @@ export interface Installation {
   /** Ids of the chosen repositories; `undefined` for all of the account's. */
   readonly selected: Set<number> | undefined;
   readonly createdAt: Date;
+  suspendedAt?: Date | undefined;
 }
 
 export interface Label {
@@ -56,6 +57,8 @@ export interface Repository {
   readonly id: number;
   readonly owner: Account;
   name: string;
+  /** GitHub takes no writes for it. */
+  archived?: boolean;
   readonly private: boolean;
   readonly defaultBranch: string;
   readonly mergeMethods: ReadonlySet<MergeMethod>;

@@ -12,7 +12,7 @@ export function emit(
 ): void {
   const { repository, sender } = about;
   const installation = state.installationOf(repository);
-  if (!installation) return;
+  if (!installation || installation.suspendedAt) return;
   state.webhooks.send(event, payload.action, {
     ...payload,
     repository: payload.repository ?? viewRepository(state, repository),

@@ -69,6 +69,7 @@ export function appRoutes(router: Router): void {
 function createToken(call: Call): Reply {
   const { state } = call;
   const installation = installationIn(call);
+  if (installation.suspendedAt) throw new ApiError(403, 'This installation has been suspended');
   const wanted = parse(TokenRequest, call.body);
   const permissions: Permissions = wanted.permissions
     ? { metadata: 'read', ...wanted.permissions }

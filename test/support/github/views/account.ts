@@ -111,6 +111,6 @@ export function viewInstallation(
     has_multiple_single_files: false,
     single_file_paths: [],
     suspended_by: null,
-    suspended_at: null,
+    suspended_at: installation.suspendedAt ? iso(installation.suspendedAt) : null,
   };
 }

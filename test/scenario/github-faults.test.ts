@@ -1,0 +1,105 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvals,
+  CI_AND_MERGE,
+  countersign,
+  headline,
+  MERGE_ONLY,
+  open,
+  ownChecks,
+  react,
+  reportCi,
+  said,
+  start,
+} from './support.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const HTML = { 'content-type': 'text/html' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** What a GitHub that is not well answers; none of it is done. */
+const FAULTS = [
+  ['a 502', { status: 502 }],
+  ['a connection that is reset', 'reset'],
+  ['an answer that never comes', 'hang'],
+  ['a page of HTML with 200', { status: 200, headers: HTML, body: '<html>Unicorn!</html>' }],
+  ['JSON that breaks off', { status: 200, headers: JSON_TYPE, body: '{"id": 12, "nod' }],
+  ['JSON of another type', { status: 200, headers: { 'content-type': 'text/plain' }, body: '{"id": 12}' }],
+  ['an empty answer', { status: 200, headers: JSON_TYPE, body: '' }],
+] as const;
+
+test.each(FAULTS)(
+  '%s, again and again, holds a merge up and neither loses nor doubles a thing',
+  async (_, how) => {
+    const harness = await start({ chain: MERGE_ONLY, github: { timeoutMs: 150, mergeTimeoutMs: 150 } });
+    const { github } = harness;
+    const writes = ['/comments', '/check-runs', '/merge'];
+    github.fail(({ method, path }) => method === 'GET' && /\/pulls\/\d+$/.test(path), how, 2);
+    for (const end of writes)
+      github.fail(({ method, path }) => method !== 'GET' && path.endsWith(end), how, 1);
+    const { number, headSha } = await open(harness);
+    await harness.advance(20_000);
+    await countersign(harness, number);
+    await harness.advance(20_000);
+    expect(github.merges).toMatchObject([{ number, headSha }]);
+    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(github.comments(REPO, number).map(headline).sort()).toEqual([
+      '🎉 Countersigned and merged',
+      '🎉 Merged: countersigned by mia',
+    ]);
+  },
+);
+
+test('a merge whose answer never comes, but which was made, is recorded as ours and made once', async () => {
+  const harness = await start({ chain: MERGE_ONLY, github: { mergeTimeoutMs: 150 } });
+  const { github } = harness;
+  const isMerge = ({ method, path }: { method: string; path: string }) =>
+    method === 'PUT' && path.endsWith('/merge');
+  github.fail(isMerge, { delayMs: 100 }, 1);
+  github.fail(isMerge, 'hang');
+  const { number, headSha } = await open(harness);
+  await countersign(harness, number);
+  await harness.advance(20_000);
+  expect(github.merges).toHaveLength(1);
+  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+});
+
+test('tokens that are revoked are asked for anew, and nobody notices', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  // A token of the last few seconds that is refused is tried again in place, as GitHub may still be spreading it.
+  vi.setSystemTime(Date.now() + 60_000);
+  github.revokeTokens();
+  await react(harness, number, 'mia');
+  await harness.advance(20_000);
+  expect(github.merges).toMatchObject([{ number, headSha }]);
+  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+});
+
+test('what GitHub cannot be made to answer is given up, and the check run says after what', async () => {
+  const harness = await start({ chain: CI_AND_MERGE });
+  const { github } = harness;
+  const back = github.fail(({ method, path }) => method === 'GET' && path.includes('/check-runs'), {
+    status: 500,
+  });
+  const { number, headSha } = await open(harness);
+  await harness.advance(600_000);
+  expect(ownChecks(harness, headSha)).toMatchObject([{ conclusion: 'failure' }]);
+  expect(ownChecks(harness, headSha)[0]?.summary).toContain(
+    'gave up after several tries: GET /repos/{owner}/{repo}/commits/{ref}/check-runs: GitHub answered 500',
+  );
+
+  back();
+  await github.comment(REPO, number, 'ada', '/countersign rerun');
+  await reportCi(harness, headSha, 'success');
+  await harness.advance(A_LOOK);
+  expect(approvals(harness, number)).toHaveLength(1);
+});

@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest';
+import { WEBHOOK_PATH } from '../../src/webhook/server.ts';
+import { type Harness, REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvals,
+  countersign,
+  isAboutRepository,
+  MERGE_ONLY,
+  open,
+  ownChecks,
+  react,
+  start,
+} from './support.ts';
+
+const MINUTE = 60_000;
+const INSTALLATION = 51_000_001;
+
+async function runs({ app }: Harness): Promise<(string | undefined)[][]> {
+  const found = await app.storage.read.runs.list({ limit: 10 });
+  return found.map(({ status, reason }) => [status, reason?.code, reason?.summary]);
+}
+
+/** A webhook that GitHub would send although nothing of it has happened in the stand-in. */
+async function tell({ github, app, settle }: Harness, event: string, payload: object): Promise<void> {
+  const { headers, body } = github.signedDelivery(event, payload);
+  const answer = await fetch(`${app.url}${WEBHOOK_PATH}`, { method: 'POST', headers, body });
+  expect(answer.status).toBe(202);
+  await settle();
+}
+
+/** What is asked of GitHub while so much time passes. */
+async function asked(harness: Harness, ms: number): Promise<string[]> {
+  const before = harness.github.requests.length;
+  await harness.advance(ms);
+  const about = harness.github.requests.slice(before).filter(isAboutRepository);
+  return about.map(({ method, path }) => `${method} ${path}`);
+}
+
+test('a suspended installation ends its runs, is asked nothing, and goes on with the next event after it', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number } = await open(harness);
+  await harness.advance(A_LOOK);
+  await react(harness, number, 'mia');
+  const before = github.requests.length;
+  github.suspendApp('octo');
+  await github.settle();
+  await harness.advance(10 * MINUTE);
+  expect(github.requests.slice(before).filter(isAboutRepository)).toEqual([]);
+  expect(await runs(harness)).toEqual([
+    ['aborted', 'run.aborted.installation_gone', 'the app’s installation was suspended'],
+  ]);
+
+  github.unsuspendApp('octo');
+  await github.addLabel(REPO, number, 'ada', 'ready');
+  await harness.advance(A_LOOK);
+  expect(github.merges).toEqual([]);
+  await countersign(harness, number);
+  expect(github.merges).toMatchObject([{ number }]);
+});
+
+test('a repository that is archived ends its runs, is written nothing, and goes on when it is unarchived', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  await github.archiveRepository(REPO);
+  expect(await asked(harness, 10 * MINUTE)).toEqual([]);
+  expect((await runs(harness))[0]?.slice(0, 2)).toEqual(['aborted', 'run.aborted.repository_gone']);
+
+  await github.unarchiveRepository(REPO);
+  await github.addLabel(REPO, number, 'ada', 'ready');
+  await harness.advance(A_LOOK);
+  await countersign(harness, number);
+  expect(github.merges).toMatchObject([{ headSha }]);
+});
+
+test('a repository that is taken out of the installation ends its own runs and no others', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const other = github.addRepository({
+    owner: 'octo',
+    name: 'other',
+    files: { '.github/countersign/chains/pr-review.yaml': MERGE_ONLY },
+  });
+  await open(harness);
+  await github.openPullRequest({
+    repo: 'octo/other',
+    author: 'ada',
+    branch: 'b',
+    title: 'B',
+    files: { 'b.txt': 'b\n' },
+  });
+  await harness.advance(A_LOOK);
+  await tell(harness, 'installation_repositories', {
+    action: 'removed',
+    installation: { id: INSTALLATION },
+    repositories_removed: [{ id: other.id, full_name: 'octo/other' }],
+  });
+  const found = await harness.app.storage.read.runs.list({ limit: 10 });
+  expect(Object.fromEntries(found.map(({ repository, status }) => [repository, status]))).toEqual({
+    [REPO]: 'waiting_approval',
+    'octo/other': 'aborted',
+  });
+});
+
+test.each([
+  ['another installation', INSTALLATION + 1, 'waiting_approval'],
+  ['this installation', INSTALLATION, 'aborted'],
+])('the end of %s is not that of others', async (_, id, status) => {
+  const harness = await start({ chain: MERGE_ONLY });
+  await open(harness);
+  await tell(harness, 'installation', { action: 'deleted', installation: { id } });
+  expect((await runs(harness)).map(([so]) => so)).toEqual([status]);
+});
+
+test('a repository that moves to another owner’s installation ends what the old one had begun', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  await open(harness);
+  const [run] = await harness.app.storage.read.runs.list({ limit: 1 });
+  const repository = { id: run?.repositoryId, name: 'app', owner: { login: 'new-owner' } };
+  await tell(harness, 'repository', {
+    action: 'transferred',
+    installation: { id: INSTALLATION + 1 },
+    repository,
+  });
+  expect((await runs(harness))[0]?.slice(0, 2)).toEqual(['aborted', 'run.aborted.repository_gone']);
+});
+
+test('a repository that is renamed while it waits for a countersign is merged under its new name', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  await github.renameRepository(REPO, 'shop');
+  await harness.advance(A_LOOK);
+  const question = github
+    .comments('octo/shop', number)
+    .find(({ body }) => body.includes('countersign:approval'));
+  await github.react('octo/shop', question?.id ?? 0, 'mia', 'rocket');
+  await harness.advance(A_LOOK);
+  expect(github.merges).toMatchObject([{ number, headSha }]);
+  expect(github.comments('octo/shop', number)).toHaveLength(2);
+  const [run] = await harness.app.storage.read.runs.list({ limit: 1 });
+  expect(run?.repository).toBe('octo/shop');
+});
+
+test('what was wished for under a former name arrives, although nobody told of the rename', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const back = github.fail(({ method }) => method === 'POST', { status: 503 });
+  const { number, headSha } = await open(harness);
+  github.holdDeliveries();
+  await github.renameRepository(REPO, 'shop');
+  back();
+  await harness.advance(MINUTE);
+  expect(github.comments('octo/shop', number)).toHaveLength(2);
+  expect(github.checkRuns('octo/shop', headSha).map(({ app }) => app)).toEqual([github.app.slug]);
+});
+
+test('an app that loses a permission says so where it still may', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  github.fail(({ method, path }) => method === 'GET' && path.includes('/issues/comments/'), {
+    status: 403,
+    body: { message: 'Resource not accessible by integration' },
+  });
+  await harness.advance(10 * MINUTE);
+  expect((await runs(harness)).map(([, code]) => code)).toEqual(['run.aborted.shut_out']);
+  expect(ownChecks(harness, headSha).map(({ title }) => title)).toEqual([
+    'Stopped: GitHub refuses this app here',
+  ]);
+  expect(approvals(harness, number)).toHaveLength(1);
+});

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { A_LOOK, countersign, MERGE_ONLY, open, start } from './support.ts';
+
+const page = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
+
+test('docs/metrics.md names every metric of this app, and no other', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const text = await (await fetch(`${harness.app.url}/metrics`)).text();
+  const shown = [...text.matchAll(/^# TYPE (countersign_\w+)/gm)].map(([, name]) => name).sort();
+  const named = [...page.matchAll(/^\| `(countersign_\w+)/gm)].map(([, name]) => name).sort();
+  expect(named).toEqual(shown);
+});
+
+test('the metrics count what was done, and name nobody and no place', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { number, headSha } = await open(harness);
+  await countersign(harness, number);
+  await harness.advance(A_LOOK);
+  const text = await (await fetch(`${harness.app.url}/metrics`)).text();
+  const value = (name: string) =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${name} `))
+        ?.slice(name.length + 1),
+    );
+
+  expect(value('countersign_runs{status="completed"}')).toBe(1);
+  expect(value('countersign_effects{status="pending"}')).toBe(0);
+  expect(value('countersign_effects{status="done"}')).toBe(4);
+  expect(value('countersign_deliveries{status="done"}')).toBe(harness.github.deliveries.length);
+  expect(value('countersign_database_up')).toBe(1);
+  expect(value('countersign_oldest_due_job_age_seconds')).toBe(0);
+  const merge = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
+  expect(value(`countersign_github_requests_total{route="${merge}",status="200"}`)).toBe(1);
+  const notModified = harness.github.requests.filter(({ status }) => status === 304);
+  expect(value('countersign_github_unchanged_total')).toBe(notModified.length);
+  expect(value('process_resident_memory_bytes')).toBeGreaterThan(0);
+  for (const name of ['octo', 'mia', 'ada', headSha, 'ghs_']) expect(text).not.toContain(name);
+});
+
+test('with a database that does not answer, the rest can still be read', async () => {
+  const harness = await start();
+  await harness.app.storage.close();
+  const answer = await fetch(`${harness.app.url}/metrics`);
+  expect(answer.status).toBe(200);
+  expect(await answer.text()).toMatch(/^countersign_database_up 0$/m);
+});

@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+import { explain, explainText } from '../../src/run/explain.ts';
+import type { Run } from '../../src/run/run.ts';
+import { type Harness, REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvals,
+  CI_AND_MERGE,
+  countersign,
+  GREETING,
+  headline,
+  isAboutRepository,
+  MERGE_ONLY,
+  open,
+  react,
+  reportCi,
+  said,
+  start,
+} from './support.ts';
+
+const MINUTE = 60_000;
+
+async function runOf({ app }: Harness, pullRequest: number): Promise<Run | undefined> {
+  return (await app.storage.read.runs.list({ limit: 100 })).find((run) => run.pullRequest === pullRequest);
+}
+
+async function whyOf(harness: Harness, number: number): Promise<string> {
+  const { read } = harness.app.storage;
+  const run = await runOf(harness, number);
+  const state = run && (await read.runs.load(run.id));
+  return state ? explainText(explain(state, (await read.approvals.ofRun(state.run.id)).at(-1) ?? null)) : '';
+}
+
+/** The value of a metric, with its labels as they are written. */
+async function metric({ app }: Harness, name: string): Promise<number | undefined> {
+  const page = await (await fetch(`${app.url}/metrics`)).text();
+  const line = page.split('\n').find((one) => one.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length + 1));
+}
+
+test('with an hour nearly spent, a countersign is merged at once, and a new pull request is read after it', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const first = await open(harness);
+  await harness.advance(A_LOOK);
+  github.leaveOfTheHour(249);
+
+  const second = await open(harness, { branch: 'later', files: { 'src/later.ts': GREETING } });
+  await harness.advance(A_LOOK);
+  expect(await runOf(harness, second.number)).toBeUndefined();
+  const refused = github.requests.filter(({ status }) => status === 403);
+
+  await countersign(harness, first.number);
+  expect(github.merges).toMatchObject([{ number: first.number, by: github.app.botLogin }]);
+  expect(refused).toEqual([]);
+
+  await harness.advance(61 * MINUTE);
+  expect(approvals(harness, second.number).map(headline)).toEqual(['✍️ May this be merged?']);
+  await countersign(harness, second.number);
+  expect(github.merges).toHaveLength(2);
+  expect(github.requests.filter(({ status }) => status === 403)).toEqual([]);
+});
+
+test('work that waits for the new hour asks nothing in between, and the metrics say what waits', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  await open(harness);
+  await harness.app.queue.idle();
+  github.leaveOfTheHour(240);
+  await open(harness, { branch: 'later', files: { 'src/later.ts': GREETING } });
+  await harness.advance(A_LOOK);
+  expect(await metric(harness, 'countersign_github_waiting_jobs{kind="delivery"}')).toBe(1);
+  expect(await metric(harness, 'countersign_github_limit{installation="51000001"}')).toBe(5_000);
+  expect(await metric(harness, 'countersign_github_remaining{installation="51000001"}')).toBeLessThan(250);
+  const held = await metric(harness, 'countersign_github_held_back_total{urgency="run"}');
+  expect(held).toBeGreaterThan(0);
+
+  const before = github.requests.length;
+  await harness.advance(10 * MINUTE);
+  const reads = github.requests
+    .slice(before)
+    .filter(isAboutRepository)
+    .filter(({ path }) => !path.includes('/issues/comments/'));
+  expect(reads.filter(({ path, status }) => !path.endsWith('/pulls/1') || status !== 304)).toEqual([]);
+  expect(await metric(harness, 'countersign_github_held_back_total{urgency="run"}')).toBe(held);
+});
+
+test('a spent hour is said in why while it holds, and by nothing that costs a request', async () => {
+  const harness = await start({ chain: CI_AND_MERGE });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await reportCi(harness, headSha, 'pending');
+  await harness.advance(A_LOOK);
+  const reset = Math.ceil(harness.clock.now().getTime() / 1_000) + 40 * 60;
+  const spent = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) };
+  const body = { message: 'API rate limit exceeded for installation.' };
+  const back = github.fail(() => true, { status: 403, headers: spent, body });
+  await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
+  await harness.advance(A_LOOK);
+  const time = new Date(Math.ceil(reset / 60) * MINUTE).toISOString().slice(11, 16);
+  const sentence = `… GitHub’s rate limit of this installation is spent; work goes on at ${time} UTC`;
+  expect(await whyOf(harness, number)).toContain(sentence);
+  const before = github.requests.length;
+  await harness.advance(30 * MINUTE);
+  expect(github.requests.slice(before).filter(isAboutRepository)).toEqual([]);
+  expect(await whyOf(harness, number)).toContain(sentence);
+
+  back();
+  await harness.advance(15 * MINUTE);
+  expect(await whyOf(harness, number)).not.toContain('rate limit');
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+});
+
+test('a merge call that meets a limit merges on facts read after it, and not on those from before', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  const isMerge = ({ method, path }: { method: string; path: string }) =>
+    method === 'PUT' && path.endsWith('/merge');
+  const reaction = await react(harness, number, 'mia');
+  github.fail(isMerge, { status: 429, headers: { 'retry-after': '60' }, body: { message: 'slow down' } }, 1);
+  await harness.advance(A_LOOK);
+  const [question] = approvals(harness, number);
+  await github.unreact(REPO, question?.id ?? 0, reaction);
+  const before = github.requests.length;
+  await harness.advance(50_000);
+  expect(github.requests.slice(before).filter(isAboutRepository)).toEqual([]);
+  await harness.advance(30_000);
+  expect(github.requests.filter(isMerge)).toHaveLength(1);
+  expect(said(harness, headSha)[0]).toMatch(/^in_progress: /);
+});
+
+test('a merge by hand while ours waits for a limit is not taken for ours', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await react(harness, number, 'mia');
+  github.fail(
+    ({ method }) => method === 'PUT',
+    { status: 429, headers: { 'retry-after': '60' }, body: { message: 'slow down' } },
+    1,
+  );
+  await harness.advance(A_LOOK);
+  github.holdDeliveries();
+  await github.mergePullRequest(REPO, number, 'max', 'merge');
+  await harness.advance(2 * MINUTE);
+  await github.releaseDeliveries();
+  await harness.advance(A_LOOK);
+  expect(github.merges).toMatchObject([{ by: 'max' }]);
+  expect(said(harness, headSha)).toEqual(['cancelled: Stopped: somebody merged the pull request by hand']);
+});

@@ -316,12 +316,12 @@ describe('a merge', () => {
   });
 
   it('may take longer than other requests', async () => {
-    const { on, writer } = await start({ timeoutMs: 50 });
+    const { on, writer } = await start({ timeoutMs: 200 });
     on(MERGE, (_, response) => {
       setTimeout(() => {
         response.writeHead(200, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ merged: true, sha: SHA }));
-      }, 200);
+      }, 500);
       return undefined;
     });
     expect(await writer.merge(proofAt(NOW), {})).toMatchObject({ kind: 'merged' });

@@ -1,9 +1,25 @@
 import { startApp } from './app.ts';
 import { type Environment, readConfig } from './config.ts';
+import { systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
-import { createLog } from './core/log.ts';
+import { createLog, type Log } from './core/log.ts';
 import { offerSetup } from './setup.ts';
-import { badSettings, cannotStart, listening, setupOffered, stopping } from './words/process.ts';
+import { claimDatabase } from './storage/open.ts';
+import {
+  badSettings,
+  cannotStart,
+  listening,
+  servedByAnother,
+  setupOffered,
+  stopping,
+  waitingFor,
+} from './words/process.ts';
+
+/**
+ * How long a process waits for the one before it to let go of the database, in milliseconds: longer than that one
+ * takes to end what is under way, so that a restart in which both overlap goes through.
+ */
+const PATIENCE_MS = 15_000;
 
 /** Whether the app runs; if not, why: the message ends with a line end and is ready to be shown. */
 export type Started = { ok: true } | { ok: false; code: string; message: string };
@@ -12,7 +28,7 @@ export type Started = { ok: true } | { ok: false; code: string; message: string 
  * Runs the app until the process is told to stop (SIGTERM, SIGINT), or offers the setup page when no App is registered.
  * Resolves once either listens, or with what keeps it from that.
  */
-export async function serve(env: Environment): Promise<Started> {
+export async function serve(env: Environment, patienceMs = PATIENCE_MS): Promise<Started> {
   const read = readConfig(env);
   if (!read.ok) return { ok: false, code: 'config.invalid', message: badSettings(read.faults) };
   const { config } = read;
@@ -23,21 +39,39 @@ export async function serve(env: Environment): Promise<Started> {
   }
   const log = createLog(config.logLevel);
   try {
-    const app = await startApp(config, log);
-    log.info({ url: app.url }, listening(app.url));
-
-    let told = false;
-    const stop = (signal: string) => {
-      if (told) return;
-      told = true;
-      log.info({ signal }, stopping);
-      void app.stop();
-    };
-    process.once('SIGTERM', stop);
-    process.once('SIGINT', stop);
-    return { ok: true };
+    const claim = await claimDatabase(config.databaseUrl, {
+      clock: systemClock,
+      patienceMs,
+      onWait: (holder) => log.warn({ holder }, waitingFor(holder, patienceMs)),
+    });
+    if (!claim.ok) return refusal('storage.served_by_another', servedByAnother(claim.holder));
+    try {
+      const app = await startApp(config, log);
+      stopWhenTold(log, () => app.stop().finally(claim.release));
+      log.info({ url: app.url }, listening(app.url));
+      return { ok: true };
+    } catch (error) {
+      claim.release();
+      throw error;
+    }
   } catch (error) {
     if (!(error instanceof CountersignError)) throw error;
-    return { ok: false, code: error.code, message: cannotStart(error.message) };
+    return refusal(error.code, error.message);
   }
+}
+
+function refusal(code: string, because: string): Started {
+  return { ok: false, code, message: cannotStart(because) };
+}
+
+function stopWhenTold(log: Log, stop: () => Promise<void>): void {
+  let told = false;
+  const onSignal = (signal: string) => {
+    if (told) return;
+    told = true;
+    log.info({ signal }, stopping);
+    void stop();
+  };
+  process.once('SIGTERM', onSignal);
+  process.once('SIGINT', onSignal);
 }

@@ -3,12 +3,13 @@ import BetterSqlite3 from 'better-sqlite3';
 import { systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import { type AppliedMigration, pendingMigrations, readMigrations } from '../storage/migrate.ts';
-import { openStorage } from '../storage/open.ts';
+import { claimDatabase, openStorage } from '../storage/open.ts';
 import { sqliteFailure } from '../storage/sqlite/failure.ts';
 import { SQLITE_MIGRATIONS } from '../storage/sqlite/open.ts';
 import { SqliteStorage } from '../storage/sqlite/storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { IN_MEMORY, noDatabase, olderDatabase } from '../words/cli.ts';
+import { migrateLater } from '../words/process.ts';
 import type { Migrated } from './context.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
@@ -41,12 +42,17 @@ export async function withDatabase<T>(
   });
 }
 
-/** @throws CountersignError when the database is newer than this program, or a migration fails. */
+/**
+ * @throws CountersignError when the database is newer than this program, an app of the version before serves it, or a
+ * migration fails.
+ */
 export async function migrate(url: string): Promise<Migrated> {
   const path = pathOf(url);
   return failingClearly(path, async () => {
     const before = existsSync(path) ? appliedTo(path) : [];
-    await (await openStorage(url, { clock: systemClock })).close();
+    if (pendingMigrations(readMigrations(SQLITE_MIGRATIONS), before).length > 0) {
+      await alone(url, async () => (await openStorage(url, { clock: systemClock })).close());
+    }
     const known = new Set(before.map(({ version }) => version));
     const after = appliedTo(path);
     return {
@@ -70,6 +76,17 @@ export async function backup(url: string, file: string): Promise<{ database: str
     }
     return { database: path, bytes: statSync(file).size };
   });
+}
+
+/** Does what must not happen beneath a running app. */
+async function alone(url: string, work: () => Promise<void>): Promise<void> {
+  const claim = await claimDatabase(url, { clock: systemClock, patienceMs: 0, onWait() {} });
+  if (!claim.ok) throw new CountersignError('storage.served_by_another', migrateLater(claim.holder));
+  try {
+    await work();
+  } finally {
+    claim.release();
+  }
 }
 
 function pathOf(url: string): string {

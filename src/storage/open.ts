@@ -1,9 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Blobs } from './blobs.ts';
 import { createFileBlobs } from './files/file-blobs.ts';
 import { openSqlite, openThrowAwaySqlite } from './sqlite/open.ts';
+import { type Claim, claimToServe, type Holder } from './sqlite/serving.ts';
 import type { Storage } from './storage.ts';
+
+const THROW_AWAY = 'sqlite::memory:';
+
+/** How often a process that waits for another to end looks whether it has. */
+const LOOK_AGAIN_MS = 100;
 
 /**
  * Opens the database that `DATABASE_URL` names, and brings it up to date: `sqlite:path`, or `sqlite::memory:` for one
@@ -20,16 +27,28 @@ export async function openStorage(
       'DATABASE_URL: PostgreSQL is not supported by this version of Countersign; use sqlite:path.',
     );
   }
-  if (databaseUrl === 'sqlite::memory:') return openThrowAwaySqlite({ clock });
-  const path = localPath(databaseUrl, 'sqlite:');
-  if (path === undefined) {
-    throw new CountersignError(
-      'storage.bad_url',
-      'DATABASE_URL must be sqlite:path, such as sqlite:data/countersign.db or sqlite:/var/lib/countersign.db, ' +
-        'or sqlite::memory: for a database that is thrown away.',
-    );
+  if (databaseUrl === THROW_AWAY) return openThrowAwaySqlite({ clock });
+  return openSqlite(sqlitePath(databaseUrl), { clock });
+}
+
+/**
+ * Makes this process the only one that serves the database, until it releases the claim or ends; while another one
+ * does, waits for at most `patienceMs`, after telling `onWait` once.
+ * @throws CountersignError for a bad URL, and when the claim can be neither made nor denied.
+ */
+export async function claimDatabase(
+  databaseUrl: string,
+  options: { clock: Clock; patienceMs: number; onWait(holder: Holder | undefined): void },
+): Promise<Claim> {
+  if (databaseUrl === THROW_AWAY) return { ok: true, release() {} };
+  const path = sqlitePath(databaseUrl);
+  const end = performance.now() + options.patienceMs;
+  for (let waits = false; ; waits = true) {
+    const claim = claimToServe(path, options.clock.now());
+    if (claim.ok || performance.now() >= end) return claim;
+    if (!waits) options.onWait(claim.holder);
+    await sleep(LOOK_AGAIN_MS);
   }
-  return openSqlite(path, { clock });
 }
 
 /**
@@ -51,6 +70,16 @@ export function openBlobs(artifactsUrl: string): Blobs {
     );
   }
   return createFileBlobs(folder);
+}
+
+function sqlitePath(databaseUrl: string): string {
+  const path = localPath(databaseUrl, 'sqlite:');
+  if (path !== undefined) return path;
+  throw new CountersignError(
+    'storage.bad_url',
+    'DATABASE_URL must be sqlite:path, such as sqlite:data/countersign.db or sqlite:/var/lib/countersign.db, ' +
+      'or sqlite::memory: for a database that is thrown away.',
+  );
 }
 
 /** The path after the scheme. `scheme:///path` is one too, `scheme://x` names a host and is not. */

@@ -24,3 +24,32 @@ export function listening(url: string): string {
 }
 
 export const stopping = 'stopping: no new webhooks are taken, work under way ends first';
+
+/** Who serves a database, as the lock beside it tells; `since` is ISO-8601. */
+export interface Server {
+  pid: number;
+  host: string;
+  since: string;
+}
+
+const WHY_ALONE = 'only one process may serve a database';
+
+export function waitingFor(server: Server | undefined, patienceMs: number): string {
+  return `waiting up to ${patienceMs / 1_000} s for ${named(server)} to end: ${WHY_ALONE}`;
+}
+
+export function servedByAnother(server: Server | undefined): string {
+  return (
+    `its database is served by ${named(server)}, and ${WHY_ALONE}. ` +
+    'Stop that process first, or give this one another DATABASE_URL.'
+  );
+}
+
+export function migrateLater(server: Server | undefined): string {
+  return `The database is served by ${named(server)}; stop that process before the database is brought up to date.`;
+}
+
+function named(server: Server | undefined): string {
+  if (!server) return 'another process';
+  return `another process (pid ${server.pid} on ${server.host}, since ${server.since})`;
+}

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { openStorage } from '../../src/storage/open.ts';
+import { claimToServe } from '../../src/storage/sqlite/serving.ts';
 import { runState } from '../contract/rows.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { countersignOn, parsed, seed, tamper } from './support.ts';
@@ -112,6 +113,18 @@ describe('db migrate', () => {
       applied: expect.arrayContaining(['0001_initial.sql']),
     });
     expect((await run('db', 'migrate')).stdout).toMatch(/ is up to date already \(version \d+\)\.\n$/);
+  });
+
+  it('waits for no app that is running: it says which process to stop', async () => {
+    const path = newPath();
+    const claim = claimToServe(path, new Date());
+    expect(await countersignOn(path)('db', 'migrate')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`The database is served by another process (pid ${process.pid} on `),
+    });
+    expect(existsSync(path)).toBe(false);
+    if (claim.ok) claim.release();
   });
 });
 

@@ -1,11 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Clock } from '../../core/clock.ts';
 import { readMigrations } from '../migrate.ts';
 import type { Storage } from '../storage.ts';
 import { sqliteFailure } from './failure.ts';
+import { makeFolderFor } from './folder.ts';
 import { migrateSqlite } from './migrate.ts';
 import { SqliteStorage } from './storage.ts';
 
@@ -34,8 +35,7 @@ export interface SqliteOptions {
  * @throws CountersignError when it cannot be opened or is not this program's to write.
  */
 export function openSqlite(path: string, { clock, migrations = SQLITE_MIGRATIONS }: SqliteOptions): Storage {
-  // Only this app's user has business with what a repository keeps private.
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolderFor(path);
   let writer: BetterSqlite3.Database | undefined;
   try {
     writer = new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS });

@@ -1,0 +1,8 @@
+// Serves as `npm start` does, and waits for another process only as long as it is told. Argument: that time, in ms.
+import { serve } from '../../src/serve.ts';
+
+const started = await serve(process.env, Number(process.argv[2]));
+if (!started.ok) {
+  process.stderr.write(started.message);
+  process.exitCode = 1;
+}

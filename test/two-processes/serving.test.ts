@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { countersignOn } from '../cli/support.ts';
+import { temporaryFolders } from '../contract/temp.ts';
+import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
+import { useChildren } from './child.ts';
+
+/** `COUNTERSIGN_LONG=1` waits as long as an operator's process does, and restarts real ones. */
+const LONG = process.env.COUNTERSIGN_LONG === '1';
+const PATIENCE_MS = LONG ? 15_000 : 300;
+
+const newFolder = temporaryFolders();
+const start = useChildren();
+let github: GitHubStandIn;
+let path: string;
+
+beforeEach(async () => {
+  github = await startGitHub();
+  path = join(newFolder(), 'countersign.db');
+});
+afterEach(() => github.stop());
+
+function serve(patienceMs: number) {
+  return start('serving-process.ts', [String(patienceMs)], {
+    APP_ID: String(github.app.id),
+    PRIVATE_KEY: github.app.privateKey,
+    WEBHOOK_SECRET: github.app.webhookSecret,
+    GITHUB_API_URL: github.url,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DATABASE_URL: `sqlite:${path}`,
+    ARTIFACTS_URL: `file:${path}.artifacts`,
+  });
+}
+
+test('a second server of one database waits, says so, and refuses; the command line goes on beside the first', {
+  timeout: 40_000,
+}, async () => {
+  const first = serve(0);
+  const url = /"url":"([^"]+)"/.exec(await first.line(/"url"/))?.[1];
+  const second = serve(PATIENCE_MS);
+  expect(await second.ended).toBe(1);
+  const [waiting, refusal, ...more] = second.lines;
+  const who = `another process (pid ${first.pid} on ${hostname()}, since 2`;
+  expect(JSON.parse(waiting ?? '')).toMatchObject({
+    holder: { pid: first.pid },
+    msg: expect.stringContaining(`waiting up to ${PATIENCE_MS / 1_000} s for ${who}`),
+  });
+  expect(refusal).toContain(`Countersign cannot start: its database is served by ${who}`);
+  expect(more).toEqual([]);
+
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  const run = countersignOn(path);
+  const beside = await Promise.all([run('db', 'backup', `${path}.copy`), run('db', 'migrate')]);
+  expect(beside.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+    beside.map(() => ({ code: 0, stderr: '' })),
+  );
+});
+
+test.runIf(LONG)(
+  'a server that waits takes over when the other is told to stop',
+  { timeout: 40_000 },
+  async () => {
+    const first = serve(0);
+    await first.line(/"url"/);
+    const second = serve(15_000);
+    await second.line(/waiting up to 15 s/);
+    first.signal('SIGTERM');
+    expect(await first.ended).toBe(0);
+    await second.line(/"url"/);
+    second.signal('SIGTERM');
+    expect(await second.ended).toBe(0);
+    expect(existsSync(`${path}.lock.json`)).toBe(false);
+  },
+);

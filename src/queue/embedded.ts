@@ -240,11 +240,13 @@ class EmbeddedQueue implements Queue {
       over: Promise.resolve(),
     };
     this.#underWay.add(work);
-    work.over = this.#perform(work).then((verdict) => {
-      this.#underWay.delete(work);
-      if (!work.lost) this.#verdicts.push({ work, verdict });
-      this.#wake();
-    });
+    work.over = this.#storage
+      .fenced({ jobId: row.id, token }, () => this.#perform(work))
+      .then((verdict) => {
+        this.#underWay.delete(work);
+        if (!work.lost) this.#verdicts.push({ work, verdict });
+        this.#wake();
+      });
   }
 
   /** Never rejects. */
@@ -264,7 +266,8 @@ class EmbeddedQueue implements Queue {
       const result = await handler(job, abort.signal);
       return result.kind === 'done' ? { kind: 'remove' } : { kind: 'return', at: result.at, attempts: 0 };
     } catch (error) {
-      if (abort.signal.aborted) return { kind: 'return', at: this.#clock.now(), attempts: job.attempts };
+      if (abort.signal.aborted || isLeaseLost(error))
+        return { kind: 'return', at: this.#clock.now(), attempts: job.attempts };
       const attempts = Math.min(job.attempts + 1, this.#maxAttempts);
       const fields = { job: work.row.id, kind: job.kind, key: job.key, attempts, err: error };
       if (attempts < this.#maxAttempts) {
@@ -302,6 +305,10 @@ class EmbeddedQueue implements Queue {
     await Promise.race([late, Promise.all([...this.#underWay].map((work) => work.over))]);
     clearTimeout(timer);
   }
+}
+
+function isLeaseLost(error: unknown): boolean {
+  return error instanceof CountersignError && error.code === 'queue.lease_lost';
 }
 
 function notWorking(): CountersignError {

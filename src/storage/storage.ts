@@ -15,6 +15,11 @@ export interface Storage {
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
+   * Runs `work` for a job that is held under a lease. Every transaction that it begins, however deep in its calls, is
+   * refused with `queue.lease_lost` when the job is held so no longer: whoever was overtaken can write nothing.
+   */
+  fenced<T>(lease: Lease, work: () => Promise<T>): Promise<T>;
+  /**
    * The same tables for reading, outside any transaction: it sees what is committed, waits for nobody, and refuses to
    * write. Inside a transaction, read through its `tx`.
    */
@@ -24,6 +29,12 @@ export interface Storage {
   /** Writes a consistent copy of the database to a file that must not exist yet. */
   backup(path: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What a worker has of the job it does; the token is never the same twice. */
+export interface Lease {
+  jobId: number;
+  token: string;
 }
 
 export interface Tx {
@@ -193,6 +204,8 @@ export interface Jobs {
    * holds the other. Leases that have ended are lost from then on, and their jobs one attempt older.
    */
   claim(now: Date, leaseUntil: Date, leaseToken: string, limit: number): Promise<JobRow[]>;
+  /** Whether the job is held under this token. */
+  isHeld(id: number, leaseToken: string): Promise<boolean>;
   /** Extends the lease; false when it was lost. */
   extend(id: number, leaseToken: string, leaseUntil: Date): Promise<boolean>;
   /** Deletes the job; false when the lease was lost. */

@@ -51,6 +51,7 @@ describe('the embedded queue', () => {
     const flaky = {
       ...storage,
       read: storage.read,
+      fenced: storage.fenced.bind(storage),
       transaction: ((work) => {
         if (failures-- > 0) return Promise.reject(new Error('the disk is away'));
         return storage.transaction(work);

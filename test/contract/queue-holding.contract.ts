@@ -1,10 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { CountersignError } from '../../src/core/errors.ts';
 import type { JobHandler, JobResult } from '../../src/queue/queue.ts';
 import type { OpenDatabase } from './database.ts';
 import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.ts';
 
 const DONE: JobResult = { kind: 'done' };
+
+/** A queue whose own transactions stand still from `stall` to `goOn`, as those of a process that gets no time do. */
+function stallingQueue(bench: QueueBench) {
+  const { storage } = bench;
+  let gate = Promise.resolve();
+  let goOn = () => {};
+  const queue = bench.make({
+    storage: {
+      read: storage.read,
+      fenced: (lease, work) => storage.fenced(lease, work),
+      transaction: (work) => gate.then(() => storage.transaction(work)),
+      check: () => storage.check(),
+      backup: (path) => storage.backup(path),
+      close: () => storage.close(),
+    },
+  });
+  return {
+    queue,
+    stall() {
+      ({ promise: gate, resolve: goOn } = Promise.withResolvers<void>());
+    },
+    goOn: () => goOn(),
+  };
+}
 
 /** How a queue holds on to its work, loses it, and lets go of it. */
 export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): void {
@@ -59,6 +84,79 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       expect(signals[1]?.aborted).toBe(false);
       expect(await bench.storage.read.jobs.nextDue(bench.clock.now())).toEqual(bench.inMs(60_000));
       expect(await bench.storage.read.jobs.countDue(bench.inMs(60_000))).toBe(1);
+    });
+
+    it('that was lost lets nothing more be written, by however old a handler', async () => {
+      const { queue: stalling, stall, goOn } = stallingQueue(bench);
+      const begun = Promise.withResolvers<void>();
+      const end = Promise.withResolvers<void>();
+      const said: unknown[] = [];
+      const note = (note: string) =>
+        bench.storage.transaction((tx) =>
+          tx.jobs.insert({ kind: 'wake', key: note, payload: '0', runAt: bench.inMs(900_000) }),
+        );
+      bench.start(async () => {
+        await note('first, in time');
+        begun.resolve();
+        await end.promise;
+        await note('first, too late').catch((error: unknown) => said.push(error));
+        return DONE;
+      }, stalling);
+      await bench.enqueue('a');
+      stalling.poke();
+      await begun.promise;
+
+      stall();
+      bench.clock.advance(30_001);
+      bench.start(async () => {
+        await note('second');
+        return DONE;
+      });
+      await bench.queue.idle();
+      end.resolve();
+      await expect.poll(() => said).toMatchObject([{ code: 'queue.lease_lost' }]);
+      goOn();
+      await stalling.idle();
+      bench.clock.advance(900_000);
+      const left = await bench.storage.transaction((tx) =>
+        tx.jobs.claim(bench.clock.now(), bench.inMs(1_000), 'test', 10),
+      );
+      expect(left.map(({ key }) => key)).toEqual(['first, in time', 'second']);
+    });
+
+    it('that was lost before anybody noticed is not counted as the last of the job’s failures', async () => {
+      const { queue: stalling, stall, goOn } = stallingQueue(bench);
+      const begun = Promise.withResolvers<void>();
+      const end = Promise.withResolvers<void>();
+      /** Another process takes the job and dies. */
+      const takeAway = async () => {
+        const now = bench.clock.now();
+        await bench.storage.transaction((tx) => tx.jobs.claim(now, bench.inMs(1_000), 'other:1:1:x', 1));
+        bench.clock.advance(1_000);
+      };
+      const said: unknown[] = [];
+      const rememberAndThrow = (error: CountersignError) => {
+        said.push(error.code);
+        throw error;
+      };
+      bench.start(async () => {
+        begun.resolve();
+        await end.promise;
+        await bench.storage.transaction(async () => undefined).catch(rememberAndThrow);
+        return DONE;
+      }, stalling);
+      await bench.enqueue('a');
+      for (let n = 0; n < 2; n++) await takeAway();
+      stalling.poke();
+      await begun.promise;
+      stall();
+      bench.clock.advance(30_001);
+      await takeAway();
+      end.resolve();
+      await expect.poll(() => said).toEqual(['queue.lease_lost']);
+      await sleep(20);
+      expect(bench.givenUp).toEqual([]);
+      goOn();
     });
 
     it('of a process that died again and again leads to giving up', async () => {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import { type OpenDatabase, useDatabase } from './database.ts';
 import { at, runState } from './rows.ts';
@@ -84,6 +85,28 @@ export function transactionsContract(open: OpenDatabase): void {
 
     it('are the only way to write', async () => {
       await expect(db.storage.read.runs.insert(runState('run1'))).rejects.toThrow();
+    });
+
+    it('begun for a job are refused once another holds it, however deep in the calls', async () => {
+      await db.storage.transaction((tx) =>
+        tx.jobs.insert({ kind: 'wake', key: 'a', payload: '{}', runAt: at(0) }),
+      );
+      const take = (second: number, token: string) =>
+        db.storage.transaction((tx) => tx.jobs.claim(at(second), at(second + 30), token, 1));
+      const [job] = await take(0, 'mine');
+      const insert = async (id: string) => {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        await db.storage.transaction((tx) => tx.runs.insert(runState(id)));
+      };
+      const lease = { jobId: job?.id ?? 0, token: 'mine' };
+      const overtake = AsyncLocalStorage.bind(() => take(30, 'theirs'));
+      const late = db.storage.fenced(lease, async () => {
+        await insert('run1');
+        await overtake();
+        await insert('run2');
+      });
+      await expect(late).rejects.toMatchObject({ code: 'queue.lease_lost' });
+      expect((await db.storage.read.runs.list({})).map(({ id }) => id)).toEqual(['run1']);
     });
 
     it('are refused after close', async () => {

@@ -86,6 +86,16 @@ export function jobsTable(db: Kysely<Database>): Jobs {
       return rows.map(jobOf).sort((a, b) => a.runAt.getTime() - b.runAt.getTime() || a.id - b.id);
     },
 
+    async isHeld(id, leaseToken) {
+      const row = await db
+        .selectFrom('jobs')
+        .select('id')
+        .where('id', '=', id)
+        .where('lease_token', '=', leaseToken)
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+
     async extend(id, leaseToken, leaseUntil) {
       const { numUpdatedRows } = await held(id, leaseToken)
         .set({ lease_until: toText(leaseUntil) })

@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import { CountersignError } from '../../core/errors.ts';
 import type { Database } from '../sql/schema.ts';
 import { tablesOn } from '../sql/tables.ts';
-import type { ReadTx, Storage, Tx } from '../storage.ts';
+import type { Lease, ReadTx, Storage, Tx } from '../storage.ts';
 import { sqliteDialect } from './dialect.ts';
 import { sqliteFailure } from './failure.ts';
 
@@ -23,6 +23,8 @@ export class SqliteStorage implements Storage {
   readonly #reader: Kysely<Database>;
   /** The transaction that the running code is part of; `open` ends with it, for what it started and left behind. */
   readonly #current = new AsyncLocalStorage<{ open: boolean }>();
+  /** The lease for which the running code works. Carried along by the runtime, so that no handler can forget it. */
+  readonly #lease = new AsyncLocalStorage<Lease>();
   #closed = false;
 
   constructor(path: string, writer: BetterSqlite3.Database, reader: BetterSqlite3.Database, clock: Clock) {
@@ -46,13 +48,31 @@ export class SqliteStorage implements Storage {
     const current = { open: true };
     try {
       return await this.#current.run(current, () =>
-        this.#writer.transaction().execute((transaction) => work(tablesOn(transaction, this.#clock))),
+        this.#writer.transaction().execute(async (transaction) => {
+          const tx = tablesOn(transaction, this.#clock);
+          await this.#refuseOvertaken(tx);
+          return work(tx);
+        }),
       );
     } catch (error) {
       throw sqliteFailure(error, this.#path);
     } finally {
       current.open = false;
     }
+  }
+
+  fenced<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
+    return this.#lease.run(lease, work);
+  }
+
+  /** Looking once is enough: nobody else can write, and so take the job, before this transaction ends. */
+  async #refuseOvertaken({ jobs }: Tx): Promise<void> {
+    const lease = this.#lease.getStore();
+    if (!lease || (await jobs.isHeld(lease.jobId, lease.token))) return;
+    throw new CountersignError(
+      'queue.lease_lost',
+      'Another worker took this job over, so nothing more of this one’s work is written.',
+    );
   }
 
   async check(): Promise<void> {

@@ -1,0 +1,17 @@
+import type { Tx } from '../../src/storage/storage.ts';
+import { at } from '../contract/rows.ts';
+
+/** Writes a word where a test finds it again. */
+export function noted(tx: Tx, word: string): Promise<void> {
+  return tx.pullRequests.upsert({
+    repositoryId: 1,
+    number: 1,
+    repository: word,
+    installationId: 1,
+    pausedBy: null,
+    headSha: null,
+    previousHeadSha: null,
+    headSeenAt: null,
+    updatedAt: at(0),
+  });
+}

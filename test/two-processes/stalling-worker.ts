@@ -1,0 +1,23 @@
+// Does one job: says that it works, waits for a line, then writes, and says what came of it. Argument: the database's URL.
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { systemClock } from '../../src/core/clock.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
+import { openStorage } from '../../src/storage/open.ts';
+import { everyKind } from '../contract/every-kind.ts';
+import { noted } from './noted.ts';
+
+const storage = await openStorage(process.argv[2] ?? '');
+const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog, leaseMs: 600 });
+const input = createInterface({ input: process.stdin });
+queue.start(
+  everyKind(async () => {
+    process.stdout.write('working\n');
+    await once(input, 'line');
+    const said = await storage.transaction((tx) => noted(tx, 'too late')).catch((error: unknown) => error);
+    process.stdout.write(`${JSON.stringify(said ?? 'written')}\n`);
+    return { kind: 'done' };
+  }),
+  async () => undefined,
+);

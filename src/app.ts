@@ -6,6 +6,7 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
 import { type Ids, timeSortedIds } from './core/ids.ts';
 import type { Log } from './core/log.ts';
+import { withoutRepeats } from './core/outage-log.ts';
 import { createEventJobs } from './delivery/event-jobs.ts';
 import { createIntake } from './delivery/intake.ts';
 import { createProcessor } from './delivery/process.ts';
@@ -55,8 +56,9 @@ export interface AppOverrides {
 const DRAIN_MS = 8_000;
 
 /** Builds everything by hand, starts it, and hands back what stops it. */
-export async function startApp(config: AppConfig, log: Log, overrides: AppOverrides = {}): Promise<App> {
+export async function startApp(config: AppConfig, allLog: Log, overrides: AppOverrides = {}): Promise<App> {
   const clock = overrides.clock ?? systemClock;
+  const log = withoutRepeats(allLog, clock);
   const ids = overrides.ids ?? timeSortedIds(() => clock.now());
   const storage = await openStorage(config.databaseUrl, { clock });
   const blobs = openBlobs(config.artifactsUrl);

@@ -11,6 +11,9 @@ import type { Job, JobHandler, JobKind, NewJob, Queue } from './queue.ts';
 /** How long an aborted handler has to end; one that takes longer keeps its lease until that ends. */
 const ABORT_GRACE_MS = 500;
 
+/** How soon a job is tried again that could not reach the database or the store of artifacts. */
+const UNAVAILABLE_MS = 15_000;
+
 export interface EmbeddedQueueOptions {
   storage: Storage;
   clock: Clock;
@@ -266,8 +269,14 @@ class EmbeddedQueue implements Queue {
       const result = await handler(job, abort.signal);
       return result.kind === 'done' ? { kind: 'remove' } : { kind: 'return', at: result.at, attempts: 0 };
     } catch (error) {
-      if (abort.signal.aborted || isLeaseLost(error))
+      if (abort.signal.aborted || isCode(error, 'queue.lease_lost'))
         return { kind: 'return', at: this.#clock.now(), attempts: job.attempts };
+      if (isCode(error, 'storage.unavailable')) {
+        // Not the job's doing: a disk that stays full for an hour must not cost the jobs of that hour their attempts.
+        this.#log.warn({ kind: job.kind, key: job.key, err: error }, `a job waits: ${messageOf(error)}`);
+        const at = new Date(this.#clock.now().getTime() + UNAVAILABLE_MS);
+        return { kind: 'return', at, attempts: job.attempts };
+      }
       const attempts = Math.min(job.attempts + 1, this.#maxAttempts);
       const fields = { job: work.row.id, kind: job.kind, key: job.key, attempts, err: error };
       if (attempts < this.#maxAttempts) {
@@ -307,8 +316,8 @@ class EmbeddedQueue implements Queue {
   }
 }
 
-function isLeaseLost(error: unknown): boolean {
-  return error instanceof CountersignError && error.code === 'queue.lease_lost';
+function isCode(error: unknown, code: 'queue.lease_lost' | 'storage.unavailable'): boolean {
+  return error instanceof CountersignError && error.code === code;
 }
 
 function notWorking(): CountersignError {

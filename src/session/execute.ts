@@ -58,6 +58,14 @@ function urgencyOf({ status }: Invocation, because: 'time' | 'event'): Urgency {
   return because === 'event' ? 'run' : 'background';
 }
 
+/** A full disk, or another worker that took over: the queue's to deal with, and no verdict on the step. */
+function isOfTheHost(error: unknown): boolean {
+  return (
+    error instanceof CountersignError &&
+    (error.code === 'storage.unavailable' || error.code === 'queue.lease_lost')
+  );
+}
+
 const WAITING_CODES: Readonly<Record<WaitingFor, ReasonCode>> = {
   ci: 'step.waiting.ci',
   approval: 'step.waiting.approval',
@@ -121,7 +129,7 @@ export function createExecutor(deps: {
     try {
       return await registry.handlerOf(context.step).run(context);
     } catch (error) {
-      if (error instanceof GitHubError || context.signal.aborted) throw error;
+      if (error instanceof GitHubError || context.signal.aborted || isOfTheHost(error)) throw error;
       log.error(
         { run: context.state.run.id, session: context.session.id, step: context.step.id, err: error },
         'a step threw',

@@ -24,7 +24,7 @@ describe('no query reads a whole table row by row', () => {
     db = new BetterSqlite3(path);
     queries = [];
     const kysely = new Kysely<Database>({
-      dialect: sqliteDialect(db),
+      dialect: sqliteDialect(db, (error) => error),
       log: ({ query }) => {
         queries.push(query);
       },

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -84,6 +84,20 @@ describe('migrations of SQLite', () => {
       }),
     );
     expect(query("SELECT name FROM sqlite_schema WHERE name = 'extra'")).toEqual([]);
+  });
+
+  it('are all undone when the last of them fails, and the version before works on', async () => {
+    await fill();
+    const before = readFileSync(path);
+    add('CREATE TABLE extra (id INTEGER); INSERT INTO extra SELECT rowid FROM chain_runs;');
+    const after = String(Number(next) + 1).padStart(4, '0');
+    writeFileSync(join(migrations, `${after}_bad.sql`), 'DROP TABLE jobs; INSERT INTO nowhere VALUES (1);');
+    expect(open).toThrow(expect.objectContaining({ message: expect.stringContaining('_bad.sql failed') }));
+    expect(readFileSync(path).equals(before)).toBe(true);
+    const storage = openSqlite(path, { clock });
+    await storage.transaction((tx) => tx.runs.insert(runState('run2')));
+    expect((await storage.read.runs.list({})).map(({ id }) => id)).toEqual(['run2', 'run1']);
+    await storage.close();
   });
 
   it('that leave rows pointing at nothing are rolled back', async () => {

@@ -2,16 +2,29 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { CountersignError } from '../../core/errors.ts';
 import type { Blobs } from '../blobs.ts';
 import { isAbsence, safeJoin } from './safe-join.ts';
 
-/** Blobs as files below `root`, which is made when it does not exist. */
+/**
+ * Blobs as files below `root`, which is made when it does not exist.
+ * @throws CountersignError `storage.unavailable`, here and from `put`, for what the owner of the disk can mend.
+ */
 export function createFileBlobs(root: string): Blobs {
-  mkdirSync(root, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw diskFailure(error, root);
+  }
   return {
     async put(path, data) {
       const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
-      await replaceFile(await safeJoin(root, path), bytes);
+      const target = await safeJoin(root, path);
+      try {
+        await replaceFile(target, bytes);
+      } catch (error) {
+        throw diskFailure(error, root);
+      }
       return { path, size: bytes.byteLength, sha256: createHash('sha256').update(bytes).digest('hex') };
     },
 
@@ -34,6 +47,26 @@ export function createFileBlobs(root: string): Blobs {
     },
   };
 }
+
+/** What the owner of the disk can do about an error of the file system; other errors are returned as they are. */
+function diskFailure(error: unknown, root: string): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const said = DISK_FAILURES[code];
+  if (said === undefined) return error;
+  const sentence = `The folder ${root}, which holds the artifacts, cannot be written to: ${said}.`;
+  return new CountersignError('storage.unavailable', sentence, { cause: error });
+}
+
+const DISK_FAILURES: Readonly<Record<string, string>> = {
+  ENOSPC: 'its disk is full',
+  EDQUOT: 'its disk quota is used up',
+  EROFS: 'its disk is read-only',
+  EACCES: 'the app may not write there',
+  EPERM: 'the app may not write there',
+  EEXIST: 'there is a file in its place',
+  ENOTDIR: 'there is a file in its place',
+  EIO: "its disk failed; the system's log says how",
+};
 
 /**
  * Writes beside the target, makes it durable, then renames: a reader, and a crash, find the old bytes or the new ones.

@@ -14,10 +14,13 @@ import {
 /** More than the adapter has different statements, apart from batches of many sizes. */
 const STATEMENTS_KEPT = 300;
 
+/** What is to be thrown in the place of what SQLite threw. */
+type Translate = (error: unknown) => unknown;
+
 /** Kysely's own SQLite dialect, but for the driver. */
-export function sqliteDialect(db: BetterSqlite3.Database): Dialect {
+export function sqliteDialect(db: BetterSqlite3.Database, translate: Translate): Dialect {
   return {
-    createDriver: () => new ImmediateDriver(db),
+    createDriver: () => new ImmediateDriver(db, translate),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
@@ -25,15 +28,16 @@ export function sqliteDialect(db: BetterSqlite3.Database): Dialect {
 }
 
 /**
- * Differs from Kysely's driver in three things: transactions begin IMMEDIATE, since a plain BEGIN fails without
+ * Differs from Kysely's driver in four things: transactions begin IMMEDIATE, since a plain BEGIN fails without
  * waiting when another process wrote between its first read and its first write; an error after which SQLite has
- * rolled back by itself (a full disk) is not hidden by that of a second rollback; and statements are prepared once.
+ * rolled back by itself (a full disk) is not hidden by that of a second rollback; errors are translated where they
+ * arise, so that readings fail in the same words as transactions; and statements are prepared once.
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #db: BetterSqlite3.Database;
 
-  constructor(db: BetterSqlite3.Database) {
-    super({ database: preparingOnce(db) });
+  constructor(db: BetterSqlite3.Database, translate: Translate) {
+    super({ database: preparingOnce(db, translate) });
     this.#db = db;
   }
 
@@ -47,12 +51,18 @@ class ImmediateDriver extends SqliteDriver {
 }
 
 /** Keeps the statements used last; SQLite itself prepares them again when the schema changes. */
-function preparingOnce(db: BetterSqlite3.Database): SqliteDatabase {
+function preparingOnce(db: BetterSqlite3.Database, translate: Translate): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
+  const translated = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw translate(error);
+    }
+  };
   return {
     prepare(sql) {
-      // The two libraries' types differ only in how loosely they speak of parameters.
-      const statement = statements.get(sql) ?? (db.prepare(sql) as unknown as SqliteStatement);
+      const statement = statements.get(sql) ?? prepare(sql);
       statements.delete(sql);
       statements.set(sql, statement);
       if (statements.size > STATEMENTS_KEPT) {
@@ -63,4 +73,14 @@ function preparingOnce(db: BetterSqlite3.Database): SqliteDatabase {
     },
     close: () => db.close(),
   };
+
+  function prepare(sql: string): SqliteStatement {
+    const statement = translated(() => db.prepare<unknown[]>(sql));
+    return {
+      reader: statement.reader,
+      all: (parameters) => translated(() => statement.all(...parameters)),
+      run: (parameters) => translated(() => statement.run(...parameters)),
+      iterate: (parameters) => statement.iterate(...parameters) as IterableIterator<unknown>,
+    };
+  }
 }

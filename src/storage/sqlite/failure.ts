@@ -13,15 +13,34 @@ export function sqliteFailure(error: unknown, path: string): unknown {
     : new CountersignError('storage.unavailable', sentence, { cause: error });
 }
 
+/** Whether the file itself is broken: unlike a full disk, that never passes by itself, and writing makes it worse. */
+export function isDamage(failure: unknown): boolean {
+  if (!(failure instanceof CountersignError) || !(failure.cause instanceof BetterSqlite3.SqliteError)) {
+    return false;
+  }
+  const { code } = failure.cause;
+  return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB';
+}
+
 function sentenceFor(code: string, path: string): string | undefined {
   if (code.startsWith('SQLITE_BUSY')) {
     return `The database ${path} is busy: another process has been writing to it for too long.`;
   }
-  if (code === 'SQLITE_FULL') return `The disk that holds the database ${path} is full.`;
-  if (code.startsWith('SQLITE_READONLY')) return `The database ${path} cannot be written to.`;
-  if (code.startsWith('SQLITE_CANTOPEN')) return `The database ${path} cannot be opened.`;
-  if (code.startsWith('SQLITE_CORRUPT')) return `The database ${path} is damaged; restore a backup.`;
+  if (code === 'SQLITE_FULL') {
+    return `The disk that holds the database ${path} is full. Make room on it; nothing recorded so far is harmed.`;
+  }
+  if (code.startsWith('SQLITE_READONLY')) {
+    return `The database ${path} cannot be written to: let the app write to the file and to its folder.`;
+  }
+  if (code.startsWith('SQLITE_CANTOPEN')) {
+    return `The database ${path} cannot be opened: let the app read and write the file and its folder.`;
+  }
+  if (code.startsWith('SQLITE_CORRUPT')) {
+    return `The database ${path} is damaged. Stop the app, keep the file, and put a backup in its place.`;
+  }
   if (code === 'SQLITE_NOTADB') return `The file ${path} is not an SQLite database.`;
-  if (code.startsWith('SQLITE_IOERR')) return `The disk that holds the database ${path} failed (${code}).`;
+  if (code.startsWith('SQLITE_IOERR')) {
+    return `The disk that holds the database ${path} failed (${code}); the system's log says how.`;
+  }
   return undefined;
 }

@@ -11,10 +11,10 @@ const HISTORY = `CREATE TABLE IF NOT EXISTS schema_migrations (
 ) STRICT`;
 
 /**
- * Brings the database up to date, each migration in one transaction. Two processes that start together take turns:
- * what is pending is read again inside each transaction.
+ * Brings the database up to date, all in one transaction: when the last of several migrations fails, the version that
+ * ran before still knows the database. Two processes that start together take turns.
  *
- * Foreign keys are off meanwhile, as SQLite asks for when a table is rebuilt, and are checked before each commit.
+ * Foreign keys are off meanwhile, as SQLite asks for when a table is rebuilt, and are checked before the commit.
  * @throws CountersignError for what `pendingMigrations` refuses, and for a migration that fails.
  */
 export function migrateSqlite(
@@ -23,26 +23,34 @@ export function migrateSqlite(
   clock: Clock,
 ): void {
   db.pragma('foreign_keys = OFF');
-  db.exec(HISTORY);
-  const applied = db.prepare<[], AppliedMigration>('SELECT * FROM schema_migrations ORDER BY version');
-  const remember = db.prepare('INSERT INTO schema_migrations VALUES (?, ?, ?, ?)');
-  const applyNext = db.transaction((): boolean => {
-    const [next] = pendingMigrations(migrations, applied.all());
-    if (!next) return false;
-    try {
-      db.exec(next.sql);
-      const broken = db.pragma('foreign_key_check') as unknown[];
-      if (broken.length > 0) throw new Error(`${broken.length} rows refer to rows that do not exist`);
-    } catch (error) {
-      throw new CountersignError(
-        'migration.failed',
-        `The migration ${next.name} failed and left the database as it was: ${messageOf(error)}`,
-        { cause: error },
-      );
-    }
-    remember.run(next.version, next.name, next.sha256, clock.now().toISOString());
-    return true;
+  const applyPending = db.transaction(() => {
+    db.exec(HISTORY);
+    const applied = db
+      .prepare<[], AppliedMigration>('SELECT * FROM schema_migrations ORDER BY version')
+      .all();
+    for (const migration of pendingMigrations(migrations, applied)) apply(db, migration, clock.now());
   });
-  while (applyNext.immediate());
+  applyPending.immediate();
   db.pragma('foreign_keys = ON');
+}
+
+function apply(db: BetterSqlite3.Database, { version, name, sha256, sql }: Migration, at: Date): void {
+  try {
+    db.exec(sql);
+    const broken = db.pragma('foreign_key_check') as unknown[];
+    if (broken.length > 0) throw new Error(`${broken.length} rows refer to rows that do not exist`);
+  } catch (error) {
+    throw new CountersignError(
+      'migration.failed',
+      `The migration ${name} failed and left the database as it was: ${messageOf(error)}. ` +
+        'The version of Countersign that ran before still works with it.',
+      { cause: error },
+    );
+  }
+  db.prepare('INSERT INTO schema_migrations VALUES (?, ?, ?, ?)').run(
+    version,
+    name,
+    sha256,
+    at.toISOString(),
+  );
 }

@@ -8,7 +8,7 @@ import type { Database } from '../sql/schema.ts';
 import { tablesOn } from '../sql/tables.ts';
 import type { Lease, ReadTx, Storage, Tx } from '../storage.ts';
 import { sqliteDialect } from './dialect.ts';
-import { sqliteFailure } from './failure.ts';
+import { isDamage, sqliteFailure } from './failure.ts';
 
 /**
  * One connection that writes, for transactions, and one that only reads. Kysely hands the writing connection to one
@@ -26,14 +26,19 @@ export class SqliteStorage implements Storage {
   /** The lease for which the running code works. Carried along by the runtime, so that no handler can forget it. */
   readonly #lease = new AsyncLocalStorage<Lease>();
   #closed = false;
+  /** Whether the last transaction that tried could not write: then reading alone does not prove that all is well. */
+  #unwritable = false;
+  /** Set for good once SQLite finds the file damaged: whatever is accepted from then on might be lost with it. */
+  #damage: unknown;
 
   constructor(path: string, writer: BetterSqlite3.Database, reader: BetterSqlite3.Database, clock: Clock) {
     this.#path = path;
     this.#clock = clock;
     // The one that writes is closed last: the last connection to close moves the log into the database file.
     this.#connections = [reader, writer];
-    this.#writer = new Kysely({ dialect: sqliteDialect(writer) });
-    this.#reader = new Kysely({ dialect: sqliteDialect(reader) });
+    const translate = (error: unknown) => this.#failureOf(error);
+    this.#writer = new Kysely({ dialect: sqliteDialect(writer, translate) });
+    this.#reader = new Kysely({ dialect: sqliteDialect(reader, translate) });
     this.read = tablesOn(this.#reader, clock);
   }
 
@@ -45,6 +50,7 @@ export class SqliteStorage implements Storage {
       );
     }
     if (this.#closed) throw new CountersignError('storage.closed', `The database ${this.#path} is closed.`);
+    if (this.#damage !== undefined) throw this.#damage;
     const current = { open: true };
     try {
       return await this.#current.run(current, () =>
@@ -55,10 +61,17 @@ export class SqliteStorage implements Storage {
         }),
       );
     } catch (error) {
-      throw sqliteFailure(error, this.#path);
+      if (error instanceof CountersignError && error.code === 'storage.unavailable') this.#unwritable = true;
+      throw error;
     } finally {
       current.open = false;
     }
+  }
+
+  #failureOf(error: unknown): unknown {
+    const failure = sqliteFailure(error, this.#path);
+    if (isDamage(failure)) this.#damage ??= failure;
+    return failure;
   }
 
   fenced<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
@@ -75,10 +88,18 @@ export class SqliteStorage implements Storage {
     );
   }
 
+  /** Reads; and writes, when the last attempt at writing failed. */
   async check(): Promise<void> {
+    if (this.#damage !== undefined) throw this.#damage;
     try {
       await sql`select max(version) from schema_migrations`.execute(this.#reader);
+      if (!this.#unwritable) return;
+      // Writes a page as it is: an UPDATE that changes nothing is written all the same.
+      const rewrite = sql`update schema_migrations set name = name where version = 1`;
+      await this.#writer.transaction().execute((transaction) => rewrite.execute(transaction));
+      this.#unwritable = false;
     } catch (error) {
+      if (error instanceof CountersignError) throw error;
       throw new CountersignError('storage.unavailable', `The database ${this.#path} does not answer.`, {
         cause: error,
       });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { CountersignError } from '../../src/core/errors.ts';
+import { CountersignError } from '../../src/core/errors.ts';
 import type { JobHandler, JobResult } from '../../src/queue/queue.ts';
 import type { OpenDatabase } from './database.ts';
 import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.ts';
@@ -174,6 +174,22 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       await bench.queue.idle();
       expect(count).toBe(0);
       expect(bench.givenUp).toMatchObject([{ job: { attempts: 3 }, error: { code: 'queue.given_up' } }]);
+    });
+  });
+
+  describe('a database that cannot be written to', () => {
+    it('costs a job none of its attempts, however long that lasts', async () => {
+      const attempts: number[] = [];
+      bench.start(async (job) => {
+        attempts.push(job.attempts);
+        if (attempts.length < 6) throw new CountersignError('storage.unavailable', 'The disk is full.');
+        return DONE;
+      });
+      await bench.enqueue('a');
+      await bench.queue.idle();
+      for (let n = 0; n < 5; n++) await bench.moveOn(15_000);
+      expect(attempts).toEqual([0, 0, 0, 0, 0, 0]);
+      expect(bench.givenUp).toEqual([]);
     });
   });
 

@@ -35,6 +35,8 @@ export interface HarnessOptions {
   files?: Record<string, string>;
   log?: Log;
   github?: AppOverrides['github'];
+  /** An empty folder for the database; one in memory, if there is such a place, when left out. */
+  folder?: string;
 }
 
 /** Compiling GitHub's description takes a while, and it never changes. */
@@ -46,7 +48,7 @@ let validator: RequestValidator | undefined;
  * and an author (ada).
  */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
-  const folder = mkdtempSync(join(memoryFolder(), 'countersign-test-'));
+  const folder = options.folder ?? mkdtempSync(join(memoryFolder(), 'countersign-test-'));
   const clock = new ManualClock('2026-03-02T09:00:00.000Z');
   const github = await startGitHub({ now: () => clock.now() });
   const faultyRequests: string[] = [];

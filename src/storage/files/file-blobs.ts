@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { CountersignError } from '../../core/errors.ts';
+import { CountersignError, messageOf } from '../../core/errors.ts';
 import type { Blobs } from '../blobs.ts';
 import { isAbsence, safeJoin } from './safe-join.ts';
 
@@ -14,7 +14,12 @@ export function createFileBlobs(root: string): Blobs {
   try {
     mkdirSync(root, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw diskFailure(error, root);
+    // Node calls a read-only disk ENOENT here, so the code alone would mislead.
+    throw new CountersignError(
+      'storage.unavailable',
+      `The folder ${root} for artifacts cannot be made (${messageOf(error)}): the app must be able to write there.`,
+      { cause: error },
+    );
   }
   return {
     async put(path, data) {
@@ -63,7 +68,6 @@ const DISK_FAILURES: Readonly<Record<string, string>> = {
   EROFS: 'its disk is read-only',
   EACCES: 'the app may not write there',
   EPERM: 'the app may not write there',
-  EEXIST: 'there is a file in its place',
   ENOTDIR: 'there is a file in its place',
   EIO: "its disk failed; the system's log says how",
 };

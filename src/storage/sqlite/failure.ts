@@ -22,13 +22,15 @@ export function isDamage(failure: unknown): boolean {
   return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB';
 }
 
+export function diskIsFull(path: string): string {
+  return `The disk that holds the database ${path} is full. Make room on it; nothing recorded so far is harmed.`;
+}
+
 function sentenceFor(code: string, path: string): string | undefined {
   if (code.startsWith('SQLITE_BUSY')) {
     return `The database ${path} is busy: another process has been writing to it for too long.`;
   }
-  if (code === 'SQLITE_FULL') {
-    return `The disk that holds the database ${path} is full. Make room on it; nothing recorded so far is harmed.`;
-  }
+  if (code === 'SQLITE_FULL') return diskIsFull(path);
   if (code.startsWith('SQLITE_READONLY')) {
     return `The database ${path} cannot be written to: let the app write to the file and to its folder.`;
   }

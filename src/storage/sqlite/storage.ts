@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { open, rm } from 'node:fs/promises';
+import { open, rm, statfs } from 'node:fs/promises';
 import BetterSqlite3 from 'better-sqlite3';
 import { Kysely, sql } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
@@ -8,7 +8,10 @@ import type { Database } from '../sql/schema.ts';
 import { tablesOn } from '../sql/tables.ts';
 import type { Lease, ReadTx, Storage, Tx } from '../storage.ts';
 import { sqliteDialect } from './dialect.ts';
-import { isDamage, sqliteFailure } from './failure.ts';
+import { diskIsFull, isDamage, sqliteFailure } from './failure.ts';
+
+/** How much a disk that was full must have to count as one with room, in bytes: some deliveries' worth. */
+const ROOM_BYTES = 1_048_576;
 
 /**
  * One connection that writes, for transactions, and one that only reads. Kysely hands the writing connection to one
@@ -94,6 +97,7 @@ export class SqliteStorage implements Storage {
     try {
       await sql`select max(version) from schema_migrations`.execute(this.#reader);
       if (!this.#unwritable) return;
+      await this.#expectRoom();
       // Writes a page as it is: an UPDATE that changes nothing is written all the same.
       const rewrite = sql`update schema_migrations set name = name where version = 1`;
       await this.#writer.transaction().execute((transaction) => rewrite.execute(transaction));
@@ -103,6 +107,14 @@ export class SqliteStorage implements Storage {
       throw new CountersignError('storage.unavailable', `The database ${this.#path} does not answer.`, {
         cause: error,
       });
+    }
+  }
+
+  /** A page alone proves nothing: it fits into what a transaction that found the disk full has left of the log. */
+  async #expectRoom(): Promise<void> {
+    const { bavail, bsize } = await statfs(this.#path);
+    if (bavail * bsize < ROOM_BYTES) {
+      throw new CountersignError('storage.unavailable', diskIsFull(this.#path));
     }
   }
 

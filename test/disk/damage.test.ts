@@ -1,0 +1,119 @@
+import { openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { openStorage } from '../../src/storage/open.ts';
+import { at, delivery, runState } from '../contract/rows.ts';
+import { temporaryFolders } from '../contract/temp.ts';
+
+const RUNS = process.env.COUNTERSIGN_LONG === '1' ? 500 : 12;
+const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);
+
+const newFolder = temporaryFolders();
+
+describe('a database with a page of garbage in the middle', () => {
+  /** The file, with its first page of deliveries overwritten while nobody had it open. */
+  async function damaged(): Promise<string> {
+    const path = join(newFolder(), 'test.db');
+    const storage = await openStorage(`sqlite:${path}`);
+    await storage.transaction(async (tx) => {
+      await tx.runs.insert(runState('run1'));
+      await tx.deliveries.record([delivery('g1')]);
+    });
+    await storage.close();
+    const db = new BetterSqlite3(path);
+    const page = db
+      .prepare<[], number>("SELECT rootpage FROM sqlite_schema WHERE name = 'deliveries'")
+      .pluck();
+    const [root, size] = [page.get() ?? 0, Number(db.pragma('page_size', { simple: true }))];
+    db.close();
+    const file = openSync(path, 'r+');
+    writeSync(file, Buffer.alloc(size, 'garbage '), 0, size, (root - 1) * size);
+    return path;
+  }
+
+  it('is called damaged, and from then on nothing is accepted into it', async () => {
+    const path = await damaged();
+    const storage = await openStorage(`sqlite:${path}`);
+    const before = readFileSync(path);
+    const failure = {
+      code: 'storage.unavailable',
+      message: `The database ${path} is damaged. Stop the app, keep the file, and put a backup in its place.`,
+    };
+    const record = storage.transaction((tx) => tx.deliveries.record([delivery('g2')]));
+    await expect(record).rejects.toMatchObject(failure);
+    // This table is whole, but what is written beside garbage may be gone with it tomorrow.
+    const insert = storage.transaction((tx) => tx.runs.insert(runState('run2')));
+    await expect(insert).rejects.toMatchObject(failure);
+    await expect(storage.check()).rejects.toMatchObject(failure);
+    expect(await storage.read.runs.load('run1')).toEqual(runState('run1'));
+    await storage.close();
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it('is called damaged by who only reads it, too', async () => {
+    const path = await damaged();
+    const storage = await openStorage(`sqlite:${path}`);
+    await expect(storage.read.deliveries.get(1)).rejects.toMatchObject({ code: 'storage.unavailable' });
+    await expect(storage.check()).rejects.toThrow('is damaged');
+    await storage.close();
+  });
+});
+
+describe(`a log that a power cut left behind, seed ${SEED}`, () => {
+  const TRANSACTIONS = 12;
+
+  /** A database and its log as they lie on the disk while the app runs. */
+  async function running(): Promise<{ database: Buffer; log: Buffer }> {
+    const path = join(newFolder(), 'test.db');
+    const storage = await openStorage(`sqlite:${path}`);
+    for (let n = 0; n < TRANSACTIONS; n++) {
+      await storage.transaction(async (tx) => {
+        await tx.deliveries.record([delivery(`g${n}`, { body: new Uint8Array(6_000).fill(n) })]);
+        await tx.jobs.insert({ kind: 'delivery', key: `g${n}`, payload: '0', runAt: at(0) });
+      });
+    }
+    const lying = { database: readFileSync(path), log: readFileSync(`${path}-wal`) };
+    await storage.close();
+    return lying;
+  }
+
+  /** Opens what lies there after the cut; says how many transactions are left, and that each is whole. */
+  async function opened(path: string): Promise<number> {
+    const storage = await openStorage(`sqlite:${path}`);
+    const deliveries = await storage.read.deliveries.list({ limit: 100 });
+    const jobs = await storage.read.jobs.countDue(at(0));
+    await storage.check();
+    await storage.transaction((tx) => tx.runs.insert(runState('after')));
+    await storage.close();
+    expect(deliveries.map(({ guid }) => guid).reverse()).toEqual(deliveries.map((_, n) => `g${n}`));
+    expect(jobs).toBe(deliveries.length);
+    const db = new BetterSqlite3(path);
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+    db.close();
+    return deliveries.length;
+  }
+
+  it('is read as far as it is whole, wherever it is cut off or spoiled', async () => {
+    const { database, log } = await running();
+    const path = join(newFolder(), 'test.db');
+    const layOut = (bytes: Buffer) => {
+      writeFileSync(path, database);
+      writeFileSync(`${path}-wal`, bytes);
+    };
+    layOut(log);
+    expect(await opened(path)).toBe(TRANSACTIONS);
+    const place = fc.integer({ min: 32, max: log.length - 1 });
+    await fc.assert(
+      fc.asyncProperty(place, fc.boolean(), async (where, cut) => {
+        const spoiled = Buffer.from(log);
+        spoiled[where] = (spoiled[where] ?? 0) ^ 0xff;
+        layOut(spoiled);
+        if (cut) truncateSync(`${path}-wal`, where);
+        expect(await opened(path)).toBeLessThanOrEqual(Math.ceil((where / log.length) * (TRANSACTIONS + 2)));
+      }),
+      { numRuns: RUNS, seed: SEED },
+    );
+  }, 120_000);
+});

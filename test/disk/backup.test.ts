@@ -1,0 +1,75 @@
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import { expect, it, onTestFinished } from 'vitest';
+import { WEBHOOK_PATH } from '../../src/webhook/server.ts';
+import { countersignOn } from '../cli/support.ts';
+import { A_LOOK, approvals, MERGE_ONLY, open, react, said, start } from '../scenario/support.ts';
+import type { Harness } from '../support/harness.ts';
+
+/** Deliveries that are on their way while the copy is made. */
+const DELIVERIES = process.env.COUNTERSIGN_LONG === '1' ? 5_000 : 100;
+
+const LEASE_MS = 30_000;
+
+it('a copy made while deliveries pour in is whole, and an app that is started on it goes on', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-backup-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github, config } = harness;
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  expect(approvals(harness, number)).toHaveLength(1);
+
+  const path = config.databaseUrl.slice('sqlite:'.length);
+  const copy = join(folder, 'copy.db');
+  const pouring = pour(harness, () => existsSync(copy));
+  expect(await countersignOn(path)('db', 'backup', copy)).toMatchObject({ code: 0 });
+  const { during, statuses } = await pouring;
+  expect(during).toBeGreaterThan(0);
+  expect([...statuses]).toEqual([202]);
+
+  const db = new BetterSqlite3(copy, { readonly: true });
+  expect(db.pragma('integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  expect(db.pragma('foreign_key_check')).toEqual([]);
+  // Each delivery was recorded with its body and its job, or is not there.
+  const torn = db.prepare(`SELECT guid FROM deliveries d WHERE status = 'received' AND NOT EXISTS (
+    SELECT 1 FROM jobs WHERE kind = 'delivery' AND payload ->> 'deliveryId' = d.id)
+    OR NOT EXISTS (SELECT 1 FROM delivery_bodies WHERE delivery_id = d.id)`);
+  expect(torn.all()).toEqual([]);
+  db.close();
+
+  // Artifacts are copied after the database: every row then has its file, and a file too many does no harm.
+  cpSync(config.artifactsUrl.slice('file:'.length), join(folder, 'artifacts'), { recursive: true });
+  config.databaseUrl = `sqlite:${copy}`;
+  config.artifactsUrl = `file:${join(folder, 'artifacts')}`;
+  await harness.restart();
+  // What was under way when the copy was made is held in it by a process that still lives here: this one.
+  harness.clock.advance(LEASE_MS);
+  harness.app.queue.poke();
+  await harness.settle();
+  expect(await harness.app.storage.read.deliveries.countByStatus()).toMatchObject({ received: 0, failed: 0 });
+  await react(harness, number, 'mia');
+  await harness.advance(A_LOOK);
+  expect(github.merges).toHaveLength(1);
+  expect(approvals(harness, number)).toHaveLength(1);
+  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+}, 60_000);
+
+/** Posts deliveries until the copy has begun and `DELIVERIES` more have been sent. */
+async function pour({ app, github }: Harness, copying: () => boolean) {
+  const statuses = new Set<number>();
+  let during = 0;
+  while (during < DELIVERIES) {
+    const posts = Array.from({ length: 20 }, async () => {
+      const { headers, body } = github.signedDelivery('star', { text: 'x'.repeat(10_000) });
+      const response = await fetch(app.url + WEBHOOK_PATH, { method: 'POST', headers, body });
+      await response.arrayBuffer();
+      statuses.add(response.status);
+    });
+    await Promise.all(posts);
+    if (copying()) during += posts.length;
+  }
+  return { during, statuses };
+}

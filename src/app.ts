@@ -114,6 +114,7 @@ export async function startApp(config: AppConfig, allLog: Log, overrides: AppOve
     outbox,
     configuration,
     clock,
+    ids,
     log,
   });
   const eventDeps = {

@@ -1,5 +1,6 @@
 import { CHAIN_NAME } from '../chain/chain.ts';
 import { CountersignError } from '../core/errors.ts';
+import { timeSortedIds } from '../core/ids.ts';
 import type { EventOf } from '../event/event.ts';
 import { eventJob } from '../queue/queue.ts';
 import { repoOf } from '../run/run.ts';
@@ -16,7 +17,7 @@ export interface FireOptions extends DatabaseOption {
  * Leaves the same event for the running app as a comment's `/countersign fire` does. Which chains there are is known to the
  * app only, from the base branch, so a chain that is not there shows in the app's log and not here.
  */
-export function chainFire({ tools }: Context, chain: string, options: FireOptions): Promise<Said> {
+export function chainFire({ clock, tools }: Context, chain: string, options: FireOptions): Promise<Said> {
   if (!CHAIN_NAME.test(chain)) throw new Misuse(notAChainName(chain));
   return tools.withDatabase(options.database, 'write', async (storage) => {
     const queue = await tools.enqueuer(storage);
@@ -29,6 +30,7 @@ export function chainFire({ tools }: Context, chain: string, options: FireOption
         kind: 'manual.fired',
         installation_id: row?.installationId ?? newest.installationId,
         repository: { id: newest.repositoryId, ...repoOf(newest) },
+        run_id: timeSortedIds(() => clock.now()).next('run'),
         chain,
         pull_request: options.pr,
         actor: OPERATOR,

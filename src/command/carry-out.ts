@@ -239,6 +239,7 @@ async function fireChain(
     kind: 'manual.fired',
     installation_id: event.installation_id,
     repository: event.repository,
+    run_id: deps.ids.next('run'),
     chain,
     pull_request: event.pull_request,
     actor: event.actor,

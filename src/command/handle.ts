@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { unreachable } from '../core/errors.ts';
+import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Outbox } from '../effect/outbox.ts';
 import type { EventOf } from '../event/event.ts';
@@ -22,6 +23,7 @@ export interface CommandDeps {
   outbox: Outbox;
   configuration: ConfigurationLoader;
   clock: Clock;
+  ids: Ids;
   log: Log;
 }
 

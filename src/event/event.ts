@@ -88,6 +88,8 @@ const commandIssued = z.strictObject({
 const manualFired = z.strictObject({
   kind: z.literal('manual.fired'),
   ...place,
+  /** Id of the run it begins, chosen by whoever fires it: a job that is done twice still begins one. */
+  run_id: z.string(),
   chain: z.string(),
   pull_request: z.int().nullable(),
   actor: z.string(),

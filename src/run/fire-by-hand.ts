@@ -3,7 +3,10 @@ import { newRun } from './new-run.ts';
 import { factsOf, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
 import { reason } from './reason.ts';
 
-/** Begins a chain because a person asked for it, whatever its trigger; an unfinished run of it gives way. */
+/**
+ * Begins a chain because a person asked for it, whatever its trigger; an unfinished run of it gives way. Asked again, as
+ * after a crash, it finds the run there and begins none.
+ */
 export async function fireByHand(
   deps: PullRequestDeps,
   event: EventOf<'manual.fired'>,
@@ -28,9 +31,11 @@ export async function fireByHand(
     Object.entries(event.inputs).map(([key, value]) => [`input_${key}`, value]),
   );
   await deps.storage.transaction(async (tx) => {
+    if (await tx.runs.load(event.run_id)) return;
     const row = await tx.pullRequests.get(event.repository.id, pullRequest.number);
     const state = newRun(
       {
+        id: event.run_id,
         chain,
         settings: configuration.settings,
         event,

@@ -5,6 +5,8 @@ import type { RepositoryEvent } from '../event/event.ts';
 import { type Invocation, NOT_BEGUN, type Run, type RunFacts, type RunState } from './run.ts';
 
 export interface NewRun {
+  /** A new one when left out. */
+  id?: string;
   chain: Chain;
   settings: Settings;
   event: RepositoryEvent;
@@ -21,7 +23,7 @@ export interface NewRun {
 export function newRun(from: NewRun, ids: Ids, now: Date): RunState {
   const { chain, event } = from;
   const run: Run = {
-    id: ids.next('run'),
+    id: from.id ?? ids.next('run'),
     installationId: event.installation_id,
     repositoryId: event.repository.id,
     repository: `${event.repository.owner}/${event.repository.name}`,

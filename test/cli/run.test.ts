@@ -158,6 +158,7 @@ describe('chain fire', () => {
             kind: 'manual.fired',
             installation_id: 99,
             repository: { id: 70, owner: 'acme', name: 'rocket' },
+            run_id: expect.stringMatching(/^run_/),
             chain: 'deploy',
             pull_request: 3,
             actor: 'an operator',

@@ -60,6 +60,7 @@ export function manualEvent(chainName: string): RepositoryEvent {
     installation_id: 1,
     repository: { id: 2, owner: 'acme', name: 'shop' },
     pull_request: 7,
+    run_id: 'run_fired',
     chain: chainName,
     actor: 'mia',
     inputs: {},

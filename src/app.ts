@@ -129,7 +129,8 @@ export async function startApp(config: AppConfig, allLog: Log, overrides: AppOve
     log,
     onCommand,
   };
-  const onAnyEvent = (event: Event, deliveryId: number | null) => onEvent(eventDeps, event, deliveryId);
+  const onAnyEvent = (event: Event, deliveryId: number | null, isLast: boolean) =>
+    onEvent(eventDeps, event, deliveryId, isLast);
   const processor = createProcessor({ storage, queue, appId: config.appId, clock, log, onEvent: onAnyEvent });
   const lookForMissed = (at: Date) => storage.transaction((tx) => queue.enqueue(tx, ...recoveryJobs(at)));
   const eventJobs = createEventJobs({ storage, queue, clock, log, onEvent: onAnyEvent });

@@ -32,12 +32,14 @@ type CommandEvent = EventOf<'command.issued'>;
 /**
  * Hears commands: acknowledges with 👀, carries each out if its writer may, and answers with 🎉 or 😕 and a sentence.
  * What a comment sets in motion and the answer to it are written in one transaction, so a delivery that comes twice
- * finds the answer there and does nothing.
+ * finds the answer there and does nothing; a button's delivery is done in that transaction.
  */
-export function createCommandHandler(deps: CommandDeps): (event: CommandEvent) => Promise<void> {
+export function createCommandHandler(
+  deps: CommandDeps,
+): (event: CommandEvent, endsDelivery: number | null) => Promise<void> {
   const { storage, github, log } = deps;
 
-  return async (event) => {
+  return async (event, endsDelivery) => {
     const commands = parseCommands(event.text);
     if (commands.length === 0) return;
     if (await wasAnswered(storage.read, event)) return;
@@ -72,6 +74,10 @@ export function createCommandHandler(deps: CommandDeps): (event: CommandEvent) =
         'commands answered',
       );
       await answer(deps, tx, event, answers);
+      // A button gets no answer that would be found again: its delivery is over in the same moment.
+      if (event.via.kind === 'button' && endsDelivery !== null) {
+        await tx.deliveries.setStatus(endsDelivery, 'done', deps.clock.now());
+      }
     });
   };
 }

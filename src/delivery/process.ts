@@ -21,7 +21,7 @@ export function createProcessor(deps: {
   appId: number;
   clock: Clock;
   log: Log;
-  onEvent(event: Event, deliveryId: number): Promise<void>;
+  onEvent(event: Event, deliveryId: number, isLast: boolean): Promise<void>;
 }): Processor {
   const { storage, queue, appId, clock, log, onEvent } = deps;
 
@@ -36,7 +36,9 @@ export function createProcessor(deps: {
     const read = toEvents(delivery.event, payload, { appId, run });
     switch (read.kind) {
       case 'events':
-        for (const event of read.events) await onEvent(event, deliveryId);
+        for (const [index, event] of read.events.entries()) {
+          await onEvent(event, deliveryId, index === read.events.length - 1);
+        }
         await mark(deliveryId, 'done');
         log.debug({ ...fields, events: read.events.map((event) => event.kind) }, 'delivery is done');
         return { kind: 'done' };

@@ -8,11 +8,17 @@ import type { Run } from './run.ts';
 
 export interface EventDeps extends PullRequestDeps {
   /** Commands are a door of their own; the engine only hands the event on. */
-  onCommand(event: EventOf<'command.issued'>): Promise<void>;
+  onCommand(event: EventOf<'command.issued'>, endsDelivery: number | null): Promise<void>;
 }
 
 /** Everything an event sets in motion. Each case reads the truth from GitHub and the database; order does not matter. */
-export async function onEvent(deps: EventDeps, event: Event, deliveryId: number | null): Promise<void> {
+export async function onEvent(
+  deps: EventDeps,
+  event: Event,
+  deliveryId: number | null,
+  /** Whether nothing of the delivery is left to be dealt with after it. */
+  isLast: boolean,
+): Promise<void> {
   switch (event.kind) {
     case 'pr.opened':
     case 'pr.updated':
@@ -26,7 +32,7 @@ export async function onEvent(deps: EventDeps, event: Event, deliveryId: number 
     case 'approval.changed':
       return onApproval(deps, event);
     case 'command.issued':
-      return deps.onCommand(event);
+      return deps.onCommand(event, isLast ? deliveryId : null);
     case 'manual.fired':
       return fireByHand(deps, event, deliveryId);
     case 'issue.created':

@@ -30,6 +30,7 @@ import { createExecutor } from './session/execute.ts';
 import { createRegistry } from './session/registry.ts';
 import { shippedChains } from './shipped.ts';
 import { SHIPPED_SKILLS } from './skill/shipped.ts';
+import type { Blobs } from './storage/blobs.ts';
 import { openBlobs, openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
 import { createMetrics } from './webhook/metrics.ts';
@@ -51,6 +52,10 @@ export interface AppOverrides {
   /** From 0 to 1, for the jitter of retries. */
   random?: () => number;
   github?: Pick<OctokitGitHubOptions, 'timeoutMs' | 'mergeTimeoutMs' | 'pointsPerMinute'>;
+  /** Stands between the app and its database. */
+  storage?: (real: Storage) => Storage;
+  /** Stands between the app and its store of large artifacts. */
+  blobs?: (real: Blobs) => Blobs;
 }
 
 const DRAIN_MS = 8_000;
@@ -60,8 +65,10 @@ export async function startApp(config: AppConfig, allLog: Log, overrides: AppOve
   const clock = overrides.clock ?? systemClock;
   const log = withoutRepeats(allLog, clock);
   const ids = overrides.ids ?? timeSortedIds(() => clock.now());
-  const storage = await openStorage(config.databaseUrl, { clock });
-  const blobs = openBlobs(config.artifactsUrl);
+  const realStorage = await openStorage(config.databaseUrl, { clock });
+  const storage = overrides.storage?.(realStorage) ?? realStorage;
+  const realBlobs = openBlobs(config.artifactsUrl);
+  const blobs = overrides.blobs?.(realBlobs) ?? realBlobs;
   const metrics = createMetrics();
   const github = createOctokitGitHub({
     appId: config.appId,

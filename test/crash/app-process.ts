@@ -1,4 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -8,41 +10,67 @@ import type { GitHubStandIn } from '../support/github/stand-in.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface AppProcess {
-  webhookUrl: string;
+  /** Where it takes webhooks, as soon as it does; `undefined` when it ended before. */
+  readonly webhookUrl: Promise<string | undefined>;
   /** Lines of its log so far. */
   readonly log: string[];
+  /** Fault points it has passed so far; none unless it is a watched one. */
+  readonly points: string[];
   /** SIGKILL, sent before this returns: the process runs not one more of its instructions that anybody could see. */
   kill(): void;
   /** Asks it to stop, as an operator would. */
   stop(): Promise<void>;
-  /** Resolves when the process is gone. */
-  readonly gone: Promise<void>;
+  /** Resolves when the process is gone, and tells whether it was killed. */
+  readonly gone: Promise<{ killed: boolean }>;
 }
 
-/** Starts the real app as `npm start` does, on the database in the folder, and waits until it listens. */
-export async function startAppProcess(github: GitHubStandIn, folder: string): Promise<AppProcess> {
-  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
-    cwd: ROOT,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      APP_ID: String(github.app.id),
-      PRIVATE_KEY: github.app.privateKey,
-      WEBHOOK_SECRET: github.app.webhookSecret,
-      GITHUB_API_URL: github.url,
-      HOST: '127.0.0.1',
-      PORT: '0',
-      DATABASE_URL: `sqlite:${databaseIn(folder)}`,
-      ARTIFACTS_URL: `file:${join(folder, 'artifacts')}`,
-      LOG_LEVEL: 'info',
+/** The real app as `npm start` runs it; or the same app, watched: it tells its fault points, and may die at one. */
+export type Program = { kind: 'real' } | { kind: 'watched'; diesAt?: string };
+
+/** Starts the app on the database in the folder. */
+export function startAppProcess(github: GitHubStandIn, folder: string, program: Program): AppProcess {
+  const child = spawn(
+    process.execPath,
+    [join(ROOT, program.kind === 'real' ? 'src/main.ts' : 'test/crash/app-main.ts')],
+    {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env.PATH,
+        // Hundreds of processes load the same modules.
+        NODE_COMPILE_CACHE: join(tmpdir(), 'countersign-crash-modules'),
+        APP_ID: String(github.app.id),
+        PRIVATE_KEY: github.app.privateKey,
+        WEBHOOK_SECRET: github.app.webhookSecret,
+        GITHUB_API_URL: github.url,
+        HOST: '127.0.0.1',
+        PORT: '0',
+        DATABASE_URL: `sqlite:${databaseIn(folder)}`,
+        ARTIFACTS_URL: `file:${artifactsIn(folder)}`,
+        LOG_LEVEL: 'info',
+        ...(program.kind === 'watched' && program.diesAt !== undefined
+          ? { COUNTERSIGN_FAULT_POINT: program.diesAt }
+          : {}),
+      },
     },
-  });
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  );
   const log: string[] = [];
-  const url = await listening(child, log);
+  const points: string[] = [];
+  // `close` comes after the last of what it said was read.
+  const gone = once(child, 'close').then(() => ({ killed: child.signalCode === 'SIGKILL' }));
+  const webhookUrl = new Promise<string | undefined>((resolve) => {
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      log.push(line);
+      const url = /"url":"([^"]+)"/.exec(line)?.[1];
+      if (url !== undefined) resolve(`${url}${WEBHOOK_PATH}`);
+    });
+    void gone.then(() => resolve(undefined));
+  });
+  createInterface({ input: child.stdout }).on('line', (line) => points.push(line));
   return {
-    webhookUrl: `${url}${WEBHOOK_PATH}`,
+    webhookUrl,
     log,
+    points,
     gone,
     kill: () => void child.kill('SIGKILL'),
     async stop() {
@@ -56,15 +84,6 @@ export function databaseIn(folder: string): string {
   return join(folder, 'countersign.db');
 }
 
-/** The URL from the log line that says where it listens. @throws Error with the log when the process ends before. */
-function listening(child: ChildProcess, log: string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    if (!child.stderr) throw new Error('the app was started without a pipe for its log');
-    createInterface({ input: child.stderr }).on('line', (line) => {
-      log.push(line);
-      const url = /"url":"([^"]+)"/.exec(line)?.[1];
-      if (url !== undefined) resolve(url);
-    });
-    child.once('exit', () => reject(new Error(`the app ended before it listened:\n${log.join('\n')}`)));
-  });
+export function artifactsIn(folder: string): string {
+  return join(folder, 'artifacts');
 }

@@ -1,66 +1,116 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
+import { REPO } from '../../demo/world.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
+import { artifactsIn, databaseIn } from './app-process.ts';
 
-/** What a pull request came to: on GitHub, as people see it, and in the database. Equal for equal stories. */
+/** The pull request a story is about, or, without a head, the issue. */
+export interface Subject {
+  number: number;
+  headSha?: string;
+}
+
+/** What a story came to: on GitHub, as people see it, and in the database. Equal for equal stories. */
 export interface EndState {
-  pullRequest: { state: string; merged: boolean; method: string | undefined; merges: number };
+  subject: unknown;
+  merges: unknown[];
+  issues: unknown[];
+  /** With the reactions to each. */
   comments: string[];
-  labels: string[];
+  /** The newest of each run: a run that is run again after its end gets a new one, if there is time to see it work. */
   checkRuns: unknown[];
+  /** Runs with more check runs than they had ends; must be empty. */
+  doubledCheckRuns: string[];
+  /** Deliveries that GitHub sent and the database does not have, and the other way round; both must be empty. */
+  deliveries: { lost: string[]; invented: string[] };
+  /** Artifacts whose file is not there; must be empty. */
+  missingFiles: string[];
   rows: Record<string, unknown[]>;
 }
 
+const ENDED = "('completed', 'failed', 'timed_out', 'aborted', 'cancelled')";
+
 /**
  * Only where things ended is compared, not the way there: how often something was tried, which waits a run went through
- * and how many edits GitHub told of depend on the moment, and on more than a crash.
+ * and how many edits GitHub told of depend on the moment, and on more than a crash. Sessions are compared one by one
+ * all the same: a session whose process died is gone on with, not begun anew.
  */
 const ROWS = {
   deliveries: 'SELECT DISTINCT status FROM deliveries',
-  runs: 'SELECT chain, status, reason_json FROM chain_runs ORDER BY id',
+  pull_requests: 'SELECT repository, number, paused_by, previous_head_sha FROM pull_requests',
+  runs: 'SELECT chain, status, reason_json, paused FROM chain_runs ORDER BY id',
   invocations:
     'SELECT step_id, status, reason_json, attempts, outcome_json FROM invocations ORDER BY run_id, step_index',
   sessions: `SELECT step_id, s.attempt, s.status, s.reason_json
-    FROM sessions s JOIN invocations i ON i.id = invocation_id ORDER BY step_index, s.id`,
-  artifacts: `SELECT step_id, kind, name
-    FROM artifacts a JOIN invocations i ON i.id = invocation_id ORDER BY step_index, kind, name`,
+    FROM sessions s JOIN invocations i ON i.id = invocation_id ORDER BY run_id, step_index, s.id`,
+  artifacts: `SELECT step_id, kind, name, file_path IS NULL AS in_row
+    FROM artifacts a JOIN invocations i ON i.id = invocation_id ORDER BY i.run_id, step_index, kind, name`,
   approvals: 'SELECT status, decision_json, countersigned_by_json FROM approvals ORDER BY asked_at',
-  effects: `SELECT key, status, wished_hash = applied_hash AS applied, error
-    FROM effects ORDER BY substr(key, 1, instr(key, ':')), created_at`,
-  jobs: "SELECT kind, lease_token FROM jobs WHERE kind <> 'wake' ORDER BY kind",
+  effects: `SELECT key, status, wished_hash = applied_hash AS applied, github_id IS NULL AS without_id, error
+    FROM effects ORDER BY substr(key, 1, instr(key, ':')), created_at, key`,
+  endings: `SELECT chain, to_status, count(*) AS times
+    FROM transitions JOIN chain_runs c ON subject_id = c.id
+    WHERE to_status IN ${ENDED}
+    GROUP BY c.id, to_status ORDER BY c.id, to_status`,
+  jobs: "SELECT kind, lease_token FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile') ORDER BY kind",
+  integrity: 'PRAGMA integrity_check',
+  broken_references: 'PRAGMA foreign_key_check',
 };
 
-export function readEndState(
-  github: GitHubStandIn,
-  database: string,
-  at: { repo: string; number: number; headSha: string },
-): EndState {
-  const { state, merged, mergeMethod } = github.pullRequest(at.repo, at.number);
+export function readEndState(github: GitHubStandIn, folder: string, subject: Subject): EndState {
+  const { number, headSha } = subject;
+  const ours = github.checkRuns(REPO, headSha ?? '').filter(({ app }) => app === github.app.slug);
+  const newest = new Map(ours.map((checkRun) => [checkRun.externalId, checkRun]));
   return {
-    pullRequest: {
-      state,
-      merged,
-      method: mergeMethod,
-      merges: github.merges.filter(({ number }) => number === at.number).length,
-    },
+    subject:
+      headSha === undefined
+        ? github.issues(REPO).find((issue) => issue.number === number)
+        : timelessIn(github.pullRequest(REPO, number)),
+    merges: github.merges.map(({ number, method }) => ({ number, method })),
+    issues: github.issues(REPO),
     comments: github
-      .comments(at.repo, at.number)
-      .map(({ author, body }) => `${author}: ${timeless(body)}`)
+      .comments(REPO, number)
+      .map(({ author, body, reactions }) => {
+        const shown = reactions.map(({ login, content }) => `${login} ${content}`).sort();
+        return `${author}: ${timeless(body)} [${shown.join(', ')}]`;
+      })
       .sort(),
-    labels: github.labels(at.repo, at.number).sort(),
-    checkRuns: github
-      .checkRuns(at.repo, at.headSha)
-      .filter(({ app }) => app === github.app.slug)
-      .map(({ id: _id, externalId: _externalId, ...shown }) => timelessIn(shown)),
-    rows: readRows(database),
+    checkRuns: [...newest.values()].map(({ id: _id, externalId: _externalId, ...shown }) =>
+      timelessIn(shown),
+    ),
+    ...readDatabase(github, folder, ours),
   };
 }
 
-function readRows(path: string): EndState['rows'] {
-  const db = new BetterSqlite3(path, { readonly: true });
+function readDatabase(
+  github: GitHubStandIn,
+  folder: string,
+  checkRuns: readonly { externalId: string }[],
+): Pick<EndState, 'deliveries' | 'doubledCheckRuns' | 'missingFiles' | 'rows'> {
+  const db = new BetterSqlite3(databaseIn(folder), { readonly: true });
+  const column = (sql: string) => db.prepare(sql).pluck().all().map(String);
   try {
-    return Object.fromEntries(
-      Object.entries(ROWS).map(([table, sql]) => [table, db.prepare(sql).all().map(timelessIn)]),
+    const recorded = column('SELECT guid FROM deliveries JOIN delivery_bodies ON delivery_id = id');
+    const sent = github.deliveries.map(({ guid }) => guid);
+    const ends = column(
+      `SELECT subject_id FROM transitions WHERE subject_kind = 'run' AND to_status IN ${ENDED}`,
     );
+    const times = (ids: readonly string[], id: string) => ids.filter((other) => other === id).length;
+    const shown = checkRuns.map(({ externalId }) => externalId);
+    return {
+      doubledCheckRuns: shown.filter((id) => times(shown, id) > times(ends, id)),
+      deliveries: {
+        lost: sent.filter((guid) => !recorded.includes(guid)),
+        invented: recorded.filter((guid) => !sent.includes(guid)),
+      },
+      missingFiles: column('SELECT file_path FROM artifacts WHERE file_path IS NOT NULL').filter(
+        (path) => !existsSync(join(artifactsIn(folder), path)),
+      ),
+      rows: Object.fromEntries(
+        Object.entries(ROWS).map(([table, sql]) => [table, db.prepare(sql).all().map(timelessIn)]),
+      ),
+    };
   } finally {
     db.close();
   }
@@ -72,18 +122,23 @@ function timelessIn(value: unknown): unknown {
 
 /** The text without what differs between two runs of the same story: ids, commits, addresses, moments and lengths of time. */
 function timeless(text: string): string {
-  return text
-    .replaceAll(/\b(run|inv|ses|art|eff|apr)_[0-9a-z]{20,}/g, '$1_id')
-    .replaceAll(/sha256:[0-9a-f]{64}/g, 'hash')
-    .replaceAll(/\b[0-9a-f]{40}\b/g, 'commit')
-    .replaceAll(/\b(?=[0-9a-f]*\d)[0-9a-f]{7}\b/g, 'commit')
-    .replaceAll(/\b(?=\d*[a-f])[0-9a-f]{7}\b/g, 'commit')
-    .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'http://host')
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'moment')
-    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?/g, 'moment')
-    .replaceAll(/\b\d\d:\d\d(:\d\d)?\b/g, 'moment')
-    .replaceAll(/(_ms\\?":)[\d.]+/g, '$10')
-    .replaceAll(/\b[\d.]+ (ms|s|min)\b/g, 'while')
-    .replaceAll(/\/(runs|check-runs|comments?)\/\d+/g, '/$1/number')
-    .replaceAll(/#issuecomment-\d+/g, '#issuecomment-number');
+  return (
+    text
+      .replaceAll(/\b(run|inv|ses|art|eff|apr)_[0-9a-z]{20,}/g, '$1_id')
+      .replaceAll(/sha256:[0-9a-f]{64}/g, 'hash')
+      .replaceAll(/\b[0-9a-f]{40}\b/g, 'commit')
+      .replaceAll(/\b(?=[0-9a-f]*\d)[0-9a-f]{7}\b/g, 'commit')
+      .replaceAll(/\b(?=\d*[a-f])[0-9a-f]{7}\b/g, 'commit')
+      .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'http://host')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'moment')
+      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?/g, 'moment')
+      .replaceAll(/\b\d\d:\d\d(:\d\d)?\b/g, 'moment')
+      .replaceAll(/(_ms\\?":)[\d.]+/g, '$10')
+      .replaceAll(/\b[\d.]+ (ms|s|min)\b/g, 'while')
+      .replaceAll(/\/(runs|check-runs|comments?)\/\d+/g, '/$1/number')
+      .replaceAll(/#issuecomment-\d+/g, '#issuecomment-number')
+      // The link to a check run is there when that was made before the words were: a matter of the moment.
+      .replaceAll(/ · \[details\]\([^)]*\)/g, '')
+      .replaceAll(/\b(command:|reply to=)\d+/g, '$1number')
+  );
 }

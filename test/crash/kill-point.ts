@@ -1,38 +1,91 @@
+import { unreachable } from '../../src/core/errors.ts';
 import { routeOf } from '../support/github/route.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 
+export type When = 'before' | 'after';
+
+/** A moment in the life of a process, counted from its start, at which it dies. */
+export type KillPoint = RequestPoint | WritePoint | { at: 'moment'; ms: number };
+
 /**
- * A moment at which the app dies: at the nth request of a route since it was started, either `before` GitHub carries
- * it out, or `after`, when GitHub has done what was asked and the answer has not left yet. Counted by route, since
- * requests of different routes that are under way together come in any order.
+ * At the nth request of a route, either `before` GitHub carries it out, or `after`, when GitHub has done what was asked
+ * and the answer has not left yet. Counted by route, since requests of different routes that are under way together
+ * come in any order.
  */
-export interface KillPoint {
-  when: 'before' | 'after';
+export interface RequestPoint {
+  at: 'request';
+  when: When;
   route: string;
   nth: number;
 }
 
-export function nameOf({ when, route, nth }: KillPoint): string {
-  return `${when} ${route}${nth === 1 ? '' : ` (${nth})`}`;
+/** Before or after the nth durable write of a name is committed. */
+export interface WritePoint {
+  at: 'write';
+  when: When;
+  name: string;
+  nth: number;
 }
 
-/** Every request of a run that nobody disturbed, as the two moments around each. */
-export function pointsAround(routes: readonly string[]): KillPoint[] {
-  const seen = new Map<string, number>();
-  return routes.flatMap((route) => {
-    const nth = (seen.get(route) ?? 0) + 1;
-    seen.set(route, nth);
-    return (['before', 'after'] as const).map((when) => ({ when, route, nth }));
+/** The point as the watched app reads and writes it: `before:deliveries.record+jobs.insert#1`. */
+export function faultPoint({ when, name, nth }: Omit<WritePoint, 'at'>): string {
+  return `${when}:${name}#${nth}`;
+}
+
+/** The points that a watched app told. @throws Error for a line that is none. */
+export function writesIn(lines: readonly string[]): WritePoint[] {
+  return lines.map((line) => {
+    const [, when, name, nth] = /^(before|after):(.+)#(\d+)$/.exec(line) ?? [];
+    if ((when !== 'before' && when !== 'after') || name === undefined)
+      throw new Error(`no fault point: ${line}`);
+    return { at: 'write', when, name, nth: Number(nth) };
   });
 }
 
+export function nameOf(point: KillPoint): string {
+  switch (point.at) {
+    case 'request':
+      return `${point.when} ${point.route}${point.nth === 1 ? '' : ` (${point.nth})`}`;
+    case 'write':
+      return faultPoint(point);
+    case 'moment':
+      return `${point.ms} ms after its start`;
+    default:
+      return unreachable(point);
+  }
+}
+
+/** Every request of a run that nobody disturbed, as the two moments around each. */
+export function pointsAround(routes: readonly string[]): RequestPoint[] {
+  const count = counter();
+  return routes.flatMap((route) => {
+    const nth = count(route);
+    return (['before', 'after'] as const).map((when) => ({ at: 'request', when, route, nth }));
+  });
+}
+
+/** How often it was called with that name, this call included. */
+export function counter(): (name: string) => number {
+  const counts = new Map<string, number>();
+  return (name) => {
+    const nth = (counts.get(name) ?? 0) + 1;
+    counts.set(name, nth);
+    return nth;
+  };
+}
+
 /**
- * Has the app killed at the point. The signal goes out from inside the matching, in the same turn in which the
+ * Has the app killed at the request. The signal goes out from inside the matching, in the same turn in which the
  * stand-in carries the request out or not; the connection is cut in that turn as well, so no answer can be read.
+ * @returns what takes it back.
  */
-export function killAt(github: GitHubStandIn, { when, route, nth }: KillPoint, kill: () => void): void {
+export function killAtRequest(
+  github: GitHubStandIn,
+  { when, route, nth }: RequestPoint,
+  kill: () => void,
+): () => void {
   let left = nth;
-  github.fail(
+  return github.fail(
     (request) => {
       if (routeOf(request) !== route || --left > 0) return false;
       kill();

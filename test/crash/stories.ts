@@ -1,4 +1,6 @@
-import type { Story } from './play.ts';
+import { CLEAN, PEOPLE, REPO } from '../../demo/world.ts';
+import type { Subject } from './end-state.ts';
+import type { Stage, Story } from './play.ts';
 
 /** A chain of the repository's own that stands in the shipped one's place: the same way to the merge without the slow review. */
 const WITHOUT_REVIEW = `
@@ -20,20 +22,115 @@ steps:
     with: { pr: "{{ trigger.pr_number }}", body: Thank you. }
 `;
 
+/** A pull request opens, CI passes, a maintainer countersigns, it is merged. */
 export const withoutReview: Story = {
   base: { '.github/countersign/chains/pr-review.yaml': WITHOUT_REVIEW },
+  tell: (stage) => merging(stage, {}),
 };
 
 /** The shipped chain; the review has a suggestion to annotate, which does not stand in the way of merging. */
 export const withReview: Story = {
-  change: {
-    'src/notify.ts': [
-      'export async function notify(send: () => Promise<void>): Promise<void> {',
-      '  try {',
-      '    await send();',
-      '  } catch {}',
-      '}',
-      '',
-    ].join('\n'),
+  tell: (stage) =>
+    merging(stage, {
+      'src/notify.ts': [
+        'export async function notify(send: () => Promise<void>): Promise<void> {',
+        '  try {',
+        '    await send();',
+        '  } catch {}',
+        '}',
+        '',
+      ].join('\n'),
+    }),
+};
+
+async function merging({ github, until }: Stage, change: Record<string, string>): Promise<Subject> {
+  const opened = await open({ github, until }, change);
+  // One check: of two, a quick look could see the first alone, and would rightly say so.
+  await github.reportCheck(REPO, opened.headSha, {
+    name: 'test',
+    status: 'completed',
+    conclusion: 'success',
+  });
+  const asked = await until('the approval comment', () =>
+    github.comments(REPO, opened.number).find(({ body }) => body.includes('countersign:approval')),
+  );
+  await github.react(REPO, asked.id, PEOPLE.maintainer, 'rocket');
+  return opened;
+}
+
+/** Its only step asks for what no chain may do, a comment on another pull request, and so it fails each time. */
+const FAILING = `
+name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - id: refer
+    action: gh-comment
+    with: { pr: 4711, body: See there. }
+`;
+
+const NOTE = `
+name: note
+trigger: { event: manual.fired }
+steps:
+  - id: say
+    action: gh-comment
+    with: { pr: "{{ trigger.pr_number }}", body: "Noted: {{ trigger.input_what }}." }
+`;
+
+/** A run fails; the author asks why and fires a chain, both in one comment, and then presses the button to run it again. */
+export const commands: Story = {
+  base: {
+    '.github/countersign/chains/pr-review.yaml': FAILING,
+    '.github/countersign/chains/note.yaml': NOTE,
+  },
+  async tell({ github, until }) {
+    const opened = await open({ github, until }, {});
+    const failed = await until('the failed check run', () =>
+      github.checkRuns(REPO, opened.headSha).find(({ status }) => status === 'completed'),
+    );
+    const asked = '/countersign status\n/countersign fire note what=this';
+    const id = await github.comment(REPO, opened.number, PEOPLE.maintainer, asked);
+    await until('the answer', () =>
+      github
+        .comments(REPO, opened.number)
+        .find((comment) => comment.id === id)
+        ?.reactions.find(({ content }) => content === 'hooray'),
+    );
+    await github.clickAction(REPO, failed.id, PEOPLE.maintainer, 'rerun');
+    return opened;
   },
 };
+
+const TRIAGE = `
+name: triage
+trigger: { event: issue.created }
+steps:
+  - id: mark
+    action: gh-label
+    with: { labels: [new] }
+  - id: greet
+    action: gh-comment
+    with: { body: Thank you for telling us. }
+`;
+
+/** An issue is labelled and answered. */
+export const issue: Story = {
+  base: { '.github/countersign/chains/triage.yaml': TRIAGE },
+  async tell({ github }) {
+    const number = await github.createIssue(REPO, PEOPLE.outsider, 'It does not add up');
+    return { number };
+  },
+};
+
+function open(
+  { github }: Stage,
+  change: Record<string, string>,
+): Promise<{ number: number; headSha: string }> {
+  return github.openPullRequest({
+    repo: REPO,
+    author: PEOPLE.author,
+    branch: 'discounts',
+    title: 'Give discounts',
+    files: { ...CLEAN, ...change },
+  });
+}

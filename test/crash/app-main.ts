@@ -1,0 +1,36 @@
+/**
+ * The app as `npm start` runs it, composed with a database and a store that know where they are to die. This is the
+ * only program that reads COUNTERSIGN_FAULT_POINT: nothing under src can be told to die. Each fault point is written to
+ * standard output when it is reached, so that a run that nobody disturbs lists them all.
+ */
+import { writeSync } from 'node:fs';
+import { startApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/core/log.ts';
+import { type Watch, watchedBlobs, watchedStorage } from './durable-writes.ts';
+import { counter, faultPoint } from './kill-point.ts';
+
+const STDOUT = 1;
+const deadly = process.env.COUNTERSIGN_FAULT_POINT;
+const count = counter();
+
+const watch: Watch = (name) => {
+  const nth = count(name);
+  return (when) => {
+    const point = faultPoint({ when, name, nth });
+    writeSync(STDOUT, `${point}\n`);
+    // To itself, so that not one more instruction of this program comes after it.
+    if (point === deadly) process.kill(process.pid, 'SIGKILL');
+  };
+};
+
+const read = readConfig(process.env);
+if (!read.ok || read.config.kind !== 'app')
+  throw new Error('the crash tests start the app with faulty settings');
+const log = createLog(read.config.logLevel);
+const app = await startApp(read.config, log, {
+  storage: (real) => watchedStorage(real, watch),
+  blobs: (real) => watchedBlobs(real, watch),
+});
+log.info({ url: app.url }, 'listening');
+process.once('SIGTERM', () => void app.stop());

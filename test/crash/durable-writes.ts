@@ -1,0 +1,90 @@
+import type { Blobs } from '../../src/storage/blobs.ts';
+import type { Storage, Tx } from '../../src/storage/storage.ts';
+import type { When } from './kill-point.ts';
+
+/** Told of a durable write by its name; what it returns is told of the moments around it. */
+export type Watch = (name: string) => (when: When) => void;
+
+/**
+ * What only reads. Everything else writes, so that a method that is added later is a fault point without anybody's
+ * thinking of it.
+ */
+const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
+  deliveries: ['get', 'byGuid', 'known', 'list', 'countByStatus'],
+  runs: ['load', 'list', 'getSession', 'sessionsOf'],
+  approvals: ['ofInvocation', 'ofRun'],
+  effects: ['get', 'ofRun', 'list'],
+  artifacts: ['ofRun', 'get'],
+  pullRequests: ['get'],
+  jobs: ['leaseTokens', 'nextDue', 'countDue'],
+  cursors: ['get'],
+  missedDeliveries: ['get', 'due'],
+};
+const READING = new Set(
+  Object.entries(READS).flatMap(([table, methods]) => methods.map((method) => `${table}.${method}`)),
+);
+
+/**
+ * The same storage, with each transaction that writes watched: `before` with everything written and nothing committed,
+ * `after` as soon as it has. Its name is what it writes, sorted: the order can depend on which job came first.
+ */
+export function watchedStorage(storage: Storage, watch: Watch): Storage {
+  return {
+    read: storage.read,
+    check: () => storage.check(),
+    backup: (path) => storage.backup(path),
+    close: () => storage.close(),
+    async transaction(work) {
+      const { result, reached } = await storage.transaction(async (tx) => {
+        const writes = new Set<string>();
+        const result = await work(noting(tx, writes));
+        const reached = writes.size === 0 ? undefined : watch([...writes].sort().join('+'));
+        reached?.('before');
+        return { result, reached };
+      });
+      reached?.('after');
+      return result;
+    },
+  };
+}
+
+/** The same store, with each write watched: before there is anything of it, and as soon as it is whole. */
+export function watchedBlobs(blobs: Blobs, watch: Watch): Blobs {
+  return {
+    get: (path) => blobs.get(path),
+    has: (path) => blobs.has(path),
+    async put(path, data) {
+      const reached = watch('blobs.put');
+      reached('before');
+      const stored = await blobs.put(path, data);
+      reached('after');
+      return stored;
+    },
+  };
+}
+
+function noting(tx: Tx, writes: Set<string>): Tx {
+  return new Proxy(tx, {
+    get: (tables, table) => notingTable(Reflect.get(tables, table), String(table), writes),
+  });
+}
+
+function notingTable(table: object, name: string, writes: Set<string>): object {
+  return new Proxy(table, {
+    get(methods, property) {
+      const method: unknown = Reflect.get(methods, property);
+      const call = `${name}.${String(property)}`;
+      if (typeof method !== 'function' || READING.has(call)) return method;
+      return async (...given: unknown[]) => {
+        const answer: unknown = await method.apply(methods, given);
+        if (!isNothing(given) && !isNothing(answer)) writes.add(call);
+        return answer;
+      };
+    },
+  });
+}
+
+/** Inserting no job, or looking for due ones in vain, leaves nothing behind: no moment of its own to die at. */
+function isNothing(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}

@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unreachable } from '../../src/core/errors.ts';
+import type { GitHubStandIn } from '../support/github/stand-in.ts';
+import { type AppProcess, type Program, startAppProcess } from './app-process.ts';
+import { faultPoint, type KillPoint, killAtRequest, nameOf } from './kill-point.ts';
+
+const PATIENCE_MS = 25_000;
+
+export interface Supervised {
+  /** Points at which it was really killed, so far. */
+  readonly killed: string[];
+  /** Fault points that the watched lives have passed. */
+  readonly points: string[];
+  /** Waits until the look finds something. @throws Error with the app's log when it never does. */
+  until<T>(what: string, look: () => T | undefined): Promise<T>;
+  stop(): Promise<void>;
+}
+
+/**
+ * The app with what an operator has around it: something that starts it again when it dies. Each life is killed at the
+ * next of the points; without any, its only life is watched. Deliveries that nobody answered are sent again, as GitHub
+ * does when it is asked to.
+ */
+export async function startSupervised(
+  github: GitHubStandIn,
+  folder: string,
+  kills: readonly KillPoint[],
+): Promise<Supervised> {
+  const left = [...kills];
+  const killed: string[] = [];
+  const points: string[] = [];
+  const log: string[] = [];
+  let failure: unknown;
+  let stopping = false;
+  let app = await listeningApp();
+  const supervision = supervise();
+
+  /** Starts lives until one gets so far as to listen. */
+  async function listeningApp(): Promise<AppProcess> {
+    for (;;) {
+      const point = left.shift();
+      const life = startAppProcess(github, folder, programFor(point));
+      const disarm = point === undefined ? () => undefined : arm(point, life);
+      const ended = life.gone.then((end) => {
+        disarm();
+        log.push(...life.log);
+        points.push(...life.points);
+        if (point !== undefined && end.killed) killed.push(nameOf(point));
+        return end;
+      });
+      const url = await life.webhookUrl;
+      if (url !== undefined) {
+        github.setWebhookUrl(url);
+        return life;
+      }
+      if (!(await ended).killed) throw new Error(`the app ended before it listened:\n${life.log.join('\n')}`);
+    }
+  }
+
+  function programFor(point: KillPoint | undefined): Program {
+    if (point?.at === 'write') return { kind: 'watched', diesAt: faultPoint(point) };
+    return kills.length === 0 ? { kind: 'watched' } : { kind: 'real' };
+  }
+
+  /** @returns what takes it back, for a life that ends otherwise. */
+  function arm(point: KillPoint, life: AppProcess): () => void {
+    switch (point.at) {
+      case 'request':
+        return killAtRequest(github, point, life.kill);
+      case 'moment': {
+        const timer = setTimeout(life.kill, point.ms);
+        return () => clearTimeout(timer);
+      }
+      case 'write':
+        return () => undefined;
+      default:
+        return unreachable(point);
+    }
+  }
+
+  async function supervise(): Promise<void> {
+    try {
+      for (;;) {
+        await app.gone;
+        if (stopping) return;
+        app = await listeningApp();
+        if (stopping) await app.stop();
+        else await redeliverUnanswered(github);
+      }
+    } catch (error) {
+      failure = error;
+    }
+  }
+
+  return {
+    killed,
+    points,
+    async until(what, look) {
+      const end = Date.now() + PATIENCE_MS;
+      for (;;) {
+        const found = look();
+        if (found !== undefined) return found;
+        if (failure !== undefined) throw failure;
+        if (Date.now() > end) {
+          const said = [...log, ...app.log].join('\n');
+          throw new Error(`waited ${PATIENCE_MS / 1_000} s in vain for ${what}:\n${said}`);
+        }
+        await sleep(25);
+      }
+    },
+    async stop() {
+      stopping = true;
+      await app.stop();
+      await supervision;
+    },
+  };
+}
+
+async function redeliverUnanswered(github: GitHubStandIn): Promise<void> {
+  await github.settle();
+  for (const { guid, status } of github.deliveries) {
+    if (!isAccepted(status)) await github.redeliver(guid);
+  }
+}
+
+export function isAccepted(status: number | undefined): boolean {
+  return status !== undefined && status >= 200 && status < 300;
+}

@@ -10,6 +10,7 @@ import type { GitHubStandIn } from '../support/github/stand-in.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface AppProcess {
+  readonly pid: number | undefined;
   /** Where it takes webhooks, as soon as it does; `undefined` when it ended before. */
   readonly webhookUrl: Promise<string | undefined>;
   /** Lines of its log so far. */
@@ -68,6 +69,7 @@ export function startAppProcess(github: GitHubStandIn, folder: string, program: 
   });
   createInterface({ input: child.stdout }).on('line', (line) => points.push(line));
   return {
+    pid: child.pid,
     webhookUrl,
     log,
     points,

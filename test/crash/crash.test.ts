@@ -18,7 +18,7 @@ const SHARE = process.env.COUNTERSIGN_SHARE ?? '1/1';
 const [share = 1, shares = 1] = SHARE.split('/').map(Number);
 const PAIRS = 40;
 const MOMENTS = 200;
-const TIMEOUT_MS = LONG ? 3_600_000 : 120_000;
+const TIMEOUT_MS = LONG ? 4 * 3_600_000 : 600_000;
 
 const REPO = '/repos/{owner}/{repo}';
 const CHECK_RUN = `POST ${REPO}/check-runs`;

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import BetterSqlite3 from 'better-sqlite3';
 import { unreachable } from '../../src/core/errors.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
-import { type AppProcess, type Program, startAppProcess } from './app-process.ts';
+import { type AppProcess, databaseIn, type Program, startAppProcess } from './app-process.ts';
 import { faultPoint, type KillPoint, killAtRequest, nameOf } from './kill-point.ts';
 
-const PATIENCE_MS = 25_000;
+/** Long, for a machine that has other things to do. */
+const PATIENCE_MS = 90_000;
+/** Shorter than a lease lives, so that one that only ends by itself is told from one that is taken away. */
+const TAKEN_OVER_WITHIN_MS = 20_000;
 
 export interface Supervised {
   /** Points at which it was really killed, so far. */
@@ -18,8 +22,8 @@ export interface Supervised {
 
 /**
  * The app with what an operator has around it: something that starts it again when it dies. Each life is killed at the
- * next of the points; without any, its only life is watched. Deliveries that nobody answered are sent again, as GitHub
- * does when it is asked to.
+ * next of the points; without any, its only life is watched. Deliveries that nobody answered are sent again: the app
+ * asks for them when it starts, but for what falls into its start it would ask ten minutes later.
  */
 export async function startSupervised(
   github: GitHubStandIn,
@@ -83,12 +87,29 @@ export async function startSupervised(
       for (;;) {
         await app.gone;
         if (stopping) return;
+        const dead = app.pid;
         app = await listeningApp();
+        await takenOverFrom(dead);
         if (stopping) await app.stop();
         else await redeliverUnanswered(github);
       }
     } catch (error) {
       failure = error;
+    }
+  }
+
+  /** What a dead process held must not wait for the end of its leases. */
+  async function takenOverFrom(pid: number | undefined): Promise<void> {
+    const end = Date.now() + TAKEN_OVER_WITHIN_MS;
+    const db = new BetterSqlite3(databaseIn(folder), { readonly: true });
+    try {
+      const held = db.prepare('SELECT count(*) FROM jobs WHERE lease_token LIKE ?').pluck();
+      while (held.get(`%:${pid}:%`) !== 0) {
+        if (Date.now() > end) throw new Error('the jobs of the process that died were not taken over');
+        await sleep(25);
+      }
+    } finally {
+      db.close();
     }
   }
 

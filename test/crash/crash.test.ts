@@ -121,6 +121,7 @@ function describeShortForm(): void {
     expectSameEnd(issue, undisturbed, [[around('after', COMMENT)]]);
     expectSameEndAtWrites(issue, undisturbed, [
       { when: 'after', what: 'begins the run', writes: /runs\.insert\b/ },
+      { when: 'after', what: 'ends the step that comments', writes: /artifacts\.insert/, nth: 2 },
     ]);
   });
 }

@@ -4,8 +4,10 @@ import { systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
 import { createLog, type Log } from './core/log.ts';
 import { offerSetup } from './setup.ts';
+import { sandbox } from './skill/pr-review/sandbox.ts';
 import { claimDatabase } from './storage/open.ts';
 import {
+  analyzersShutIn,
   badSettings,
   cannotStart,
   listening,
@@ -49,6 +51,7 @@ export async function serve(env: Environment, patienceMs = PATIENCE_MS): Promise
       const app = await startApp(config, log);
       stopWhenTold(log, () => app.stop().finally(claim.release));
       log.info({ url: app.url }, listening(app.url));
+      sayHowShutIn(log);
       return { ok: true };
     } catch (error) {
       claim.release();
@@ -74,4 +77,10 @@ function stopWhenTold(log: Log, stop: () => Promise<void>): void {
   };
   process.once('SIGTERM', onSignal);
   process.once('SIGINT', onSignal);
+}
+
+function sayHowShutIn(log: Log): void {
+  void sandbox().then(({ network }) =>
+    log[network === 'cut' ? 'info' : 'warn']({ network }, analyzersShutIn(network)),
+  );
 }

@@ -23,6 +23,13 @@ export function listening(url: string): string {
   return `Countersign listens on ${url}`;
 }
 
+/** @param reach whether the analyzers could reach the network. */
+export function analyzersShutIn(reach: 'cut' | 'open'): string {
+  return reach === 'cut'
+    ? 'the analyzers run without secrets and without network'
+    : 'the analyzers run without secrets, but this machine does not let their network be cut (unshare --user --net, as containers often forbid)';
+}
+
 export const stopping = 'stopping: no new webhooks are taken, work under way ends first';
 
 /** Who serves a database, as the lock beside it tells; `since` is ISO-8601. */

@@ -23,8 +23,10 @@ const file = (changed: ChangedLines, part: Partial<AdmittedFile> = {}): Admitted
   return { ...base, text: lines.join('\n'), lines, changed, ...part };
 };
 
+const findingsOf = (...all: Parameters<typeof conclude>) => conclude(...all).findings;
+
 const one = (raw: Partial<RawFinding>, changed: ChangedLines, rules: Record<string, Rule> = { r: rule() }) =>
-  conclude(
+  findingsOf(
     [file(changed)],
     [{ analyzer: 'x', rules, findings: [{ file: 0, rule: 'r', line: 1, ...raw }] }],
     (s) => s,
@@ -52,7 +54,7 @@ describe('the place of a finding', () => {
 
 describe('one finding for each cause', () => {
   const places = (found: [analyzer: string, rules: Record<string, Rule>][]) =>
-    conclude(
+    findingsOf(
       [file('all')],
       found.map(([analyzer, rules]) => ({
         analyzer,
@@ -100,7 +102,7 @@ describe('one finding for each cause', () => {
       { file: 0, rule: 'part', line: 6 },
       { file: 0, rule: 'key', line: 4, endLine: 9 },
     ];
-    expect(conclude([file('all')], [{ analyzer: 'a', rules, findings }], undefined)).toHaveLength(1);
+    expect(findingsOf([file('all')], [{ analyzer: 'a', rules, findings }], undefined)).toHaveLength(1);
   });
 });
 
@@ -116,9 +118,9 @@ test('findings are valid, on changed lines only, in one order, however they came
     fc.property(fc.array(raw), changedLines, (findings, lines) => {
       const changed = new Set(lines);
       const files = ['b.ts', 'a.ts', 'c.ts'].map((path) => file(changed, { path }));
-      const result = conclude(files, [{ analyzer: 'x', rules, findings }], (s) => s);
+      const result = findingsOf(files, [{ analyzer: 'x', rules, findings }], (s) => s);
       expect(
-        conclude(files, [{ analyzer: 'x', rules, findings: [...findings].reverse() }], (s) => s),
+        findingsOf(files, [{ analyzer: 'x', rules, findings: [...findings].reverse() }], (s) => s),
       ).toEqual(result);
       for (const finding of result) {
         findingSchema.parse(finding);
@@ -133,14 +135,14 @@ test('findings are valid, on changed lines only, in one order, however they came
 test('a rule may weigh less in test code', () => {
   const rules = { r: rule({ severity: 'high', severity_in_tests: 'low' }) };
   const found = [{ analyzer: 'x', rules, findings: [{ file: 0, rule: 'r', line: 1 }] }];
-  expect(conclude([file('all')], found, undefined)).toMatchObject([{ severity: 'high' }]);
-  expect(conclude([file('all', { test: true })], found, undefined)).toMatchObject([{ severity: 'low' }]);
+  expect(findingsOf([file('all')], found, undefined)).toMatchObject([{ severity: 'high' }]);
+  expect(findingsOf([file('all', { test: true })], found, undefined)).toMatchObject([{ severity: 'low' }]);
 });
 
 test("an analyzer's own words stand in the description, masked and harmless", () => {
   const rules = { r: rule({ description: 'Wrong ({message}).' }) };
   const findings = [{ file: 0, rule: 'r', line: 1, message: 'a $& \u202Esecret\n.' }];
-  const [finding] = conclude([file('all')], [{ analyzer: 'x', rules, findings }], masker(['secret']));
+  const [finding] = findingsOf([file('all')], [{ analyzer: 'x', rules, findings }], masker(['secret']));
   expect(finding?.description).toBe('Wrong (a $& ·s•••·).');
 });
 

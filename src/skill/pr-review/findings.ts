@@ -38,15 +38,23 @@ const FAMILY: Readonly<Record<Finding['category'], string>> = {
   container: 'container',
 };
 
+/** The most that one review says. */
+export const MAX_FINDINGS = 1_000;
+/** The longest run of lines that one finding is shown at: in nested code each of thousands could reach to the file's end. */
+const MAX_SPAN = 100;
+/** Letters of a line or message that are worth looking through for secrets; what is longer is not shown. */
+const MAX_SHOWN = 2_000;
+
 /**
  * The findings a person sees: on changed lines only, one for each cause, worst first, in an order that depends on
  * nothing but the findings. `mask` hides secrets; without it (they are not known) no text of the files is shown.
+ * @returns the worst `MAX_FINDINGS`, and how many more there are.
  */
 export function conclude(
   files: readonly AdmittedFile[],
   found: readonly AnalyzerFindings[],
   mask: ((text: string) => string) | undefined,
-): Finding[] {
+): { findings: Finding[]; more: number } {
   const placed: Placed[] = [];
   for (const [turn, { analyzer, rules, findings }] of found.entries()) {
     const ranks = new Map(Object.keys(rules).map((rule, index) => [rule, turn * 1_000 + index]));
@@ -60,7 +68,9 @@ export function conclude(
       placed.push({ file, ...place, severity, analyzer, rule, text, message, rank });
     }
   }
-  return distinct(placed.sort(compare)).map((one) => worded(one, mask));
+  const kept = distinct(placed.sort(compare));
+  const findings = kept.slice(0, MAX_FINDINGS).map((one) => worded(one, mask));
+  return { findings, more: kept.length - findings.length };
 }
 
 /** Where the finding belongs in the changed lines, or `undefined` when the pull request did not touch it. */
@@ -74,7 +84,11 @@ function placeOf(
   const first = firstChanged(file.changed, from, to);
   if (first !== undefined) {
     let endLine = first;
-    while (endLine < to && (file.changed === 'all' || file.changed.has(endLine + 1))) endLine++;
+    while (
+      endLine < Math.min(to, first + MAX_SPAN) &&
+      (file.changed === 'all' || file.changed.has(endLine + 1))
+    )
+      endLine++;
     return { line: first, endLine };
   }
   for (const line of raw.alsoAt ?? []) {
@@ -113,8 +127,9 @@ function worded(
   { file, line, endLine, severity, analyzer, rule, text, message }: Placed,
   mask: ((text: string) => string) | undefined,
 ): Finding {
-  const said = mask ? shown(mask(message)).replace(/\.$/, '') : 'not shown, since it could hold a secret';
-  const evidence = mask && shown(mask(file.lines[line - 1] ?? ''));
+  const show = (words: string) => (mask && words.length <= MAX_SHOWN ? shown(mask(words)) : undefined);
+  const said = show(message)?.replace(/\.$/, '') ?? 'not shown, since it could hold a secret';
+  const evidence = show(file.lines[line - 1] ?? '');
   return {
     severity,
     category: text.category,

@@ -66,16 +66,20 @@ export function changedLines(patch: string, content: string): ChangedLines {
   return new Set(added.keys());
 }
 
+/** The lines in order, made once for each set: nested code can make thousands of findings that reach to the file's end. */
+const inOrder = new WeakMap<ReadonlySet<number>, readonly number[]>();
+
 /** The first changed line from `from` to `to`, both included, or `undefined` when none of them was changed. */
 export function firstChanged(changed: ChangedLines, from: number, to: number): number | undefined {
   if (changed === 'all') return from;
-  if (to - from > changed.size) {
-    let first: number | undefined;
-    for (const line of changed) {
-      if (line >= from && line <= to && (first === undefined || line < first)) first = line;
-    }
-    return first;
+  const lines = inOrder.get(changed) ?? [...changed].sort((a, b) => a - b);
+  inOrder.set(changed, lines);
+  let [low, high] = [0, lines.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((lines[middle] ?? 0) < from) low = middle + 1;
+    else high = middle;
   }
-  for (let line = from; line <= to; line++) if (changed.has(line)) return line;
-  return undefined;
+  const first = lines[low];
+  return first !== undefined && first <= to ? first : undefined;
 }

@@ -5,7 +5,8 @@ import { type ChangedFile, MAX_FILE_BYTES } from './changed-file.ts';
 import { reviewFiles, verdictOf, wantsContent } from './review.ts';
 
 const MAX_FILES_READ_AT_ONCE = 6;
-const REVIEW_TIMEOUT_MS = 10 * 60_000;
+/** 25 times what the largest honest review needs; some analyzers are quadratic, and somebody will make use of it. */
+const REVIEW_TIMEOUT_MS = 3 * 60_000;
 
 /** Reviews what the pull request adds and changes with analyzers that need no model and no key. */
 export const prReview: StepHandler = {

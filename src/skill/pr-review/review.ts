@@ -36,7 +36,8 @@ export interface ReviewOptions {
 }
 
 const MAX_LOG = 5_000_000;
-const MAX_FINDINGS = 1_000;
+/** Each is looked for in all that is shown. Whoever commits more than this is told where they are, and shown nothing. */
+const MAX_SECRETS = 200;
 
 /**
  * Reviews the changed files with the analyzers that ship in our dependencies, in one child process without secrets.
@@ -71,9 +72,8 @@ export async function reviewFiles(
       ? [{ analyzer: result.analyzer, rules: rulesOf(result.analyzer), findings: result.findings }]
       : [],
   );
-  const findings = conclude(files, found, mask);
-  if (findings.length > MAX_FINDINGS) {
-    const more = findings.length - MAX_FINDINGS;
+  const { findings, more } = conclude(files, found, mask);
+  if (more > 0) {
     leftOut.push({
       path: '(findings)',
       reason: `${more} more of no higher severity are not listed`,
@@ -81,7 +81,7 @@ export async function reviewFiles(
     });
   }
   return {
-    findings: findings.slice(0, MAX_FINDINGS),
+    findings,
     analyzers: results.map((result) => reportOf(result, jobs, mask)),
     leftOut,
     filesReviewed: files.length,
@@ -92,7 +92,9 @@ export async function reviewFiles(
 /** Known only when the search for secrets went through; otherwise nothing of the files may be shown. */
 function maskFrom(results: readonly JobResult[]): ((text: string) => string) | undefined {
   const secrets = results.find((result) => result.analyzer === 'secrets');
-  return secrets?.status === 'ok' ? masker(secrets.secrets ?? []) : undefined;
+  if (secrets?.status !== 'ok') return undefined;
+  const known = secrets.secrets ?? [];
+  return known.length <= MAX_SECRETS ? masker(known) : undefined;
 }
 
 function rulesOf(analyzer: string): Readonly<Record<string, Rule>> {
@@ -137,7 +139,7 @@ function logOf(
   const names = files.map((file, index) => `${index} ${file.name} ${JSON.stringify(file.path)}`);
   const sections = results.map((result) => {
     const said = result.status === 'ok' ? result.log : result.message;
-    const safe = mask ? mask(said) : '(not kept: without the search for secrets it might hold one)';
+    const safe = mask ? mask(said) : '(not kept: it might hold a secret)';
     return `== ${result.analyzer}: ${result.status}\n${safe}\n`;
   });
   return ['== files', ...names, ...sections].join('\n').slice(0, MAX_LOG);

@@ -1,54 +1,70 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../core/errors.ts';
+import { MAX_MEMORY_MB, watchMemory } from './memory.ts';
+import { permissions, sandbox } from './sandbox.ts';
 import { type JobResult, jobResultSchema, type WorkerRequest } from './worker/protocol.ts';
 
-const MAX_OUTPUT_BYTES = 64_000_000;
+/** 200,000 findings, of which the app's own process makes sense in half a second. */
+const MAX_OUTPUT_BYTES = 16_000_000;
 const HEAP_MB = 768;
 /** `ts` when run from the sources, `js` after the build. */
 export const OWN_EXTENSION = import.meta.url.slice(-2);
+const ARGUMENTS = [
+  `--max-old-space-size=${HEAP_MB}`,
+  '--disable-warning=ExperimentalWarning',
+  fileURLToPath(new URL(`./worker/main.${OWN_EXTENSION}`, import.meta.url)),
+];
+
+interface Limits {
+  /** For all jobs together; one job gets 80 % of it. */
+  timeoutMs: number;
+  maxMemoryMb?: number;
+  signal: AbortSignal;
+}
 
 /**
- * Runs the jobs in one child process without environment, in an empty folder, and returns one result a job. Whatever
- * goes wrong (crash, time, too much output, nonsense) becomes the result of the jobs that had none yet.
+ * Runs the jobs in one child process without environment, in an empty folder and shut in as far as the
+ * machine allows (`sandbox.ts`), and returns one result a job. Whatever goes wrong (crash, time, memory, too much output, nonsense) becomes the result of the jobs that had none yet.
  * @throws the signal's reason when aborted; the process is dead by then.
  */
 export async function runWorker(
   request: Omit<WorkerRequest, 'analyzerTimeoutMs'>,
-  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  limits: Limits,
 ): Promise<JobResult[]> {
-  signal.throwIfAborted();
+  limits.signal.throwIfAborted();
   if (request.jobs.length === 0) return [];
-  const folder = await mkdtemp(join(tmpdir(), 'countersign-review-'));
+  const { launcher } = await sandbox();
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'countersign-review-')));
+  const modules = request.jobs.map((job) => fileURLToPath(job.module));
+  const command = [...launcher, process.execPath, ...permissions(folder, modules), ...ARGUMENTS];
   try {
-    return await converse(request, folder, timeoutMs, signal);
+    limits.signal.throwIfAborted();
+    return await converse(command, folder, request, limits);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
 function converse(
-  request: Omit<WorkerRequest, 'analyzerTimeoutMs'>,
+  [command = '', ...args]: readonly string[],
   folder: string,
-  timeoutMs: number,
-  signal: AbortSignal,
+  request: Omit<WorkerRequest, 'analyzerTimeoutMs'>,
+  { timeoutMs, maxMemoryMb = MAX_MEMORY_MB, signal }: Limits,
 ): Promise<JobResult[]> {
   return new Promise((resolve, reject) => {
     const results = new Map<string, JobResult>();
     const begun = performance.now();
-    const child = spawn(
-      process.execPath,
-      [
-        `--max-old-space-size=${HEAP_MB}`,
-        '--disable-warning=ExperimentalWarning',
-        fileURLToPath(new URL(`./worker/main.${OWN_EXTENSION}`, import.meta.url)),
-      ],
+    const child = spawn(command, args, {
+      cwd: folder,
+      env: {},
+      stdio: ['pipe', 'pipe', 'ignore'],
       // A group of its own, so that one signal reaches the linters it started too.
-      { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'], detached: true },
-    );
+      detached: true,
+    });
 
     let failure: Pick<Extract<JobResult, { message: string }>, 'status' | 'message'> | undefined;
     const stop = (status: 'crashed' | 'timed_out', message: string) => {
@@ -61,6 +77,12 @@ function converse(
       () => stop('timed_out', `the whole review took longer than ${timeoutMs} ms`),
       timeoutMs,
     );
+
+    const endWatch = child.pid
+      ? watchMemory(child.pid, maxMemoryMb, () =>
+          stop('crashed', `the analyzers took more than ${maxMemoryMb.toLocaleString('en')} MB of memory`),
+        )
+      : () => {};
 
     let bytes = 0;
     let rest = '';
@@ -81,6 +103,7 @@ function converse(
     child.on('error', (error) => stop('crashed', `the analyzers could not be started: ${messageOf(error)}`));
     child.on('close', (code, killedBy) => {
       clearTimeout(timer);
+      endWatch();
       signal.removeEventListener('abort', onAbort);
       if (signal.aborted) return reject(signal.reason);
       failure ??= {

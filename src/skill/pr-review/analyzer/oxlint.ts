@@ -66,10 +66,14 @@ function ruleOf(code: string): string {
 function run(args: readonly string[]): Promise<string> {
   const entry = createRequire(import.meta.url).resolve('oxlint/package.json');
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(dirname(entry), 'bin', 'oxlint'), ...args], {
-      env: {},
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--disable-warning=SecurityWarning', join(dirname(entry), 'bin', 'oxlint'), ...args],
+      {
+        env: {},
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     let output = '';
     let errors = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -1,7 +1,7 @@
 import { lintSource } from '@secretlint/core';
 import { rules as preset } from '@secretlint/secretlint-rule-preset-recommend';
 import type { RuleBook } from '../rules.ts';
-import { type Analyze, lineAt, type RawFinding, type SourceFile } from './analyzer.ts';
+import { type Analyze, linesIn, type RawFinding, type SourceFile } from './analyzer.ts';
 
 type Config = RuleBook['secrets'];
 
@@ -25,13 +25,14 @@ export const analyze: Analyze<Config> = async (files, config) => {
     const hits = [...ownHits(file, config), ...(await presetHits(file, config))].filter(
       (hit) => !placeholders.some((pattern) => pattern.test(hit.value)),
     );
+    const lineAt = linesIn(file.text);
     for (const hit of hits) {
       for (const part of hit.value.split(/\r?\n/)) if (part.length >= 6) secrets.add(part);
       findings.push({
         file: file.index,
         rule: hit.rule,
-        line: lineAt(file.text, hit.start),
-        endLine: lineAt(file.text, Math.max(hit.start, hit.end - 1)),
+        line: lineAt(hit.start),
+        endLine: lineAt(Math.max(hit.start, hit.end - 1)),
       });
     }
   }

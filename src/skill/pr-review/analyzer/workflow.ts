@@ -10,7 +10,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import type { RuleBook } from '../rules.ts';
-import { type Analyze, lineAt, type RawFinding, type SourceFile } from './analyzer.ts';
+import { type Analyze, linesIn, type RawFinding, type SourceFile } from './analyzer.ts';
 
 type Config = RuleBook['workflow'];
 
@@ -46,9 +46,10 @@ export const analyze: Analyze<Config> = async (files, config) => {
 
 function* ownFindings(file: SourceFile, root: Node | null, config: Config): Generator<RawFinding> {
   if (!isMap(root)) return;
+  const lineAt = linesIn(file.text);
   const untrusted = new RegExp(config.untrusted.join('|'), 'i');
   const at = (node: Scalar | Node, rule: string): RawFinding => {
-    const line = lineAt(file.text, node.range?.[0] ?? 0);
+    const line = lineAt(node.range?.[0] ?? 0);
     return { file: file.index, rule, line };
   };
   const trigger = root.items.find(
@@ -68,7 +69,7 @@ function* ownFindings(file: SourceFile, root: Node | null, config: Config): Gene
       const [start, end] = script.range;
       for (const match of file.text.slice(start, end).matchAll(/\$\{\{([\s\S]*?)\}\}/g)) {
         if (!untrusted.test(match[1] ?? '')) continue;
-        yield { file: file.index, rule: 'script-injection', line: lineAt(file.text, start + match.index) };
+        yield { file: file.index, rule: 'script-injection', line: lineAt(start + match.index) };
       }
     }
     if (typeof uses !== 'string') continue;
@@ -86,7 +87,7 @@ function* ownFindings(file: SourceFile, root: Node | null, config: Config): Gene
     );
     yield {
       ...at(head, 'untrusted-checkout'),
-      alsoAt: places.map((node) => lineAt(file.text, node.range?.[0] ?? 0)),
+      alsoAt: places.map((node) => lineAt(node.range?.[0] ?? 0)),
     };
   }
 }

@@ -12,7 +12,7 @@ import type { Job, JobResult, WorkerRequest } from './protocol.ts';
  */
 const THREAD = new URL(`./thread.${import.meta.url.slice(-2)}`, import.meta.url);
 const HEAP_MB = 512;
-const MAX_LOG = 5_000_000;
+const MAX_LOG = 500_000;
 
 let input = '';
 let started = false;
@@ -57,7 +57,7 @@ function run(job: Job, { files, analyzerTimeoutMs }: WorkerRequest): void {
     analyzerTimeoutMs,
   );
   thread.on('message', (analysis: Analysis) =>
-    end({ status: 'ok', ...analysis, log: analysis.log.slice(0, MAX_LOG) }),
+    end({ status: 'ok', ...analysis, log: clipped(analysis.log) }),
   );
   thread.on('error', (error: unknown) =>
     end({ status: 'crashed', message: error instanceof Error ? error.message : String(error) }),
@@ -65,4 +65,9 @@ function run(job: Job, { files, analyzerTimeoutMs }: WorkerRequest): void {
   thread.on('exit', (code) =>
     end({ status: 'crashed', message: `ended with exit code ${code} and no result` }),
   );
+}
+
+/** Whole lines only: half a secret would not be known for one any more. */
+function clipped(log: string): string {
+  return log.length <= MAX_LOG ? log : log.slice(0, Math.max(0, log.lastIndexOf('\n', MAX_LOG)));
 }

@@ -1,0 +1,161 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { describe, expect, test } from 'vitest';
+import type { AdmittedFile } from '../../../src/skill/pr-review/admit.ts';
+import { linesIn } from '../../../src/skill/pr-review/analyzer/analyzer.ts';
+import { languageOf } from '../../../src/skill/pr-review/changed-file.ts';
+import { conclude } from '../../../src/skill/pr-review/findings.ts';
+import { type ChangedLines, changedLines } from '../../../src/skill/pr-review/hunks.ts';
+import { masker } from '../../../src/skill/pr-review/mask.ts';
+import { type ChangedFile, verdictOf } from '../../../src/skill/pr-review/review.ts';
+import type { Rule } from '../../../src/skill/pr-review/rules.ts';
+import { added, fake, review } from '../../review/support.ts';
+
+const MB = 1_000_000;
+const at = { headSha: 'a'.repeat(40), round: 1 };
+const rules: Record<string, Rule> = {
+  r: { severity: 'high', category: 'security', description: 'Wrong ({message}).', suggestion: 'Mend it.' },
+  s: { severity: 'high', category: 'secret', description: 'A secret.', suggestion: 'Revoke it.' },
+};
+
+function milliseconds(work: () => unknown): number {
+  const begun = performance.now();
+  work();
+  return performance.now() - begun;
+}
+
+function file(lines: readonly string[], changed: ChangedLines): AdmittedFile {
+  const text = lines.join('\n');
+  return { path: 'a.ts', name: '0001.ts', language: 'typescript', text, lines, changed, test: false };
+}
+
+/** Numbers from 1. */
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+describe('what the app itself does with a review, on its one thread', () => {
+  test('30,000 findings that all reach to the end of a file cost no noticeable time', () => {
+    const lines = upTo(30_000).map((line) => `eval( // ${line}`);
+    const findings = lines.map((_, index) => ({ file: 0, rule: 'r', line: index + 1, endLine: 30_000 }));
+    const changed = new Set(upTo(30_000));
+    const concluded = () => conclude([file(lines, changed)], [{ analyzer: 'x', rules, findings }], (s) => s);
+    expect(concluded()).toMatchObject({ more: 29_000 });
+    expect(milliseconds(concluded)).toBeLessThan(2_500);
+  });
+
+  test('30,000 findings beside 200 secrets cost no noticeable time', () => {
+    const secrets = upTo(200).map((number) => `hunter2-${number}-${'x'.repeat(400)}`);
+    const lines = upTo(30_000).map((line) => `${'hunter2-'.repeat(200)}${line}`);
+    const findings = lines.map((_, index) => ({ file: 0, rule: 'r', line: index + 1, message: 'hunter2-' }));
+    const mask = masker(secrets);
+    expect(
+      milliseconds(() => conclude([file(lines, 'all')], [{ analyzer: 'x', rules, findings }], mask)),
+    ).toBeLessThan(2_500);
+  });
+
+  test('a finding keeps its place when only the last of very many lines was changed', () => {
+    const findings = [{ file: 0, rule: 'r', line: 1, endLine: 30_000 }];
+    const lines = upTo(30_000).map(String);
+    const { findings: found } = conclude(
+      [file(lines, new Set([29_999]))],
+      [{ analyzer: 'x', rules, findings }],
+      undefined,
+    );
+    expect(found).toMatchObject([{ line: 29_999 }]);
+  });
+
+  test('a line of 1 MB is neither searched for secrets nor shown', () => {
+    const findings = [{ file: 0, rule: 's', line: 1 }];
+    const { findings: found } = conclude(
+      [file(['x'.repeat(MB)], 'all')],
+      [{ analyzer: 'x', rules, findings }],
+      (text) => text,
+    );
+    expect(found[0]).not.toHaveProperty('evidence');
+  });
+
+  const PATCHES: [name: string, patch: string][] = [
+    ['counts beyond all reason', '@@ -1,99999999999999999999 +1,99999999999999999999 @@\n+a'],
+    ['a line number beyond all reason', '@@ -0,0 +99999999999999999999 @@\n+a'],
+    ['only headers', '@@ -1 +1 @@\n'.repeat(MB / 12)],
+    ['half headers', '@@ -1,'.repeat(MB / 6)],
+    ['digits', `@@ -${'1'.repeat(MB)}`],
+    ['only backslashes', '\\\n'.repeat(MB / 2)],
+    ['overlapping hunks', '@@ -0,0 +1,2 @@\n+a\n+b\n'.repeat(MB / 24)],
+  ];
+  test.each(PATCHES)('a patch with %s is read in time, and every line counts', (_, patch) => {
+    let lines: ChangedLines | undefined;
+    expect(
+      milliseconds(() => {
+        lines = changedLines(patch, 'x\n'.repeat(1_000));
+      }),
+    ).toBeLessThan(250);
+    expect(lines === 'all' || lines?.size === 0).toBe(true);
+  });
+
+  test.each([
+    ['dots', '.'.repeat(4_000)],
+    ['slashes', 'a/'.repeat(2_000)],
+    ['underscores', '_pb2_grpc'.repeat(450)],
+    ['extensions', '.min.bundle.generated.test.spec'.repeat(120)],
+  ])('a file name of 4,000 %s is sorted in time', (_, path) => {
+    expect(milliseconds(() => languageOf(path))).toBeLessThan(50);
+  });
+});
+
+test('the lines of 100,000 places in a text of 1 MB are found in time', () => {
+  const text = 'a\n'.repeat(MB / 2);
+  const lineAt = linesIn(text);
+  expect(milliseconds(() => upTo(100_000).map((place) => lineAt(place * 10)))).toBeLessThan(250);
+  expect([0, 1, 2, 3, MB].map(lineAt)).toEqual([1, 1, 2, 2, MB / 2 + 1]);
+});
+
+describe('a repository made to stop the review', () => {
+  const lines = (line: (number: number) => string, count: number) => `${upTo(count).map(line).join('\n')}\n`;
+  const FILES: ChangedFile[] = [
+    added('minified.js', 'a=1;'.repeat(1.25 * MB)),
+    added('one-line.js', 'a=1;'.repeat(MB / 5)),
+    added('nested.js', 'eval(\n'.repeat(100_000)),
+    added('nested.py', '('.repeat(50_000)),
+    added(
+      'secrets.ts',
+      lines((n) => fake('x.pass', `word="aB3$k${n.toString(36)}zQ"`), 3_000),
+    ),
+    added('keys.pem', fake('-----BEGIN RSA ', 'PRIVATE KEY-----\n').repeat(3_000)),
+    added('almost.txt', 'postgres://aaaa:bbbb'.repeat(5_000)),
+    added('.github/workflows/laughs.yml', laughs()),
+    added('.github/workflows/deep.yml', '['.repeat(20_000)),
+    added('archive.zip', 'PK'),
+    added('zip-as-code.js', 'PK\u0003\u0004\0\0'),
+    { path: 'huge.ts', status: 'added', leftOut: 'larger than 1 MB', changes: 10 ** 9 },
+  ];
+
+  test('is reviewed as far as it goes, ends in time, leaves the app free, and gets no approval', async () => {
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    delay.enable();
+    const begun = performance.now();
+    const report = await review(FILES, { timeoutMs: 10_000 });
+    const took = performance.now() - begun;
+    delay.disable();
+
+    const { verdict } = verdictOf(report, at);
+    expect(verdict).not.toMatch(/APPROVE/);
+    expect(report.leftOut.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['minified.js', 'one-line.js', 'archive.zip', 'zip-as-code.js', 'huge.ts']),
+    );
+    expect(report.findings.length).toBeGreaterThan(100);
+    expect(JSON.stringify(report)).not.toContain('aB3$k');
+    expect(took).toBeLessThan(11_000);
+    expect(delay.max / 1e6).toBeLessThan(1_500);
+  });
+});
+
+/** Nine levels of nine aliases each: 387 million values, if anybody spelled them out. */
+function laughs(): string {
+  const names = [...'abcdefghi'];
+  const levels = names.map((name, index) => {
+    const before = names[index - 1];
+    return `${name}: &${name} [${Array(9)
+      .fill(before === undefined ? 'lol' : `*${before}`)
+      .join(', ')}]`;
+  });
+  return [...levels, 'on: *i', 'jobs: {}', ''].join('\n');
+}

@@ -32,18 +32,24 @@ export function compileTemplate(source: string): CompiledTemplate {
 
 /**
  * A text whose own words stay as written and whose filled-in values pass an encoder: for places such as a comment, where
- * the chain's author may write Markdown and a pull request's title may not.
+ * the chain's author may write Markdown and a pull request's title may not. Values side by side are encoded as one: two harmless
+ * halves, `@` and `octo/owners`, must not make a whole.
  * @throws ExpressionError for a text that the parser would have refused.
  */
 export function renderText(source: string, context: object, encode: (value: string) => string): string {
   if (!/\{[{%#]/.test(source)) return source;
-  return parseSegments(source)
-    .map((segment) => {
-      if (segment.kind !== 'expression') return segment.text;
+  let done = '';
+  let values = '';
+  for (const segment of parseSegments(source)) {
+    if (segment.kind === 'expression') {
       const value = compileParsed(segment.expression).evaluate(context);
-      return encode(typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value));
-    })
-    .join('');
+      values += typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value);
+    } else if (segment.text !== '') {
+      done += encode(values) + segment.text;
+      values = '';
+    }
+  }
+  return done + encode(values);
 }
 
 /**

@@ -14,5 +14,7 @@ function safeAddress(address: string): string | undefined {
   if (address.length > 2_000 || !URL.canParse(address)) return undefined;
   const url = new URL(address);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined;
+  // `https://github.com@evil.example` leads to evil.example.
+  if (url.username !== '' || url.password !== '') return undefined;
   return url.href.replace(SAFE, (letter) => `%${letter.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }

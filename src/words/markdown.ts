@@ -4,13 +4,12 @@
  */
 
 /**
- * What nobody sees: controls, bidirectional overrides, zero-width and other ignorable characters. The emoji
- * presentation selector (U+FE0F) stays, because without it ordinary emoji turn into black-and-white signs.
+ * What nobody sees: controls, bidirectional overrides, zero-width and other ignorable characters, but for line feed and tab. The
+ * emoji presentation selector (U+FE0F) stays, because without it ordinary emoji turn into black-and-white signs, and so does
+ * the joiner (U+200D) between two signs of one emoji.
  */
-const INVISIBLE = /(?!\uFE0F)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
-
-/** The same without line feed and tab, which code may hold. */
-const INVISIBLE_IN_CODE = /(?![\uFE0F\n\t])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+const INVISIBLE =
+  /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}](?<![\uFE0F\n\t])(?<!\p{Extended_Pictographic}\uFE0F?\u200D(?=\p{Extended_Pictographic}))/gu;
 
 /**
  * A zero-width space. GitHub finds mentions, references and links in the rendered text, after backslashes and
@@ -130,8 +129,11 @@ export function clipBytes(text: string, maxBytes: number): string {
   return `${whole.slice(0, read)}…`;
 }
 
+/** On one line, and with nothing in it that a reader cannot see. */
 function oneLine(text: string): string {
-  return text.toWellFormed().replaceAll(/\s/g, ' ').replaceAll(INVISIBLE, '').replaceAll(/ +/g, ' ').trim();
+  return visible(text.toWellFormed().replaceAll(/[^\S\uFEFF]/g, ' '))
+    .replaceAll(/ +/g, ' ')
+    .trim();
 }
 
 function clip(text: string, max: number): string {
@@ -146,7 +148,7 @@ function clip(text: string, max: number): string {
 
 function visible(text: string): string {
   return text.replaceAll(
-    INVISIBLE_IN_CODE,
+    INVISIBLE,
     (character) => `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`,
   );
 }

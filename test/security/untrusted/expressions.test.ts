@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { compileExpression, ExpressionError } from '../../../src/chain/condition.ts';
+import { parseChain } from '../../../src/chain/parse.ts';
+import { renderText, renderWith } from '../../../src/chain/template.ts';
+import { prose } from '../../../src/words/markdown.ts';
+import { EXPRESSION_ATTACKS } from './expression-corpus.ts';
+
+// Single expressions, each with what it is refused for or gives, are in test/chain/expression-attacks.test.ts.
+
+/** A context in which every look is seen: whoever asks more than for own data runs into a trap. */
+function trapped(): { context: object; touched: string[] } {
+  const touched: string[] = [];
+  const trap = (name: string) => () => {
+    touched.push(name);
+    return 'escaped';
+  };
+  const pull = Object.create(
+    { inherited: trap('inherited') },
+    {
+      getter: { enumerable: true, get: trap('getter') },
+      title: { enumerable: true, value: 'a title' },
+      method: { enumerable: true, value: trap('method') },
+      toString: { enumerable: true, value: trap('toString') },
+      valueOf: { enumerable: true, value: trap('valueOf') },
+      toJSON: { enumerable: true, value: trap('toJSON') },
+      [Symbol.toPrimitive]: { enumerable: true, value: trap('toPrimitive') },
+      [Symbol.iterator]: { enumerable: true, value: trap('iterator') },
+    },
+  );
+  const proxy = new Proxy(
+    { own: 1 },
+    { get: trap('proxy get'), has: () => trap('proxy has')() === '', apply: trap('proxy apply') },
+  );
+  return { context: { trigger: { pull, proxy, list: [pull, proxy] }, repo: {}, steps: {} }, touched };
+}
+
+describe('the corpus', () => {
+  test('has at least 100 attacks, each once', () => {
+    expect(new Set(EXPRESSION_ATTACKS).size).toBe(EXPRESSION_ATTACKS.length);
+    expect(EXPRESSION_ATTACKS.length).toBeGreaterThanOrEqual(100);
+  });
+
+  test.each(EXPRESSION_ATTACKS.map((attack) => [attack.slice(0, 60), attack]))(
+    '%s runs nothing and takes hold of nothing',
+    (_, attack) => {
+      const { context, touched } = trapped();
+      let value: unknown;
+      try {
+        value = compileExpression(attack).evaluate(context);
+      } catch (error) {
+        expect(error).toBeInstanceOf(ExpressionError);
+      }
+      expect(touched).toEqual([]);
+      expect(JSON.stringify(value) ?? '').not.toMatch(/escaped|native code|\[object/);
+      expect(Object.keys(Object.prototype)).toEqual([]);
+    },
+  );
+
+  test('goes through the parser of chains as conditions and inputs, and each comes back as a fault at its place or as data', () => {
+    for (const attack of EXPRESSION_ATTACKS) {
+      const step = { action: 'gh-label', condition: attack, with: { labels: [`{{ ${attack} }}`] } };
+      const text = JSON.stringify({ name: 'a', trigger: { event: 'pr.opened' }, steps: [step] });
+      const { chain, faults } = parseChain(text, 'a.yaml', { skills: [], actions: ['gh-label'] });
+      const { context, touched } = trapped();
+      if (chain) renderWith(chain.steps[0]?.with ?? {}, context);
+      else expect(faults.every(({ line, column }) => line === 1 && column > 1)).toBe(true);
+      expect(touched).toEqual([]);
+    }
+  });
+});
+
+test('no attack takes 50 ms, and all of them together fit into a heap of 48 MB', async () => {
+  const script = fileURLToPath(new URL('./fixtures/measure-expressions.ts', import.meta.url));
+  const flags = [
+    '--disable-warning=ExperimentalWarning',
+    '--max-old-space-size=48',
+    '--max-semi-space-size=1',
+  ];
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, script], { env: {} });
+  const { count, worst } = JSON.parse(stdout) as { count: number; worst: { attack: string; ms: number } };
+  expect(count).toBe(EXPRESSION_ATTACKS.length);
+  expect(worst.ms, worst.attack).toBeLessThan(50);
+});
+
+test('two values side by side do not make a mention that neither of them is', () => {
+  const context = { trigger: { a: '@', b: 'octo/owners', c: 'closes #', d: '12' } };
+  const text = renderText('{{ trigger.a }}{{ trigger.b }} {{ trigger.c }}{{ trigger.d }}', context, (value) =>
+    prose(value),
+  );
+  expect(text).toBe('@&#8203;octo/owners closes #&#8203;12');
+});

@@ -21,8 +21,13 @@ export interface AppProcess {
   kill(): void;
   /** Asks it to stop, as an operator would. */
   stop(): Promise<void>;
-  /** Resolves when the process is gone, and tells whether it was killed. */
-  readonly gone: Promise<{ killed: boolean }>;
+  /** Resolves when the process is gone, with how it ended. */
+  readonly gone: Promise<Ended>;
+}
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
 }
 
 /** The real app as `npm start` runs it; or the same app, watched: it tells its fault points, and may die at one. */
@@ -58,7 +63,7 @@ export function startAppProcess(github: GitHubStandIn, folder: string, program: 
   const log: string[] = [];
   const points: string[] = [];
   // `close` comes after the last of what it said was read.
-  const gone = once(child, 'close').then(() => ({ killed: child.signalCode === 'SIGKILL' }));
+  const gone = once(child, 'close').then(() => ({ code: child.exitCode, signal: child.signalCode }));
   const webhookUrl = new Promise<string | undefined>((resolve) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
       log.push(line);
@@ -80,6 +85,18 @@ export function startAppProcess(github: GitHubStandIn, folder: string, program: 
       await gone;
     },
   };
+}
+
+export type ListeningApp = Omit<AppProcess, 'pid' | 'webhookUrl'> & { pid: number; webhookUrl: string };
+
+/** Starts the real app and waits until it listens. @throws Error with its log when it ends before. */
+export async function startListening(github: GitHubStandIn, folder: string): Promise<ListeningApp> {
+  const app = startAppProcess(github, folder, { kind: 'real' });
+  const webhookUrl = await app.webhookUrl;
+  if (webhookUrl === undefined || app.pid === undefined) {
+    throw new Error(`the app ended before it listened:\n${app.log.join('\n')}`);
+  }
+  return { ...app, pid: app.pid, webhookUrl };
 }
 
 export function databaseIn(folder: string): string {

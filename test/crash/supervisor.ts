@@ -49,7 +49,7 @@ export async function startSupervised(
         disarm();
         log.push(...life.log);
         points.push(...life.points);
-        if (point !== undefined && end.killed) killed.push(nameOf(point));
+        if (point !== undefined && end.signal === 'SIGKILL') killed.push(nameOf(point));
         return end;
       });
       const url = await life.webhookUrl;
@@ -57,7 +57,7 @@ export async function startSupervised(
         github.setWebhookUrl(url);
         return life;
       }
-      if (!(await ended).killed) throw new Error(`the app ended before it listened:\n${life.log.join('\n')}`);
+      if ((await ended).signal !== 'SIGKILL') throw new Error(`the app ended before it listened:\n${life.log.join('\n')}`);
     }
   }
 

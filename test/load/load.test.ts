@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { databaseIn } from '../crash/app-process.ts';
+import { MERGE_ONLY } from '../scenario/support.ts';
+import { burst, GITHUB_WAITS_MS } from './burst.ts';
+import { peakMemoryMb } from './process-facts.ts';
+import { readRows, until } from './rows.ts';
+import { buildTown, chatter, signedDeliveries } from './town.ts';
+import { startApp } from './world.ts';
+
+/**
+ * Against the real process, over real HTTP, with the database on a disk. The short form has the deliveries as small as they
+ * come and few pull requests; `COUNTERSIGN_LONG=1` sends bodies of GitHub's usual 24 KB and has 200 pull requests
+ * go the shipped chain's whole way, review and all.
+ */
+const LONG = process.env.COUNTERSIGN_LONG === '1';
+const DELIVERIES = 2_000;
+const PULL_REQUESTS = LONG ? 200 : 5;
+const BODY_BYTES = LONG ? 24 * 1_024 : 0;
+const LARGE_BODIES = LONG ? 20 : 6;
+const DONE_WITHIN_MS = LONG ? 1_200_000 : 30_000;
+
+/** What the process may hold at most, in MB; the figures measured are printed, and stand in docs/reliability.md. */
+const MOST_MEMORY_MB = 500;
+const MOST_MEMORY_WITH_LARGE_BODIES_MB = 1_500;
+
+test(
+  `${DELIVERIES} deliveries at once are all answered in time and all processed`,
+  async () => {
+    const { github, app, folder } = await startApp();
+    const town = await buildTown(github, {
+      repositories: LONG ? 20 : 5,
+      pullRequests: PULL_REQUESTS,
+      ...(LONG ? {} : { chain: MERGE_ONLY }),
+    });
+    await chatter(github, town, DELIVERIES - github.deliveries.length);
+    const deliveries = signedDeliveries(github, BODY_BYTES).slice(0, DELIVERIES);
+
+    const sent = await burst(app.webhookUrl, deliveries);
+    expect(sent.statuses).toEqual({ 202: DELIVERIES });
+    expect(sent.lastAnswerMs).toBeLessThan(GITHUB_WAITS_MS);
+
+    const begun = performance.now();
+    await allDone(folder, DELIVERIES);
+    const processedMs = Math.round(performance.now() - begun);
+
+    for (const { repo, number } of town.pullRequests) {
+      const asked = await until(`the question of ${repo}#${number}`, DONE_WITHIN_MS, () =>
+        github.comments(repo, number).find(({ body }) => body.includes('countersign:approval')),
+      );
+      if (LONG) await github.react(repo, asked.id, 'mia', 'rocket');
+    }
+    if (LONG) {
+      await until('every pull request to be merged', DONE_WITHIN_MS, () =>
+        github.merges.length === PULL_REQUESTS ? true : undefined,
+      );
+    }
+    const peakMb = peakMemoryMb(app.pid);
+    print({ deliveries: DELIVERIES, ...sent, processedMs, merges: github.merges.length, peakMb });
+    expect(peakMb).toBeLessThan(MOST_MEMORY_MB);
+  },
+  DONE_WITHIN_MS,
+);
+
+test(`${LARGE_BODIES} bodies of 20 MB at once are taken or put off, and those taken are processed, within a bound of memory`, async () => {
+  const { github, app, folder } = await startApp();
+  const town = await buildTown(github, { repositories: 1, pullRequests: 0 });
+  await chatter(github, town, LARGE_BODIES);
+  const deliveries = signedDeliveries(github, 20_000_000).slice(-LARGE_BODIES);
+
+  const sent = await burst(app.webhookUrl, deliveries);
+  const { 202: taken = 0, 503: putOff = 0 } = sent.statuses;
+  expect(taken + putOff).toBe(LARGE_BODIES);
+  expect(taken).toBeGreaterThan(0);
+  expect(sent.lastAnswerMs).toBeLessThan(GITHUB_WAITS_MS);
+  await allDone(folder, taken);
+  const peakMb = peakMemoryMb(app.pid);
+  print({ bodies: LARGE_BODIES, bytes: 20_000_000, ...sent, peakMb });
+  expect(peakMb).toBeLessThan(MOST_MEMORY_WITH_LARGE_BODIES_MB);
+}, 60_000);
+
+async function allDone(folder: string, count: number): Promise<void> {
+  const database = databaseIn(folder);
+  const isDone = () => readRows(database).deliveries.done === count || undefined;
+  await until('all deliveries to be done', DONE_WITHIN_MS, isDone, () => readRows(database).deliveries);
+}
+
+function print(figures: object): void {
+  process.stdout.write(`load: ${JSON.stringify(figures)}\n`);
+}

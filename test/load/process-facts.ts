@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The most memory a process has held so far, in MB: `VmHWM`, the kernel's own high-water mark of what was resident. */
+export function peakMemoryMb(pid: number): number {
+  const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  if (kilobytes === undefined) throw new Error(`the kernel does not say how much memory process ${pid} held`);
+  return Math.round(Number(kilobytes) / 1_024);
+}
+
+/** The pids of all processes that run the review's worker as a child of `parent`. */
+export function reviewWorkersOf(parent: number): number[] {
+  return processes().filter((pid) => {
+    const found = read(pid);
+    return found?.command.includes('pr-review/worker/main.') === true && found.parent === parent;
+  });
+}
+
+export function isAlive(pid: number): boolean {
+  const found = read(pid);
+  return found !== undefined && found.state !== 'Z';
+}
+
+function processes(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** `undefined` when there is no such process, or it went away while it was being read. */
+function read(pid: number): { command: string; state: string; parent: number } | undefined {
+  try {
+    const [state = '', parent = ''] =
+      readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return { command: readFileSync(`/proc/${pid}/cmdline`, 'utf8'), state, parent: Number(parent) };
+  } catch {
+    return undefined;
+  }
+}

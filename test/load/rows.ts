@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import BetterSqlite3 from 'better-sqlite3';
+
+/** What is written down in the database of a process that may still be at work. */
+export interface Rows {
+  /** How many deliveries have which status. */
+  deliveries: Record<string, number>;
+  runs: Record<string, number>;
+  /** Jobs that are due or under way, and effects that are not on GitHub yet. */
+  unfinished: number;
+}
+
+export function readRows(path: string): Rows {
+  const db = new BetterSqlite3(path, { readonly: true });
+  try {
+    const counts = (table: string): Record<string, number> =>
+      Object.fromEntries(
+        db.prepare(`SELECT status, count(*) FROM ${table} GROUP BY status`).raw().all() as [string, number][],
+      );
+    const unfinished = db
+      .prepare(
+        `SELECT (SELECT count(*) FROM jobs WHERE kind NOT IN ('wake', 'session'))
+              + (SELECT count(*) FROM effects WHERE status = 'pending')`,
+      )
+      .pluck()
+      .get();
+    return { deliveries: counts('deliveries'), runs: counts('chain_runs'), unfinished: Number(unfinished) };
+  } finally {
+    db.close();
+  }
+}
+
+/** Looks until it finds something. @throws Error with what it last said of itself when the time is over. */
+export async function until<T>(
+  what: string,
+  ms: number,
+  look: () => T | undefined,
+  last: () => unknown = () => '',
+): Promise<T> {
+  const end = Date.now() + ms;
+  for (;;) {
+    const found = look();
+    if (found !== undefined) return found;
+    if (Date.now() > end) throw new Error(`waited ${ms} ms in vain for ${what}: ${JSON.stringify(last())}`);
+    await sleep(25);
+  }
+}

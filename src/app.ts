@@ -58,7 +58,10 @@ export interface AppOverrides {
   blobs?: (real: Blobs) => Blobs;
 }
 
-const DRAIN_MS = 8_000;
+/** What is under way has so many milliseconds to end: with what follows, it must be less than the 10 s that supervisors give. */
+const DRAIN_MS = 7_000;
+/** A delivery that is being sent when we stop is whole long before this, in milliseconds; a sender that stalls is cut off. */
+const LAST_REQUESTS_MS = 2_000;
 
 /** Builds everything by hand, starts it, and hands back what stops it. */
 export async function startApp(config: AppConfig, allLog: Log, overrides: AppOverrides = {}): Promise<App> {
@@ -216,11 +219,7 @@ export async function startApp(config: AppConfig, allLog: Log, overrides: AppOve
     storage,
     queue,
     async stop() {
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-      });
-      await queue.stop(DRAIN_MS);
+      await Promise.all([close(server), queue.stop(DRAIN_MS)]);
       await storage.close();
     },
   };
@@ -233,6 +232,18 @@ function listen(server: Server, port: number, host: string): Promise<void> {
       reject(new CountersignError('http.cannot_listen', `it cannot listen on ${host}:${port}: ${because}.`));
     });
     server.listen(port, host, resolve);
+  });
+}
+
+/** Lets requests under way be answered. A server that closes does not look at its time limits any more, so there is one here. */
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => server.closeAllConnections(), LAST_REQUESTS_MS);
+    server.close(() => {
+      clearTimeout(late);
+      resolve();
+    });
+    server.closeIdleConnections();
   });
 }
 

@@ -73,10 +73,13 @@ function stopWhenTold(log: Log, stop: () => Promise<void>): void {
     if (told) return;
     told = true;
     log.info({ signal }, stopping);
-    void stop();
+    // Ended here and not left to end by itself: a request to GitHub that gets no answer keeps a process alive for as long as
+    // its time-out. Whatever is under way by now was given back to the queue.
+    void stop().finally(() => process.exit());
   };
-  process.once('SIGTERM', onSignal);
-  process.once('SIGINT', onSignal);
+  // `on`, not `once`: supervisors and terminals often tell twice, and the second must not cut the first short.
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
 }
 
 function sayHowShutIn(log: Log): void {

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { type ChaosOptions, runChaos } from './chaos.ts';
+
+/**
+ * The short form has every kind of story, once or nearly; `COUNTERSIGN_LONG=1` has 500 pull requests. The same
+ * `COUNTERSIGN_SEED` gives the same stories, and the same call or delivery meets the same fate.
+ */
+const LONG = process.env.COUNTERSIGN_LONG === '1';
+const SEED = Number(process.env.COUNTERSIGN_SEED ?? 20_260_302);
+
+const CHAOS: ChaosOptions = {
+  seed: SEED,
+  pullRequests: LONG ? 500 : 14,
+  owners: LONG ? 10 : 2,
+  failing: 0.1,
+  lost: 0,
+  doubled: 0.05,
+  delayed: 0.05,
+  restarts: LONG ? 5 : 1,
+  calmMinutes: LONG ? 60 : 20,
+};
+
+test(`${CHAOS.pullRequests} pull requests end right, and every effect is there once, after chaos of seed ${SEED}`, async () => {
+  const { wrong, ...figures } = await runChaos(CHAOS);
+  process.stdout.write(`chaos: ${JSON.stringify(figures)}\n`);
+  expect(wrong).toEqual([]);
+}, 3_600_000);

@@ -1,0 +1,151 @@
+import { WEBHOOK_PATH } from '../../src/webhook/server.ts';
+import { CI_AND_MERGE } from '../scenario/support.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { faultsOf } from './compare.ts';
+import { draw } from './draw.ts';
+import { beginLife, type Life } from './life.ts';
+import { openPostOffice, type PostOffice } from './post-office.ts';
+import { STORIES, type StoryName } from './story.ts';
+import { makeWeather } from './weather.ts';
+
+export interface ChaosOptions {
+  seed: number;
+  pullRequests: number;
+  /** Owners with a repository each: GitHub's limits hold for each installation. */
+  owners: number;
+  /** Shares, from 0 to 1. */
+  failing: number;
+  lost: number;
+  doubled: number;
+  delayed: number;
+  /** How often the app is restarted on the way. */
+  restarts: number;
+  /** How long after the last fault everything must have come right, in minutes. */
+  calmMinutes: number;
+}
+
+export interface ChaosReport {
+  /** What is not as it must be, as sentences. */
+  wrong: string[];
+  merged: number;
+  requests: number;
+  failed: Record<string, number>;
+  deliveries: number;
+  mishaps: Record<string, number>;
+  simulatedHours: number;
+  seconds: number;
+}
+
+const MINUTE = 60_000;
+const TICK_MS = 5_000;
+/** A pull request opens so often, in milliseconds: many live at the same time, and not all. */
+const OPENS_EVERY_MS = 20_000;
+/** How long the last pull request has in bad weather, beside the others' time, in milliseconds. */
+const LAST_MS = 8 * MINUTE;
+/** No answer counts as none after so many of the machine's milliseconds, so that a chaos of hours takes minutes. */
+const GITHUB_TIMEOUT_MS = 400;
+
+/** Lets people and CI live their stories while calls fail and deliveries go astray, then calms down and compares. */
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const begun = performance.now();
+  const harness = await startHarness({
+    github: { timeoutMs: GITHUB_TIMEOUT_MS, mergeTimeoutMs: GITHUB_TIMEOUT_MS },
+  });
+  const { github, clock } = harness;
+  const repositories = found(harness, options.owners);
+  const postOffice = await openPostOffice({ ...options, clock });
+  const connect = () => {
+    postOffice.forwardTo(`${harness.app.url}${WEBHOOK_PATH}`);
+    github.setWebhookUrl(postOffice.url);
+  };
+  connect();
+  const start = clock.now().getTime();
+  const lives: Life[] = [];
+  const weather = makeWeather(github, { seed: options.seed, rate: options.failing, isYoung });
+
+  /** GitHub's replicas may lag for some seconds; a pull request's own page is what is asked for first. */
+  function isYoung(path: string): boolean {
+    const [, repo, number] = /^\/repos\/([^/]+\/[^/]+)\/pulls\/(\d+)$/.exec(path) ?? [];
+    const life = lives.find((one) => one.repo === repo && one.number === Number(number));
+    return repo !== undefined && (!life || clock.now().getTime() - life.openedAt.getTime() < 10_000);
+  }
+
+  const restartAfter = Math.ceil(options.pullRequests / (options.restarts + 1));
+  for (let index = 0; index < options.pullRequests; index++) {
+    if (index > 0 && index % restartAfter === 0) {
+      await harness.restart();
+      connect();
+    }
+    lives.push(
+      await beginLife(github, clock, {
+        repo: repositories[index % repositories.length] ?? '',
+        name: `part-${index}`,
+        story: STORIES[storyOf(options.seed, index)],
+      }),
+    );
+    await live(harness, postOffice, lives, OPENS_EVERY_MS);
+  }
+  await live(harness, postOffice, lives, LAST_MS);
+
+  weather.clear();
+  postOffice.mend();
+  await postOffice.handOut('all');
+  await live(harness, postOffice, lives, options.calmMinutes * MINUTE);
+
+  const wrong = [
+    ...(await Promise.all(lives.map((life) => faultsOf(harness, life)))).flat(),
+    ...harness.faultyRequests,
+  ];
+  const report: ChaosReport = {
+    wrong,
+    merged: github.merges.length,
+    requests: github.requests.length,
+    failed: weather.counts(),
+    deliveries: github.deliveries.length,
+    mishaps: postOffice.counts(),
+    simulatedHours: Number(((clock.now().getTime() - start) / 3_600_000).toFixed(1)),
+    seconds: Math.round((performance.now() - begun) / 1_000),
+  };
+  await harness.stop();
+  await postOffice.stop();
+  return report;
+}
+
+/** Each story in its turn from a drawn one on, so that few pull requests have many of them. */
+export function storyOf(seed: number, index: number): StoryName {
+  const names = Object.keys(STORIES) as StoryName[];
+  const first = Math.floor(draw(seed, 'first story') * names.length);
+  return names[(first + index) % names.length] ?? 'countersigned';
+}
+
+function found({ github }: Harness, owners: number): string[] {
+  return Array.from({ length: owners }, (_, index) => {
+    const owner = `owner-${index}`;
+    github.addOrganization(owner);
+    github.addRepository({
+      owner,
+      name: 'app',
+      files: { 'README.md': '# App\n', '.github/countersign/chains/pr-review.yaml': CI_AND_MERGE },
+      collaborators: { mia: 'maintain', max: 'admin', ada: 'write', will: 'write' },
+    });
+    github.installApp(owner);
+    return `${owner}/app`;
+  });
+}
+
+/** Lets so much time pass, in which everybody does what they can. */
+async function live(
+  harness: Harness,
+  postOffice: PostOffice,
+  lives: readonly Life[],
+  ms: number,
+): Promise<void> {
+  const end = harness.clock.now().getTime() + ms;
+  while (harness.clock.now().getTime() < end) {
+    await harness.advance(TICK_MS);
+    await postOffice.handOut('due');
+    for (const life of lives) {
+      if (life.waitsFor()) await life.goOn();
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import type { GitHubStandIn } from '../support/github/stand-in.ts';
+import type { Harness } from '../support/harness.ts';
+import { type Life, questionsOf } from './life.ts';
+import { rightEnd } from './oracle.ts';
+
+/** Everything about a pull request that is not as it must be, as sentences. */
+export async function faultsOf({ github, app }: Harness, life: Life): Promise<string[]> {
+  const right = rightEnd(life.story);
+  const { repo, number, heads } = life;
+  const pull = github.pullRequest(repo, number);
+  const merges = github.merges.filter((merge) => merge.repo === repo && merge.number === number);
+  const found: string[] = [];
+  const check = (holds: boolean, sentence: string) => {
+    if (!holds) found.push(`${repo}#${number}: ${sentence}`);
+  };
+
+  const waited = life.waitsFor();
+  check(waited === undefined, `people still wait to ${waited?.do}`);
+  check(pull.state === right.state, `it is ${pull.state}, not ${right.state}`);
+  const by = !pull.merged ? 'no' : pull.mergedBy === github.app.botLogin ? 'by the app' : 'by hand';
+  check(by === right.merged, `merged: ${by}, not ${right.merged}`);
+  check(merges.length === (right.merged === 'no' ? 0 : 1), `it was merged ${merges.length} times`);
+  check(pull.headSha === heads.at(-1), 'its head is not the one pushed last');
+
+  const questions = questionsOf(github, repo, number);
+  heads.forEach((head, index) => {
+    const { fewest, most } = right.questions[index] ?? { fewest: 0, most: 0 };
+    const count = questions.filter(({ body }) => body.includes(`head=${head} `)).length;
+    check(count >= fewest && count <= most, `head ${index + 1} was put to the maintainers ${count} times`);
+  });
+
+  const runs = await app.storage.read.runs.list({ limit: 1_000, pullRequest: number });
+  const own = runs.filter(({ repository }) => repository === repo);
+  const [newest] = own;
+  check(
+    newest?.status === right.run && newest.headSha === heads.at(-1),
+    `its newest run is ${newest?.status} (${newest?.reason?.code}), not ${right.run}`,
+  );
+  for (const { id, headSha } of own) {
+    const checks = ownChecks(github, repo, headSha).filter(({ externalId }) => externalId === id);
+    check(
+      checks.length >= 1 && checks.length <= right.mostCheckRuns,
+      `run ${id} has ${checks.length} check runs`,
+    );
+    const isOver = !own.some((run) => run.id === id && run.status.startsWith('waiting'));
+    check(
+      (checks.at(-1)?.status === 'completed') === isOver,
+      `the check run of ${id} says ${checks.at(-1)?.status}`,
+    );
+  }
+  const said = ownChecks(github, repo, heads.at(-1) ?? '').at(-1)?.conclusion;
+  check((said === 'success') === (right.merged === 'by the app'), `its last check run says ${said}`);
+  for (const head of heads) {
+    const strays = ownChecks(github, repo, head).filter(
+      ({ externalId }) => !own.some((run) => run.id === externalId),
+    );
+    check(strays.length === 0, `${strays.length} check runs belong to no run`);
+  }
+
+  const markers = github
+    .comments(repo, number)
+    .filter(({ author }) => author === github.app.botLogin)
+    .map(({ body }) => /<!-- countersign:(\w+)/.exec(body)?.[1] ?? body);
+  check(markers.filter((marker) => marker === 'status').length === 1, `its comments are ${markers}`);
+  check(
+    markers.every((marker) => marker === 'status' || marker === 'approval'),
+    `its comments are ${markers}`,
+  );
+  return found;
+}
+
+function ownChecks(github: GitHubStandIn, repo: string, sha: string) {
+  return github.checkRuns(repo, sha).filter(({ app }) => app === github.app.slug);
+}

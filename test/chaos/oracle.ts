@@ -1,0 +1,78 @@
+import type { Deed, Person } from './story.ts';
+
+/** How a pull request must end, told from what people did and nothing else. */
+export interface RightEnd {
+  state: 'open' | 'closed';
+  merged: 'by the app' | 'by hand' | 'no';
+  /** Where the newest run of the chain ends. */
+  run: 'completed' | 'failed' | 'cancelled' | 'waiting_approval' | 'waiting_ci';
+  /** How many questions each head gets, from the first head on, as the fewest and the most. */
+  questions: { fewest: number; most: number }[];
+  /** How many check runs one run may have: one that goes on after its end gets another. */
+  mostCheckRuns: number;
+}
+
+const MAY_COUNTERSIGN: readonly Person[] = ['mia', 'max'];
+
+/**
+ * The rules of the shop in a few lines, written apart from the app: a head that CI is green for is put to the maintainers
+ * once; the first of their answers to that question decides; a push makes everything before it void.
+ */
+export function rightEnd(story: readonly Deed[]): RightEnd {
+  let state: RightEnd['state'] = 'open';
+  let merged: RightEnd['merged'] = 'no';
+  let ci: 'success' | 'failure' | undefined;
+  let rejected = false;
+  let wasRed = false;
+  const heads = [{ fewest: 0, most: 0 }];
+  const head = () => heads.at(-1) ?? { fewest: 0, most: 0 };
+
+  for (const deed of story) {
+    switch (deed.do) {
+      case 'ci':
+        ci = deed.state;
+        wasRed ||= ci === 'failure';
+        // Somebody may close it or push before the question is there.
+        if (ci === 'success') head().most = 1;
+        break;
+      case 'read_question':
+        head().fewest = 1;
+        break;
+      case 'react':
+        if (state === 'closed' || rejected || !MAY_COUNTERSIGN.includes(deed.login)) break;
+        if (deed.content === '-1') rejected = true;
+        else if (deed.content !== 'heart') [merged, state] = ['by the app', 'closed'];
+        break;
+      case 'react_to_first':
+        // Every story has it after a push or a close, which made that question void.
+        break;
+      case 'push':
+        heads.push({ fewest: 0, most: 0 });
+        [ci, rejected] = [undefined, false];
+        break;
+      case 'close':
+        state = 'closed';
+        break;
+      case 'reopen':
+        state = 'open';
+        // What was closed begins anew, with a question of its own.
+        head().most += 1;
+        break;
+      case 'merge_by_hand':
+        [merged, state] = ['by hand', 'closed'];
+        break;
+      case 'nothing_for':
+        break;
+    }
+  }
+  if (state === 'open' && ci === 'success') head().fewest = Math.max(1, head().fewest);
+  return { state, merged, run: runOf(), questions: heads, mostCheckRuns: wasRed ? 2 : 1 };
+
+  function runOf(): RightEnd['run'] {
+    if (merged === 'by the app') return 'completed';
+    if (rejected) return 'failed';
+    if (state === 'closed') return 'cancelled';
+    if (ci === 'success') return 'waiting_approval';
+    return ci === 'failure' ? 'completed' : 'waiting_ci';
+  }
+}

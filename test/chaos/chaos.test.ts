@@ -13,7 +13,7 @@ const CHAOS: ChaosOptions = {
   pullRequests: LONG ? 500 : 14,
   owners: LONG ? 10 : 2,
   failing: 0.1,
-  lost: 0,
+  lost: 0.05,
   doubled: 0.05,
   delayed: 0.05,
   restarts: LONG ? 5 : 1,

@@ -11,13 +11,14 @@ const SEED = Number(process.env.COUNTERSIGN_SEED ?? 20_260_302);
 const CHAOS: ChaosOptions = {
   seed: SEED,
   pullRequests: LONG ? 500 : 14,
-  owners: LONG ? 10 : 2,
+  owners: LONG ? 20 : 2,
   failing: 0.1,
   lost: 0.05,
   doubled: 0.05,
   delayed: 0.05,
   restarts: LONG ? 5 : 1,
-  calmMinutes: LONG ? 60 : 20,
+  opensEveryMs: LONG ? 5_000 : 10_000,
+  calmMinutes: LONG ? 40 : 20,
 };
 
 test(`${CHAOS.pullRequests} pull requests end right, and every effect is there once, after chaos of seed ${SEED}`, async () => {

@@ -1,5 +1,5 @@
 import { WEBHOOK_PATH } from '../../src/webhook/server.ts';
-import { CI_AND_MERGE } from '../scenario/support.ts';
+import { withoutReview } from '../crash/stories.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { faultsOf } from './compare.ts';
 import { draw } from './draw.ts';
@@ -20,6 +20,8 @@ export interface ChaosOptions {
   delayed: number;
   /** How often the app is restarted on the way. */
   restarts: number;
+  /** A pull request opens so often, in milliseconds of the simulation: many live at the same time, and not all. */
+  opensEveryMs: number;
   /** How long after the last fault everything must have come right, in minutes. */
   calmMinutes: number;
 }
@@ -38,12 +40,10 @@ export interface ChaosReport {
 
 const MINUTE = 60_000;
 const TICK_MS = 5_000;
-/** A pull request opens so often, in milliseconds: many live at the same time, and not all. */
-const OPENS_EVERY_MS = 20_000;
 /** How long the last pull request has in bad weather, beside the others' time, in milliseconds. */
-const LAST_MS = 8 * MINUTE;
+const LAST_MS = 5 * MINUTE;
 /** No answer counts as none after so many of the machine's milliseconds, so that a chaos of hours takes minutes. */
-const GITHUB_TIMEOUT_MS = 400;
+const GITHUB_TIMEOUT_MS = 250;
 
 /** Lets people and CI live their stories while calls fail and deliveries go astray, then calms down and compares. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
@@ -83,7 +83,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
         story: STORIES[storyOf(options.seed, index)],
       }),
     );
-    await live(harness, postOffice, lives, OPENS_EVERY_MS);
+    await live(harness, postOffice, lives, options.opensEveryMs);
   }
   await live(harness, postOffice, lives, LAST_MS);
 
@@ -125,7 +125,7 @@ function found({ github }: Harness, owners: number): string[] {
     github.addRepository({
       owner,
       name: 'app',
-      files: { 'README.md': '# App\n', '.github/countersign/chains/pr-review.yaml': CI_AND_MERGE },
+      files: { 'README.md': '# App\n', ...withoutReview.base },
       collaborators: { mia: 'maintain', max: 'admin', ada: 'write', will: 'write' },
     });
     github.installApp(owner);

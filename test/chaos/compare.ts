@@ -1,3 +1,4 @@
+import type { Run } from '../../src/run/run.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 import type { Harness } from '../support/harness.ts';
 import { type Life, questionsOf } from './life.ts';
@@ -57,16 +58,31 @@ export async function faultsOf({ github, app }: Harness, life: Life): Promise<st
     check(strays.length === 0, `${strays.length} check runs belong to no run`);
   }
 
-  const markers = github
+  const comments = github
     .comments(repo, number)
     .filter(({ author }) => author === github.app.botLogin)
     .map(({ body }) => /<!-- countersign:(\w+)/.exec(body)?.[1] ?? body);
-  check(markers.filter((marker) => marker === 'status').length === 1, `its comments are ${markers}`);
+  // What the chain does after its merge: a comment and a label.
+  const afterwards = right.merged === 'by the app' ? 1 : 0;
+  const others = comments.filter((kind) => kind !== 'approval').toSorted();
   check(
-    markers.every((marker) => marker === 'status' || marker === 'approval'),
-    `its comments are ${markers}`,
+    others.join() === (afterwards ? 'comment,status' : 'status'),
+    `beside questions, its comments are: ${others.join(', ')}`,
   );
+  check(pull.labels.length === afterwards, `its labels are: ${pull.labels.join(', ')}`);
+  if (found.length > 0)
+    found.push(`${repo}#${number} was: ${told(life)}; its runs: ${own.map(inBrief).join(', ')}`);
   return found;
+}
+
+/** Its story in a line, for whoever looks for the cause. */
+function told({ story }: Life): string {
+  return story.map((deed) => [...Object.values(deed)].join(' ')).join(', ');
+}
+
+function inBrief({ id, headSha, status, reason, createdAt, updatedAt }: Run): string {
+  const times = [createdAt, updatedAt].map((at) => at.toISOString().slice(11, 19)).join(' to ');
+  return `${id} for ${headSha.slice(0, 7)} ${status} (${reason?.summary}) ${times}`;
 }
 
 function ownChecks(github: GitHubStandIn, repo: string, sha: string) {

@@ -75,13 +75,13 @@ describe('told to stop in the middle of a burst', () => {
 describe.concurrent('told to stop', () => {
   test.for(['SIGTERM', 'SIGINT'] as const)(
     'by %s while idle, it ends at once',
+    { timeout: TIMEOUT_MS },
     async (signal, { onTestFinished }) => {
       const { app } = await startApp(onTestFinished);
       const stopped = await stop(app, signal);
       expect(stopped.ended).toEqual(CLEAN_EXIT);
       expect(stopped.ms).toBeLessThan(5_000);
     },
-    TIMEOUT_MS,
   );
 
   test(

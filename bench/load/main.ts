@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { databaseIn, startAppProcess } from '../../test/crash/app-process.ts';
+import { burst, GITHUB_WAITS_MS } from '../../test/load/burst.ts';
+import { peakMemoryMb } from '../../test/load/process-facts.ts';
+import { readRows, until } from '../../test/load/rows.ts';
+import { buildTown, chatter, signedDeliveries } from '../../test/load/town.ts';
+import { startGitHub } from '../../test/support/github/stand-in.ts';
+
+/**
+ * One burst at the real process: how long the last sender waits, how long until everything is processed, how much memory
+ * it took, and how long the process takes to end. Fails when a sender waits longer than GitHub does, or when one is
+ * refused. The floor beside which to read it is the wait that GitHub grants, not another server.
+ */
+const { values: options } = parseArgs({
+  options: {
+    deliveries: { type: 'string', default: '2000' },
+    bytes: { type: 'string', default: String(24 * 1_024) },
+    connections: { type: 'string', default: '200' },
+    'pull-requests': { type: 'string', default: '0' },
+  },
+});
+const count = Number(options.deliveries);
+const folder = mkdtempSync(join(tmpdir(), 'countersign-load-'));
+const github = await startGitHub();
+const app = await startAppProcess(github, folder);
+try {
+  github.setWebhookUrl(app.webhookUrl);
+  const town = await buildTown(github, {
+    repositories: 20,
+    pullRequests: Number(options['pull-requests']),
+  });
+  await chatter(github, town, Math.max(0, count - github.deliveries.length));
+  const deliveries = signedDeliveries(github, Number(options.bytes)).slice(0, count);
+
+  const sent = await burst(app.webhookUrl, deliveries, { connections: Number(options.connections) });
+  const answered = performance.now();
+  const taken = sent.statuses[202] ?? 0;
+  await until('all deliveries to be done', 600_000, () =>
+    readRows(databaseIn(folder)).deliveries.done === taken ? true : undefined,
+  );
+  const processedMs = Math.round(performance.now() - answered);
+  const peakMb = peakMemoryMb(app.pid);
+  const told = performance.now();
+  await app.stop();
+  console.table({
+    'answers by status': JSON.stringify(sent.statuses),
+    'last answer after (ms)': sent.lastAnswerMs,
+    'all processed after that (ms)': processedMs,
+    'most memory, VmHWM (MB)': peakMb,
+    'stopped after (ms)': Math.round(performance.now() - told),
+  });
+  process.exitCode = taken === deliveries.length && sent.lastAnswerMs < GITHUB_WAITS_MS ? 0 : 1;
+} finally {
+  app.kill();
+  await github.stop();
+  rmSync(folder, { recursive: true, force: true });
+}

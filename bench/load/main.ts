@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { databaseIn, startAppProcess } from '../../test/crash/app-process.ts';
+import { databaseIn, startListening } from '../../test/crash/app-process.ts';
 import { burst, GITHUB_WAITS_MS } from '../../test/load/burst.ts';
 import { peakMemoryMb } from '../../test/load/process-facts.ts';
 import { readRows, until } from '../../test/load/rows.ts';
@@ -25,7 +25,7 @@ const { values: options } = parseArgs({
 const count = Number(options.deliveries);
 const folder = mkdtempSync(join(tmpdir(), 'countersign-load-'));
 const github = await startGitHub();
-const app = await startAppProcess(github, folder);
+const app = await startListening(github, folder);
 try {
   github.setWebhookUrl(app.webhookUrl);
   const town = await buildTown(github, {

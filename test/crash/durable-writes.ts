@@ -34,6 +34,7 @@ export function watchedStorage(storage: Storage, watch: Watch): Storage {
     check: () => storage.check(),
     backup: (path) => storage.backup(path),
     close: () => storage.close(),
+    fenced: (lease, work) => storage.fenced(lease, work),
     async transaction(work) {
       const { result, reached } = await storage.transaction(async (tx) => {
         const writes = new Set<string>();

@@ -57,7 +57,8 @@ export async function startSupervised(
         github.setWebhookUrl(url);
         return life;
       }
-      if ((await ended).signal !== 'SIGKILL') throw new Error(`the app ended before it listened:\n${life.log.join('\n')}`);
+      if ((await ended).signal !== 'SIGKILL')
+        throw new Error(`the app ended before it listened:\n${life.log.join('\n')}`);
     }
   }
 

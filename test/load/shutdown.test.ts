@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { type AppProcess, databaseIn, type Ended, startAppProcess } from '../crash/app-process.ts';
+import { databaseIn, type Ended, type ListeningApp, startListening } from '../crash/app-process.ts';
 import { MERGE_ONLY } from '../scenario/support.ts';
 import { burst } from './burst.ts';
 import { isAlive, reviewWorkersOf } from './process-facts.ts';
@@ -210,7 +210,7 @@ function isAllDone(folder: string, sent: number): true | undefined {
 }
 
 /** How the process ended, and how many milliseconds after it was told. @throws Error when it does not end. */
-async function stop(app: AppProcess, signal: NodeJS.Signals): Promise<{ ended: Ended; ms: number }> {
+async function stop(app: ListeningApp, signal: NodeJS.Signals): Promise<{ ended: Ended; ms: number }> {
   const told = performance.now();
   process.kill(app.pid, signal);
   const ended = await Promise.race([app.gone, sleep(2 * STOPS_WITHIN_MS)]);
@@ -219,7 +219,7 @@ async function stop(app: AppProcess, signal: NodeJS.Signals): Promise<{ ended: E
 }
 
 async function restart(world: World): Promise<void> {
-  world.app = await startAppProcess(world.github, world.folder);
+  world.app = await startListening(world.github, world.folder);
   world.github.setWebhookUrl(world.app.webhookUrl);
   await world.github.releaseDeliveries();
 }

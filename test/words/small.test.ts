@@ -52,6 +52,8 @@ describe('fitting', () => {
 
 describe('link', () => {
   it.each([
+    ['https://github.com@evil.example/', 'x'],
+    ['https://user:word@ci.example/', 'x'],
     ['https://ci.example/a?b=c&d=1#e', '[x](https://ci.example/a?b=c&d=1#e)'],
     ['http://ci.example/(a)|`*', '[x](http://ci.example/%28a%29%7c%60%2a)'],
     ['javascript:alert(1)', 'x'],

@@ -82,7 +82,7 @@ async function oneInstallation(
   const place = `reconcile:${installationId}`;
   const stored = await storage.read.cursors.get(place);
   const { after } = stored === undefined ? { after: 0 } : progressSchema.parse(stored);
-  const repositories = await deps.github.reader(installationId).repositories();
+  const repositories = await deps.github.reader(installationId, 'background').repositories();
   const left = repositories.filter(({ id, readOnly }) => id > after && !readOnly).sort((a, b) => a.id - b.id);
   for (const repository of left) {
     if (signal.aborted) return { kind: 'again', at: clock.now() };
@@ -108,7 +108,9 @@ async function look(
   const stored = await storage.read.cursors.get(seenName(repository));
   const before = stored === undefined ? seenUntil(clock.now()) : seenSchema.parse(stored);
   try {
-    const listed = await github.reader(installationId).pullRequestsChangedAfter(repository, lookFrom(before));
+    const listed = await github
+      .reader(installationId, 'background')
+      .pullRequestsChangedAfter(repository, lookFrom(before));
     const { changed, seen } = changesSince(before, listed);
     const events = changed.map((pull) => eventOf(installationId, repository, pull));
     return { events, seen };

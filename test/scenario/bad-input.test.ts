@@ -288,7 +288,7 @@ test('a repository that is deleted in the middle of a run leaves the app healthy
   const before = scene.github.requests.length;
   await scene.advance(10 * MINUTE);
   const asked = scene.github.requests.slice(before).map(({ path }) => path);
-  expect(asked).toEqual(['/app/hook/deliveries']);
+  expect(asked).toEqual(['/app/hook/deliveries?per_page=100']);
   expect((await scene.runs('ship')).map(({ finishedAt }) => finishedAt)).not.toContain(null);
 });
 
@@ -302,7 +302,7 @@ test('an installation that is removed in the middle of a run leaves the app heal
   const before = scene.github.requests.length;
   await scene.advance(10 * MINUTE);
   const asked = scene.github.requests.slice(before).map(({ path }) => path);
-  expect(asked).toEqual(['/app/hook/deliveries']);
+  expect(asked).toEqual(['/app/hook/deliveries?per_page=100']);
   expect((await scene.runs('ship')).map(({ finishedAt }) => finishedAt)).not.toContain(null);
   expectOnce(scene, number, headSha);
 });

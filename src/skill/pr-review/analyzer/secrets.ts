@@ -1,5 +1,6 @@
 import { lintSource } from '@secretlint/core';
 import { rules as preset } from '@secretlint/secretlint-rule-preset-recommend';
+import { entropy } from '../../../core/redact/entropy.ts';
 import type { RuleBook } from '../rules.ts';
 import { type Analyze, linesIn, type RawFinding, type SourceFile } from './analyzer.ts';
 
@@ -82,15 +83,6 @@ function credentialIn(text: string): string {
   if (password !== undefined) return password;
   const assigned = /^[\w.-]{1,60}["']?\s*(?:=>|[:=])\s*["']?([^"'\s]{8,})/.exec(text)?.[1];
   return text.includes('\n') || assigned === undefined ? text : assigned;
-}
-
-/** Shannon entropy in bits a character: low for words and repeats, above 3 for random strings. */
-function entropy(value: string): number {
-  const counts = new Map<string, number>();
-  for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1);
-  let bits = 0;
-  for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length);
-  return bits;
 }
 
 function extension(name: string): string {

@@ -1,0 +1,38 @@
+import { entropy } from './entropy.ts';
+
+/** Names of what is secret, as they stand before `=` and `:` or as a key of an object: what people choose, and what is issued. */
+const CHOSEN = 'password|passwd|passphrase|pwd';
+const ISSUED =
+  'secret|token|credential|authorization|(?:api|access|account|auth|encryption|master|private|signing)[_-]?key';
+export const SECRET_NAME = `(?:${CHOSEN}|${ISSUED})`;
+
+/** A reference, an example or a blank to fill in: hiding it would only make a text harder to read. */
+const PLACEHOLDER =
+  /^[$#%]?[{(<]|\{\{|\$\{|^\$|^%\w+%$|change[-_]?(?:me|it)|placeholder|replace[-_]?me|your[-_]|dummy|redacted|lorem|example|x{5,}|\*{3,}|\.{3}|…|•|^(.)\1+$|^(?:process|os|import|env|config|secrets?|vars?|self|this|options|github)\.|0123456789|1234567890$/i;
+
+/** Words, joined as people join them in names, paths and calls: `access_token_v2`, `user.password`, `src/token.ts`. */
+const WORDS = /^[@$]?[A-Za-z]+\d?(?:[-_.:/? ]+(?:[A-Za-z]+\d{0,3}|v?\d{1,4}))*[-_.:/!?]*$/;
+
+const isPasswordName = new RegExp(CHOSEN, 'i');
+
+/**
+ * Whether what is assigned to such a name looks like the secret itself. A password needs a digit or sign among its
+ * letters; a token looks drawn by lot. A password of plain words is taken for prose: rejected was hiding those too, by
+ * which `password: required` would be one.
+ */
+export function looksSecret(name: string, value: string): boolean {
+  if (PLACEHOLDER.test(value) || WORDS.test(value) || !/[A-Za-z]/.test(value)) return false;
+  if (isPasswordName.test(name)) return /[0-9!@#%^&*+=?~|]/.test(value) && entropy(value) >= 2.2;
+  if (value.length < 12) return false;
+  return /\d.*\d/s.test(value)
+    ? entropy(value) >= 3
+    : value.length >= 20 && /\d/.test(value) && entropy(value) >= 4;
+}
+
+/** Whether the password part of an address is one, and no example of the documentation or the usual local one. */
+export function isAddressPassword(value: string): boolean {
+  return (
+    !PLACEHOLDER.test(value) &&
+    !/^(?:pass(?:word|wd)?|pw|pwd|secret|token|key|postgres|root|admin|user|guest|test)$/i.test(value)
+  );
+}

@@ -5,8 +5,9 @@ import type { AppConfig } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
 import { type Ids, timeSortedIds } from './core/ids.ts';
-import type { Log } from './core/log.ts';
+import { type Log, redactedLog } from './core/log.ts';
 import { withoutRepeats } from './core/outage-log.ts';
+import { neverShow } from './core/redact.ts';
 import { createEventJobs } from './delivery/event-jobs.ts';
 import { createIntake } from './delivery/intake.ts';
 import { createProcessor } from './delivery/process.ts';
@@ -64,9 +65,11 @@ const DRAIN_MS = 7_000;
 const LAST_REQUESTS_MS = 2_000;
 
 /** Builds everything by hand, starts it, and hands back what stops it. */
-export async function startApp(config: AppConfig, allLog: Log, overrides: AppOverrides = {}): Promise<App> {
+export async function startApp(config: AppConfig, givenLog: Log, overrides: AppOverrides = {}): Promise<App> {
+  neverShow('private key', config.privateKey);
+  neverShow('webhook secret', config.webhookSecret);
   const clock = overrides.clock ?? systemClock;
-  const log = withoutRepeats(allLog, clock);
+  const log = withoutRepeats(redactedLog(givenLog), clock);
   const ids = overrides.ids ?? timeSortedIds(() => clock.now());
   const realStorage = await openStorage(config.databaseUrl, { clock });
   const storage = overrides.storage?.(realStorage) ?? realStorage;

@@ -1,5 +1,7 @@
+import { redactLastWords } from './core/redact/last-words.ts';
 import { serve } from './serve.ts';
 
+redactLastWords();
 const started = await serve(process.env);
 if (!started.ok) {
   process.stderr.write(started.message);

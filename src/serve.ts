@@ -3,6 +3,7 @@ import { type Environment, readConfig } from './config.ts';
 import { systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
 import { createLog, type Log } from './core/log.ts';
+import { neverShowSecretsOf } from './core/redact.ts';
 import { offerSetup } from './setup.ts';
 import { sandbox } from './skill/pr-review/sandbox.ts';
 import { claimDatabase } from './storage/open.ts';
@@ -31,6 +32,7 @@ export type Started = { ok: true } | { ok: false; code: string; message: string 
  * Resolves once either listens, or with what keeps it from that.
  */
 export async function serve(env: Environment, patienceMs = PATIENCE_MS): Promise<Started> {
+  neverShowSecretsOf(env);
   const read = readConfig(env);
   if (!read.ok) return { ok: false, code: 'config.invalid', message: badSettings(read.faults) };
   const { config } = read;

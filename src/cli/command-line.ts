@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { CountersignError } from '../core/errors.ts';
+import { redact, redactValue } from '../core/redact.ts';
 import { NOTHING_ASKED, usageSentence } from '../words/cli.ts';
 import { type Context, Misuse } from './context.ts';
 import { buildProgram, type Perform } from './program.ts';
@@ -22,12 +23,15 @@ export async function runCli(argv: readonly string[], parts: CliParts): Promise<
   // Read here too: a command line that cannot be parsed is still answered in the form that was asked for.
   const json = argv.includes('--json');
   const fail = (code: string, message: string) => {
-    err(json ? `${JSON.stringify({ error: { code, message } })}\n` : `${message}\n`);
+    const said = redact(message);
+    err(json ? `${JSON.stringify({ error: { code, message: said } })}\n` : `${said}\n`);
   };
   let exitCode: ExitCode = 0;
   const perform: Perform = async (work) => {
     const answer = await work({ ...surroundings, json });
-    if (!('ran' in answer)) out(json ? `${JSON.stringify(answer.json, null, 2)}\n` : `${answer.text}\n`);
+    if (!('ran' in answer)) {
+      out(json ? `${JSON.stringify(redactValue(answer.json), null, 2)}\n` : `${redact(answer.text)}\n`);
+    }
     if (answer.failed) exitCode = 1;
   };
   const program = buildProgram(perform, {

@@ -4,11 +4,13 @@ import { type Environment, readStorageConfig } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
+import { neverShowSecretsOf } from '../core/redact.ts';
 import { badDatabase } from '../words/cli.ts';
 import { Misuse, type Tools } from './context.ts';
 
 /** The composition root of the command line: what its commands are given, each loaded when it is asked for. */
 export function createTools(env: Environment): Tools {
+  neverShowSecretsOf(env);
   /** @throws Misuse for a bad `--database`, CountersignError for a bad `DATABASE_URL`. */
   const urlOf = (given: string | undefined) => {
     const read = readStorageConfig(given === undefined ? env : { DATABASE_URL: given });

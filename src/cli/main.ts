@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 import { systemClock } from '../core/clock.ts';
+import { redactLastWords } from '../core/redact/last-words.ts';
 import { runCli } from './command-line.ts';
 import { createTools } from './compose.ts';
+
+redactLastWords();
 
 // A reader that has seen enough, such as `head`, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

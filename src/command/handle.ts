@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import { unreachable } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import { redact } from '../core/redact.ts';
 import type { Outbox } from '../effect/outbox.ts';
 import type { EventOf } from '../event/event.ts';
 import type { GitHub, PullRequest } from '../github/github.ts';
@@ -40,7 +41,9 @@ export function createCommandHandler(
   const { storage, github, log } = deps;
 
   return async (event, endsDelivery) => {
-    const commands = parseCommands(event.text);
+    // A secret is hidden before the text is read: a command that holds one is not understood, rather than carried out with a
+    // value that nobody wrote, and neither the answer nor the queue holds it.
+    const commands = parseCommands(redact(event.text));
     if (commands.length === 0) return;
     if (await wasAnswered(storage.read, event)) return;
     await acknowledge(deps, event);

@@ -1,12 +1,15 @@
+import { redact } from './redact.ts';
+
 /**
  * An error that a person can act on: its message is a sentence for them, its code is for programs.
  * Anything else that is thrown is a bug of ours and is logged with its stack.
+ * The message is redacted from the start: it ends in comments, in rows and on terminals, and may quote anything.
  */
 export class CountersignError extends Error {
   readonly code: string;
 
   constructor(code: string, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(redact(message), options);
     this.name = 'CountersignError';
     this.code = code;
   }
@@ -17,7 +20,7 @@ export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }
 
-/** The message of anything that was thrown. */
+/** The message of anything that was thrown, without secrets. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return redact(error instanceof Error ? error.message : String(error));
 }

@@ -1,4 +1,6 @@
-import { pino } from 'pino';
+import { type DestinationStream, pino } from 'pino';
+import { redactedFields } from './redact/fields.ts';
+import { redact } from './redact.ts';
 
 /** Structured log; field names are the words of the vocabulary (`delivery`, `run`, `session`, `effect`, …). */
 export interface Log {
@@ -11,11 +13,42 @@ export interface Log {
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** JSON lines on standard error, so that a command's own answer on standard output stays clean. */
-export function createLog(level: LogLevel): Log {
-  const stderr = pino.destination(2);
-  const write = (line: string) => stderr.write(inert(line));
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
+const redacting = new WeakSet<Log>();
+
+/** JSON lines without secrets on standard error, so that a command's own answer on standard output stays clean. */
+export function createLog(level: LogLevel, destination: DestinationStream = pino.destination(2)): Log {
+  const log: Log = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      // Errors are plain data by the time pino sees them; its own serializer would fold their causes into one text.
+      serializers: { err: (value) => value },
+      hooks: {
+        // Called for the lines that are written only. Pino's own `redact` hides fields by name; a secret can be in any.
+        logMethod(given, write) {
+          const [fields, message] = given as unknown as Parameters<Log['info']>;
+          write.call(this, redactedFields(fields), redact(message));
+        },
+      },
+    },
+    { write: (line: string) => destination.write(inert(line)) },
+  );
+  redacting.add(log);
+  return log;
+}
+
+/** The log with all that is given to it redacted. One from `createLog` is so already. */
+export function redactedLog(log: Log): Log {
+  if (redacting.has(log)) return log;
+  const cleaned: Log = {
+    debug: (fields, message) => log.debug(redactedFields(fields), redact(message)),
+    info: (fields, message) => log.info(redactedFields(fields), redact(message)),
+    warn: (fields, message) => log.warn(redactedFields(fields), redact(message)),
+    error: (fields, message) => log.error(redactedFields(fields), redact(message)),
+  };
+  redacting.add(cleaned);
+  return cleaned;
 }
 
 /**

@@ -2,8 +2,8 @@ import { secretsOf } from './redact/environment.ts';
 import { KINDS } from './redact/kinds.ts';
 import { knownSecrets, remember, rememberPassing } from './redact/known.ts';
 import { looksSecret, SECRET_NAME } from './redact/likely.ts';
-import { shownMarkdown } from './redact/markdown.ts';
 import { privateKeys } from './redact/private-key.ts';
+import { type Shown, shownMarkdown, shownUrl } from './redact/shown.ts';
 import { merged, type Span } from './redact/span.ts';
 
 /*
@@ -19,10 +19,9 @@ export function neverShow(name: string, value: string): void {
   remember(name, value);
 }
 
-/** The same for a credential that lives for an hour or less: only the newest thousand are remembered. */
+/** The same for a credential that lives for an hour or less: only some hundred of the newest are remembered. */
 export function neverShowForNow(name: string, value: string): void {
-  // GitHub's tokens of today are hidden by their look; there is no need to collect them.
-  if (!redact(value).startsWith(MARK)) rememberPassing(name, value);
+  rememberPassing(name, value);
 }
 
 /** All secrets of an environment: by the names of its variables, and the passwords of addresses in any of them. */
@@ -35,24 +34,28 @@ const MARK = '[redacted';
 const MOST_PASSES = 8;
 
 /**
- * The text with `[redacted: AWS key]` in the place of each secret. Never longer than before, so that GitHub's limits
- * stay kept; again the same when it is done again; time in proportion to the length, whatever the text.
+ * The text with `[redacted: AWS key]` in the place of each secret, in plain or encoded for a URL. Never longer than before, so that
+ * GitHub's limits stay kept; again the same when it is done again; time in proportion to the length, whatever the text.
  */
 export function redact(text: string): string {
-  return untilNothingIsLeft(text, (current) => hide(current, secretsIn(current)));
+  return untilNothingIsLeft(text, (current) => hideShown(hide(current, secretsIn(current)), shownUrl));
 }
 
 /** The same for Markdown that our encoder made of untrusted text: `ghp\_…` is as good to a reader as what it stands for. */
 export function redactMarkdown(source: string): string {
-  return untilNothingIsLeft(redact(source), (current) => {
-    const shown = shownMarkdown(current);
-    if (!shown) return current;
-    const place = (index: number) => shown.at[index] ?? current.length;
-    return hide(
-      current,
-      secretsIn(shown.text).map(({ start, end, name }) => ({ start: place(start), end: place(end), name })),
-    );
-  });
+  return untilNothingIsLeft(source, (current) => hideShown(redact(current), shownMarkdown));
+}
+
+/** Hides what is a secret only to those who undo an encoding. */
+function hideShown(source: string, show: (source: string) => Shown | undefined): string {
+  const shown = show(source);
+  if (!shown) return source;
+  const place = (index: number) => shown.at[index] ?? source.length;
+  const spans = secretsIn(shown.text);
+  return hide(
+    source,
+    spans.map(({ start, end, name }) => ({ start: place(start), end: place(end), name })),
+  );
 }
 
 const isSecretName = new RegExp(SECRET_NAME, 'i');

@@ -2,6 +2,7 @@ import { contentHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
+import { redact } from '../core/redact.ts';
 import { type GitHub, GitHubError, type MergeResult } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
@@ -90,7 +91,9 @@ export function mergeOnce(
 
     async function call(): Promise<MergeResult> {
       try {
-        return await github.writer(installationId).merge(proof, title === undefined ? {} : { title });
+        return await github
+          .writer(installationId)
+          .merge(proof, title === undefined ? {} : { title: redact(title) });
       } catch (error) {
         if (!(error instanceof GitHubError) || error.kind !== 'unavailable') {
           // GitHub said no, so this call merged nothing: whoever merges from now on is not us.

@@ -2,6 +2,7 @@ import type { Ids } from '../core/ids.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Tx } from '../storage/storage.ts';
 import type { Effect } from './effect.ts';
+import { redactedEffect } from './redacted-effect.ts';
 
 /**
  * How long a wish may wait for the next change of it, in milliseconds. A run often passes through several states in
@@ -18,14 +19,15 @@ export interface WishOptions {
 }
 
 export interface Outbox {
-  /** Writes the wish in the caller's transaction, with the job that carries it out. */
+  /** Writes the wish, without secrets, in the caller's transaction, with the job that carries it out. */
   wish(tx: Tx, key: string, effect: Effect, options: WishOptions): Promise<void>;
 }
 
 export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
   return {
     async wish(tx, key, effect, { runId, at, settleMs = 0 }) {
-      const open = await tx.effects.wish({ id: deps.ids.next('eff'), key, effect, runId, at });
+      const wish = { id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at };
+      const open = await tx.effects.wish(wish);
       if (!open) return;
       await deps.queue.enqueue(tx, {
         kind: 'effect',

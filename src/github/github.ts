@@ -1,3 +1,4 @@
+import { redact } from '../core/redact.ts';
 import type { CheckRunContent } from '../effect/effect.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
 import type { RepositoryRole } from '../policy/role.ts';
@@ -300,7 +301,7 @@ export class GitHubError extends Error {
     retryAt?: Date,
     options?: ErrorOptions,
   ) {
-    super(message, options);
+    super(redact(message), options);
     this.name = 'GitHubError';
     this.kind = kind;
     this.status = status;

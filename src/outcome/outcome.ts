@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { redactValue } from '../core/redact.ts';
 import { actionResultSchema } from './action-result.ts';
 import { withHash } from './base.ts';
 import { ciResultSchema } from './ci-result.ts';
@@ -18,11 +19,11 @@ export type OutcomeKind = Outcome['outcome_kind'];
 type Unhashed<T> = T extends unknown ? Omit<T, 'content_hash'> : never;
 
 /**
- * The only way an outcome comes into being: hashed, then validated.
+ * The only way an outcome comes into being: without secrets, hashed, then validated.
  * @throws ZodError when the value is no such outcome; the session that made it fails then (I5).
  */
 export function makeOutcome<K extends OutcomeKind>(
   value: Unhashed<Extract<Outcome, { outcome_kind: K }>>,
 ): Extract<Outcome, { outcome_kind: K }> {
-  return outcomeSchema.parse(withHash(value)) as Extract<Outcome, { outcome_kind: K }>;
+  return outcomeSchema.parse(withHash(redactValue(value))) as Extract<Outcome, { outcome_kind: K }>;
 }

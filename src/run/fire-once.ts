@@ -1,5 +1,6 @@
 import { type TriggerFacts, triggerMatches } from '../chain/trigger.ts';
 import { unreachable } from '../core/errors.ts';
+import { redactValue } from '../core/redact.ts';
 import type { EventOf } from '../event/event.ts';
 import type { Configuration } from './configuration.ts';
 import { newRun } from './new-run.ts';
@@ -44,7 +45,7 @@ export async function fireOnce(
         headSha: subject.headSha,
         chain: chain.name,
       });
-      if (earlier.some((run) => sameSubject(run.facts.trigger, subject.trigger))) continue;
+      if (earlier.some((run) => sameSubject(run.facts.trigger, redactValue(subject.trigger)))) continue;
       const state = newRun(
         {
           chain,

@@ -1,6 +1,7 @@
 import type { Chain } from '../chain/chain.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { Ids } from '../core/ids.ts';
+import { redactValue } from '../core/redact.ts';
 import type { RepositoryEvent } from '../event/event.ts';
 import { type Invocation, NOT_BEGUN, type Run, type RunFacts, type RunState } from './run.ts';
 
@@ -19,7 +20,10 @@ export interface NewRun {
   paused: boolean;
 }
 
-/** A run that has not started yet, with its definition and settings snapshotted and a pending invocation per step. */
+/**
+ * A run that has not started yet, with its definition and settings snapshotted and a pending invocation per step.
+ * Titles, labels and inputs are kept without secrets; the commits and branches that the gate compares are kept as they are.
+ */
 export function newRun(from: NewRun, ids: Ids, now: Date): RunState {
   const { chain, event } = from;
   const run: Run = {
@@ -34,8 +38,8 @@ export function newRun(from: NewRun, ids: Ids, now: Date): RunState {
     chain: chain.name,
     definition: structuredClone(chain),
     settings: structuredClone(from.settings),
-    facts: from.facts,
-    event,
+    facts: { ...from.facts, trigger: redactValue(from.facts.trigger) },
+    event: redactValue(event),
     deliveryId: from.deliveryId,
     status: 'running',
     reason: null,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { redact, redactValue } from '../core/redact.ts';
 
 /**
  * Why something ended or waits as it does. The list is closed and documented in docs/reasons.md; a test holds
@@ -56,6 +57,7 @@ export const reasonSchema = z.strictObject({
 });
 export type Reason = z.infer<typeof reasonSchema>;
 
+/** Without secrets, before anything is cut from it or encoded: it may quote GitHub, a check's name or a title. */
 export function reason(code: ReasonCode, summary: string, evidence: EvidenceRef[] = []): Reason {
-  return { code, summary, evidence };
+  return { code, summary: redact(summary), evidence: redactValue(evidence) };
 }

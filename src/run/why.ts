@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { redact } from '../core/redact.ts';
 
 /** One node of the answer to "why is this pull request (not) merging?". */
 export interface Why {
@@ -17,13 +18,14 @@ export const whySchema: z.ZodType<Why> = z.lazy(() =>
   }),
 );
 
+/** Without secrets, like every reason. */
 export function why(
   status: Why['status'],
   summary: string,
   reasons: Why[] = [],
   evidence: string[] = [],
 ): Why {
-  return { status, summary, evidence, reasons };
+  return { status, summary: redact(summary), evidence: evidence.map(redact), reasons };
 }
 
 /** What several reasons say together: one unmet decides, then unknown, then pending. Unknown is never met (I5). */

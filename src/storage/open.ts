@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Blobs } from './blobs.ts';
 import { createFileBlobs } from './files/file-blobs.ts';
+import { redactedBlobs } from './redacted-blobs.ts';
 import { openSqlite, openThrowAwaySqlite } from './sqlite/open.ts';
 import { type Claim, claimToServe, type Holder } from './sqlite/serving.ts';
 import type { Storage } from './storage.ts';
@@ -69,7 +70,7 @@ export function openBlobs(artifactsUrl: string): Blobs {
       'ARTIFACTS_URL must be file:folder, such as file:data/artifacts or file:/var/lib/countersign/artifacts.',
     );
   }
-  return createFileBlobs(folder);
+  return redactedBlobs(createFileBlobs(folder));
 }
 
 function sqlitePath(databaseUrl: string): string {

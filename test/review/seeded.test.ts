@@ -54,7 +54,7 @@ test('a committed key, an SQL injection, a shell injection and a swallowed error
   ]);
   expect(verdict.findings.map(({ evidence }) => evidence)).toEqual([
     'echo "${{ github.event.issue.title }}"',
-    'DEPLOY_TOKEN=ghp_•••',
+    'DEPLOY_TOKEN=[redacted: GitHub token]',
     "const rows = await db.query(`SELECT * FROM orders WHERE id = '${id}'`);",
     '} catch {}',
   ]);

@@ -236,7 +236,7 @@ test('2: a risky change is sent back with its findings on their lines, and no re
       <sub>actionlint/script-injection</sub>
     - 🔴 **critical** · secret · \`config/deploy.env:2\`<br>
       A GitHub token is committed; everyone who can read the repository can act with it.<br>
-      \`DEPLOY_TOKEN=ghp_•••\`<br>
+      \`DEPLOY_TOKEN=[redacted: GitHub token]\`<br>
       **Fix:** Revoke the token in GitHub's settings now, and read a new one from the environment or a secret store.<br>
       <sub>secrets/github</sub>
     - 🔴 **critical** · injection · \`src/orders.ts:4\`<br>

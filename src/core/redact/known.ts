@@ -5,7 +5,7 @@ import type { Span } from './span.ts';
 const forms = new Map<string, { name: string; words: boolean }>();
 /** Forms of secrets that pass, such as tokens that live an hour; the oldest are forgotten. */
 const passing = new Set<string>();
-const MOST_PASSING = 1_000;
+const MOST_PASSING = 2_000;
 
 const SHORTEST = 8;
 
@@ -29,6 +29,7 @@ export function remember(name: string, value: string): string[] {
 }
 
 export function rememberPassing(name: string, value: string): void {
+  if (forms.has(value)) return;
   for (const form of remember(name, value)) passing.add(form);
   for (const oldest of passing) {
     if (passing.size <= MOST_PASSING) break;

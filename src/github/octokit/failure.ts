@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { messageOf } from '../../core/errors.ts';
+import { redact } from '../../core/redact.ts';
 import { GitHubError, type GitHubErrorKind } from '../github.ts';
 import { HeldBack } from './transport.ts';
 
@@ -134,9 +135,9 @@ function retryAt(headers: Record<string, unknown>, now: Date): Date {
   return new Date(Math.max(at ?? now.getTime() + LIMIT_WAIT_MS, now.getTime() + SOONEST_MS));
 }
 
-/** One line of at most 300 characters, without the link to GitHub's documentation. */
+/** One line of at most 300 characters, without secrets and without the link to GitHub's documentation. */
 function words(message: string): string {
-  const line = message
+  const line = redact(message)
     .replace(/ - https?:\S+$/, '')
     .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
     .trim();

@@ -10,6 +10,7 @@ import { createAppReader } from './app-reader.ts';
 import { createBudget } from './budget.ts';
 import { type Client, createClient, type Installation } from './client.ts';
 import { createLane, GITHUB_LANE } from './lane.ts';
+import { learningCredentials } from './learn-credentials.ts';
 import { merge } from './merge.ts';
 import { createReader } from './reader.ts';
 import { createSignIn } from './sign-in.ts';
@@ -70,7 +71,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
     timeoutMs: options.timeoutMs ?? 10_000,
     clock,
     cache,
-    fetch: options.fetch ?? globalThis.fetch,
+    fetch: learningCredentials(options.fetch ?? globalThis.fetch),
     onAnswer(request: AnsweredRequest) {
       log.debug({ github: request }, 'GitHub answered');
       options.metrics?.answered(request);

@@ -2,6 +2,7 @@ import { messageOf } from '../../../src/core/errors.ts';
 import { ApiError } from './api-error.ts';
 import { moveBranch, writeCommit } from './deeds/branches.ts';
 import {
+  type CheckRunChange,
   createCheckRun,
   requestAction,
   rerequestCheckRun,
@@ -57,6 +58,7 @@ export interface CheckReport {
   startedAt?: Date;
   completedAt?: Date;
   detailsUrl?: string;
+  output?: CheckRunChange['output'];
   /** The app has more jobs to run, which have no check run yet. */
   goesOn?: boolean;
 }

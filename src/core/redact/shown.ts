@@ -16,10 +16,24 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** What our encoder for Markdown writes, and zero-width characters, which anybody may. */
-const ENCODED = /\\[!-/:-@[-`{-~]|&(?:amp|lt|gt|quot|#36|#124|#8203);|[\u200b-\u200d\u2060\ufeff]/g;
+const MARKDOWN = /\\[!-/:-@[-`{-~]|&(?:amp|lt|gt|quot|#36|#124|#8203);|[\u200b-\u200d\u2060\ufeff]/g;
 
 /** Undoes the encoding of Markdown, or `undefined` when there is none: then the text is its own reading. */
 export function shownMarkdown(source: string): Shown | undefined {
+  return decoded(source, MARKDOWN, (code) =>
+    code.startsWith('\\') ? code.slice(1) : (ENTITIES[code] ?? ''),
+  );
+}
+
+/** Undoes the encoding of URLs, for ASCII: no secret has anything else in it. */
+export function shownUrl(source: string): Shown | undefined {
+  return decoded(source, /%[0-7][0-9A-Fa-f]/g, (code) =>
+    String.fromCharCode(Number.parseInt(code.slice(1), 16)),
+  );
+}
+
+/** @param decode Gives one character or none. */
+function decoded(source: string, encoded: RegExp, decode: (code: string) => string): Shown | undefined {
   let text = '';
   const at: number[] = [];
   let from = 0;
@@ -27,9 +41,9 @@ export function shownMarkdown(source: string): Shown | undefined {
     for (let index = from; index < to; index++) at.push(index);
     text += source.slice(from, to);
   };
-  for (const match of source.matchAll(ENCODED)) {
+  for (const match of source.matchAll(encoded)) {
     copy(match.index);
-    const character = match[0].startsWith('\\') ? match[0].slice(1) : (ENTITIES[match[0]] ?? '');
+    const character = decode(match[0]);
     if (character !== '') at.push(match.index);
     text += character;
     from = match.index + match[0].length;

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { A_LOOK, CI_AND_MERGE, open } from '../../scenario/support.ts';
+import { REPO } from '../../support/harness.ts';
+import { seen, type Watched, watched } from './search.ts';
+import { LONG } from './seed.ts';
+
+/** Everything the app must not show of itself, in the forms in which a server could send it back. */
+function ownSecrets({ config, credentials }: Watched): { text: string; needles: string[] } {
+  const keyLines = config.privateKey
+    .split('\n')
+    .filter((line) => line.length > 32 && !line.startsWith('-----'));
+  const secrets = [config.webhookSecret, ...credentials];
+  const basic = Buffer.from(`x-access-token:${secrets.at(-1)}`).toString('base64');
+  const text = [
+    ...secrets.map((secret) => `Authorization: token ${secret}`),
+    `Basic ${basic}`,
+    ...keyLines,
+    encodeURIComponent(config.webhookSecret),
+  ].join(' ');
+  return { text, needles: [...secrets, basic, ...keyLines] };
+}
+
+const FAILING = {
+  'writing is refused': { matches: /\/check-runs|\/comments$/, status: 422 },
+  'reading is refused': { matches: /\/files|\/commits\/[^/]+\/(?:check-runs|status)/, status: 403 },
+  'what is asked for is not there': { matches: /\/pulls\/\d+$/, status: 404 },
+  'GitHub is in trouble': { matches: /\/files|\/check-runs/, status: 502 },
+  'signing in is refused': { matches: /access_tokens$/, status: 401 },
+} as const;
+
+/** Two of them when there is no time for all: where most of GitHub's words are shown, and where the credential is another one. */
+const cases = Object.entries(FAILING).filter(([name]) => LONG || /writing|signing/.test(name));
+
+test.each(cases)(
+  'when %s, what GitHub echoes of our own secrets comes out nowhere',
+  async (_, { matches, status }) => {
+    const harness = await watched({ chain: CI_AND_MERGE });
+    const { github } = harness;
+    await open(harness);
+    await harness.advance(A_LOOK);
+    const { text, needles } = ownSecrets(harness);
+    expect(harness.credentials.size).toBeGreaterThan(0);
+    const answers = [
+      { message: `Witness: ${text}` },
+      text,
+      { message: text, errors: [{ message: text }], documentation_url: text },
+    ];
+    let nth = 0;
+    for (const body of answers) {
+      github.fail(
+        ({ path }) =>
+          matches.test(path.split('?')[0] ?? '') && nth++ % answers.length === answers.indexOf(body),
+        { status, body },
+      );
+    }
+    if (status === 401) await harness.restart();
+    await open(harness, { branch: 'other', title: 'Another' });
+    await github.comment(REPO, 1, 'mia', '/countersign why');
+    await harness.advance(LONG ? 120_000 : 8_000);
+
+    const places = await harness.cameOut();
+    expect([...places.values()].join('\n')).toMatch(new RegExp(`GitHub answered ${status}`));
+    expect(seen(places, needles)).toEqual([]);
+  },
+);

@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import { runCli } from '../../../src/cli/command-line.ts';
+import { createTools } from '../../../src/cli/compose.ts';
+import type { Log } from '../../../src/core/log.ts';
+import { type Setting, start } from '../../scenario/support.ts';
+import type { Harness } from '../../support/harness.ts';
+
+/** The app for one test, with an ear at everything that leaves it. */
+export interface Watched extends Harness {
+  /** Everything that came out so far, by where it did. */
+  cameOut(): Promise<Map<string, string>>;
+  /** The credentials that the app has sent. */
+  credentials: Set<string>;
+}
+
+export async function watched(setting: Setting): Promise<Watched> {
+  const lines: string[] = [];
+  const keep = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
+  const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
+  const harness = await start({ ...setting, log });
+  const requests: string[] = [];
+  const credentials = new Set<string>();
+  harness.github.onRequest(({ method, path, body, headers }) => {
+    requests.push(`${method} ${JSON.stringify(body)}`);
+    const [, credential] = /^\w+ (.+)$/.exec(String(headers.authorization ?? '')) ?? [];
+    if (credential !== undefined) credentials.add(credential);
+    if (path.length > 2_000) throw new Error('a path that long holds somebody’s text');
+  });
+  return Object.assign(harness, {
+    credentials,
+    cameOut: async () =>
+      new Map([
+        ['log', lines.join('\n')],
+        ['requests', requests.join('\n')],
+        ...rowsOf(harness.config.databaseUrl.slice('sqlite:'.length)),
+        ['blobs', filesIn(harness.config.artifactsUrl.slice('file:'.length)).join('\n')],
+        ['command line', await commandLine(harness)],
+      ]),
+  });
+}
+
+/** Every row of every table as text but the deliveries' own bodies, which are kept as they were signed. */
+function rowsOf(path: string): [string, string][] {
+  const db = new BetterSqlite3(path, { readonly: true });
+  const tables = db
+    .prepare<[], { name: string }>(`select name from sqlite_schema where type = 'table'`)
+    .all();
+  const texts = tables
+    .filter(({ name }) => name !== 'delivery_bodies')
+    .map(({ name }): [string, string] => [
+      `table ${name}`,
+      JSON.stringify(db.prepare(`select * from "${name}"`).all()),
+    ]);
+  db.close();
+  return texts;
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => `${entry.name}\n${readFileSync(join(entry.parentPath, entry.name), 'utf8')}`);
+}
+
+/** All that the command line tells about what happened, in words and as JSON. */
+async function commandLine({ config, app, clock }: Harness): Promise<string> {
+  const tools = createTools({ DATABASE_URL: config.databaseUrl });
+  const runs = await app.storage.read.runs.list({ limit: 100 });
+  let said = '';
+  const say = (text: string) => {
+    said += text;
+  };
+  const asked = [
+    ['run', 'list'],
+    ['delivery', 'list'],
+    ...runs.flatMap(({ id }) => [
+      ['run', 'show', id],
+      ['run', 'why', id],
+    ]),
+  ];
+  for (const argv of asked) {
+    for (const args of [argv, [...argv, '--json']]) {
+      await runCli(args, { cwd: '/', clock, tools, out: say, err: say });
+    }
+  }
+  return said;
+}
+
+/** Where which of the needles can be seen, as `table effects: AKIA…`; empty when nothing came out. */
+export function seen(places: ReadonlyMap<string, string>, needles: Iterable<string>): string[] {
+  return [...needles].flatMap((needle) =>
+    [...places].flatMap(([place, text]) => (text.includes(needle) ? [`${place}: ${needle}`] : [])),
+  );
+}

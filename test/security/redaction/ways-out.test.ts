@@ -11,6 +11,8 @@ import { CountersignError, messageOf } from '../../../src/core/errors.ts';
 import { createLog, type Log, redactedLog } from '../../../src/core/log.ts';
 import { redactedEffect } from '../../../src/effect/redacted-effect.ts';
 import { GitHubError } from '../../../src/github/github.ts';
+import { reason } from '../../../src/run/reason.ts';
+import { why } from '../../../src/run/why.ts';
 import { openBlobs } from '../../../src/storage/open.ts';
 import { inline } from '../../../src/words/markdown.ts';
 import { PLANTED, type Planted } from './planted.ts';
@@ -98,6 +100,19 @@ test.each([
     'no: [redacted: GitHub token]',
   ]);
   expect(error.stack).not.toContain(TOKEN.needle);
+});
+
+test('reasons are clean from the start, before anything is cut from them or encoded', () => {
+  const evidence = [{ kind: 'url', id: ADDRESS.text, label: TOKEN.text }] as const;
+  const said = [
+    reason('step.failed.error', TOKEN.text, [...evidence]),
+    why('unmet', TOKEN.text, [], [ADDRESS.text]),
+  ];
+  expect(said).toMatchObject([
+    { summary: '[redacted: GitHub token]' },
+    { summary: '[redacted: GitHub token]' },
+  ]);
+  expect(JSON.stringify(said)).not.toContain(ADDRESS.needle);
 });
 
 test('the sentence of anybody else’s error is clean when it is asked for', () => {

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { countersign, MERGE_ONLY, open } from '../../scenario/support.ts';
+import { seen, watched } from './search.ts';
+
+test('when a merge is refused, what GitHub echoes of our own secrets is not kept with the refusal', async () => {
+  const harness = await watched({ chain: MERGE_ONLY });
+  const { github, config } = harness;
+  const { number } = await open(harness);
+  const secrets = [config.webhookSecret, ...harness.credentials];
+  const message = `Witness: ${secrets.join(' ')}`;
+  github.fail(({ path }) => path.endsWith('/merge'), { status: 403, body: { message } });
+  await countersign(harness, number);
+
+  const places = await harness.cameOut();
+  expect(places.get('table effects')).toContain('Witness');
+  expect(seen(places, secrets)).toEqual([]);
+});

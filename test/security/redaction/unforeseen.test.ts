@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { startApp } from '../../../src/app.ts';
+import type { Log } from '../../../src/core/log.ts';
+import { WEBHOOK_PATH } from '../../../src/webhook/server.ts';
+import { start } from '../../scenario/support.ts';
+import { REPO } from '../../support/harness.ts';
+import { PLANTED } from './planted.ts';
+
+test('an error that nobody foresaw is logged without the secrets in it', async () => {
+  const { app: usual, config, github, clock } = await start();
+  await usual.stop();
+  const lines: string[] = [];
+  const keep = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
+  const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
+  const ids = {
+    next(): never {
+      throw new TypeError(`Witness: ${PLANTED.map(({ text }) => text).join('\n')}`);
+    },
+  };
+  const app = await startApp(config, log, { clock, ids, random: () => 0 });
+  github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);
+  await github.openPullRequest({
+    repo: REPO,
+    author: 'ada',
+    branch: 'any',
+    title: 'Any',
+    files: { 'a.txt': 'a\n' },
+  });
+  await app.queue.idle();
+  await app.stop();
+
+  const said = lines.join('\n');
+  expect(said).toContain('Witness');
+  expect(PLANTED.filter(({ needle }) => said.includes(needle)).map(({ kind }) => kind)).toEqual([]);
+});

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import BetterSqlite3 from 'better-sqlite3';
 import { runCli } from '../../../src/cli/command-line.ts';
 import { createTools } from '../../../src/cli/compose.ts';
@@ -15,9 +16,12 @@ export interface Watched extends Harness {
   credentials: Set<string>;
 }
 
+/** Unlike JSON, this shows errors. */
+export const UNCUT = { depth: null, maxStringLength: null, maxArrayLength: null };
+
 export async function watched(setting: Setting): Promise<Watched> {
   const lines: string[] = [];
-  const keep = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
+  const keep = (fields: object, message: string) => void lines.push(`${inspect(fields, UNCUT)} ${message}`);
   const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
   const harness = await start({ ...setting, log });
   const requests: string[] = [];

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { startApp } from '../../../src/app.ts';
 import type { Log } from '../../../src/core/log.ts';
@@ -5,12 +6,13 @@ import { WEBHOOK_PATH } from '../../../src/webhook/server.ts';
 import { start } from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';
 import { PLANTED } from './planted.ts';
+import { UNCUT } from './search.ts';
 
 test('an error that nobody foresaw is logged without the secrets in it', async () => {
   const { app: usual, config, github, clock } = await start();
   await usual.stop();
   const lines: string[] = [];
-  const keep = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
+  const keep = (fields: object, message: string) => void lines.push(`${inspect(fields, UNCUT)} ${message}`);
   const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
   const ids = {
     next(): never {

@@ -42,7 +42,7 @@ describe('toEvents', () => {
     expect(toEvents(name, payload, own)).toEqual({ kind: 'unreadable', because });
   });
 
-  it.each(['ping', 'installation', 'member', 'workflow_run', 'constructor', ''])('ignores "%s"', (name) => {
+  it.each(['ping', 'meta', 'member', 'workflow_run', 'constructor', ''])('ignores "%s"', (name) => {
     expect(toEvents(name, common, own)).toEqual({
       kind: 'ignored',
       because: `this app does not act on "${name}" webhooks`,
@@ -66,6 +66,9 @@ describe('toEvents', () => {
         'approval.changed',
         'issue.created',
         'file.changed',
+        'installation.gone',
+        'repository.gone',
+        'repository.renamed',
       ]),
     );
   });

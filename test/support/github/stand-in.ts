@@ -19,6 +19,7 @@ import { ApiServer, type ObservedRequest, type ReceivedRequest } from './server.
 import { appKeys, type RepositoryInput, State } from './state.ts';
 import { nodeId, viewAccount, viewApp, viewInstallation } from './views/account.ts';
 import { type SignedRequest, Webhooks } from './webhooks.ts';
+import type { MergeRequest } from './witness.ts';
 import type { Installation, MergeRecord, Permissions, Role } from './world.ts';
 import { fullName } from './world.ts';
 
@@ -81,6 +82,8 @@ export interface GitHubStandIn extends Actions, Reader {
   leaveOfTheHour(left: number): void;
 
   readonly merges: readonly MergeRecord[];
+  /** Every request of the app to merge, with how things stood in that moment. */
+  readonly mergeRequests: readonly MergeRequest[];
   readonly requests: readonly ReceivedRequest[];
   onRequest(listener: (request: ObservedRequest) => void): void;
   stop(): Promise<void>;
@@ -169,6 +172,7 @@ export async function startGitHub(options: StandInOptions = {}): Promise<GitHubS
     fail: (match, how, times = Number.POSITIVE_INFINITY) => faults.add(match, how, times),
     leaveOfTheHour: (left) => server.leaveOfTheHour(left),
     merges: state.merges,
+    mergeRequests: state.mergeRequests,
     requests: server.requests,
     onRequest: (listener) => server.onRequest(listener),
     // A getter would be copied as its value by the spread above, so this one stands last, in the object itself.

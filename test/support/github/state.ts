@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type Commit, type FileInput, GitObjects, type Signature } from './git/objects.ts';
 import type { Webhooks } from './webhooks.ts';
+import type { MergeRequest, Standing } from './witness.ts';
 import type {
   Account,
   App,
@@ -58,6 +59,9 @@ export class State {
   readonly lazyMergeability: boolean;
   readonly installations = new Map<number, Installation>();
   readonly merges: MergeRecord[] = [];
+  readonly mergeRequests: MergeRequest[] = [];
+  /** Each pull request as the API told it last. */
+  readonly lastTold = new Map<PullRequest, Standing>();
   readonly #accounts = new Map<string, Account>();
   readonly #apps = new Map<string, App>();
   readonly #teams = new Map<string, Set<number>>();

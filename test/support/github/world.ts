@@ -146,6 +146,8 @@ export interface Comment {
   readonly id: number;
   readonly issue: Issue;
   readonly author: Account;
+  /** Who wrote the body as it is now. */
+  lastWriter: Account;
   body: string;
   readonly reactions: Reaction[];
   readonly createdAt: Date;

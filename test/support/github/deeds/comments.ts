@@ -9,6 +9,7 @@ export function createComment(state: State, issue: Issue, author: Account, body:
     id: state.nextId('comment'),
     issue,
     author,
+    lastWriter: author,
     body,
     reactions: [],
     createdAt: now,
@@ -23,6 +24,7 @@ export function createComment(state: State, issue: Issue, author: Account, body:
 export function editComment(state: State, comment: Comment, by: Account, body: string): void {
   const from = comment.body;
   comment.body = body;
+  comment.lastWriter = by;
   comment.updatedAt = state.now();
   announce(state, comment, by, 'edited', { changes: { body: { from } } });
 }

@@ -6,6 +6,7 @@ import { paginate } from '../pages.ts';
 import { json, numberIn, type Reply, type RepositoryCall, type Router } from '../router.ts';
 import { viewChange, viewCommit } from '../views/commit.ts';
 import { askMergeability, changesOf, commitsOf, viewFullPull, viewPull } from '../views/pull.ts';
+import { standingOf, witnessed } from '../witness.ts';
 import { isPullRequest, type PullRequest } from '../world.ts';
 import { pathOf } from './git.ts';
 import { parse } from './input.ts';
@@ -30,6 +31,7 @@ export function pullRoutes(router: Router): void {
   router.repository('GET', '/pulls/:number', 'pull_requests:read', (call) => {
     const pr = pullIn(call);
     if (/\.diff\b/.test(call.accept)) return diff(pr);
+    call.state.lastTold.set(pr, standingOf(pr));
     return json(viewFullPull(call.state, pr, askMergeability(call.state, pr)));
   });
 
@@ -54,13 +56,16 @@ export function pullRoutes(router: Router): void {
 
   router.repository('PUT', '/pulls/:number/merge', 'contents:write', (call) => {
     const input = parse(MergeRequest, call.body);
-    const sha = mergePullRequest(call.state, pullIn(call), {
-      by: call.state.app.bot,
-      method: input.merge_method,
-      sha: input.sha,
-      title: input.commit_title,
-      message: input.commit_message,
-    });
+    const pr = pullIn(call);
+    const sha = witnessed(call.state, pr, input.sha, () =>
+      mergePullRequest(call.state, pr, {
+        by: call.state.app.bot,
+        method: input.merge_method,
+        sha: input.sha,
+        title: input.commit_title,
+        message: input.commit_message,
+      }),
+    );
     return json({ sha, merged: true, message: 'Pull Request successfully merged' });
   });
 }

@@ -1,0 +1,114 @@
+import { ApiError } from './api-error.ts';
+import { checkRunsOf, latestStatuses } from './rules/checks.ts';
+import type { State } from './state.ts';
+import { commitsOf } from './views/pull.ts';
+import type { Account, CheckRun, CommitStatus, PullRequest, ReactionContent } from './world.ts';
+import { fullName } from './world.ts';
+
+/**
+ * Everything a merge must rest on, as it was in the moment in which the app asked for the merge, whatever came of it.
+ * Written down by the stand-in itself, so that a test can judge the app without believing a word of it.
+ */
+export interface MergeRequest {
+  readonly repo: string;
+  readonly number: number;
+  readonly at: Date;
+  /** The head that the request named. */
+  readonly sha: string | undefined;
+  readonly pullRequest: Standing;
+  /** The pull request as the API told it last before this request; absent when it was never read. */
+  readonly lastTold: Standing | undefined;
+  readonly author: string;
+  /** Those the merge would bring in, oldest first. */
+  readonly commits: readonly { author: string; committer: string; message: string; at: Date }[];
+  /** Oldest first. */
+  readonly comments: readonly WitnessedComment[];
+  /** Login → role, of those who have one. */
+  readonly roles: Readonly<Record<string, string>>;
+  /** What each check of the head says last: a conclusion, or how far it is. */
+  readonly checks: readonly { app: string; name: string; says: string }[];
+  /** GitHub's words when it refused; absent when it merged. */
+  refused?: string;
+}
+
+export interface Standing {
+  readonly state: 'open' | 'closed';
+  readonly draft: boolean;
+  readonly headSha: string;
+  readonly baseRef: string;
+}
+
+export interface WitnessedComment {
+  readonly id: number;
+  readonly author: Person;
+  /** Whose words the comment holds now: somebody else's once it was edited. */
+  readonly lastWriter: Person;
+  readonly body: string;
+  readonly createdAt: Date;
+  readonly reactions: readonly { by: Person; content: ReactionContent }[];
+}
+
+export type Person = Pick<Account, 'login' | 'type'>;
+
+export function standingOf(pr: PullRequest): Standing {
+  const { draft, head, base } = pr.pull;
+  return { state: pr.state, draft, headSha: head.sha, baseRef: base.ref };
+}
+
+/** Writes down how things stand, then merges: the answer or the refusal is the merge's own. */
+export function witnessed<T>(state: State, pr: PullRequest, sha: string | undefined, merge: () => T): T {
+  const request = look(state, pr, sha);
+  state.mergeRequests.push(request);
+  try {
+    return merge();
+  } catch (error) {
+    if (error instanceof ApiError) request.refused = error.message;
+    throw error;
+  }
+}
+
+function look(state: State, pr: PullRequest, sha: string | undefined): MergeRequest {
+  const { repository } = pr;
+  const head = pr.pull.head.sha;
+  const roles = [...repository.collaborators].map(([id, role]) => [state.accountById(id)?.login ?? '', role]);
+  return {
+    repo: fullName(repository),
+    number: pr.number,
+    at: state.now(),
+    sha,
+    pullRequest: standingOf(pr),
+    lastTold: state.lastTold.get(pr),
+    author: pr.author.login,
+    commits: commitsOf(pr).map(({ author, committer, message }) => ({
+      author: author.name,
+      committer: committer.name,
+      message,
+      at: committer.date,
+    })),
+    comments: pr.comments.map(({ id, author, lastWriter, body, createdAt, reactions }) => ({
+      id,
+      author: person(author),
+      lastWriter: person(lastWriter),
+      body,
+      createdAt,
+      reactions: reactions.map((reaction) => ({ by: person(reaction.author), content: reaction.content })),
+    })),
+    roles: Object.fromEntries(roles),
+    checks: [
+      ...checkRunsOf(repository, head, 'latest').map(ofCheckRun),
+      ...latestStatuses(repository, head).map(ofStatus),
+    ],
+  };
+}
+
+function person({ login, type }: Account): Person {
+  return { login, type };
+}
+
+function ofCheckRun({ suite, name, status, conclusion }: CheckRun) {
+  return { app: suite.app.slug, name, says: conclusion ?? status };
+}
+
+function ofStatus({ creator, context, state }: CommitStatus) {
+  return { app: creator.login, name: context, says: state };
+}

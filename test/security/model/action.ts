@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { RULES, type RulesName } from './rules.ts';
+
+/** The people of a play, and one who is none. `ann` is kept for its end: an admin who did nothing before. */
+export const CAST = ['otto', 'ada', 'will', 'mia', 'meg', 'max', 'robo[bot]'] as const;
+export type Login = (typeof CAST)[number];
+/** Whoever opened the pull request in question. */
+const THE_AUTHOR = 'the author';
+
+const EMOJI = ['rocket', '+1', '-1', 'heart'] as const;
+const COMMANDS = ['cancel', 'pause', 'resume', 'rerun', 'ci', 'status'] as const;
+const FAULTS = ['502', '429', 'reset', 'lost answer'] as const;
+const FAULTY = ['anything', 'reads', 'writes', 'merge', 'reactions', 'permission'] as const;
+const SURPRISES = ['push', 'draft', 'close', 'retarget'] as const;
+
+/**
+ * One thing that somebody does, or that happens. Everything can be done at any time: what has no object then does
+ * nothing, so that any part of a play is a play, and a failing one can be shrunk.
+ */
+export type Action =
+  | { do: 'open'; by: Login; draft: boolean }
+  | { do: 'push'; by: Login; withCoAuthor: Login | undefined }
+  /** Force-pushes one commit of their own on top of the base branch. */
+  | { do: 'rewrite'; by: Login }
+  /** Force-pushes a head that was there before. */
+  | { do: 'push back'; by: Login }
+  | {
+      do: 'react';
+      by: Login | typeof THE_AUTHOR;
+      emoji: (typeof EMOJI)[number];
+      on: 'newest' | 'older' | 'copy';
+    }
+  | { do: 'take back'; by: Login }
+  | { do: 'forge'; by: Login }
+  | { do: 'edit' | 'delete'; by: Login }
+  | { do: 'say'; by: Login; command: (typeof COMMANDS)[number] }
+  | { do: 'draft' | 'ready' | 'close' | 'retarget' }
+  /** Of the last one that was closed. */
+  | { do: 'reopen' }
+  | { do: 'ci'; as: 'status' | 'check run'; says: 'success' | 'failure' | 'pending' }
+  | { do: 'rule'; rules: RulesName }
+  | { do: 'grant'; to: Login; role: 'admin' | 'maintain' | 'write' | 'none' }
+  | { do: 'hold' }
+  | { do: 'release'; order: 'fifo' | 'reverse' }
+  | { do: 'redeliver'; back: number }
+  | { do: 'wait'; seconds: number }
+  | { do: 'fault'; how: (typeof FAULTS)[number]; on: (typeof FAULTY)[number]; times: number }
+  /** Happens in the middle of the app's next attempt: while it reads the pull request, or right before its merge call. */
+  | { do: 'surprise'; deed: (typeof SURPRISES)[number]; when: 'reading' | 'merging' }
+  | { do: 'restart' }
+  /** Turns to another pull request, if there is one. */
+  | { do: 'turn' };
+
+const anybody = fc.constantFrom(...CAST);
+const maintainer = fc.constantFrom<Login[]>('mia', 'meg', 'max');
+const writer = fc.constantFrom<Login[]>('ada', 'will', 'mia');
+const role = fc.constantFrom('admin', 'maintain', 'maintain', 'write', 'none');
+const approval = fc.constantFrom<(typeof EMOJI)[number][]>('rocket', '+1');
+
+const oneOf = (...actions: Action[]): fc.Arbitrary<Action> => fc.constantFrom(...actions);
+const A_LOOK: Action = { do: 'wait', seconds: 4 };
+const GREEN: Action = { do: 'ci', as: 'status', says: 'success' };
+
+const push = fc.record({
+  do: fc.constant('push' as const),
+  by: writer,
+  withCoAuthor: fc.option(maintainer, { nil: undefined, freq: 2 }),
+});
+const rewrite = fc.record({ do: fc.constant('rewrite' as const), by: writer });
+const pushBack = fc.record({ do: fc.constant('push back' as const), by: writer });
+const open = fc.record({
+  do: fc.constant('open' as const),
+  by: writer,
+  draft: fc.constantFrom(false, false, false, true),
+});
+const grant = fc.record({ do: fc.constant('grant' as const), to: anybody, role });
+const demote = fc.record({
+  do: fc.constant('grant' as const),
+  to: maintainer,
+  role: fc.constantFrom('write' as const, 'none' as const),
+});
+const standing = oneOf(
+  { do: 'draft' },
+  { do: 'ready' },
+  { do: 'close' },
+  { do: 'reopen' },
+  { do: 'retarget' },
+);
+const rejection = reaction(maintainer, fc.constant('-1'));
+const ci = fc.record({
+  do: fc.constant('ci' as const),
+  as: fc.constantFrom('status' as const, 'check run' as const),
+  says: fc.constantFrom('success' as const, 'success' as const, 'failure' as const, 'pending' as const),
+});
+const rule = fc.record({
+  do: fc.constant('rule' as const),
+  rules: fc.constantFrom<RulesName[]>(...(Object.keys(RULES) as RulesName[]), 'usual', 'no CI', 'no CI'),
+});
+const fault = fc.record({
+  do: fc.constant('fault' as const),
+  how: fc.constantFrom(...FAULTS),
+  on: fc.constantFrom(...FAULTY),
+  times: fc.integer({ min: 1, max: 3 }),
+});
+const surprise = fc
+  .record({
+    do: fc.constant('surprise' as const),
+    deed: fc.constantFrom(...SURPRISES),
+    when: fc.constantFrom('reading' as const, 'merging' as const),
+  })
+  // GitHub's merge call names no base: nobody can rule out a retarget after the last read.
+  .filter(({ deed, when }) => deed !== 'retarget' || when === 'reading');
+
+const anyAction: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 5, arbitrary: oneOf(A_LOOK, A_LOOK, A_LOOK, { do: 'wait', seconds: 35 }) },
+  { weight: 2, arbitrary: open },
+  { weight: 3, arbitrary: push },
+  { weight: 2, arbitrary: rewrite },
+  { weight: 1, arbitrary: pushBack },
+  { weight: 6, arbitrary: reaction(fc.constantFrom(...CAST, THE_AUTHOR), fc.constantFrom(...EMOJI)) },
+  { weight: 2, arbitrary: rejection },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('take back' as const), by: maintainer }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('forge' as const), by: anybody }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constantFrom('edit' as const, 'delete' as const), by: writer }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('say' as const),
+      by: anybody,
+      command: fc.constantFrom(...COMMANDS),
+    }),
+  },
+  { weight: 5, arbitrary: standing },
+  { weight: 4, arbitrary: ci },
+  { weight: 1, arbitrary: rule },
+  { weight: 3, arbitrary: grant },
+  { weight: 1, arbitrary: oneOf({ do: 'hold' }) },
+  { weight: 4, arbitrary: oneOf({ do: 'release', order: 'fifo' }, { do: 'release', order: 'reverse' }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('redeliver' as const), back: fc.nat(12) }) },
+  { weight: 2, arbitrary: fault },
+  { weight: 2, arbitrary: surprise },
+  { weight: 1, arbitrary: oneOf({ do: 'restart' }) },
+  { weight: 1, arbitrary: oneOf({ do: 'turn' }) },
+);
+
+const approve = reaction(maintainer, approval);
+
+/**
+ * What belongs together. Of single actions alone hardly a play would come as far as a question, and of plays in which
+ * nothing is ever merged nothing is learnt.
+ */
+const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
+  { weight: 12, arbitrary: anyAction.map((action) => [action]) },
+  { weight: 3, arbitrary: fc.constant([GREEN, A_LOOK] as const) },
+  { weight: 3, arbitrary: fc.tuple(open, fc.constant(GREEN), fc.constant(A_LOOK)) },
+  { weight: 3, arbitrary: fc.tuple(approve, fc.constant(A_LOOK)) },
+  // Two people answer, or somebody is not any more who they were, before the app looks again.
+  { weight: 2, arbitrary: fc.tuple(fc.oneof(approve, rejection, demote), approve, fc.constant(A_LOOK)) },
+  // The head holds nothing of the author's any more, and the author answers.
+  {
+    weight: 2,
+    arbitrary: fc.tuple(
+      rewrite,
+      fc.constant(GREEN),
+      fc.constant(A_LOOK),
+      reaction(fc.constant(THE_AUTHOR), approval),
+      fc.constant(A_LOOK),
+    ),
+  },
+  // Something happens that the app is not told of, and then somebody answers.
+  {
+    weight: 3,
+    arbitrary: fc.tuple(
+      oneOf({ do: 'hold' }),
+      fc.oneof(push, rewrite, pushBack, standing, ci),
+      approve,
+      fc.constant(A_LOOK),
+      fc.constant<Action>({ do: 'release', order: 'fifo' }),
+    ),
+  },
+);
+
+/** A play of at most so many scenes. */
+export function anyPlay(mostScenes: number): fc.Arbitrary<Action[]> {
+  return fc
+    .array(anyScene, { minLength: 1, maxLength: mostScenes, size: 'max' })
+    .map((scenes) => scenes.flat());
+}
+
+function reaction(by: fc.Arbitrary<Login | typeof THE_AUTHOR>, emoji: fc.Arbitrary<(typeof EMOJI)[number]>) {
+  const on = fc.constantFrom(
+    'newest' as const,
+    'newest',
+    'newest',
+    'newest',
+    'older' as const,
+    'copy' as const,
+  );
+  return fc.record({ do: fc.constant('react' as const), by, emoji, on });
+}

@@ -121,7 +121,7 @@ function timelessIn(value: unknown): unknown {
 }
 
 /** The text without what differs between two runs of the same story: ids, commits, addresses, moments and lengths of time. */
-function timeless(text: string): string {
+export function timeless(text: string): string {
   return (
     text
       .replaceAll(/\b(run|inv|ses|art|eff|apr)_[0-9a-z]{20,}/g, '$1_id')

@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { anyFates, PROMPT } from './postman.ts';
+import { anyStory } from './story.ts';
+import { tell } from './tell.ts';
+
+/**
+ * Deliveries come late, twice and out of order, but they come. However they do, a pull request ends where it ends when
+ * each comes once and at once, and where GitHub has it. `COUNTERSIGN_LONG=1` tells many more stories, drawn by
+ * `COUNTERSIGN_SEED`. What becomes of deliveries that never come is the business of reconciling, not of this test.
+ */
+const LONG = process.env.COUNTERSIGN_LONG === '1';
+const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);
+const STORIES = LONG ? 300 : 5;
+const TIMEOUT_MS = LONG ? 3_600_000 : 120_000;
+
+test(
+  `deliveries that come late, twice and in any order lead to the same end, in ${STORIES} stories of seed ${SEED}`,
+  async () => {
+    const property = fc.asyncProperty(anyStory, anyFates, async (story, fates) => {
+      const told = await tell(story, fates);
+      expect(told.contradictions).toEqual([]);
+      if (!told.waits) return;
+      expect(told.ends.at(-1)?.pullRequest.merged).toBe(true);
+      expect(told.ends).toEqual((await tell(story, [PROMPT])).ends);
+    });
+    await fc.assert(property, { seed: SEED, numRuns: STORIES });
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,74 @@
+import { isRunOver } from '../../src/run/run.ts';
+import { timeless } from '../crash/end-state.ts';
+import type { SeenPullRequest } from '../support/github/read.ts';
+import { type Harness, REPO } from '../support/harness.ts';
+
+/** What a person reads about a pull request when everything is over and done. */
+export interface EndState {
+  pullRequest: Pick<SeenPullRequest, 'state' | 'merged' | 'draft' | 'baseRef' | 'labels' | 'title'>;
+  /** The newest. */
+  run:
+    | {
+        status: string;
+        reason: string | undefined;
+        isOver: boolean;
+        isAboutHead: boolean;
+        isAboutBase: boolean;
+      }
+    | undefined;
+  checkRun: { status: string; conclusion: string | null; words: string } | undefined;
+  question: string | undefined;
+  status: string | undefined;
+  /** What is not brought to an end although it is not about the newest head and base: must be nothing. */
+  leftOver: string[];
+}
+
+export async function readEndState({ github, app }: Harness, number: number): Promise<EndState> {
+  const { headSha, ...pullRequest } = github.pullRequest(REPO, number);
+  const runs = await app.storage.read.runs.list({ pullRequest: number, limit: 100 });
+  const [newest, ...older] = runs;
+  const checkRuns = [...new Set([headSha, ...runs.map((run) => run.headSha)])]
+    .flatMap((sha) => github.checkRuns(REPO, sha))
+    .filter((run) => run.app === github.app.slug);
+  const shown = checkRuns.findLast(({ externalId }) => externalId === newest?.id);
+  const comments = github.comments(REPO, number);
+  const questions = comments.filter(({ body }) => body.includes('<!-- countersign:approval'));
+  const [status, ...moreStatuses] = comments.filter(({ body }) => body.includes('<!-- countersign:status'));
+  return {
+    pullRequest,
+    run: newest && {
+      status: newest.status,
+      reason: newest.reason?.code,
+      isOver: isRunOver(newest.status),
+      isAboutHead: newest.headSha === headSha,
+      isAboutBase: newest.baseRef === pullRequest.baseRef,
+    },
+    checkRun: shown && {
+      status: shown.status,
+      conclusion: shown.conclusion,
+      words: readable([shown.title, shown.summary, shown.text].join('\n')),
+    },
+    question: isAsked(questions.at(-1)?.body) ? readable(questions.at(-1)?.body ?? '') : undefined,
+    status: status && readable(status.body),
+    leftOver: [
+      ...older.filter((run) => !isRunOver(run.status)).map((run) => `${run.id} is ${run.status}`),
+      ...checkRuns
+        .filter((run) => run !== shown && run.status !== 'completed')
+        .map((run) => `the check run of ${run.externalId} is ${run.status}`),
+      ...questions
+        .slice(0, -1)
+        .filter(({ body }) => isAsked(body))
+        .map(({ id }) => `the earlier question ${id} is open`),
+      ...moreStatuses.map(({ id }) => `there is a second status comment, ${id}`),
+    ],
+  };
+}
+
+function isAsked(body: string | undefined): boolean {
+  return body?.includes('May this be merged?') ?? false;
+}
+
+/** Ids are counted in tests, and there are more runs the more of the story was seen. */
+function readable(text: string): string {
+  return timeless(text).replaceAll(/\b(run|apr|inv|ses)_\d+/g, '$1_id');
+}

@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import type { Harness } from '../support/harness.ts';
+
+/** What becomes of one delivery: after how many rounds it comes, where among those of its round, and whether once more. */
+export interface Fate {
+  late: number;
+  rank: number;
+  again: number | undefined;
+}
+
+export const PROMPT: Fate = { late: 0, rank: 0, again: undefined };
+
+/** Many are prompt, so that some deliveries overtake others by far. */
+export const anyFates: fc.Arbitrary<Fate[]> = fc.array(
+  fc.record({
+    late: fc.constantFrom(0, 0, 1, 2, 4, 8, 12),
+    rank: fc.nat(9),
+    again: fc.option(fc.nat(6), { nil: undefined, freq: 2 }),
+  }),
+  { minLength: 20, maxLength: 20 },
+);
+
+/**
+ * Brings what GitHub holds back, each delivery as its fate wants it: late, in another order, twice. Every one comes at
+ * least once. The app's own doings are told in the same way.
+ */
+export class Postman {
+  private readonly harness: Harness;
+  private readonly fates: readonly Fate[];
+  private readonly bag: { guid: string; round: number; rank: number }[] = [];
+  private known = 0;
+  private round = 0;
+
+  constructor(harness: Harness, fates: readonly Fate[]) {
+    this.harness = harness;
+    this.fates = fates;
+    harness.github.holdDeliveries();
+  }
+
+  /** @returns whether anything is still to come. */
+  async goRound(): Promise<boolean> {
+    const { github } = this.harness;
+    for (const { guid } of github.deliveries.slice(this.known)) this.take(guid);
+    const now = this.bag.filter(({ round }) => round <= this.round).sort((a, b) => a.rank - b.rank);
+    for (const delivery of now) {
+      this.bag.splice(this.bag.indexOf(delivery), 1);
+      await github.redeliver(delivery.guid);
+    }
+    this.round += 1;
+    return this.bag.length > 0 || github.deliveries.length > this.known;
+  }
+
+  private take(guid: string): void {
+    const { late, rank, again } = this.fates[this.known % this.fates.length] ?? PROMPT;
+    this.known += 1;
+    this.bag.push({ guid, round: this.round + late, rank });
+    if (again !== undefined) this.bag.push({ guid, round: this.round + late + again, rank: rank + 1 });
+  }
+}

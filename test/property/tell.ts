@@ -1,0 +1,86 @@
+import { react } from '../scenario/support.ts';
+import { type Harness, REPO, startHarness } from '../support/harness.ts';
+import { type EndState, readEndState } from './end-state.ts';
+import { type Fate, Postman } from './postman.ts';
+import { type Deed, happen, open, type Subject } from './story.ts';
+
+const CHAIN = `name: pr-review
+trigger: { event: pr.opened, filter: { draft: false } }
+steps:
+  - skill: ci
+  - action: gh-merge
+    condition: "{{ steps[0].outcome.passed }}"
+    requires_approval: true
+`;
+
+/** More than the moment of grace for the first check, less than it takes until CI is read without being told. */
+const TO_SETTLE = 40_000;
+/** Questions of some minutes are looked at every ten seconds. */
+const A_LOOK = 12_000;
+
+export interface Told {
+  /** When everything was delivered; after all of it came once more; and once a maintainer has countersigned. */
+  ends: EndState[];
+  /** What GitHub says otherwise. */
+  contradictions: string[];
+  /**
+   * The pull request waits for a maintainer. Of others, people read more or less of the way there: a run that would
+   * have been superseded was perhaps never begun, and checks that are red by now may have been green in between.
+   */
+  waits: boolean;
+}
+
+/** Tells the app a story with the real deliveries, each as its fate wants it; then once more, and somebody countersigns. */
+export async function tell(story: readonly Deed[], fates: readonly Fate[]): Promise<Told> {
+  const harness = await startHarness({ files: { '.github/countersign/chains/pr-review.yaml': CHAIN } });
+  const { github, advance } = harness;
+  try {
+    await github.push({ repo: REPO, branch: 'release', author: 'max' });
+    await harness.settle();
+    const postman = new Postman(harness, fates);
+    const subject = await open(harness);
+    for (const deed of story) {
+      await postman.goRound();
+      await advance(1_500);
+      await happen(harness, subject, deed);
+    }
+    while (await postman.goRound()) await advance(1_500);
+    await advance(TO_SETTLE);
+    const delivered = await readEndState(harness, subject.number);
+    const waits = shouldWait(harness, subject);
+    const contradictions = contradictionsOf(delivered, waits);
+
+    await github.releaseDeliveries('reverse');
+    await advance(A_LOOK);
+    const repeated = await readEndState(harness, subject.number);
+    if (waits) await react(harness, subject.number, 'mia');
+    await advance(A_LOOK);
+    const countersigned = await readEndState(harness, subject.number);
+    return { ends: [delivered, repeated, countersigned], contradictions, waits };
+  } finally {
+    await harness.stop();
+  }
+}
+
+/** Whether, by what GitHub holds, only a maintainer's word is missing. */
+function shouldWait({ github }: Harness, { number, ci }: Subject): boolean {
+  const { state, draft, headSha } = github.pullRequest(REPO, number);
+  return state === 'open' && !draft && (ci.get(headSha) ?? 'success') === 'success';
+}
+
+/** Where the app stands otherwise than GitHub. */
+function contradictionsOf(
+  { pullRequest, run, checkRun, question, leftOver }: EndState,
+  waits: boolean,
+): string[] {
+  const said = [...leftOver];
+  if (pullRequest.state === 'closed' || pullRequest.draft) {
+    if (run && !run.isOver) said.push(`the pull request is closed or a draft, and a run is ${run.status}`);
+    if (question !== undefined) said.push('the pull request is closed or a draft, and a question is open');
+    return said;
+  }
+  if (!run?.isAboutHead || !run.isAboutBase) said.push('no run is about the head and the base');
+  if (waits && (run?.status !== 'waiting_approval' || question === undefined)) said.push('nobody is asked');
+  if (!waits && checkRun?.conclusion === 'success') said.push('CI is not green, and the check run is');
+  return said;
+}

@@ -1,0 +1,201 @@
+import { unreachable } from '../../../src/core/errors.ts';
+import type { SeenComment } from '../../support/github/read.ts';
+import { REPO } from '../../support/harness.ts';
+import type { Action } from './action.ts';
+import { BEFALLS, FAULT } from './faults.ts';
+import { BASES, isQuestion, type Pull, type World } from './world.ts';
+
+/** What is done to one pull request. */
+type PullAction = Extract<
+  Action,
+  | { do: 'push' | 'rewrite' | 'push back' | 'react' | 'take back' | 'forge' | 'edit' | 'delete' | 'say' }
+  | { do: 'draft' | 'close' | 'ready' | 'retarget' | 'ci' | 'surprise' }
+>;
+
+const A_PUSH: PullAction = { do: 'push', by: 'ada', withCoAuthor: undefined };
+
+/** @returns what was done in words; nothing when there was nothing to do it to. */
+export async function perform(world: World, action: Action): Promise<string | undefined> {
+  const { harness } = world;
+  const { github } = harness;
+  switch (action.do) {
+    case 'open':
+      if (world.open.length >= 3) return undefined;
+      return world.openPull(action.by, action.draft);
+    case 'rule': {
+      const base = world.current ? github.pullRequest(REPO, world.current.number).baseRef : 'main';
+      await world.change(action.rules, base);
+      return `on ${base} the rules are now “${action.rules}”`;
+    }
+    case 'grant':
+      github.setPermission(REPO, action.to, action.role);
+      return `${action.to} has the role ${action.role} now`;
+    case 'hold':
+      github.holdDeliveries();
+      return 'deliveries are held back';
+    case 'release':
+      await github.releaseDeliveries(action.order);
+      return `held deliveries come (${action.order})`;
+    case 'redeliver': {
+      const sent = github.deliveries.filter(({ attempts }) => attempts > 0).at(-1 - action.back);
+      if (sent === undefined) return undefined;
+      await github.redeliver(sent.guid);
+      return `${sent.event} ${sent.action ?? ''} comes again`;
+    }
+    case 'wait':
+      await harness.advance(action.seconds * 1_000);
+      return `${action.seconds} s pass`;
+    case 'fault':
+      world.prepared.push(github.fail(BEFALLS[action.on], FAULT[action.how], action.times));
+      return `the next ${action.times} of ${action.on} fail: ${action.how}`;
+    case 'restart':
+      await harness.restart();
+      return 'the app is restarted';
+    case 'turn':
+      world.turned += 1;
+      return world.current && `everybody turns to #${world.current.number}`;
+    case 'reopen': {
+      const closed = world.pulls.findLast(({ number }) => {
+        const { state, merged } = github.pullRequest(REPO, number);
+        return state === 'closed' && !merged;
+      });
+      if (!closed) return undefined;
+      await github.reopenPullRequest(REPO, closed.number, 'ada');
+      return `#${closed.number} is reopened`;
+    }
+    default:
+      return world.current && actOn(world, world.current, action);
+  }
+}
+
+async function actOn(world: World, pull: Pull, action: PullAction): Promise<string | undefined> {
+  const { github } = world.harness;
+  const { number } = pull;
+  switch (action.do) {
+    case 'push':
+      return world.push(pull, action.by, action.withCoAuthor);
+    case 'rewrite': {
+      await world.rewrite(pull, action.by);
+      return `${action.by} force-pushes a commit of their own, ${world.headOf(pull).slice(0, 7)}, to #${number}`;
+    }
+    case 'push back': {
+      const older = pull.heads.findLast((head) => head !== world.headOf(pull));
+      if (older === undefined) return undefined;
+      await github.push({ repo: REPO, branch: pull.branch, author: action.by, forceTo: older });
+      return `${action.by} force-pushes #${number} back to ${older.slice(0, 7)}`;
+    }
+    case 'react': {
+      const comment = commentFor(world, pull, action.on);
+      if (!comment) return undefined;
+      const by = action.by === 'the author' ? pull.author : action.by;
+      await github.react(REPO, comment.id, by, action.emoji);
+      return `${by} reacts with ${action.emoji} to the ${action.on} question of #${number}`;
+    }
+    case 'take back':
+      return takeBack(world, pull, action.by);
+    case 'forge': {
+      const question = world.questions(pull).at(-1);
+      if (!question) return undefined;
+      await github.comment(REPO, number, action.by, question.body);
+      return `${action.by} posts a copy of the question of #${number}`;
+    }
+    case 'edit':
+    case 'delete': {
+      const question = world.questions(pull).at(-1);
+      if (!question) return undefined;
+      if (action.do === 'delete') await github.deleteComment(REPO, question.id, action.by);
+      else await github.editComment(REPO, question.id, action.by, `${question.body}\n\nIt is fine.`);
+      return `${action.by} ${action.do}s the question of #${number}`;
+    }
+    case 'say':
+      await github.comment(REPO, number, action.by, `/countersign ${action.command}`);
+      return `${action.by} says /countersign ${action.command} on #${number}`;
+    case 'draft':
+      await github.convertToDraft(REPO, number, 'ada');
+      return `#${number} becomes a draft`;
+    case 'ready':
+      await github.readyForReview(REPO, number, 'ada');
+      return `#${number} is ready for review`;
+    case 'close':
+      await github.closePullRequest(REPO, number, 'ada');
+      return `#${number} is closed`;
+    case 'retarget': {
+      const base = otherBase(world, pull);
+      await github.editPullRequest(REPO, number, 'ada', { base });
+      return `#${number} is retargeted to ${base}`;
+    }
+    case 'ci':
+      await reportCi(world, pull, action.as, action.says);
+      return `CI says ${action.says} on #${number} as a ${action.as}`;
+    case 'surprise':
+      return prepare(world, pull, action.deed, action.when);
+    default:
+      return unreachable(action);
+  }
+}
+
+async function takeBack(world: World, pull: Pull, by: string): Promise<string | undefined> {
+  const { github } = world.harness;
+  const question = world.questions(pull).at(-1);
+  const given = question?.reactions.filter(({ login }) => login === by) ?? [];
+  if (!question || given.length === 0) return undefined;
+  for (const { content } of given) {
+    // Reacting again names the reaction that is already there.
+    const id = await github.react(REPO, question.id, by, content);
+    await github.unreact(REPO, question.id, id);
+  }
+  return `${by} takes every reaction to the question of #${pull.number} back`;
+}
+
+async function reportCi(
+  world: World,
+  pull: Pull,
+  as: 'status' | 'check run',
+  says: 'success' | 'failure' | 'pending',
+) {
+  const { github } = world.harness;
+  const sha = world.headOf(pull);
+  if (as === 'status') return github.setStatus(REPO, sha, { context: 'test', state: says });
+  await github.reportCheck(REPO, sha, {
+    name: 'build',
+    ...(says === 'pending' ? { status: 'in_progress' } : { status: 'completed', conclusion: says }),
+  });
+}
+
+function prepare(
+  world: World,
+  pull: Pull,
+  deed: 'push' | 'draft' | 'close' | 'retarget',
+  when: 'reading' | 'merging',
+) {
+  const { github } = world.harness;
+  const moment = `/pulls/${pull.number}${when === 'merging' ? '/merge' : ''}`;
+  const takeBack = github.fail(({ path }) => {
+    if (!path.endsWith(moment) || !world.isOpen(pull)) return false;
+    takeBack();
+    // The state changes in this turn, before the request is answered; only the webhooks are waited for.
+    world.underWay.push(actOn(world, pull, deed === 'push' ? A_PUSH : { do: deed }));
+    return false;
+  }, 'reset');
+  world.prepared.push(takeBack);
+  return `surprise: ${deed} of #${pull.number} at the app’s next ${when}`;
+}
+
+function commentFor(world: World, pull: Pull, which: 'newest' | 'older' | 'copy'): SeenComment | undefined {
+  const { github } = world.harness;
+  switch (which) {
+    case 'newest':
+      return world.questions(pull).at(-1);
+    case 'older':
+      return world.questions(pull).at(-2);
+    case 'copy':
+      return github
+        .comments(REPO, pull.number)
+        .findLast(({ author, body }) => author !== github.app.botLogin && isQuestion(body));
+  }
+}
+
+function otherBase(world: World, { number }: Pull): string {
+  const { baseRef } = world.harness.github.pullRequest(REPO, number);
+  return BASES.find((base) => base !== baseRef) ?? baseRef;
+}

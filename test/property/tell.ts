@@ -53,7 +53,7 @@ export async function tell(story: readonly Deed[], fates: readonly Fate[]): Prom
     await github.releaseDeliveries('reverse');
     await advance(A_LOOK);
     const repeated = await readEndState(harness, subject.number);
-    if (waits) await react(harness, subject.number, 'mia');
+    if (delivered.question !== undefined) await react(harness, subject.number, 'mia');
     await advance(A_LOOK);
     const countersigned = await readEndState(harness, subject.number);
     return { ends: [delivered, repeated, countersigned], contradictions, waits };

@@ -24,6 +24,8 @@ export async function play(actions: readonly Action[]): Promise<Played> {
     for (const action of actions) {
       // The app has nothing left to do at this moment: races are made on purpose, by surprises.
       await world.quiet();
+      // No two actions happen at one moment, so that it can be told which came first.
+      harness.clock.advance(1);
       const at = harness.clock.now().toISOString().slice(11, 19);
       const done = await perform(world, action);
       if (done !== undefined) told.push(`${at} ${done}`);

@@ -37,7 +37,8 @@ export class World {
     github.addUser('robo[bot]', { type: 'Bot' });
     for (const login of ['meg', 'robo[bot]']) github.setPermission(REPO, login, 'maintain');
     github.setPermission(REPO, LATE_MAINTAINER, 'admin');
-    this.root = await github.push({ repo: REPO, branch: 'release', author: 'max' });
+    this.root = github.branch(REPO, 'main') ?? '';
+    await github.push({ repo: REPO, branch: 'release', author: 'max', forceTo: this.root });
     for (const base of BASES) this.rules.push({ base, since: clock.now(), rules: RULES.usual });
     await this.openPull('ada', false);
     await this.quiet();
@@ -45,7 +46,9 @@ export class World {
 
   /** The one that everybody is busy with: the newest, until they turn to another. */
   get current(): Pull | undefined {
-    return this.open.at(-1 - (this.turned % Math.max(1, this.open.length)));
+    const { github } = this.harness;
+    const left = this.pulls.filter(({ number }) => !github.pullRequest(REPO, number).merged);
+    return left.at(-1 - (this.turned % Math.max(1, left.length)));
   }
 
   get open(): Pull[] {
@@ -93,7 +96,7 @@ export class World {
   inForce(base: string, from: Date, to: Date): Rules[] {
     const ofBase = this.rules.filter((version) => version.base === base);
     return ofBase
-      .filter(({ since }, index) => since <= to && (ofBase[index + 1]?.since ?? to) >= from)
+      .filter(({ since }, index) => since <= to && isAfter(ofBase[index + 1]?.since, from))
       .map(({ rules }) => rules);
   }
 
@@ -122,6 +125,11 @@ export class World {
     await github.settle();
     await app.queue.idle();
   }
+}
+
+/** What has not come yet comes after everything. */
+function isAfter(moment: Date | undefined, other: Date): boolean {
+  return moment === undefined || moment > other;
 }
 
 export function isQuestion(body: string): boolean {

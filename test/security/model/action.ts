@@ -156,10 +156,11 @@ const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
   { weight: 3, arbitrary: fc.tuple(approve, fc.constant(A_LOOK)) },
   // Two answers come before the app looks again.
   { weight: 2, arbitrary: fc.tuple(fc.oneof(approve, rejection), approve, fc.constant(A_LOOK)) },
-  // The head holds nothing of the author's any more, and the author answers.
+  // Somebody else's commit replaces all of a maintainer's, and that maintainer answers.
   {
     weight: 2,
     arbitrary: fc.tuple(
+      fc.record({ do: fc.constant('open' as const), by: maintainer, draft: fc.constant(false) }),
       rewrite,
       fc.constant(GREEN),
       fc.constant(A_LOOK),

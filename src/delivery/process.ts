@@ -28,7 +28,6 @@ export function createProcessor(deps: {
   async function process(deliveryId: number): Promise<JobResult> {
     const delivery = await storage.read.deliveries.get(deliveryId);
     if (!delivery || delivery.status === 'done') return { kind: 'done' };
-    await mark(deliveryId, 'processing');
     const fields = { delivery: delivery.guid, event: delivery.event, action: delivery.action };
     const payload: unknown = JSON.parse(new TextDecoder().decode(delivery.body));
     const runId = runBehind(delivery.event, payload, appId);
@@ -36,6 +35,8 @@ export function createProcessor(deps: {
     const read = toEvents(delivery.event, payload, { appId, run });
     switch (read.kind) {
       case 'events':
+        // What is not for this app is done in one commit: most of a busy installation's deliveries are not.
+        await mark(deliveryId, 'processing');
         for (const [index, event] of read.events.entries()) {
           await onEvent(event, deliveryId, index === read.events.length - 1);
         }

@@ -17,7 +17,8 @@ const DELIVERIES = 2_000;
 const PULL_REQUESTS = LONG ? 200 : 5;
 const BODY_BYTES = LONG ? 24 * 1_024 : 0;
 const LARGE_BODIES = LONG ? 20 : 6;
-const DONE_WITHIN_MS = LONG ? 1_200_000 : 30_000;
+/** A net only: where nothing else asks the disk to sync, it is a matter of seconds. */
+const DONE_WITHIN_MS = LONG ? 1_200_000 : 90_000;
 
 /** What the process may hold at most, in MB; the figures measured are printed, and stand in docs/reliability.md. */
 const MOST_MEMORY_MB = 500;

@@ -49,7 +49,7 @@ export async function play(story: Story, kills: readonly KillPoint[] = []): Prom
   const app = await startSupervised(github, folder, kills);
   try {
     const subject = await story.tell({ github, until: app.until });
-    await app.until('everything to be done', () => isOver(github, folder) || undefined);
+    await app.until('everything to be done', () => (app.isUp() && isOver(github, folder)) || undefined);
     const ms = Date.now() - began;
     await app.stop();
     return {
@@ -68,19 +68,20 @@ export async function play(story: Story, kills: readonly KillPoint[] = []): Prom
 
 /**
  * Whether nothing is left to do: every delivery answered, no effect open, no job but the alarm of a run that is over and the
- * looks for what was missed, which come again for ever.
+ * next looks for what was missed. A life begins with such looks, and they may find something to do.
  */
 function isOver(github: GitHubStandIn, folder: string): boolean {
   if (!github.deliveries.every(({ status }) => isAccepted(status))) return false;
   const db = new BetterSqlite3(databaseIn(folder), { readonly: true });
   try {
     const open = db.prepare(
-      `SELECT (SELECT count(*) FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile'))
+      `SELECT (SELECT count(*) FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile')
+                   OR (kind <> 'wake' AND (lease_token IS NOT NULL OR run_at <= ?)))
             + (SELECT count(*) FROM effects WHERE status = 'pending')
             + (SELECT count(*) FROM deliveries WHERE status IN ('received', 'processing'))
             + (SELECT count(*) FROM chain_runs WHERE finished_at IS NULL)`,
     );
-    return open.pluck().get() === 0;
+    return open.pluck().get(new Date().toISOString()) === 0;
   } finally {
     db.close();
   }

@@ -15,6 +15,8 @@ export interface Supervised {
   readonly killed: string[];
   /** Fault points that the watched lives have passed. */
   readonly points: string[];
+  /** Whether a life is there that took over whatever the one before it left. */
+  isUp(): boolean;
   /** Waits until the look finds something. @throws Error with the app's log when it never does. */
   until<T>(what: string, look: () => T | undefined): Promise<T>;
   stop(): Promise<void>;
@@ -36,6 +38,7 @@ export async function startSupervised(
   const log: string[] = [];
   let failure: unknown;
   let stopping = false;
+  let isUp = true;
   let app = await listeningApp();
   const supervision = supervise();
 
@@ -88,11 +91,13 @@ export async function startSupervised(
       for (;;) {
         await app.gone;
         if (stopping) return;
+        isUp = false;
         const dead = app.pid;
         app = await listeningApp();
         await takenOverFrom(dead);
         if (stopping) await app.stop();
         else await redeliverUnanswered(github);
+        isUp = true;
       }
     } catch (error) {
       failure = error;
@@ -117,6 +122,7 @@ export async function startSupervised(
   return {
     killed,
     points,
+    isUp: () => isUp,
     async until(what, look) {
       const end = Date.now() + PATIENCE_MS;
       for (;;) {

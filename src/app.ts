@@ -96,6 +96,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
   const registry = createRegistry(SHIPPED_SKILLS);
   const names = { skills: registry.skills, actions: registry.actions };
+  const configuration = createConfigurationLoader({ github, clock, names, shipped: shippedChains(names) });
   const executor = createExecutor({
     storage,
     queue,
@@ -104,6 +105,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     outbox,
     engine: (): Engine => engine,
     registry,
+    configuration,
     mergeOnce: (installationId, sessionId) =>
       mergeOnce({ storage, github, clock, ids }, installationId, sessionId),
     clock,
@@ -118,7 +120,6 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     log,
     onAbort: executor.abort,
   });
-  const configuration = createConfigurationLoader({ github, clock, names, shipped: shippedChains(names) });
   const onCommand = createCommandHandler({
     storage,
     queue,

@@ -45,6 +45,8 @@ export interface MergeFacts {
     baseRef: string;
     author: { id: number; login: string };
   };
+  /** The settings on the base branch beside those that the question was asked under. */
+  settings: 'as_asked' | 'changed' | 'unreadable';
   /** The approval comment as it stands: only the one this app wrote, with the words it wrote, can be answered. */
   comment: 'as_written' | 'missing' | 'edited' | 'not_ours';
   /** Accounts that wrote, committed or co-wrote any of the commits; `undefined` when they cannot all be known. */
@@ -60,7 +62,7 @@ export interface MergeDecision {
   why: Why;
   countersignedBy: string[];
   rejectedBy: string[];
-  /** The question itself is void: another head or base, closed or draft. Asking again needs a new run. */
+  /** The question itself is void: another head, base or settings, closed or draft. Asking again needs a new run. */
   void: boolean;
   proof: MergeProof | undefined;
 }
@@ -146,6 +148,14 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
       ? why('unmet', `rejected by ${rejectedBy.join(', ')}`)
       : why('met', 'nobody who may countersign rejects it'),
     ...facts.conditions,
+    ...(facts.settings === 'unreadable'
+      ? [
+          why(
+            'unmet',
+            `the settings on ${question.baseRef} cannot be read, so it is not known who may countersign`,
+          ),
+        ]
+      : []),
     facts.pausedBy === null
       ? why('met', 'not paused')
       : why('unmet', `paused by ${facts.pausedBy}; \`/countersign resume\` goes on`),
@@ -180,6 +190,9 @@ function aboutPullRequest(question: MergeQuestion, facts: MergeFacts): Why[] {
     pullRequest.baseRef === question.baseRef
       ? why('met', `the base is still ${question.baseRef}`)
       : why('unmet', `the base changed from ${question.baseRef} to ${pullRequest.baseRef}`),
+    ...(facts.settings === 'changed'
+      ? [why('unmet', `the settings on ${question.baseRef} changed since this was asked`)]
+      : []),
   ];
 }
 

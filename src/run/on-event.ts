@@ -35,8 +35,10 @@ export async function onEvent(
       return deps.onCommand(event, isLast ? deliveryId : null);
     case 'manual.fired':
       return fireByHand(deps, event, deliveryId);
-    case 'issue.created':
     case 'file.changed':
+      await onConfiguration(deps, event);
+      return fireOnce(deps, event, deliveryId);
+    case 'issue.created':
       return fireOnce(deps, event, deliveryId);
     case 'installation.gone':
     case 'repository.gone':
@@ -79,6 +81,21 @@ async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>): Promise<void
           step.reason?.code === 'step.failed.ci_wait' ||
           (step.outcome?.outcome_kind === 'ci_result' && step.outcome.passed !== true),
       )?.stepIndex;
+    }
+  });
+}
+
+/** Open questions are looked at again when what governs them may have changed; each look compares the settings. */
+async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>): Promise<void> {
+  if (!event.forced && !event.paths.some((path) => path.startsWith('.github/'))) return;
+  await deps.storage.transaction(async (tx) => {
+    const runs = await tx.runs.list({
+      repositoryId: event.repository.id,
+      active: true,
+      limit: 1_000,
+    });
+    for (const { id } of runs.filter(({ baseRef }) => baseRef === event.branch)) {
+      await deps.engine.signal(tx, id, { kind: 'poke', for: ['approval'] });
     }
   });
 }

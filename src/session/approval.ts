@@ -3,6 +3,7 @@ import type { Approval } from '../policy/approval.ts';
 import {
   judgeMerge,
   justAsked,
+  type MergeFacts,
   type MergeProof,
   type MergeQuestion,
   sameAnswer,
@@ -52,7 +53,7 @@ export async function seekApproval(
       kind: 'not_yet',
       result: {
         kind: 'moved',
-        reason: reason(voidCode(pullRequest, approval), because),
+        reason: reason(voidCode(pullRequest, approval, facts), because),
         approval: { ...looked, status: 'void' },
       },
     };
@@ -108,11 +109,13 @@ function stop(because: string): StepResult {
   return { kind: 'failed', reason: reason('step.failed.error', because), retryable: false };
 }
 
-function voidCode(pullRequest: PullRequest, approval: Approval): ReasonCode {
+function voidCode(pullRequest: PullRequest, approval: Approval, { settings }: MergeFacts): ReasonCode {
   if (pullRequest.merged) return 'run.cancelled.merged_elsewhere';
   if (pullRequest.state === 'closed') return 'run.cancelled.closed';
   if (pullRequest.draft) return 'run.cancelled.draft';
-  return pullRequest.baseRef === approval.baseRef ? 'run.cancelled.superseded' : 'run.cancelled.retargeted';
+  if (pullRequest.baseRef !== approval.baseRef) return 'run.cancelled.retargeted';
+  const isSettings = settings === 'changed' && pullRequest.headSha === approval.headSha;
+  return isSettings ? 'run.cancelled.settings_changed' : 'run.cancelled.superseded';
 }
 
 function question(context: StepContext): MergeQuestion {

@@ -11,6 +11,7 @@ import type { EventOf } from '../event/event.ts';
 import { type GitHub, GitHubError, type Urgency } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
 import { eventJob, type JobResult, type Queue } from '../queue/queue.ts';
+import type { ConfigurationLoader } from '../run/configuration.ts';
 import { conditionContext } from '../run/context.ts';
 import type { Engine, SessionReport } from '../run/engine.ts';
 import { approvalKey } from '../run/publish.ts';
@@ -80,6 +81,7 @@ export function createExecutor(deps: {
   outbox: Outbox;
   engine: () => Engine;
   registry: Registry;
+  configuration: Pick<ConfigurationLoader, 'atBranch'>;
   mergeOnce: (installationId: number, sessionId: string) => MergeOnce;
   clock: Clock;
   ids: Ids;
@@ -279,6 +281,10 @@ export function createExecutor(deps: {
         return row?.githubId && bodyHash
           ? { githubId: row.githubId, bodyHash, beingWritten: row.status === 'pending' }
           : undefined;
+      },
+      async settingsNow() {
+        const now = await deps.configuration.atBranch(run.installationId, repoOf(run), run.baseRef);
+        return now?.broken.some(({ chain }) => chain === undefined) ? undefined : now?.settings;
       },
       async mergeWasBegun() {
         return (await storage.read.effects.get(mergeKey(run.id, run.headSha)))?.begun ?? false;

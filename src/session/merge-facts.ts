@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { compileExpression, evaluateCondition } from '../chain/condition.ts';
+import type { Settings } from '../chain/settings.ts';
 import { bodyHash } from '../effect/body-hash.ts';
 import type { Commit, Person, PullRequest, Reaction } from '../github/github.ts';
 import type { Outcome } from '../outcome/outcome.ts';
@@ -37,6 +39,8 @@ export async function readMergeFacts(
       ? readVolatileOutcomes(context, volatileHandler)
       : new Map<string, Outcome>(),
   ]);
+  // Read with every look that may end in a merge, and with those that something happened before.
+  const settings = answered || context.because === 'event' ? await settingsNow(context) : 'as_asked';
   const counted = reactions.filter((reaction) => counts.includes(reaction.content));
   const commits = counted.length > 0 ? await reader.pullRequestCommits(repo, number) : undefined;
   const reactors = await Promise.all(counted.map((reaction) => reactor(context, reaction, rules)));
@@ -60,12 +64,22 @@ export async function readMergeFacts(
           : bodyHash(found.body) === comment.bodyHash
             ? 'as_written'
             : 'edited',
+      settings,
       contributors: commits ? contributors(commits, state.run.headSha) : { ids: [], logins: [] },
       reactors,
       conditions: conditionsNow(context, fresh),
       pausedBy: await context.pausedBy(),
     },
   };
+}
+
+/** The run keeps the settings that it was begun and its question was asked under; somebody may have tightened them since. */
+async function settingsNow(context: StepContext): Promise<MergeFacts['settings']> {
+  const { settings } = context.state.run;
+  const now = await context.settingsNow();
+  if (!now) return 'unreadable';
+  const about = ({ countersign, merge, ci }: Settings) => ({ countersign, merge, ci });
+  return isDeepStrictEqual(about(now), about(settings)) ? 'as_asked' : 'changed';
 }
 
 export function pullRequestOf(context: StepContext): number {

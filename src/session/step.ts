@@ -1,4 +1,5 @@
 import type { Step } from '../chain/chain.ts';
+import type { Settings } from '../chain/settings.ts';
 import type { Json } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Effect } from '../effect/effect.ts';
@@ -70,6 +71,8 @@ export interface StepContext {
   timesAsked: number;
   /** Whether this run has begun its merge call before: a crash may have come between the call and its answer. */
   mergeWasBegun(): Promise<boolean>;
+  /** The settings on the base branch at this moment; `undefined` when they have faults or there is no such branch. */
+  settingsNow(): Promise<Settings | undefined>;
   /** Records that the merge this run has begun was made, as this commit. */
   confirmMerge(sha: string): Promise<void>;
   pausedBy(): Promise<string | null>;

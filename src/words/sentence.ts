@@ -66,6 +66,8 @@ function words(where: Standing, state: RunState, approval: Approval | null): str
       return 'Stopped: the pull request has a new base branch';
     case 'not_triggered':
       return 'Stopped: this chain is not for the pull request as it is now';
+    case 'settings_changed':
+      return 'Stopped: the settings on the base branch changed';
     case 'stopped':
       return where.by.length === 0 ? 'Cancelled' : `Cancelled by ${listed(where.by, 'and')}`;
     case 'installation_gone':
@@ -171,6 +173,8 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
       return 'Marking it as ready for review starts anew.';
     case 'retargeted':
       return 'What was found for the old base says nothing about the new one, so the review starts anew there.';
+    case 'settings_changed':
+      return 'Who may countersign, and what is needed for a merge, is asked anew under the new settings.';
     case 'stopped':
       return '`/countersign review` starts anew.';
     case 'merged':

@@ -39,6 +39,7 @@ export type Standing =
   | { kind: 'draft' }
   | { kind: 'retargeted' }
   | { kind: 'not_triggered' }
+  | { kind: 'settings_changed' }
   | { kind: 'stopped'; by: readonly string[] }
   | { kind: 'installation_gone' }
   | { kind: 'shut_out' };
@@ -143,6 +144,8 @@ function stopped(code: ReasonCode | undefined, by: readonly string[]): Standing 
       return { kind: 'retargeted' };
     case 'run.cancelled.not_triggered':
       return { kind: 'not_triggered' };
+    case 'run.cancelled.settings_changed':
+      return { kind: 'settings_changed' };
     case 'run.aborted.installation_gone':
     case 'run.aborted.repository_gone':
       return { kind: 'installation_gone' };

@@ -28,6 +28,8 @@ export function voidBecause(state: RunState, approval: Approval): string {
       return 'The pull request was merged by hand.';
     case 'not_triggered':
       return 'The pull request changed, and this chain is not for it any more.';
+    case 'settings_changed':
+      return 'The settings on the base branch were changed.';
     case 'stopped':
       return where.by.length === 0
         ? 'The run was cancelled.'

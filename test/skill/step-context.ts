@@ -49,6 +49,7 @@ export function stepContext(
     timesAsked: 0,
     approvalComment: refuse,
     mergeWasBegun: refuse,
+    settingsNow: refuse,
     confirmMerge: refuse,
     pausedBy: refuse,
     merge: refuse,

@@ -57,6 +57,11 @@ export const STOPPED: Record<string, Scene> = {
   'back to draft': cancelled('run.cancelled.draft', 'the pull request is a draft', {}),
   retargeted: cancelled('run.cancelled.retargeted', 'the base changed from main to next', {}),
   'no longer triggered': cancelled('run.cancelled.not_triggered', 'the label "ready" is gone', {}),
+  'settings changed': cancelled(
+    'run.cancelled.settings_changed',
+    'the settings on main changed since this was asked',
+    {},
+  ),
   'cancelled by a person': (() => {
     const scene = cancelled('run.cancelled.by_person', 'cancelled by alice', {});
     scene.state.run.reason = reason('run.cancelled.by_person', 'cancelled by alice', [

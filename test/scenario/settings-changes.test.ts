@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { type Harness, REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvals,
+  countersign,
+  headline,
+  MERGE_ONLY,
+  open,
+  ownCheck,
+  ownChecks,
+  react,
+  said,
+  start,
+} from './support.ts';
+
+const WILL_MAY = 'countersign: { users: [will] }\n';
+const ADMINS_ONLY = 'countersign: { permission: admin }\n';
+
+function setSettings({ github }: Harness, text: string): Promise<string> {
+  const files = { '.github/countersign.yml': text };
+  return github.push({ repo: REPO, branch: 'main', author: 'max', files });
+}
+
+test('who is taken out of the settings cannot answer a question that was asked before', async () => {
+  const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
+  const { number, headSha } = await open(harness);
+  await setSettings(harness, ADMINS_ONLY);
+  await harness.advance(A_LOOK);
+  expect(approvals(harness, number).map(headline)).toEqual([
+    '⏭️ This question is void',
+    '✍️ May this be merged?',
+  ]);
+  await countersign(harness, number, 'will');
+  expect(harness.github.merges).toEqual([]);
+  await countersign(harness, number, 'max');
+  expect(harness.github.merges).toHaveLength(1);
+  expect(said(harness, headSha)).toEqual([
+    'cancelled: Stopped: the settings on the base branch changed',
+    'success: Merged: countersigned by max',
+  ]);
+});
+
+test('a countersign that came before the settings were tightened, and is seen after, merges nothing', async () => {
+  const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
+  const { number } = await open(harness);
+  await harness.advance(A_LOOK);
+  // Nothing tells the app of the push: it is the look itself that has to compare.
+  harness.github.holdDeliveries();
+  await react(harness, number, 'will');
+  await setSettings(harness, ADMINS_ONLY);
+  await harness.advance(A_LOOK);
+  expect(harness.github.merges).toEqual([]);
+});
+
+test('a second countersign that is asked for meanwhile is waited for', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { number } = await open(harness);
+  await setSettings(harness, 'countersign: { count: 2 }\n');
+  await harness.advance(A_LOOK);
+  await countersign(harness, number, 'mia');
+  expect(harness.github.merges).toEqual([]);
+  await countersign(harness, number, 'max');
+  expect(harness.github.merges).toHaveLength(1);
+});
+
+test('while the settings have faults nothing is merged, and a question is answered again once they are mended', async () => {
+  const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
+  const { number, headSha } = await open(harness);
+  await setSettings(harness, 'countersign: { users: [will\n');
+  await countersign(harness, number, 'will');
+  expect(harness.github.merges).toEqual([]);
+  await harness.advance(A_LOOK);
+  expect(ownCheck(harness, headSha).summary).toContain('the settings on main cannot be read');
+  await setSettings(harness, WILL_MAY);
+  await harness.advance(A_LOOK);
+  expect(harness.github.merges).toHaveLength(1);
+});
+
+test('settings that say the same, or speak of other things, void no question', async () => {
+  const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
+  const { number, headSha } = await open(harness);
+  await setSettings(harness, `# The same, with a remark.\n${WILL_MAY}noise: quiet\n`);
+  await harness.advance(A_LOOK);
+  await countersign(harness, number, 'will');
+  expect(harness.github.merges).toHaveLength(1);
+  expect(ownChecks(harness, headSha)).toHaveLength(1);
+});

@@ -6,6 +6,8 @@ export interface RightEnd {
   merged: 'by the app' | 'by hand' | 'no';
   /** Where the newest run of the chain ends. */
   run: 'completed' | 'failed' | 'cancelled' | 'waiting_approval' | 'waiting_ci';
+  /** It was closed before anybody was asked: the app may hear of it only then, and has nothing to say about it. */
+  mayGoUnseen: boolean;
   /** How many questions each head gets, from the first head on, as the fewest and the most. */
   questions: { fewest: number; most: number }[];
   /** How many check runs one run may have: one that goes on after its end gets another. */
@@ -24,6 +26,7 @@ export function rightEnd(story: readonly Deed[]): RightEnd {
   let ci: 'success' | 'failure' | undefined;
   let rejected = false;
   let wasRed = false;
+  let wasSeen = false;
   const heads = [{ fewest: 0, most: 0 }];
   const head = () => heads.at(-1) ?? { fewest: 0, most: 0 };
 
@@ -37,6 +40,7 @@ export function rightEnd(story: readonly Deed[]): RightEnd {
         break;
       case 'read_question':
         head().fewest = 1;
+        wasSeen = true;
         break;
       case 'react':
         if (state === 'closed' || rejected || !MAY_COUNTERSIGN.includes(deed.login)) break;
@@ -66,7 +70,14 @@ export function rightEnd(story: readonly Deed[]): RightEnd {
     }
   }
   if (state === 'open' && ci === 'success') head().fewest = Math.max(1, head().fewest);
-  return { state, merged, run: runOf(), questions: heads, mostCheckRuns: wasRed ? 2 : 1 };
+  return {
+    state,
+    merged,
+    run: runOf(),
+    mayGoUnseen: state === 'closed' && !wasSeen,
+    questions: heads,
+    mostCheckRuns: wasRed ? 2 : 1,
+  };
 
   function runOf(): RightEnd['run'] {
     if (merged === 'by the app') return 'completed';

@@ -106,6 +106,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
         await github.settle();
         await harness.app.queue.idle();
         await github.settle();
+        // Something that was asked of GitHub may have come in the meantime.
+        if ((await harness.app.storage.read.jobs.countDue(clock.now())) > 0) continue;
         const next = await harness.app.storage.read.jobs.nextDue(clock.now());
         if (next === undefined || next.getTime() - clock.now().getTime() > 1_000) return;
         clock.moveTo(next);

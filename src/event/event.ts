@@ -88,8 +88,11 @@ const commandIssued = z.strictObject({
 const manualFired = z.strictObject({
   kind: z.literal('manual.fired'),
   ...place,
-  /** Id of the run it begins, chosen by whoever fires it: a job that is done twice still begins one. */
-  run_id: z.string(),
+  /**
+   * Id of the run it begins, chosen by whoever fires it: a job that is done twice still begins one. Rows of before there was
+   * one have none.
+   */
+  run_id: z.string().optional(),
   chain: z.string(),
   pull_request: z.int().nullable(),
   actor: z.string(),

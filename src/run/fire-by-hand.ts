@@ -31,11 +31,11 @@ export async function fireByHand(
     Object.entries(event.inputs).map(([key, value]) => [`input_${key}`, value]),
   );
   await deps.storage.transaction(async (tx) => {
-    if (await tx.runs.load(event.run_id)) return;
+    if (event.run_id !== undefined && (await tx.runs.load(event.run_id))) return;
     const row = await tx.pullRequests.get(event.repository.id, pullRequest.number);
     const state = newRun(
       {
-        id: event.run_id,
+        ...(event.run_id !== undefined && { id: event.run_id }),
         chain,
         settings: configuration.settings,
         event,

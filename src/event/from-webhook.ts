@@ -128,25 +128,47 @@ const checkRun = reader(checkRunFields, ({ action, check_run, requested_action, 
   const asked = askedBy(action, requested_action?.identifier);
   if (asked === undefined) return 'it is about this app’s own check run';
   if (asked === null) return 'the button is none that this app offers';
+  const here = within(check_run.pull_requests, place);
+  const numbers = here.length > 0 ? here : pullRequestsOf(own.run, place);
+  return commands(asked, { numbers, sender, head_sha, place });
+});
+
+interface Pressed {
+  numbers: readonly number[];
+  sender: { login: string; type: string } | null | undefined;
+  head_sha: string;
+  place: Place;
+}
+
+/** What somebody asks for with a button of GitHub's or of ours, for every pull request it belongs to. */
+function commands(text: string, { numbers, sender, head_sha, place }: Pressed): Finding {
   // Only people command: an app that presses buttons by the API could otherwise keep this one busy for ever.
   if (sender?.type !== 'User') return 'no person asked for it';
-  // The list may hold pull requests that offer the same commits to other repositories.
-  const here = (check_run.pull_requests ?? []).filter(({ base }) => base.repo.id === place.repository.id);
-  const numbers = here.length > 0 ? here.map(({ number }) => number) : pullRequestsOf(own.run, place);
-  if (numbers.length === 0) return 'the check run belongs to no pull request of this repository';
+  if (numbers.length === 0) return 'it belongs to no pull request of this repository';
   return numbers.map((number) => ({
     kind: 'command.issued',
     ...place,
     pull_request: number,
     actor: sender.login,
-    text: asked,
+    text,
     via: { kind: 'button', head_sha },
   }));
-});
+}
+
+function within(
+  pullRequests: readonly { number: number; base: { repo: { id: number } } }[] | null | undefined,
+  place: Place,
+): number[] {
+  return (pullRequests ?? [])
+    .filter(({ base }) => base.repo.id === place.repository.id)
+    .map(({ number }) => number);
+}
+
+const RERUN = '/countersign rerun';
 
 /** The command asked for; `null` when it cannot be told, `undefined` when the action asks for nothing. */
 function askedBy(action: string, identifier: string | undefined): string | null | undefined {
-  if (action === 'rerequested') return '/countersign rerun';
+  if (action === 'rerequested') return RERUN;
   if (action === 'requested_action') return commandOfButton(identifier ?? '') ?? null;
   return undefined;
 }
@@ -155,8 +177,13 @@ function pullRequestsOf(run: Own['run'], place: Place): number[] {
   return run?.repositoryId === place.repository.id && run.pullRequest !== null ? [run.pullRequest] : [];
 }
 
-const checkSuite = reader(checkSuiteFields, ({ action, check_suite }, place, own) => {
-  if (check_suite.app?.id === own.appId) return 'it is about this app’s own check suite';
+const checkSuite = reader(checkSuiteFields, ({ action, check_suite, sender }, place, own) => {
+  if (check_suite.app?.id === own.appId) {
+    if (action !== 'rerequested') return 'it is about this app’s own check suite';
+    // "Re-run all checks": for a fork GitHub names no pull request here; its check run's own button works there.
+    const numbers = within(check_suite.pull_requests, place);
+    return commands(RERUN, { numbers, sender, head_sha: check_suite.head_sha, place });
+  }
   if (action !== 'completed') return doesNotMatter('check_suite', action);
   return [{ kind: 'ci.changed', ...place, head_sha: check_suite.head_sha }];
 });

@@ -40,13 +40,16 @@ export const pullRequestReviewFields = z.object({
   pull_request: z.object({ number: id }),
 });
 
+/** Those that offer a commit; the list may hold some that offer it to other repositories. */
+const pullRequests = z.array(z.object({ number: id, base: z.object({ repo: z.object({ id }) }) })).nullish();
+
 export const checkRunFields = z.object({
   action: z.string(),
   check_run: z.object({
     head_sha: shaField,
     external_id: z.string().nullish(),
     app,
-    pull_requests: z.array(z.object({ number: id, base: z.object({ repo: z.object({ id }) }) })).nullish(),
+    pull_requests: pullRequests,
   }),
   requested_action: z.object({ identifier: z.string() }).nullish(),
   sender,
@@ -54,7 +57,8 @@ export const checkRunFields = z.object({
 
 export const checkSuiteFields = z.object({
   action: z.string(),
-  check_suite: z.object({ head_sha: shaField, app }),
+  check_suite: z.object({ head_sha: shaField, app, pull_requests: pullRequests }),
+  sender,
 });
 
 export const statusFields = z.object({ sha: shaField });

@@ -281,7 +281,16 @@ maps('a check', [
     ignored,
   ],
   [
-    'suite re-requested is ignored',
+    'suite of this app re-requested is a command, for the pull requests of this repository only',
+    'check_suite',
+    {
+      action: 'rerequested',
+      check_suite: { ...check('', OWN_APP).check_run },
+    },
+    button('/countersign rerun'),
+  ],
+  [
+    'suite of another app re-requested is ignored',
     'check_suite',
     { action: 'rerequested', check_suite: { head_sha: sha, app: { id: 15368 } } },
     ignored,

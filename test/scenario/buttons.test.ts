@@ -47,14 +47,17 @@ test('a button of an older head does nothing to the newer one', async () => {
   expect(scene.check(newer, 'ship')?.title).toMatch(/^Waiting for CI/);
 });
 
-test('re-running the check run on GitHub runs again what failed', async () => {
+test.each([
+  ['the check run', 'rerequestCheck'],
+  ['all checks', 'rerequestAllChecks'],
+] as const)('re-running %s on GitHub runs again what failed', async (_, rerun) => {
   const { scene, headSha } = await waiting(start);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'failure' });
   await scene.settle();
   const [run] = await scene.runs('ship');
   const sessions = async () => (await scene.app.storage.read.runs.sessionsOf(run?.id ?? '')).length;
   const before = await sessions();
-  await scene.github.rerequestCheck(REPO, scene.check(headSha, 'ship')?.id ?? 0, 'will');
+  await scene.github[rerun](REPO, scene.check(headSha, 'ship')?.id ?? 0, 'will');
   await scene.advance(5_000);
   expect(await sessions()).toBe(before + 1);
   expect(scene.check(headSha, 'ship')).toMatchObject({ status: 'completed', conclusion: 'failure' });

@@ -6,6 +6,7 @@ import {
   createCheckRun,
   requestAction,
   rerequestCheckRun,
+  rerequestSuite,
   setStatus,
   updateCheckRun,
 } from './deeds/checks.ts';
@@ -106,6 +107,8 @@ export interface Actions {
   /** Presses one of the buttons on a check run of the app. */
   clickAction(repo: string, checkRunId: number, actor: string, identifier: string): Promise<void>;
   rerequestCheck(repo: string, checkRunId: number, actor: string): Promise<void>;
+  /** The same for all checks that are in one suite with the run. */
+  rerequestAllChecks(repo: string, checkRunId: number, actor: string): Promise<void>;
 }
 
 export function createActions(state: State): Actions {
@@ -199,6 +202,8 @@ export function createActions(state: State): Actions {
       act(() => requestAction(state, runAt(state, repo, checkRunId), state.account(actor), identifier)),
     rerequestCheck: (repo, checkRunId, actor) =>
       act(() => rerequestCheckRun(state, runAt(state, repo, checkRunId), state.account(actor))),
+    rerequestAllChecks: (repo, checkRunId, actor) =>
+      act(() => rerequestSuite(state, runAt(state, repo, checkRunId), state.account(actor))),
   };
 }
 

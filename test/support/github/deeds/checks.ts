@@ -100,6 +100,16 @@ export function rerequestCheckRun(state: State, run: CheckRun, by: Account): voi
   announce(state, run, 'rerequested', { sender: by });
 }
 
+/** A person pressed “Re-run all checks”: GitHub tells each app of its own suite. */
+export function rerequestSuite(state: State, run: CheckRun, by: Account): void {
+  refuseForeign(state, run);
+  const { suite } = run;
+  emit(state, { repository: suite.repository, sender: by }, 'check_suite', {
+    action: 'rerequested',
+    check_suite: viewCheckSuite(state, suite),
+  });
+}
+
 /** A person pressed one of the run's buttons. */
 export function requestAction(state: State, run: CheckRun, by: Account, identifier: string): void {
   refuseForeign(state, run);

@@ -11,7 +11,7 @@ import { codeBlock } from '../words/markdown.ts';
 import { statusComment } from '../words/status-comment.ts';
 import { type Answer, said, told } from './answer.ts';
 import type { Command } from './command.ts';
-import type { CommandDeps } from './handle.ts';
+import type { CommandDeps } from './deps.ts';
 import { helpText } from './help.ts';
 
 export interface CommandContext {

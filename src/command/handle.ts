@@ -1,32 +1,14 @@
-import type { Clock } from '../core/clock.ts';
 import { unreachable } from '../core/errors.ts';
-import type { Ids } from '../core/ids.ts';
-import type { Log } from '../core/log.ts';
 import { redact } from '../core/redact.ts';
-import type { Outbox } from '../effect/outbox.ts';
 import type { EventOf } from '../event/event.ts';
-import type { GitHub, PullRequest } from '../github/github.ts';
-import type { Queue } from '../queue/queue.ts';
-import type { ConfigurationLoader } from '../run/configuration.ts';
-import type { Engine } from '../run/engine.ts';
-import type { Storage, Tx } from '../storage/storage.ts';
+import type { PullRequest } from '../github/github.ts';
+import type { Tx } from '../storage/storage.ts';
 import { commandReply } from '../words/command-reply.ts';
 import { type Answer, said } from './answer.ts';
 import { carryOut } from './carry-out.ts';
 import { mayIssue } from './command.ts';
+import type { CommandDeps } from './deps.ts';
 import { parseCommands } from './parse.ts';
-
-export interface CommandDeps {
-  storage: Storage;
-  queue: Queue;
-  github: GitHub;
-  engine: Engine;
-  outbox: Outbox;
-  configuration: ConfigurationLoader;
-  clock: Clock;
-  ids: Ids;
-  log: Log;
-}
 
 type CommandEvent = EventOf<'command.issued'>;
 

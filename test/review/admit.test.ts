@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { admit, MAX_FILES } from '../../src/skill/pr-review/admit.ts';
-import { isTestPath, languageOf, neutralName } from '../../src/skill/pr-review/changed-file.ts';
-import { type ChangedFile, wantsContent } from '../../src/skill/pr-review/review.ts';
+import {
+  type ChangedFile,
+  isTestPath,
+  languageOf,
+  neutralName,
+  wantsContent,
+} from '../../src/skill/pr-review/changed-file.ts';
 import { added } from './support.ts';
 
 const bytes = (path: string, content: Uint8Array): ChangedFile => ({ path, status: 'added', content });

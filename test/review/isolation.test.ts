@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { verdictOf } from '../../src/skill/pr-review/review.ts';
+import { verdictOf } from '../../src/skill/pr-review/verdict.ts';
 import { added, fake, placesOf, review } from './support.ts';
 
 const broken = (name: string) => ({ name, module: new URL(`./fixtures/${name}.mjs`, import.meta.url) });

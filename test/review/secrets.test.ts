@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { ReviewReport } from '../../src/skill/pr-review/review.ts';
+import type { ReviewReport } from '../../src/skill/pr-review/report.ts';
 import { added, fake, placesOf, review } from './support.ts';
 
 const GITHUB = fake('ghp_', 'wWPw5k4aXcaT4fNP0Uc', 'nZwJUVFk6LO0pINUx');

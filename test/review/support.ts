@@ -1,5 +1,6 @@
 import type { Finding } from '../../src/outcome/finding.ts';
-import { type ChangedFile, type ReviewOptions, reviewFiles } from '../../src/skill/pr-review/review.ts';
+import type { ChangedFile } from '../../src/skill/pr-review/changed-file.ts';
+import { type ReviewOptions, reviewFiles } from '../../src/skill/pr-review/review.ts';
 
 /** A file that the pull request adds, with every line its own. */
 export function added(path: string, text: string): ChangedFile {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Finding } from '../../src/outcome/finding.ts';
-import type { ChangedFile } from '../../src/skill/pr-review/review.ts';
+import type { ChangedFile } from '../../src/skill/pr-review/changed-file.ts';
 import { added, modified, placesOf, review } from './support.ts';
 
 const WORKFLOW = '.github/workflows/ci.yml';

@@ -1,8 +1,9 @@
 import { GitHubError, type PullRequestFile } from '../../github/github.ts';
 import { pullRequestOf } from '../../session/merge-facts.ts';
 import type { StepContext, StepHandler } from '../../session/step.ts';
-import { type ChangedFile, MAX_FILE_BYTES } from './changed-file.ts';
-import { reviewFiles, verdictOf, wantsContent } from './review.ts';
+import { type ChangedFile, MAX_FILE_BYTES, wantsContent } from './changed-file.ts';
+import { reviewFiles } from './review.ts';
+import { verdictOf } from './verdict.ts';
 
 const MAX_FILES_READ_AT_ONCE = 6;
 /** 25 times what the largest honest review needs; some analyzers are quadratic, and somebody will make use of it. */

@@ -1,29 +1,14 @@
 import { unreachable } from '../../core/errors.ts';
-import type { Finding } from '../../outcome/finding.ts';
 import type { AnalyzerReport } from '../../outcome/review-verdict.ts';
-import { type AdmittedFile, admit, type Omission } from './admit.ts';
+import { type AdmittedFile, admit } from './admit.ts';
 import { ANALYZERS, DEFAULT_ANALYZERS, type KnownAnalyzer, versionOf } from './analyzers.ts';
 import type { ChangedFile } from './changed-file.ts';
 import { conclude } from './findings.ts';
 import { masker, shown } from './mask.ts';
+import type { ReviewReport } from './report.ts';
 import { type Rule, shippedRules } from './rules.ts';
 import { runWorker } from './run-worker.ts';
 import type { Job, JobResult } from './worker/protocol.ts';
-
-export type { Omission } from './admit.ts';
-export type { KnownAnalyzer } from './analyzers.ts';
-export { type ChangedFile, wantsContent } from './changed-file.ts';
-export { verdictOf } from './verdict.ts';
-
-/** What the analyzers say about a pull request's changed files, before a verdict follows from it. */
-export interface ReviewReport {
-  findings: Finding[];
-  analyzers: AnalyzerReport[];
-  leftOut: Omission[];
-  filesReviewed: number;
-  /** Raw output of the analyzers for the blob store: at most 5 MB, secrets masked. */
-  log: string;
-}
 
 export interface ReviewOptions {
   /** For the whole review; a single analyzer gets 80 % of it. */

@@ -1,7 +1,7 @@
 import { type Finding, isBlocking, SEVERITIES, type Severity } from '../../outcome/finding.ts';
 import { makeOutcome } from '../../outcome/outcome.ts';
 import type { ReviewVerdict } from '../../outcome/review-verdict.ts';
-import type { ReviewReport } from './review.ts';
+import type { ReviewReport } from './report.ts';
 
 /**
  * The verdict by the stated rule, see `docs/review.md`. Analyzers never say REJECT: that a change should not exist at

@@ -2,12 +2,13 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, test } from 'vitest';
 import type { AdmittedFile } from '../../../src/skill/pr-review/admit.ts';
 import { linesIn } from '../../../src/skill/pr-review/analyzer/analyzer.ts';
+import type { ChangedFile } from '../../../src/skill/pr-review/changed-file.ts';
 import { languageOf } from '../../../src/skill/pr-review/changed-file.ts';
 import { conclude } from '../../../src/skill/pr-review/findings.ts';
 import { type ChangedLines, changedLines } from '../../../src/skill/pr-review/hunks.ts';
 import { masker } from '../../../src/skill/pr-review/mask.ts';
-import { type ChangedFile, verdictOf } from '../../../src/skill/pr-review/review.ts';
 import type { Rule } from '../../../src/skill/pr-review/rules.ts';
+import { verdictOf } from '../../../src/skill/pr-review/verdict.ts';
 import { added, fake, review } from '../../review/support.ts';
 
 const MB = 1_000_000;

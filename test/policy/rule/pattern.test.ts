@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compilePattern, MAX_MATCHED_LENGTH, PatternError } from '../../../src/policy/rule/pattern.ts';
+import { numRuns, seed } from './seed.ts';
+
+describe('a pattern', () => {
+  test.each<[pattern: string, text: string, result: string]>([
+    ['v\\d+', 'v12', 'matches'],
+    ['v\\d+', 'say v12', 'differs'],
+    ['v\\d+', 'v12\n', 'differs'],
+    ['^v\\d+$', 'v12\n', 'differs'],
+    ['a|ab', 'ab', 'matches'],
+    ['.*', 'two\nlines', 'differs'],
+    ['(?s).*', 'two\nlines', 'matches'],
+    ['(?i)fix', 'FIX', 'matches'],
+    ['', '', 'matches'],
+    ['\\pL+', 'grüße', 'matches'],
+    ['.', '🚀', 'matches'],
+    ['(a+)+$', 'aaaa', 'matches'],
+  ])('%j says of %j: %s', (pattern, text, result) => {
+    expect(compilePattern(pattern).match(text)).toBe(result);
+  });
+
+  test.each<[what: string, pattern: string, message: string, tooLarge: boolean]>([
+    ['an open bracket', '[a-z', 'the pattern cannot be used: missing closing ]: `[a-z`', false],
+    [
+      'a look-ahead',
+      'a(?=b)',
+      'the pattern cannot be used: invalid or unsupported Perl syntax: `(?=`',
+      false,
+    ],
+    ['a look-behind', '(?<=a)b', 'the pattern cannot be used: invalid named capture: `(?<=a)b`', false],
+    ['a back-reference', '(a)\\1', 'the pattern cannot be used: invalid escape sequence: `\\1`', false],
+    ['1,001 repetitions', 'a{1001}', 'the pattern cannot be used: invalid repeat count: `{1001}`', false],
+    ['201 characters', 'a'.repeat(201), 'the pattern has more than 200 characters', true],
+    [
+      'what is large once written out',
+      '(?:abc){100}',
+      'the pattern is too large once its repetitions such as {1,200} are written out',
+      true,
+    ],
+  ])('is refused with %s', (_, pattern, message, tooLarge) => {
+    expect(() => compilePattern(pattern)).toThrow(expect.objectContaining({ message, tooLarge }));
+  });
+
+  test('is tried on a text of 4,096 characters, and on none that is longer', () => {
+    const pattern = compilePattern('a*');
+    expect(pattern.match('a'.repeat(MAX_MATCHED_LENGTH))).toBe('matches');
+    expect(pattern.match('a'.repeat(MAX_MATCHED_LENGTH + 1))).toBe('too_long');
+  });
+
+  test(`no text makes compiling throw anything but a PatternError (seed ${seed})`, () => {
+    const piece = fc.constantFrom(
+      ...'()[]{}|*+?^$.\\,:=!<>P-'.split(''),
+      '{1,9}',
+      '\\pL',
+      '\\Q',
+      '(?i)',
+      'a',
+      '\ud800',
+    );
+    const text = fc.oneof(
+      fc.array(piece, { maxLength: 40 }).map((parts) => parts.join('')),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(text, fc.string(), (source, input) => {
+        try {
+          expect(compilePattern(source).match(input)).toMatch(/^(matches|differs)$/);
+        } catch (error) {
+          expect(error).toBeInstanceOf(PatternError);
+        }
+      }),
+      { seed, numRuns },
+    );
+  });
+
+  test(`what a harmless pattern says is what the language's own engine says (seed ${seed})`, () => {
+    const atom = fc.constantFrom('a', 'b', '[ab]', '.', '(a|b)', '(?:ab)');
+    const source = fc
+      .array(fc.tuple(atom, fc.constantFrom('', '*', '+', '?', '{1,3}')), { maxLength: 4 })
+      .map((parts) => parts.flat().join(''));
+    const input = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 });
+    fc.assert(
+      fc.property(source, input, (pattern, text) => {
+        const result = new RegExp(`^(?:${pattern})$`, 'u').test(text) ? 'matches' : 'differs';
+        expect(compilePattern(pattern).match(text)).toBe(result);
+      }),
+      { seed, numRuns },
+    );
+  });
+});
+
+describe('time', () => {
+  const longest = 'a'.repeat(MAX_MATCHED_LENGTH);
+  const shortestOf = (times: number, work: () => void) =>
+    Math.min(
+      ...Array.from({ length: times }, () => {
+        const started = performance.now();
+        work();
+        return performance.now() - started;
+      }),
+    );
+
+  // The shortest of a few: the others also hold what else this machine did meanwhile.
+  test.each([longest, `${longest.slice(1)}!`, `!${longest.slice(1)}`])(
+    '(a+)+$ takes less than 5 ms for 4,096 characters, compiling included',
+    (text) => {
+      const ms = shortestOf(5, () => compilePattern('(a+)+$').match(text));
+      expect(ms).toBeLessThan(5);
+    },
+  );
+
+  const coins = Array.from({ length: MAX_MATCHED_LENGTH }, (_, n) => 'ab'[(n * n * 31 + (n >> 3)) % 2]).join(
+    '',
+  );
+  test.each(['(a|a)*b', '(.*a){20}', '.*a.{250}', '(?:a?){60}a{60}', '(?:.*\\b){60}!?x'])(
+    '%s takes less than half a second for any 4,096 characters',
+    (source) => {
+      const pattern = compilePattern(source);
+      for (const text of [longest, `${longest.slice(1)}!`, coins]) {
+        expect(shortestOf(2, () => pattern.match(text))).toBeLessThan(500);
+      }
+    },
+  );
+});

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_RULES, writtenRuleSchema } from '../policy/rule/rule.ts';
 import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
 import { duration, listOrOne } from './shape.ts';
 
@@ -35,6 +36,8 @@ const retry = z.strictObject({
   backoff: duration('1d').optional().describe('The pause before the second attempt, such as 30s.'),
 });
 
+const rules = z.array(writtenRuleSchema).min(1).max(MAX_RULES);
+
 const step = z.strictObject({
   id: z
     .string()
@@ -67,6 +70,8 @@ const step = z.strictObject({
     .optional()
     .describe('Whether a failure of this step fails the run.'),
   requires_approval: z.boolean().optional().describe('Waits for a countersign. gh-merge always needs true.'),
+  validate: rules.optional().describe('Rules on the inputs; the step fails before it does anything.'),
+  expect: rules.optional().describe('Rules on the outcome; the step fails when one does not hold.'),
 });
 
 /** A chain as people write it in YAML. Rules across keys and steps are in `check.ts`. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_RULES, writtenRuleSchema } from '../policy/rule/rule.ts';
 
 /** Events a chain may wait for. `pr.opened` also fires on `pr.updated`: the newer run supersedes the older one. */
 export const TRIGGER_EVENTS = [
@@ -55,6 +56,9 @@ const stepSchema = z.strictObject({
   retry: z.strictObject({ attempts: z.int().min(1).max(10), backoffMs: z.int().nonnegative() }),
   onFailure: z.enum(['fail', 'continue']),
   requiresApproval: z.boolean(),
+  /** Absent in runs that were begun before there were rules, as in steps without any. */
+  validate: z.array(writtenRuleSchema).max(MAX_RULES).optional(),
+  expect: z.array(writtenRuleSchema).max(MAX_RULES).optional(),
 });
 
 /**

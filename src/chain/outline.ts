@@ -21,6 +21,8 @@ export interface StepOutline {
   condition: string | undefined;
   with: Json | undefined;
   requiresApproval: Json | undefined;
+  validate: Json | undefined;
+  expect: Json | undefined;
 }
 
 /** The steps of a file; none when there are too many, which is then the one thing to say of them. */
@@ -43,6 +45,8 @@ export function outlineSteps(file: Json | undefined): StepOutline[] {
       condition: textOf(memberOf(step, 'condition')),
       with: memberOf(step, 'with'),
       requiresApproval: memberOf(step, 'requires_approval'),
+      validate: memberOf(step, 'validate'),
+      expect: memberOf(step, 'expect'),
     };
   });
 }
@@ -70,7 +74,7 @@ export function memberOf(value: Json | undefined, key: string): Json | undefined
   return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-function isMapping(value: Json | undefined): value is { [key: string]: Json } {
+export function isMapping(value: Json | undefined): value is { [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -2,6 +2,7 @@ import type { Fault } from '../core/fault.ts';
 import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
 import { type ChainFile, chainFileSchema } from './chain-file.ts';
 import { checkExpressions, checkGraph, checkSteps, checkTrigger, type Known } from './check.ts';
+import { checkRules } from './check-rules.ts';
 import { memberOf, outlineSteps, type StepOutline } from './outline.ts';
 import { readYaml } from './positions.ts';
 import { checkShape, inFileOrder } from './shape.ts';
@@ -29,6 +30,7 @@ export function parseChain(
     ...checkSteps(source, steps, known),
     ...checkGraph(source, steps),
     ...checkExpressions(source, steps),
+    ...checkRules(source, steps),
   ];
   if (shape.value === undefined || faults.length > 0) return { ...named, faults: inFileOrder(faults) };
   return { chain: toChain(shape.value, steps), faults: [] };
@@ -58,5 +60,7 @@ function toStep(
     retry: { attempts: step?.retry?.attempts ?? 1, backoffMs: step?.retry?.backoff ?? 0 },
     onFailure: step?.on_failure ?? 'fail',
     requiresApproval: step?.requires_approval ?? false,
+    ...(step?.validate === undefined ? {} : { validate: step.validate }),
+    ...(step?.expect === undefined ? {} : { expect: step.expect }),
   };
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { Json } from '../core/canonical.ts';
 import { parseDuration } from '../core/duration.ts';
 import { type Fault, nearest } from '../core/fault.ts';
+import { memberOf } from './outline.ts';
 import type { YamlSource } from './positions.ts';
 
 /**
@@ -87,6 +89,13 @@ function sentence(issue: z.core.$ZodRawIssue): string | undefined {
       if (issue.input === undefined) return `${name} is missing`;
       const allowed = issue.values.map(String);
       return notAllowed(`${name} cannot be ${shown(issue.input)}`, allowed, String(issue.input));
+    }
+    case 'invalid_union': {
+      if (!issue.discriminator || !Array.isArray(issue.options)) return undefined;
+      const said = memberOf(issue.input as Json, issue.discriminator);
+      if (said === undefined) return `${name} is missing`;
+      const word = typeof said === 'string' ? said : '';
+      return notAllowed(`${name} cannot be ${shown(said)}`, issue.options.map(String), word);
     }
     case 'unrecognized_keys': {
       const allowed = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];

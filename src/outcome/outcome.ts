@@ -16,6 +16,11 @@ export const outcomeSchema = z.discriminatedUnion('outcome_kind', [
 export type Outcome = z.infer<typeof outcomeSchema>;
 export type OutcomeKind = Outcome['outcome_kind'];
 
+/** Everything that an outcome of some kind can say, at its outermost. */
+export const OUTCOME_FIELDS: readonly string[] = [
+  ...new Set(outcomeSchema.options.flatMap(({ shape }) => Object.keys(shape))),
+];
+
 type Unhashed<T> = T extends unknown ? Omit<T, 'content_hash'> : never;
 
 /**

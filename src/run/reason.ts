@@ -31,6 +31,8 @@ export const REASON_CODES = [
   'step.failed.not_mergeable',
   'step.failed.ci_wait',
   'step.failed.incomplete',
+  'step.failed.invalid_input',
+  'step.failed.unexpected_outcome',
   'step.timed_out',
   'step.cancelled',
   'step.waiting.ci',
@@ -42,9 +44,9 @@ export const REASON_CODES = [
 export const reasonCodeSchema = z.enum(REASON_CODES);
 export type ReasonCode = z.infer<typeof reasonCodeSchema>;
 
-/** A pointer to the thing itself: a check, a comment, a run, an artifact, a person. */
+/** A pointer to the thing itself: a check, a comment, a run, an artifact, a person; a rule by its `rule_id`. */
 export const evidenceRefSchema = z.strictObject({
-  kind: z.enum(['artifact', 'check', 'comment', 'commit', 'effect', 'person', 'run', 'step', 'url']),
+  kind: z.enum(['artifact', 'check', 'comment', 'commit', 'effect', 'person', 'rule', 'run', 'step', 'url']),
   id: z.string(),
   label: z.string(),
 });

@@ -8,6 +8,7 @@ import type { CountersignRules, MergeFacts, Reactor } from '../policy/merge-gate
 import { asConditionsSeeIt, conditionContext } from '../run/context.ts';
 import { type Why, why } from '../run/why.ts';
 import type { StepContext, StepHandler } from './step.ts';
+import { stillExpected } from './validated.ts';
 
 /**
  * Reads everything the merge gate judges, fresh, for this one attempt. The pull request itself is read last: it is
@@ -98,7 +99,7 @@ async function readVolatileOutcomes(
     const readAgain = step && invocation.outcome ? handlerOf(step.uses.name)?.readAgain : undefined;
     if (!readAgain) continue;
     const outcome = await readAgain({ ...context, invocation, step: step ?? context.step });
-    if (outcome) fresh.set(invocation.stepId, outcome);
+    if (step && outcome) fresh.set(invocation.stepId, stillExpected(step, outcome));
   }
   return fresh;
 }

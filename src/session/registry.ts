@@ -6,6 +6,7 @@ import { ghLabel } from './actions/gh-label.ts';
 import { ghMerge } from './actions/gh-merge.ts';
 import { seekApproval } from './approval.ts';
 import type { StepHandler } from './step.ts';
+import { validated } from './validated.ts';
 
 export interface Registry {
   readonly skills: string[];
@@ -43,7 +44,8 @@ export function createRegistry(skillHandlers: readonly StepHandler[]): Registry 
       if (!handler) {
         throw new CountersignError('step.unknown', `there is no ${step.uses.kind} named ${step.uses.name}`);
       }
-      return step.requiresApproval && handler !== merge ? afterApproval(handler) : handler;
+      // Nobody is asked about a step whose inputs are wrong, so the rules come before the question.
+      return validated(step, step.requiresApproval && handler !== merge ? afterApproval(handler) : handler);
     },
   };
 }

@@ -5,8 +5,8 @@ import { MAX_PATTERN_LENGTH } from './rule.ts';
 export const MAX_MATCHED_LENGTH = 4_096;
 
 /**
- * Instructions of a compiled pattern, at most. Time grows with them as with the text: at this size the worst
- * pattern found takes about a tenth of a second for the longest text, and honest ones stay far below either.
+ * Instructions of a compiled pattern, at most. Time grows with them as with the text: at this size the worst patterns
+ * found take some tenths of a second for the longest text, and honest ones stay far below either.
  */
 const MAX_INSTRUCTIONS = 300;
 

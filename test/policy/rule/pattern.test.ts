@@ -115,11 +115,11 @@ describe('time', () => {
     '',
   );
   test.each(['(a|a)*b', '(.*a){20}', '.*a.{250}', '(?:a?){60}a{60}', '(?:.*\\b){60}!?x'])(
-    '%s takes less than half a second for any 4,096 characters',
+    '%s takes less than a second for any 4,096 characters',
     (source) => {
       const pattern = compilePattern(source);
       for (const text of [longest, `${longest.slice(1)}!`, coins]) {
-        expect(shortestOf(2, () => pattern.match(text))).toBeLessThan(500);
+        expect(shortestOf(2, () => pattern.match(text))).toBeLessThan(1_000);
       }
     },
   );

@@ -4,8 +4,7 @@ import type { Blobs } from './blobs.ts';
 /** The store with all that is put into it redacted, so that no writer can forget it. */
 export function redactedBlobs(blobs: Blobs): Blobs {
   return {
-    get: (path) => blobs.get(path),
-    has: (path) => blobs.has(path),
+    ...blobs,
     put: (path, data) => blobs.put(path, typeof data === 'string' ? redact(data) : redactedBytes(data)),
   };
 }

@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, sep } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +18,14 @@ import { temporaryFolders } from './temp.ts';
 const folder = temporaryFolders();
 
 describe('file blobs', () => {
-  blobsContract(() => openBlobs(`file:${join(folder(), 'artifacts')}`));
+  blobsContract(() => {
+    const root = join(folder(), 'artifacts');
+    return {
+      blobs: openBlobs(`file:${root}`),
+      damage: async (path, bytes) => writeFileSync(join(root, path), bytes),
+      forgetHash: async (path) => rmSync(join(root, '.countersign', 'sha256', path)),
+    };
+  });
 
   it('leave nothing else behind', async () => {
     const root = folder();
@@ -36,6 +51,30 @@ describe('file blobs', () => {
     expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('precious');
   });
 
+  it('are readable after a crash between hash and bytes, or in the middle of a hash', async () => {
+    const root = folder();
+    const hashes = join(root, '.countersign', 'sha256', 'a');
+    const blobs = openBlobs(`file:${root}`);
+    await blobs.put('a', 'old');
+    writeFileSync(hashes, `${readFileSync(hashes, 'utf8')}\n${'0'.repeat(64)}\n\nf00`);
+    expect(new TextDecoder().decode(await blobs.get('a'))).toBe('old');
+    await blobs.put('a', 'new');
+    expect(new TextDecoder().decode(await blobs.get('a'))).toBe('new');
+  });
+
+  it('do not list what is not whole, links, and what no blob can be named', async () => {
+    const root = folder();
+    const blobs = openBlobs(`file:${root}`);
+    await blobs.put('run/a', 'x');
+    writeFileSync(join(root, 'run', '.tmp-1'), 'half');
+    writeFileSync(join(root, 'run', 'back\\slash'), '');
+    symlinkSync('a', join(root, 'run', 'link'));
+    symlinkSync('..', join(root, 'run', 'loop'));
+    const paths: string[] = [];
+    for await (const { path } of blobs.list()) paths.push(path);
+    expect(paths).toEqual(['run/a']);
+  });
+
   it('follow a link inside the store, and a store that is a link itself', async () => {
     const root = folder();
     mkdirSync(join(root, 'real'));
@@ -51,7 +90,8 @@ describe('file blobs', () => {
     const blobs = openBlobs(`file:${root}`);
     await blobs.put('a/b', 'x');
     await expect(blobs.put('a', 'y')).rejects.toThrow();
-    expect(readdirSync(root)).toEqual(['a']);
+    expect(readdirSync(root)).toEqual(['.countersign', 'a']);
+    expect(readdirSync(join(root, '.countersign', 'sha256'))).toEqual(['a']);
   });
 
   it.each(['s3://bucket/prefix', 'file:', 'data/artifacts', 'file://host/x', ''])(

@@ -52,8 +52,7 @@ export function watchedStorage(storage: Storage, watch: Watch): Storage {
 /** The same store, with each write watched: before there is anything of it, and as soon as it is whole. */
 export function watchedBlobs(blobs: Blobs, watch: Watch): Blobs {
   return {
-    get: (path) => blobs.get(path),
-    has: (path) => blobs.has(path),
+    ...blobs,
     async put(path, data) {
       const reached = watch('blobs.put');
       reached('before');

@@ -1,14 +1,19 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { open as openFile, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
 import { CountersignError, messageOf } from '../../core/errors.ts';
-import type { Blobs } from '../blobs.ts';
+import { expectBlobPath, OWN_FOLDER } from '../blob-path.ts';
+import type { BlobFacts, Blobs } from '../blobs.ts';
+import { checkedRead, wholeOf } from '../checked-read.ts';
+import { appendLine, removeEmptyFolders, replaceFile } from './durable.ts';
 import { isAbsence, safeJoin } from './safe-join.ts';
+import { filesBelow } from './walk.ts';
 
 /**
- * Blobs as files below `root`, which is made when it does not exist.
- * @throws CountersignError `storage.unavailable`, here and from `put`, for what the owner of the disk can mend.
+ * Blobs as files below `root`, which is made when it does not exist. The hashes lie beside them, in `.countersign/sha256`
+ * under the same names, so that a blob's file holds the blob and nothing else.
+ * @throws CountersignError `storage.unavailable`, here and from `put` and `delete`, for what the owner of the disk can mend.
  */
 export function createFileBlobs(root: string): Blobs {
   try {
@@ -21,45 +26,105 @@ export function createFileBlobs(root: string): Blobs {
       { cause: error },
     );
   }
+
+  /** The blob's file and that of its hashes. Of a path through a link both are those of where it leads. */
+  async function filesOf(path: string): Promise<{ blob: string; hashes: string }> {
+    expectBlobPath(path);
+    const blob = await safeJoin(root, path);
+    const real = relative(await realpath(root), blob)
+      .split(sep)
+      .join('/');
+    return { blob, hashes: await safeJoin(root, `${OWN_FOLDER}/sha256/${real}`) };
+  }
+
+  async function factsOf(path: string): Promise<BlobFacts | undefined> {
+    const found = await unlessAbsent(stat((await filesOf(path)).blob));
+    return found?.isFile() ? { path, size: found.size, modifiedAt: found.mtime } : undefined;
+  }
+
+  async function open(path: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    return (await factsOf(path)) && read(path);
+  }
+
+  async function* read(path: string): AsyncIterable<Uint8Array> {
+    const { blob, hashes } = await filesOf(path);
+    const file = await openFile(blob);
+    try {
+      // After the file was opened: then a put that comes in between cannot give bytes whose hash was not seen.
+      const lines = (await unlessAbsent(readFile(hashes, 'utf8')))?.split('\n') ?? [];
+      const known = lines.filter((line) => /^[0-9a-f]{64}$/.test(line));
+      yield* checkedRead(path, file.createReadStream({ autoClose: false }), known);
+    } finally {
+      await file.close();
+    }
+  }
+
   return {
     async put(path, data) {
       const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
-      const target = await safeJoin(root, path);
-      try {
-        await replaceFile(target, bytes);
-      } catch (error) {
-        throw diskFailure(error, root);
-      }
-      return { path, size: bytes.byteLength, sha256: createHash('sha256').update(bytes).digest('hex') };
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const { blob, hashes } = await filesOf(path);
+      await onDisk(root, async () => {
+        // Every hash that the path was ever put with stays, and comes before its bytes: neither a crash in between nor a
+        // second writer can leave bytes without theirs, which two files could not promise if the hash were replaced.
+        await appendLine(hashes, sha256);
+        await replaceFile(blob, bytes);
+      });
+      return { path, size: bytes.byteLength, sha256 };
     },
 
     async get(path) {
-      try {
-        return await readFile(await safeJoin(root, path));
-      } catch (error) {
-        if (isAbsence(error)) return undefined;
-        throw error;
+      const pieces = await open(path);
+      return pieces && unlessAbsent(wholeOf(pieces));
+    },
+
+    open,
+
+    async has(path) {
+      return (await factsOf(path)) !== undefined;
+    },
+
+    stat: factsOf,
+
+    async *list() {
+      for await (const path of filesBelow(root)) {
+        const facts = await factsOf(path);
+        if (facts) yield facts;
       }
     },
 
-    async has(path) {
-      try {
-        return (await stat(await safeJoin(root, path))).isFile();
-      } catch (error) {
-        if (isAbsence(error)) return false;
-        throw error;
-      }
+    async delete(path) {
+      const { blob, hashes } = await filesOf(path);
+      await onDisk(root, async () => {
+        // The bytes first: a crash in between leaves hashes of nothing, which nobody sees and the next put adds to.
+        for (const file of [blob, hashes]) await unlessAbsent(rm(file));
+        await removeEmptyFolders(root, blob);
+        await removeEmptyFolders(join(root, OWN_FOLDER), hashes);
+      });
     },
   };
 }
 
-/** What the owner of the disk can do about an error of the file system; other errors are returned as they are. */
-function diskFailure(error: unknown, root: string): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const said = DISK_FAILURES[code];
-  if (said === undefined) return error;
-  const sentence = `The folder ${root}, which holds the artifacts, cannot be written to: ${said}.`;
-  return new CountersignError('storage.unavailable', sentence, { cause: error });
+async function unlessAbsent<T>(looking: Promise<T>): Promise<T | undefined> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Says what the owner of the disk can do about an error of the file system; other errors are thrown on as they are. */
+async function onDisk(root: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const said = DISK_FAILURES[code];
+    if (said === undefined) throw error;
+    const sentence = `The folder ${root}, which holds the artifacts, cannot be written to: ${said}.`;
+    throw new CountersignError('storage.unavailable', sentence, { cause: error });
+  }
 }
 
 const DISK_FAILURES: Readonly<Record<string, string>> = {
@@ -71,41 +136,3 @@ const DISK_FAILURES: Readonly<Record<string, string>> = {
   ENOTDIR: 'there is a file in its place',
   EIO: "its disk failed; the system's log says how",
 };
-
-/**
- * Writes beside the target, makes it durable, then renames: a reader, and a crash, find the old bytes or the new ones.
- * A crash can leave a `.tmp-…` file behind, which nothing refers to.
- */
-async function replaceFile(target: string, bytes: Uint8Array): Promise<void> {
-  const folder = dirname(target);
-  const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
-  const temporary = join(folder, `.tmp-${randomUUID()}`);
-  try {
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-  // A name is durable once its folder is, and a new folder's name once the folder above is.
-  const highest = firstMade === undefined ? folder : dirname(firstMade);
-  for (let at = folder; ; at = dirname(at)) {
-    await syncFolder(at);
-    if (at === highest) break;
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}

@@ -1,10 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { CountersignError } from '../../core/errors.ts';
-import { unsafePathReason } from '../../core/path.ts';
-
-/** In bytes; the limit of all common file systems. */
-const LONGEST_NAME = 255;
+import { impureReason, unsafePath } from '../blob-path.ts';
 
 /**
  * The real path of `relative` inside `root`, whether it exists or not. The only way from a name to a file: every link
@@ -15,29 +11,20 @@ const LONGEST_NAME = 255;
  * @throws CountersignError `blobs.unsafe_path` when the path is not relative and plain, or leads outside.
  */
 export async function safeJoin(root: string, relative: string): Promise<string> {
-  const reason = unsafePathReason(relative) ?? unfitForFiles(relative);
-  if (reason !== undefined) throw refusal(relative, reason);
+  const reason = impureReason(relative);
+  if (reason !== undefined) throw unsafePath(relative, reason);
   const realRoot = await realpath(root);
   let path = realRoot;
   for (const part of relative.split('/')) {
     path = join(path, part);
     if (await isLink(path)) {
       path = await realpath(path).catch(() => {
-        throw refusal(relative, 'it goes through a link that leads nowhere');
+        throw unsafePath(relative, 'it goes through a link that leads nowhere');
       });
-      if (!isInside(realRoot, path)) throw refusal(relative, 'it goes through a link that leads outside');
+      if (!isInside(realRoot, path)) throw unsafePath(relative, 'it goes through a link that leads outside');
     }
   }
   return path;
-}
-
-/** What a repository may hold and a file system may not, or may read otherwise. */
-function unfitForFiles(relative: string): string | undefined {
-  if (relative.includes('\\')) return 'it has a backslash';
-  if (relative.split('/').some((part) => Buffer.byteLength(part) > LONGEST_NAME)) {
-    return `a part of it is longer than ${LONGEST_NAME} bytes`;
-  }
-  return undefined;
 }
 
 function isInside(root: string, path: string): boolean {
@@ -57,11 +44,4 @@ async function isLink(path: string): Promise<boolean> {
 export function isAbsence(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR';
-}
-
-function refusal(relative: string, reason: string): CountersignError {
-  return new CountersignError(
-    'blobs.unsafe_path',
-    `The path ${JSON.stringify(relative)} cannot name a blob: ${reason}.`,
-  );
 }

@@ -73,7 +73,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const ids = overrides.ids ?? timeSortedIds(() => clock.now());
   const realStorage = await openStorage(config.databaseUrl, { clock });
   const storage = overrides.storage?.(realStorage) ?? realStorage;
-  const realBlobs = openBlobs(config.artifactsUrl);
+  const realBlobs = openBlobs(config.artifactsUrl, config.s3);
   const blobs = overrides.blobs?.(realBlobs) ?? realBlobs;
   const metrics = createMetrics();
   const github = createOctokitGitHub({

@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { LOG_LEVELS } from './core/log.ts';
+import { parseS3Url, type S3Access } from './storage/s3/location.ts';
 
 /**
  * A variable's text. An empty one counts as not set: that is what `FOO=` in an env file or an unset substitution in
@@ -49,12 +50,6 @@ const surroundingsSchema = z
         : withoutTrailingSlash(url);
     }),
     DATABASE_URL: databaseUrl,
-    ARTIFACTS_URL: optionalText.transform((value, ctx) => {
-      if (value === undefined) return 'file:data/artifacts';
-      return /^file:.+$/s.test(value)
-        ? value
-        : refuse(ctx, 'must be file:<path of a folder>, such as file:data/artifacts');
-    }),
     LOG_LEVEL: optionalText.transform((value, ctx) => {
       const level = LOG_LEVELS.find((known) => known === (value ?? 'info'));
       return level ?? refuse(ctx, `must be one of ${LOG_LEVELS.join(', ')}`);
@@ -66,9 +61,63 @@ const surroundingsSchema = z
     port: env.PORT,
     publicUrl: env.PUBLIC_URL,
     databaseUrl: env.DATABASE_URL,
-    artifactsUrl: env.ARTIFACTS_URL,
     logLevel: env.LOG_LEVEL,
   }));
+
+/**
+ * Where large artifacts are kept. The variables of S3 are those of Amazon's own tools, the one for S3 alone before the one for
+ * all services; https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html. They are read for an s3: URL only, as
+ * they may be there for something else.
+ */
+const artifactsSchema = z
+  .object({
+    ARTIFACTS_URL: optionalText.transform((value, ctx) => {
+      if (value === undefined) return 'file:data/artifacts';
+      return /^file:.+$/s.test(value) || parseS3Url(value)
+        ? value
+        : refuse(
+            ctx,
+            'must be file:<path of a folder>, such as file:data/artifacts, or s3://<bucket>/<prefix>',
+          );
+    }),
+    AWS_ENDPOINT_URL_S3: optionalText,
+    AWS_ENDPOINT_URL: optionalText,
+    AWS_REGION: optionalText,
+    AWS_DEFAULT_REGION: optionalText,
+    AWS_ACCESS_KEY_ID: optionalText,
+    AWS_SECRET_ACCESS_KEY: optionalText,
+    AWS_SESSION_TOKEN: optionalText,
+  })
+  .transform((env, ctx): { artifactsUrl: string; s3?: S3Access } => {
+    const artifactsUrl = env.ARTIFACTS_URL;
+    if (!parseS3Url(artifactsUrl)) return { artifactsUrl };
+    const fault = (name: string, message: string) => {
+      ctx.addIssue({ code: 'custom', path: [name], message });
+      return '';
+    };
+    const missing = (name: string) => fault(name, 'is missing; ARTIFACTS_URL names an S3 bucket');
+    const endpointName = env.AWS_ENDPOINT_URL_S3 === undefined ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3';
+    const given = env[endpointName];
+    const endpoint = given === undefined ? undefined : webUrl(given);
+    if (typeof endpoint === 'string') fault(endpointName, `${endpoint}, such as http://minio:9000`);
+    const regionName = env.AWS_REGION === undefined ? 'AWS_DEFAULT_REGION' : 'AWS_REGION';
+    // Stores other than Amazon's call their only region so, or do not look.
+    const region = env[regionName] ?? (given === undefined ? missing('AWS_REGION') : 'us-east-1');
+    if (!/^[a-z0-9-]{0,30}$/.test(region))
+      fault(regionName, 'must be the name of a region, such as eu-central-1');
+    const accessKeyId = env.AWS_ACCESS_KEY_ID ?? missing('AWS_ACCESS_KEY_ID');
+    const secretAccessKey = env.AWS_SECRET_ACCESS_KEY ?? missing('AWS_SECRET_ACCESS_KEY');
+    return {
+      artifactsUrl,
+      s3: {
+        endpoint: endpoint instanceof URL ? withoutTrailingSlash(endpoint) : undefined,
+        region,
+        accessKeyId,
+        secretAccessKey,
+        sessionToken: env.AWS_SESSION_TOKEN,
+      },
+    };
+  });
 
 const MISSING_SECRET = 'is missing; it is the webhook secret set in the GitHub App, and there is no default';
 
@@ -98,7 +147,7 @@ const registrationSchema = z
   })
   .transform((env) => ({ appId: env.APP_ID, webhookSecret: env.WEBHOOK_SECRET, privateKey: env.key }));
 
-type Surroundings = z.infer<typeof surroundingsSchema>;
+type Surroundings = z.infer<typeof surroundingsSchema> & z.infer<typeof artifactsSchema>;
 type Registration = z.infer<typeof registrationSchema>;
 
 /** `setup`: no App is registered yet, so all that can be offered is the page that registers one. */
@@ -107,7 +156,7 @@ export type Config = (Surroundings & { kind: 'setup' }) | (Surroundings & Regist
 export type AppConfig = Extract<Config, { kind: 'app' }>;
 export type SetupConfig = Extract<Config, { kind: 'setup' }>;
 
-export type ConfigResult = { ok: true; config: Config } | { ok: false; faults: string[] };
+export type ConfigResult = Read<Config>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -122,42 +171,56 @@ export function readConfig(
   env: Environment,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
 ): ConfigResult {
-  const surroundings = surroundingsSchema.safeParse(env);
+  const surroundings = readSurroundings(env);
   if (!REGISTRATION_VARIABLES.some((name) => env[name])) {
-    return surroundings.success
-      ? { ok: true, config: { kind: 'setup', ...surroundings.data } }
-      : { ok: false, faults: faultsOf(surroundings.error, 'PRIVATE_KEY') };
+    return surroundings.ok ? { ok: true, config: { kind: 'setup', ...surroundings.config } } : surroundings;
   }
   const [keyVariable, key] = findKey(env, readFile);
   const registration = registrationSchema.safeParse({ ...env, key });
-  if (surroundings.success && registration.success) {
-    return { ok: true, config: { kind: 'app', ...surroundings.data, ...registration.data } };
+  if (surroundings.ok && registration.success) {
+    return { ok: true, config: { kind: 'app', ...surroundings.config, ...registration.data } };
   }
   return {
     ok: false,
-    faults: [registration, surroundings].flatMap((part) =>
-      part.success ? [] : faultsOf(part.error, keyVariable),
-    ),
+    faults: [
+      ...(registration.success ? [] : faultsOf(registration.error, keyVariable)),
+      ...(surroundings.ok ? [] : surroundings.faults),
+    ],
   };
 }
+
+function readSurroundings(env: Environment): Read<Surroundings> {
+  const surroundings = surroundingsSchema.safeParse(env);
+  const artifacts = artifactsSchema.safeParse(env);
+  if (surroundings.success && artifacts.success) {
+    return { ok: true, config: { ...surroundings.data, ...artifacts.data } };
+  }
+  const faults = [surroundings, artifacts].flatMap((part) => (part.success ? [] : faultsOf(part.error)));
+  return { ok: false, faults };
+}
+
+type Read<T> = { ok: true; config: T } | { ok: false; faults: string[] };
 
 const storageSchema = z
   .object({ DATABASE_URL: databaseUrl })
   .transform((env) => ({ databaseUrl: env.DATABASE_URL }));
 
-export type StorageConfigResult =
-  | { ok: true; config: z.infer<typeof storageSchema> }
-  | { ok: false; faults: string[] };
-
 /**
  * Reads only where the database is: what the command line needs beside a running server, on a machine or in a shell
  * that may hold none of the App's secrets.
  */
-export function readStorageConfig(env: Environment): StorageConfigResult {
-  const read = storageSchema.safeParse(env);
-  return read.success
-    ? { ok: true, config: read.data }
-    : { ok: false, faults: faultsOf(read.error, 'PRIVATE_KEY') };
+export function readStorageConfig(env: Environment): Read<z.infer<typeof storageSchema>> {
+  return read(storageSchema, env);
+}
+
+/** Reads only where the large artifacts are. */
+export function readArtifactsConfig(env: Environment): Read<z.infer<typeof artifactsSchema>> {
+  return read(artifactsSchema, env);
+}
+
+function read<T>(schema: z.ZodType<T>, env: Environment): Read<T> {
+  const result = schema.safeParse(env);
+  return result.success ? { ok: true, config: result.data } : { ok: false, faults: faultsOf(result.error) };
 }
 
 const REGISTRATION_VARIABLES = ['APP_ID', 'PRIVATE_KEY', 'PRIVATE_KEY_PATH', 'WEBHOOK_SECRET'] as const;
@@ -216,7 +279,7 @@ function refuse(ctx: z.RefinementCtx, message: string): never {
   return z.NEVER;
 }
 
-function faultsOf(error: z.ZodError, keyVariable: string): string[] {
+function faultsOf(error: z.ZodError, keyVariable = 'PRIVATE_KEY'): string[] {
   return error.issues.map(({ path: [name], message }) => {
     return `${name === 'key' ? keyVariable : String(name)} ${message}`;
   });

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
+import { neverShow } from '../core/redact.ts';
 import type { Blobs } from './blobs.ts';
 import { createFileBlobs } from './files/file-blobs.ts';
 import { redactedBlobs } from './redacted-blobs.ts';
+import { parseS3Url, type S3Access } from './s3/location.ts';
+import { createS3Blobs } from './s3/s3-blobs.ts';
 import { openSqlite, openThrowAwaySqlite } from './sqlite/open.ts';
 import { type Claim, claimToServe, type Holder } from './sqlite/serving.ts';
 import type { Storage } from './storage.ts';
@@ -53,24 +56,32 @@ export async function claimDatabase(
 }
 
 /**
- * Opens the store of large artifacts that `ARTIFACTS_URL` names.
- * @throws CountersignError `blobs.bad_url`, or `blobs.unsupported` for a store of a later version.
+ * Opens the store of large artifacts that `ARTIFACTS_URL` names: `file:folder`, which is made when it does not exist, or
+ * `s3://bucket/prefix`, which is not asked anything yet.
+ * @param s3 how to reach the bucket.
+ * @throws CountersignError `blobs.bad_url`, or `storage.unavailable` for a folder that cannot be made.
  */
-export function openBlobs(artifactsUrl: string): Blobs {
-  if (artifactsUrl.startsWith('s3:')) {
-    throw new CountersignError(
-      'blobs.unsupported',
-      'ARTIFACTS_URL: S3 is not supported by this version of Countersign; use file:folder.',
-    );
+export function openBlobs(artifactsUrl: string, s3?: S3Access): Blobs {
+  const place = parseS3Url(artifactsUrl);
+  if (place && s3) {
+    neverShow('S3 secret access key', s3.secretAccessKey);
+    if (s3.sessionToken !== undefined) neverShow('S3 session token', s3.sessionToken);
+    return redactedBlobs(createS3Blobs(place, s3));
   }
-  const folder = localPath(artifactsUrl, 'file:');
+  const folder = artifactsFolder(artifactsUrl);
   if (folder === undefined) {
     throw new CountersignError(
       'blobs.bad_url',
-      'ARTIFACTS_URL must be file:folder, such as file:data/artifacts or file:/var/lib/countersign/artifacts.',
+      'ARTIFACTS_URL must be file:folder, such as file:data/artifacts or file:/var/lib/countersign/artifacts, or ' +
+        's3://bucket/prefix with the credentials of the bucket.',
     );
   }
   return redactedBlobs(createFileBlobs(folder));
+}
+
+/** The folder that `ARTIFACTS_URL` names, if it names one. */
+export function artifactsFolder(artifactsUrl: string): string | undefined {
+  return localPath(artifactsUrl, 'file:');
 }
 
 function sqlitePath(databaseUrl: string): string {

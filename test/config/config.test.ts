@@ -107,8 +107,8 @@ describe('readConfig', () => {
         "PORT must be a whole number from 0 (any free port) to 65535",
         "PUBLIC_URL must be an http or https URL, such as https://countersign.example.com",
         "DATABASE_URL must be sqlite:<path of a file>, such as sqlite:data/countersign.db",
-        "ARTIFACTS_URL must be file:<path of a folder>, such as file:data/artifacts",
         "LOG_LEVEL must be one of trace, debug, info, warn, error, silent",
+        "ARTIFACTS_URL must be file:<path of a folder>, such as file:data/artifacts, or s3://<bucket>/<prefix>",
       ]
     `);
   });
@@ -154,6 +154,62 @@ describe('readConfig', () => {
   it('says which file of a key could not be read by its variable, not by its path', () => {
     const faults = faultsOf({ ...app, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: '/secret/place' });
     expect(faults).toEqual(['PRIVATE_KEY_PATH names a file that cannot be read (ENOENT)']);
+  });
+
+  describe('with an S3 bucket for artifacts', () => {
+    const s3: Environment = {
+      ...app,
+      ARTIFACTS_URL: 's3://bucket/prefix',
+      AWS_REGION: 'eu-central-1',
+      AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+      AWS_SECRET_ACCESS_KEY: 'a/secret+key',
+    };
+    const amazon = {
+      endpoint: undefined,
+      region: 'eu-central-1',
+      accessKeyId: 'AKIDEXAMPLE',
+      secretAccessKey: 'a/secret+key',
+      sessionToken: undefined,
+    };
+
+    it.each<[string, Environment, object]>([
+      ['Amazon', {}, {}],
+      ['a session token', { AWS_SESSION_TOKEN: 'lent' }, { sessionToken: 'lent' }],
+      ['the older name of the region', { AWS_REGION: '', AWS_DEFAULT_REGION: 'x-1' }, { region: 'x-1' }],
+      [
+        'another store, whose region goes without saying',
+        { AWS_REGION: '', AWS_ENDPOINT_URL: 'http://minio:9000/' },
+        { endpoint: 'http://minio:9000', region: 'us-east-1' },
+      ],
+      [
+        'an address for S3 before that for all services',
+        { AWS_ENDPOINT_URL: 'http://other', AWS_ENDPOINT_URL_S3: 'http://minio:9000' },
+        { endpoint: 'http://minio:9000' },
+      ],
+    ])('reads how to reach it: %s', (_what, change, expected) => {
+      expect(configOf({ ...s3, ...change })).toMatchObject({
+        artifactsUrl: 's3://bucket/prefix',
+        s3: { ...amazon, ...expected },
+      });
+    });
+
+    it('says everything that is missing or wrong, each beginning with its variable', () => {
+      const bare = { ...app, ARTIFACTS_URL: 's3://bucket' };
+      expect(faultsOf(bare)).toEqual([
+        'AWS_REGION is missing; ARTIFACTS_URL names an S3 bucket',
+        'AWS_ACCESS_KEY_ID is missing; ARTIFACTS_URL names an S3 bucket',
+        'AWS_SECRET_ACCESS_KEY is missing; ARTIFACTS_URL names an S3 bucket',
+      ]);
+      expect(faultsOf({ ...s3, AWS_REGION: 'a.b/c', AWS_ENDPOINT_URL_S3: 'minio:9000' })).toEqual([
+        'AWS_ENDPOINT_URL_S3 must be an http or https URL, such as http://minio:9000',
+        'AWS_REGION must be the name of a region, such as eu-central-1',
+      ]);
+    });
+
+    it('leaves alone what is there for other tools while artifacts are files', () => {
+      const config = configOf({ ...app, AWS_ENDPOINT_URL: 'nonsense', AWS_REGION: '!' });
+      expect(config).not.toHaveProperty('s3');
+    });
   });
 
   it('never repeats a value in a fault', () => {

@@ -1,0 +1,50 @@
+/** A bucket and how to reach it; who made it read it from `ARTIFACTS_URL` and the standard AWS variables. */
+export interface S3Access {
+  /** Of a store other than Amazon's, such as MinIO; without a slash at the end. */
+  endpoint: string | undefined;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken: string | undefined;
+}
+
+export interface S3Place {
+  bucket: string;
+  /** What all keys begin with: empty, or with a slash at the end. */
+  prefix: string;
+}
+
+/**
+ * Reads `s3://bucket/prefix`; `undefined` when it is none. Names of buckets as Amazon has them:
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+ */
+export function parseS3Url(url: string): S3Place | undefined {
+  const [, bucket, path] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.-]+)*)\/?$/.exec(url) ?? [];
+  if (bucket === undefined || path === undefined || bucket.includes('..')) return undefined;
+  const parts = path.split('/').filter((part) => part !== '');
+  if (parts.some((part) => part === '.' || part === '..')) return undefined;
+  return { bucket, prefix: parts.map((part) => `${part}/`).join('') };
+}
+
+/**
+ * The address of the bucket, with a slash at the end. Amazon wants the bucket in the host's name; other stores seldom have a
+ * name and certificate for each bucket, and a dot in a bucket's name fits no certificate: for these it is in the path.
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
+ */
+export function bucketUrl(bucket: string, { endpoint, region }: S3Access): string {
+  if (endpoint !== undefined) return `${endpoint}/${bucket}/`;
+  const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  return bucket.includes('.') ? `https://${host}/${bucket}/` : `https://${bucket}.${host}/`;
+}
+
+/** A key in an address: all but the slashes encoded as Amazon's signatures want it (RFC 3986). */
+export function encodeKey(key: string): string {
+  return key
+    .split('/')
+    .map((part) => encodeURIComponent(part).replaceAll(/[!'()*]/g, encodeByte))
+    .join('/');
+}
+
+function encodeByte(char: string): string {
+  return `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+}

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Environment, readStorageConfig } from '../config.ts';
+import { type Environment, readArtifactsConfig, readStorageConfig } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
 import { neverShowSecretsOf } from '../core/redact.ts';
-import { badDatabase } from '../words/cli.ts';
+import { badArtifacts, badDatabase, noArtifacts } from '../words/cli.ts';
 import { Misuse, type Tools } from './context.ts';
 
 /** The composition root of the command line: what its commands are given, each loaded when it is asked for. */
@@ -28,6 +28,17 @@ export function createTools(env: Environment): Tools {
     },
     async backup(url, file) {
       return (await import('./database.ts')).backup(urlOf(url), file);
+    },
+    async blobs() {
+      const read = readArtifactsConfig(env);
+      if (!read.ok) throw new CountersignError('config.invalid', badArtifacts(read.faults));
+      const { artifactsUrl, s3 } = read.config;
+      const { artifactsFolder, openBlobs } = await import('../storage/open.ts');
+      const folder = artifactsFolder(artifactsUrl);
+      if (folder !== undefined && !existsSync(folder)) {
+        throw new CountersignError('cli.no_artifacts', noArtifacts(folder));
+      }
+      return openBlobs(artifactsUrl, s3);
     },
     async enqueuer(storage) {
       const { createEmbeddedQueue } = await import('../queue/embedded.ts');

@@ -2,6 +2,7 @@ import type { ParsedChain } from '../chain/scope.ts';
 import type { Clock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Queue } from '../queue/queue.ts';
+import type { Blobs } from '../storage/blobs.ts';
 import type { Delivery, Storage } from '../storage/storage.ts';
 
 /** Where a command runs and what it is given to work with; tests put in their own. */
@@ -27,6 +28,12 @@ export interface Tools {
   migrate(url: string | undefined): Promise<Migrated>;
   /** Copies the database as it is, of whatever version, to a new file. */
   backup(url: string | undefined, file: string): Promise<{ database: string; bytes: number }>;
+  /**
+   * Opens the store of large artifacts that `ARTIFACTS_URL` names.
+   * @throws CountersignError for bad settings, and for a folder that is not there: an empty one in its place would look as if
+   * every blob were lost.
+   */
+  blobs(): Promise<Blobs>;
   /** A queue that only takes work in: the running app does it. */
   enqueuer(storage: Storage): Promise<Pick<Queue, 'enqueue'>>;
   /** Gives the key under which a delivery was, and is again, queued. */

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { parseDuration } from '../core/duration.ts';
 import { MAX_LISTED } from '../words/cli.ts';
 
 /*
@@ -25,6 +26,13 @@ export function limit(text: string): number {
     throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_LISTED}.`);
   }
   return count;
+}
+
+/** In milliseconds. */
+export function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError('A length of time is written 90d, 12h or 30m.');
+  return ms;
 }
 
 const MAX_VALUE_LENGTH = 1_000;

@@ -2,10 +2,12 @@ import { Command, Option, type OutputConfiguration } from 'commander';
 import { RUN_STATUSES } from '../run/run.ts';
 import { DELIVERY_STATUSES } from '../storage/storage.ts';
 import { MAX_LISTED } from '../words/cli.ts';
+import type { ArtifactCheckOptions } from './artifact-check.ts';
+import type { ArtifactPruneOptions } from './artifact-prune.ts';
 import type { FireOptions } from './chain-fire.ts';
 import type { Answer, Context, DatabaseOption } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
-import { input, limit, pullRequest, repository } from './options.ts';
+import { duration, input, limit, pullRequest, repository } from './options.ts';
 import type { RunListOptions } from './run-list.ts';
 
 /** Gives a command its surroundings and says what came of it. */
@@ -16,7 +18,7 @@ const DEFAULT_LISTED = 20;
 /** The command line's nouns, verbs and options. What each does is in a file of its own, loaded when it is asked for. */
 export function buildProgram(perform: Perform, output: OutputConfiguration = {}): Command {
   const program = new Command('countersign')
-    .description('Looks after the runs, chains and deliveries of a Countersign app.')
+    .description('Looks after the runs, chains, deliveries and artifacts of a Countersign app.')
     .option('--json', 'answer with one JSON document')
     .configureHelp({ showGlobalOptions: true })
     // Before any command is added: each takes over a copy of what is set by then.
@@ -45,6 +47,7 @@ export function buildProgram(perform: Perform, output: OutputConfiguration = {})
   addChain(program, perform);
   addRun(program, perform);
   addDelivery(program, perform);
+  addArtifact(program, perform);
   addDb(program, perform);
   return program;
 }
@@ -166,6 +169,36 @@ function addDelivery(program: Command, perform: Perform): void {
       ),
     );
   example(replay, 'countersign delivery replay 0b989ba4-242f-11e5-81e1-c7b6966d2516');
+}
+
+function addArtifact(program: Command, perform: Perform): void {
+  const artifact = program.command('artifact').description('prune artifacts and check their store');
+
+  const prune = artifact
+    .command('prune')
+    .description('delete the artifacts of runs that have been over for long: their rows and their blobs')
+    .addOption(
+      new Option('--older-than <duration>', 'how long the run has been over, such as 90d')
+        .argParser(duration)
+        .makeOptionMandatory(),
+    )
+    .addOption(new Option('--dry-run', 'only say what would be deleted'))
+    .addOption(databaseOption())
+    .action((options: ArtifactPruneOptions) =>
+      perform(async (context) => (await import('./artifact-prune.ts')).artifactPrune(context, options)),
+    );
+  example(prune, 'countersign artifact prune --older-than 90d --dry-run');
+
+  const check = artifact
+    .command('check')
+    .description('find blobs without rows and rows without blobs')
+    .addOption(new Option('--hashes', 'read every blob too, and find those that are not what was stored'))
+    .addOption(new Option('--repair', 'delete such blobs and such rows'))
+    .addOption(databaseOption())
+    .action((options: ArtifactCheckOptions) =>
+      perform(async (context) => (await import('./artifact-check.ts')).artifactCheck(context, options)),
+    );
+  example(check, 'countersign artifact check --repair');
 }
 
 function addDb(program: Command, perform: Perform): void {

@@ -162,6 +162,13 @@ export interface Artifacts {
   insert(artifact: Artifact): Promise<void>;
   ofRun(runId: string): Promise<Artifact[]>;
   get(id: string): Promise<Artifact | undefined>;
+  /**
+   * Artifacts in the order of their ids, beginning after the given one: of all runs, or of those that were over before a
+   * moment. One pass over the table for however many pages.
+   */
+  page(page: { after: string; limit: number; runOverBefore?: Date }): Promise<Artifact[]>;
+  /** Those that are gone already are no error. */
+  remove(ids: readonly string[]): Promise<void>;
 }
 
 /** What this app remembers of a pull request beyond its runs. */

@@ -121,6 +121,69 @@ export function backedUp(database: string, file: string): string {
   return `Backed up ${plainLine(database)} to ${plainLine(file)}.`;
 }
 
+/** @param faults as the configuration says them, each beginning with the variable's name. */
+export function badArtifacts(faults: readonly string[]): string {
+  return asSentence(faults.join('; '));
+}
+
+export function noArtifacts(folder: string): string {
+  return `There is no folder ${plainLine(folder)} for artifacts; correct ARTIFACTS_URL, or start the app, which makes it.`;
+}
+
+export function pruned(done: { runs: number; artifacts: number; blobs: number; dryRun: boolean }): string {
+  const { runs, artifacts, blobs, dryRun } = done;
+  if (artifacts === 0) return 'There is nothing to prune.';
+  const what = `${plural(artifacts, 'artifact')} of ${plural(runs, 'run')}, ${plural(blobs, 'blob')} among them`;
+  return dryRun ? `Would delete ${what}.` : `Deleted ${what}.`;
+}
+
+/** The most paths of each kind that `artifact check` shows as text. */
+const MAX_PATHS = 20;
+
+/** What `artifact check` found: each fault by its path, then one line that counts. */
+export function artifactsChecked(found: {
+  blobs: number;
+  rows: number;
+  tooYoung: number;
+  blobsWithoutRows: readonly string[];
+  rowsWithoutBlobs: readonly string[];
+  damaged: readonly string[];
+  repaired: boolean;
+}): string {
+  const { blobs, rows, tooYoung, blobsWithoutRows, rowsWithoutBlobs, damaged, repaired } = found;
+  const done = repaired ? ' (deleted)' : '';
+  const lines = [
+    ...some(blobsWithoutRows, (path) => `${path}: a blob without a row${done}`),
+    ...some(rowsWithoutBlobs, (path) => `${path}: a row without a blob${done}`),
+    ...some(damaged, (path) => `${path}: damaged`),
+  ];
+  const faults = [
+    `${plural(blobsWithoutRows.length, 'blob')} without a row`,
+    `${plural(rowsWithoutBlobs.length, 'row')} without a blob`,
+    ...(damaged.length > 0 ? [`${damaged.length} damaged`] : []),
+  ];
+  const young =
+    tooYoung === 0
+      ? ''
+      : ` ${plural(tooYoung, 'new blob')} may still get a row and ${tooYoung === 1 ? 'was' : 'were'} left alone.`;
+  const said = lines.length === 0 ? 'no faults' : listed(faults, 'and');
+  return [
+    ...lines,
+    ...(lines.length === 0 ? [] : ['']),
+    `Checked ${plural(blobs, 'blob')} and ${plural(rows, 'row')}: ${said}.${young}`,
+  ].join('\n');
+}
+
+function some(paths: readonly string[], say: (path: string) => string): string[] {
+  const more = paths.length - MAX_PATHS;
+  const shown = paths.slice(0, MAX_PATHS).map((path) => say(plainLine(path)));
+  return more > 0 ? [...shown, `… and ${more} more; --json lists all.`] : shown;
+}
+
+export const STRANGE_STORE =
+  'Nothing was repaired, because not one blob of this store has a row in this database: DATABASE_URL and ARTIFACTS_URL ' +
+  'hardly belong together. If they do, empty the store by hand.';
+
 export const NO_DEMO =
   'The demo needs a checkout of the repository: clone it, run npm ci, then npm run demo.';
 

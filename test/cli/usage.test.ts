@@ -12,6 +12,7 @@ const noTools: Tools = {
   withDatabase: untouched,
   migrate: untouched,
   backup: untouched,
+  blobs: untouched,
   enqueuer: untouched,
   deliveryKeys: untouched,
   chains: untouched,
@@ -66,6 +67,11 @@ describe('a command line that is not written as it must be', () => {
     [
       'chain fire deploy --repo a/b --pr 1 --input x=1 --input x=2',
       "Option '--input <key=value>' argument 'x=2' is invalid. The input x is given twice.\n",
+    ],
+    ['artifact prune', "Required option '--older-than <duration>' not specified.\n"],
+    [
+      'artifact prune --older-than 3months',
+      "Option '--older-than <duration>' argument '3months' is invalid. A length of time is written 90d, 12h or 30m.\n",
     ],
     [
       'chain fire Deploy! --repo a/b --pr 1',

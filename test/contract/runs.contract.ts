@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Run } from '../../src/run/run.ts';
 import { why } from '../../src/run/why.ts';
 import { type OpenDatabase, useDatabase } from './database.ts';
 import { approval, at, completed, delivery, merged, run, runState, session } from './rows.ts';
@@ -223,6 +224,45 @@ export function runsContract(open: OpenDatabase): void {
       expect(await db.storage.read.artifacts.ofRun('run1')).toEqual([row, structured]);
       expect(await db.storage.read.artifacts.get('art2')).toEqual(structured);
       expect(await db.storage.read.artifacts.get('art9')).toBeUndefined();
+    });
+
+    it('are paged by id, all or those of runs that were over before a moment, and removed', async () => {
+      const over: Partial<Run> = { status: 'completed', reason: completed };
+      await db.storage.transaction(async (tx) => {
+        for (const [id, run] of [
+          ['old', { ...over, finishedAt: at(10) }],
+          ['late', { ...over, finishedAt: at(20) }],
+          ['active', { updatedAt: at(1) }],
+        ] as const) {
+          await tx.runs.insert(runState(id, run));
+          await tx.runs.insertSession(session(`ses-${id}`, `${id}-inv0`));
+          for (const nth of [1, 2]) {
+            await tx.artifacts.insert({
+              id: `art-${nth}-${id}`,
+              runId: id,
+              invocationId: `${id}-inv0`,
+              sessionId: `ses-${id}`,
+              createdAt: at(2),
+              kind: 'log',
+              name: 'a.log',
+              content: null,
+              filePath: `${id}/a.log`,
+            });
+          }
+        }
+      });
+      const ids = async (page: { after: string; limit: number; runOverBefore?: Date }) =>
+        (await db.storage.read.artifacts.page(page)).map(({ id }) => id);
+      expect(await ids({ after: '', limit: 2 })).toEqual(['art-1-active', 'art-1-late']);
+      expect(await ids({ after: 'art-1-late', limit: 2 })).toEqual(['art-1-old', 'art-2-active']);
+      expect(await ids({ after: '', limit: 9, runOverBefore: at(20) })).toEqual(['art-1-old', 'art-2-old']);
+      expect(await ids({ after: 'art-1-old', limit: 9, runOverBefore: at(21) })).toEqual([
+        'art-2-late',
+        'art-2-old',
+      ]);
+      await db.storage.transaction((tx) => tx.artifacts.remove(['art-1-old', 'art-2-old', 'art-9']));
+      expect(await ids({ after: '', limit: 9, runOverBefore: at(20) })).toEqual([]);
+      expect(await db.storage.read.artifacts.ofRun('late')).toHaveLength(2);
     });
   });
 

@@ -1,8 +1,11 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Artifact } from '../../artifact/artifact.ts';
+import { isRunOver, RUN_STATUSES } from '../../run/run.ts';
 import type { Artifacts } from '../storage.ts';
 import { reading, toDate, toText } from './columns.ts';
 import type { ArtifactsTable, Database } from './schema.ts';
+
+const OVER = RUN_STATUSES.filter(isRunOver);
 
 export function artifactsTable(db: Kysely<Database>): Artifacts {
   return {
@@ -37,6 +40,31 @@ export function artifactsTable(db: Kysely<Database>): Artifacts {
     async get(id) {
       const row = await db.selectFrom('artifacts').selectAll().where('id', '=', id).executeTakeFirst();
       return row && artifactOf(row);
+    },
+
+    async page({ after, limit, runOverBefore }) {
+      let query = db.selectFrom('artifacts').selectAll().where('id', '>', after).orderBy('id').limit(limit);
+      if (runOverBefore !== undefined) {
+        // Asked of each artifact in turn: a join might begin at the runs, and read all of them for every page.
+        query = query.where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('chain_runs')
+              .select('chain_runs.id')
+              .whereRef('chain_runs.id', '=', 'artifacts.run_id')
+              .where('chain_runs.status', 'in', OVER)
+              .where(
+                ({ fn, ref }) => fn.coalesce(ref('chain_runs.finished_at'), ref('chain_runs.updated_at')),
+                '<',
+                toText(runOverBefore),
+              ),
+          ),
+        );
+      }
+      return (await query.execute()).map(artifactOf);
+    },
+
+    async remove(ids) {
+      if (ids.length > 0) await db.deleteFrom('artifacts').where('id', 'in', ids).execute();
     },
   };
 }

@@ -1,0 +1,134 @@
+import type { Artifact } from '../artifact/artifact.ts';
+import { CountersignError } from '../core/errors.ts';
+import type { BlobFacts, Blobs } from '../storage/blobs.ts';
+import type { Storage } from '../storage/storage.ts';
+import { artifactsChecked, STRANGE_STORE } from '../words/cli.ts';
+import { artifactPages, forEach } from './artifact-pages.ts';
+import type { Context, DatabaseOption, Said } from './context.ts';
+
+export interface ArtifactCheckOptions extends DatabaseOption {
+  hashes?: true;
+  repair?: true;
+}
+
+/**
+ * A blob is written before its row, and a session whose row cannot be written is done again for up to a day
+ * (delivery/patience.ts), which writes its blobs anew. So a younger blob may still get its row. In milliseconds.
+ */
+const LITTER_AGE_MS = 24 * 3_600_000;
+
+interface Found {
+  blobs: number;
+  rows: number;
+  /** Rows that have their blob. */
+  matched: number;
+  tooYoung: number;
+  blobsWithoutRows: BlobFacts[];
+  rowsWithoutBlobs: Artifact[];
+  damaged: { path: string; message: string }[];
+}
+
+/** Compares the store with the rows, beside a running app too; with `--repair` what has no counterpart is deleted. */
+export function artifactCheck({ clock, tools }: Context, options: ArtifactCheckOptions): Promise<Said> {
+  const { hashes = false, repair = false, database } = options;
+  return tools.withDatabase(database, repair ? 'write' : 'read', async (storage) => {
+    const blobs = await tools.blobs();
+    const youngest = new Date(clock.now().getTime() - LITTER_AGE_MS);
+    const found = await compare(storage, blobs, youngest);
+    if (hashes) found.damaged = await damagedIn(blobs);
+    const toRepair = found.blobsWithoutRows.length + found.rowsWithoutBlobs.length > 0;
+    if (repair && toRepair) {
+      // The wrong database, or the wrong store, looks as if everything were litter.
+      if (found.matched === 0) throw new CountersignError('cli.strange_store', STRANGE_STORE);
+      await mend(storage, blobs, found, youngest);
+    }
+    return said(found, repair && toRepair);
+  });
+}
+
+/** The blobs first, then the rows: a row that comes in between brings a blob that was listed, or is looked for itself. */
+async function compare({ read }: Storage, blobs: Blobs, youngest: Date): Promise<Found> {
+  const unclaimed = new Map<string, BlobFacts>();
+  for await (const facts of blobs.list()) unclaimed.set(facts.path, facts);
+  const found: Found = {
+    blobs: unclaimed.size,
+    rows: 0,
+    matched: 0,
+    tooYoung: 0,
+    blobsWithoutRows: [],
+    rowsWithoutBlobs: [],
+    damaged: [],
+  };
+  for await (const page of artifactPages(read.artifacts)) {
+    const rows = page.filter(({ filePath }) => filePath !== null);
+    found.rows += rows.length;
+    await forEach(rows, async (row) => {
+      const path = row.filePath ?? '';
+      if (unclaimed.delete(path) || (await blobs.has(path))) found.matched += 1;
+      // A prune that runs beside this takes both away.
+      else if (await read.artifacts.get(row.id)) found.rowsWithoutBlobs.push(row);
+    });
+  }
+  found.blobsWithoutRows = [...unclaimed.values()].filter(({ modifiedAt }) => modifiedAt <= youngest);
+  found.tooYoung = unclaimed.size - found.blobsWithoutRows.length;
+  return found;
+}
+
+/** Reads every blob; nothing but another copy could repair what is found. */
+async function damagedIn(blobs: Blobs): Promise<Found['damaged']> {
+  const damaged: Found['damaged'] = [];
+  for await (const { path } of blobs.list()) {
+    try {
+      for await (const _ of (await blobs.open(path)) ?? []);
+    } catch (error) {
+      if (!(error instanceof CountersignError) || error.code !== 'blobs.damaged') throw error;
+      damaged.push({ path, message: error.message });
+    }
+  }
+  return damaged;
+}
+
+async function mend(storage: Storage, blobs: Blobs, found: Found, youngest: Date): Promise<void> {
+  await forEach(found.blobsWithoutRows, async ({ path }) => {
+    const now = await blobs.stat(path);
+    // Put again since it was listed: somebody is about to write its row.
+    if (now && now.modifiedAt <= youngest) await blobs.delete(path);
+  });
+  for (const row of found.rowsWithoutBlobs) {
+    await storage.transaction((tx) => tx.artifacts.remove([row.id]));
+  }
+}
+
+function said(found: Found, repaired: boolean): Said {
+  const { blobs, rows, tooYoung, blobsWithoutRows, rowsWithoutBlobs, damaged } = found;
+  const toRepair = blobsWithoutRows.length + rowsWithoutBlobs.length > 0;
+  return {
+    text: artifactsChecked({
+      blobs,
+      rows,
+      tooYoung,
+      blobsWithoutRows: blobsWithoutRows.map(({ path }) => path),
+      rowsWithoutBlobs: rowsWithoutBlobs.map(({ filePath }) => filePath ?? ''),
+      damaged: damaged.map(({ path }) => path),
+      repaired,
+    }),
+    json: {
+      blobs,
+      rows,
+      too_young: tooYoung,
+      blobs_without_rows: blobsWithoutRows.map(({ path, size, modifiedAt }) => ({
+        path,
+        size,
+        modified_at: modifiedAt.toISOString(),
+      })),
+      rows_without_blobs: rowsWithoutBlobs.map((row) => ({
+        artifact_id: row.id,
+        run_id: row.runId,
+        path: row.filePath,
+      })),
+      damaged,
+      repaired,
+    },
+    failed: damaged.length > 0 || (toRepair && !repaired),
+  };
+}

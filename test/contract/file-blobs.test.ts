@@ -7,6 +7,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -60,6 +61,34 @@ describe('file blobs', () => {
     expect(new TextDecoder().decode(await blobs.get('a'))).toBe('old');
     await blobs.put('a', 'new');
     expect(new TextDecoder().decode(await blobs.get('a'))).toBe('new');
+  });
+
+  it('are put into a folder that is taken away before the blob is in it', async () => {
+    const root = folder();
+    const blobs = openBlobs(`file:${root}`);
+    let taken = 0;
+    for (let times = 0; times < 12; times += 1) {
+      let putting = true;
+      const takeOnce = async () => {
+        while (putting) {
+          const gone = await rmdir(join(root, 'run')).then(
+            () => true,
+            () => false,
+          );
+          if (gone) {
+            taken += 1;
+            return;
+          }
+        }
+      };
+      const taking = takeOnce();
+      await blobs.put('run/a', 'x').finally(() => {
+        putting = false;
+      });
+      await taking;
+      await blobs.delete('run/a');
+    }
+    expect(taken).toBeGreaterThan(0);
   });
 
   it('do not list what is not whole, links, and what no blob can be named', async () => {

@@ -25,6 +25,8 @@ export interface S3Store {
   url: string;
   /** What was asked of it: `GET /artifacts/a`. */
   asked: string[];
+  /** The session tokens that came under a good signature. */
+  tokens: unknown[];
   /** How many objects a list holds at most. */
   pageSize: number;
   fail(...faults: S3Fault[]): void;
@@ -57,6 +59,7 @@ export async function startS3(): Promise<S3Store> {
     if (fault?.kind === 'answers') return refuse(response, fault.status, fault.code, fault.headers);
     const wrong = signatureFault(request, body);
     if (wrong !== undefined) return refuse(response, 403, wrong);
+    store.tokens.push(request.headers['x-amz-security-token']);
     const found = await fetch(
       `${emulator.url}${url}${url.includes('list-type') ? `&max-keys=${store.pageSize}` : ''}`,
       {
@@ -90,6 +93,7 @@ export async function startS3(): Promise<S3Store> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     raw: emulator.url,
     asked: [],
+    tokens: [],
     pageSize: 1_000,
     fail: (...more) => void faults.push(...more),
     async putRaw(key, bytes, headers = {}) {
@@ -138,8 +142,8 @@ function signatureFault({ method, url = '/', headers }: IncomingMessage, body: B
     .sort()
     .join('&');
   const signed = names.split(';');
-  if (!['host', 'x-amz-content-sha256', 'x-amz-date'].every((name) => signed.includes(name)))
-    return 'AccessDenied';
+  const must = ['host', ...Object.keys(headers).filter((name) => name.startsWith('x-amz-'))];
+  if (!must.every((name) => signed.includes(name))) return 'AccessDenied';
   const canonical = [
     method,
     pathname,

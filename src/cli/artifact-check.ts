@@ -12,8 +12,8 @@ export interface ArtifactCheckOptions extends DatabaseOption {
 }
 
 /**
- * A blob is written before its row, and a session whose row cannot be written is done again for up to a day
- * (delivery/patience.ts), which writes its blobs anew. So a younger blob may still get its row. In milliseconds.
+ * A blob is written right before its row, and a session whose row could not be written is done again, which writes its blobs
+ * anew. So a young blob may still get its row; a day is far longer than any attempt takes. In milliseconds.
  */
 const LITTER_AGE_MS = 24 * 3_600_000;
 

@@ -14,7 +14,7 @@ const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   runs: ['load', 'list', 'getSession', 'sessionsOf'],
   approvals: ['ofInvocation', 'ofRun'],
   effects: ['get', 'ofRun', 'list'],
-  artifacts: ['ofRun', 'get'],
+  artifacts: ['ofRun', 'get', 'page'],
   pullRequests: ['get'],
   jobs: ['leaseTokens', 'nextDue', 'countDue'],
   cursors: ['get'],

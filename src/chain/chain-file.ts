@@ -1,4 +1,8 @@
 import { z } from 'zod';
+import { MAX_EXPECTED } from '../artifact/contract.ts';
+import { MIME_TYPES } from '../artifact/mime-type.ts';
+import { ARTIFACT_ID, unfitGlobReason, unfitPathReason } from '../artifact/place.ts';
+import { OUTCOME_KINDS } from '../outcome/outcome.ts';
 import { MAX_RULES, writtenRuleSchema } from '../policy/rule/rule.ts';
 import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
 import { duration, listOrOne } from './shape.ts';
@@ -37,6 +41,39 @@ const retry = z.strictObject({
 });
 
 const rules = z.array(writtenRuleSchema).min(1).max(MAX_RULES);
+/** A text that names files, or says why it cannot. */
+const place = (what: string, unfit: (text: string) => string | undefined) =>
+  z.string().superRefine((text, context) => {
+    const because = unfit(text);
+    if (because !== undefined)
+      context.addIssue({ code: 'custom', message: `this cannot be a ${what}: ${because}` });
+  });
+
+const fileCount = z.int().min(1).max(1_000);
+
+const expected = z.strictObject({
+  id: z
+    .string()
+    .regex(ARTIFACT_ID, { error: 'an artifact id has 1 to 50 letters, digits, "-" and "_"' })
+    .describe("Takes the place of the skill's own entry with this id."),
+  kind: z.enum(['file', 'outcome']).optional().describe('Left out, a file, or several by glob.'),
+  path: place('path', unfitPathReason).optional().describe("A file, relative to the session's own folder."),
+  glob: place('glob', unfitGlobReason).optional().describe('Several files, in the place of a path.'),
+  count: z
+    .union([fileCount, z.strictObject({ min: fileCount, max: fileCount })], {
+      error: 'a count is a whole number from 1 to 1000, or {min: …, max: …} of such numbers',
+    })
+    .optional()
+    .describe('How many files the glob must match.'),
+  outcome: z.enum(OUTCOME_KINDS).optional().describe('With kind: outcome, which one the step must come to.'),
+  required: z.boolean().optional().describe('Left out, true: the step fails when it is missing.'),
+  description: z.string().max(500).optional(),
+  min_size: z.int().min(1).max(1_000_000_000).optional().describe('In bytes.'),
+  mime_type: z.enum(MIME_TYPES).optional().describe("Told by the file's bytes, not by its name."),
+  schema: z.record(z.string(), z.json()).optional().describe('A JSON Schema that the content must fit.'),
+});
+
+const artifacts = z.strictObject({ expected: z.array(expected).min(1).max(MAX_EXPECTED) });
 
 const step = z.strictObject({
   id: z
@@ -72,6 +109,7 @@ const step = z.strictObject({
   requires_approval: z.boolean().optional().describe('Waits for a countersign. gh-merge always needs true.'),
   validate: rules.optional().describe('Rules on the inputs; the step fails before it does anything.'),
   expect: rules.optional().describe('Rules on the outcome; the step fails when one does not hold.'),
+  artifacts: artifacts.optional().describe('What the step must leave behind.'),
 });
 
 /** A chain as people write it in YAML. Rules across keys and steps are in `check.ts`. */
@@ -85,3 +123,5 @@ export const chainFileSchema = z.strictObject({
 });
 
 export type ChainFile = z.infer<typeof chainFileSchema>;
+/** One entry of a step's `artifacts: {expected: […]}`. */
+export type ExpectedInFile = z.infer<typeof expected>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { contractSchema } from '../artifact/contract.ts';
 import { MAX_RULES, writtenRuleSchema } from '../policy/rule/rule.ts';
 
 /** Events a chain may wait for. `pr.opened` also fires on `pr.updated`: the newer run supersedes the older one. */
@@ -59,6 +60,8 @@ const stepSchema = z.strictObject({
   /** Absent in runs that were begun before there were rules, as in steps without any. */
   validate: z.array(writtenRuleSchema).max(MAX_RULES).optional(),
   expect: z.array(writtenRuleSchema).max(MAX_RULES).optional(),
+  /** As written; in a run's definition, what its skill usually produces is folded in. */
+  artifacts: contractSchema.optional(),
 });
 
 /**

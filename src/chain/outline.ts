@@ -23,6 +23,8 @@ export interface StepOutline {
   requiresApproval: Json | undefined;
   validate: Json | undefined;
   expect: Json | undefined;
+  /** The entries of `artifacts: {expected: […]}`, right or wrong. */
+  expected: readonly Json[];
 }
 
 /** The steps of a file; none when there are too many, which is then the one thing to say of them. */
@@ -47,6 +49,7 @@ export function outlineSteps(file: Json | undefined): StepOutline[] {
       requiresApproval: memberOf(step, 'requires_approval'),
       validate: memberOf(step, 'validate'),
       expect: memberOf(step, 'expect'),
+      expected: listOf(memberOf(memberOf(step, 'artifacts'), 'expected')),
     };
   });
 }
@@ -76,6 +79,10 @@ export function memberOf(value: Json | undefined, key: string): Json | undefined
 
 export function isMapping(value: Json | undefined): value is { [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function listOf(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function textOf(value: Json | undefined): string | undefined {

@@ -2,7 +2,9 @@ import type { Fault } from '../core/fault.ts';
 import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
 import { type ChainFile, chainFileSchema } from './chain-file.ts';
 import { checkExpressions, checkGraph, checkSteps, checkTrigger, type Known } from './check.ts';
+import { checkArtifacts } from './check-artifacts.ts';
 import { checkRules } from './check-rules.ts';
+import { toContract } from './expected.ts';
 import { memberOf, outlineSteps, type StepOutline } from './outline.ts';
 import { readYaml } from './positions.ts';
 import { checkShape, inFileOrder } from './shape.ts';
@@ -31,6 +33,7 @@ export function parseChain(
     ...checkGraph(source, steps),
     ...checkExpressions(source, steps),
     ...checkRules(source, steps),
+    ...checkArtifacts(source, steps),
   ];
   if (shape.value === undefined || faults.length > 0) return { ...named, faults: inFileOrder(faults) };
   return { chain: toChain(shape.value, steps), faults: [] };
@@ -62,5 +65,6 @@ function toStep(
     requiresApproval: step?.requires_approval ?? false,
     ...(step?.validate === undefined ? {} : { validate: step.validate }),
     ...(step?.expect === undefined ? {} : { expect: step.expect }),
+    ...(step?.artifacts === undefined ? {} : { artifacts: toContract(step.artifacts.expected) }),
   };
 }

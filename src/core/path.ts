@@ -12,3 +12,19 @@ export function unsafePathReason(path: string): string | undefined {
   }
   return undefined;
 }
+
+/** In bytes; the limit of all common file systems. */
+const LONGEST_NAME = 255;
+
+/** The same for a path on a disk: what a repository may hold and a file system may not, or may read otherwise. */
+export function unsafeFilePathReason(path: string): string | undefined {
+  const unsafe = unsafePathReason(path);
+  if (unsafe !== undefined) return unsafe;
+  if (path.includes('\\')) return 'it has a backslash';
+  // Half a surrogate pair becomes U+FFFD in UTF-8: two paths would be one.
+  if (!path.isWellFormed()) return 'it is not well-formed Unicode';
+  if (path.split('/').some((part) => Buffer.byteLength(part) > LONGEST_NAME)) {
+    return `a part of it is longer than ${LONGEST_NAME} bytes`;
+  }
+  return undefined;
+}

@@ -15,6 +15,7 @@ export const outcomeSchema = z.discriminatedUnion('outcome_kind', [
 ]);
 export type Outcome = z.infer<typeof outcomeSchema>;
 export type OutcomeKind = Outcome['outcome_kind'];
+export const OUTCOME_KINDS = outcomeSchema.options.map(({ shape }) => shape.outcome_kind.value);
 
 /** Everything that an outcome of some kind can say, at its outermost. */
 export const OUTCOME_FIELDS: readonly string[] = [

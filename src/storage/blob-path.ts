@@ -1,11 +1,8 @@
 import { CountersignError } from '../core/errors.ts';
-import { unsafePathReason } from '../core/path.ts';
+import { unsafeFilePathReason } from '../core/path.ts';
 
 /** The folder of a store that is the store's own: no blob may lie there. */
 export const OWN_FOLDER = '.countersign';
-
-/** In bytes; the limit of all common file systems. */
-const LONGEST_NAME = 255;
 
 /**
  * The same paths are refused by every store, so that blobs can be moved from one to another.
@@ -23,20 +20,7 @@ export function isBlobPath(path: string): boolean {
 function blobPathReason(path: string): string | undefined {
   // Some file systems do not tell small letters from capital ones.
   const own = path.split('/')[0]?.toLowerCase() === OWN_FOLDER;
-  return impureReason(path) ?? (own ? `the folder ${OWN_FOLDER} is the store’s own` : undefined);
-}
-
-/** Why no store can hold something at this path; a repository may hold what a store must not, or may read otherwise. */
-export function impureReason(path: string): string | undefined {
-  const unsafe = unsafePathReason(path);
-  if (unsafe !== undefined) return unsafe;
-  if (path.includes('\\')) return 'it has a backslash';
-  // Half a surrogate pair becomes U+FFFD in UTF-8: two paths would be one.
-  if (!path.isWellFormed()) return 'it is not well-formed Unicode';
-  if (path.split('/').some((part) => Buffer.byteLength(part) > LONGEST_NAME)) {
-    return `a part of it is longer than ${LONGEST_NAME} bytes`;
-  }
-  return undefined;
+  return unsafeFilePathReason(path) ?? (own ? `the folder ${OWN_FOLDER} is the store’s own` : undefined);
 }
 
 export function unsafePath(path: string, reason: string): CountersignError {

@@ -1,6 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { impureReason, unsafePath } from '../blob-path.ts';
+import { unsafeFilePathReason } from '../../core/path.ts';
+import { unsafePath } from '../blob-path.ts';
 
 /**
  * The real path of `relative` inside `root`, whether it exists or not. The only way from a name to a file: every link
@@ -11,7 +12,7 @@ import { impureReason, unsafePath } from '../blob-path.ts';
  * @throws CountersignError `blobs.unsafe_path` when the path is not relative and plain, or leads outside.
  */
 export async function safeJoin(root: string, relative: string): Promise<string> {
-  const reason = impureReason(relative);
+  const reason = unsafeFilePathReason(relative);
   if (reason !== undefined) throw unsafePath(relative, reason);
   const realRoot = await realpath(root);
   let path = realRoot;

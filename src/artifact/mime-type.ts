@@ -1,0 +1,58 @@
+/** The types a contract may ask for: those whose bytes tell what they are. A file's name only claims it. */
+export const MIME_TYPES = [
+  'application/gzip',
+  'application/json',
+  'application/pdf',
+  'application/zip',
+  'image/gif',
+  'image/jpeg',
+  'image/png',
+  'text/plain',
+] as const;
+export type MimeType = (typeof MIME_TYPES)[number];
+
+type Magic = Exclude<MimeType, 'application/json' | 'text/plain'>;
+
+/** The first bytes, from the formats' own specifications (RFC 1952, ISO 32000, APPNOTE, GIF89a, JFIF, RFC 2083). */
+const MAGIC: Readonly<Record<Magic, readonly number[]>> = {
+  'application/gzip': [0x1f, 0x8b],
+  'application/pdf': [0x25, 0x50, 0x44, 0x46, 0x2d],
+  'application/zip': [0x50, 0x4b, 0x03, 0x04],
+  'image/gif': [0x47, 0x49, 0x46, 0x38],
+  'image/jpeg': [0xff, 0xd8, 0xff],
+  'image/png': [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
+};
+
+/** Whether the bytes are of the type. JSON is also plain text. */
+export function isOfType(bytes: Uint8Array, type: MimeType): boolean {
+  switch (type) {
+    case 'application/json':
+      return readJson(bytes) !== undefined;
+    case 'text/plain': {
+      const text = readText(bytes);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what no text holds
+      return text !== undefined && !/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text);
+    }
+    default:
+      return MAGIC[type].every((byte, index) => bytes[index] === byte);
+  }
+}
+
+/** The value of a JSON text, in a box, since it may be `null`; `undefined` when it is none. */
+export function readJson(bytes: Uint8Array): { value: unknown } | undefined {
+  const text = readText(bytes);
+  if (text === undefined) return undefined;
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function readText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

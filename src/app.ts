@@ -114,6 +114,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   });
   const engine = createEngine({
     queue,
+    artifactDefaults: registry.artifactDefaultsOf,
     publisher: createPublisher({ outbox, clock, publicUrl: config.publicUrl ?? null }),
     clock,
     ids,

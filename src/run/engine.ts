@@ -1,25 +1,32 @@
 import type { Artifact } from '../artifact/artifact.ts';
+import { type Expected, foldContracts } from '../artifact/contract.ts';
+import { type ProducedFile, type Verification, verify } from '../artifact/verification.ts';
+import type { Step } from '../chain/chain.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Tx } from '../storage/storage.ts';
+import { heldToContract } from './held-to-contract.ts';
 import type { Publisher } from './publish.ts';
 import type { Reason } from './reason.ts';
 import { isRunOver, isStepOver, type Run, type RunState, type Session } from './run.ts';
 import { type Command, nextWake, type SessionResult, type Signal, transition } from './transition.ts';
 
 export interface Engine {
-  /** Stores a new run and starts it, in the caller's transaction. */
+  /**
+   * Stores a new run and starts it, in the caller's transaction. What its steps must leave behind is settled here, once for
+   * the whole run.
+   */
   begin(tx: Tx, state: RunState): Promise<void>;
   /** Applies a signal in the caller's transaction: state, sessions, jobs and what people see change together. */
   signal(tx: Tx, runId: string, signal: Signal): Promise<RunState | undefined>;
   /**
-   * Records what a session came to. Refused (false) when the session is no longer the step's current one: a worker
-   * that was overtaken cannot write.
+   * Records what a session came to, held against its contract, and returns that. Refused (`undefined`) when the session is no
+   * longer the step's current one: a worker that was overtaken cannot write.
    */
-  report(tx: Tx, sessionId: string, report: SessionReport): Promise<boolean>;
+  report(tx: Tx, sessionId: string, report: SessionReport): Promise<SessionResult | undefined>;
   /**
    * Notes why a session under way does not get on, for whoever asks why. GitHub is not told: edits of comments are the
    * last thing a spent limit is for.
@@ -30,6 +37,8 @@ export interface Engine {
 export interface SessionReport {
   result: SessionResult;
   artifacts: Artifact[];
+  /** Those of its files that its contract may ask for; none when left out. */
+  produced?: readonly ProducedFile[];
   /** Approvals that changed, oldest first. */
   approvals: Approval[];
   /** What the run is about is no more: it ends for this reason, whatever the session came to. */
@@ -45,6 +54,8 @@ const GATHER_MS = 250;
 export function createEngine(deps: {
   queue: Queue;
   publisher: Publisher;
+  /** What a step's skill usually leaves behind. */
+  artifactDefaults(step: Step): readonly Expected[];
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -53,7 +64,9 @@ export function createEngine(deps: {
 }): Engine {
   const { queue, publisher, clock, ids, log } = deps;
 
-  async function begin(tx: Tx, state: RunState): Promise<void> {
+  async function begin(tx: Tx, { run, invocations }: RunState): Promise<void> {
+    const definition = foldContracts(run.definition, deps.artifactDefaults);
+    const state = { run: { ...run, definition }, invocations };
     await tx.runs.insert(state);
     log.info(
       {
@@ -72,24 +85,30 @@ export function createEngine(deps: {
     return state && apply(tx, state, what);
   }
 
-  async function report(tx: Tx, sessionId: string, done: SessionReport): Promise<boolean> {
-    const { result, artifacts, approvals } = done;
+  async function report(tx: Tx, sessionId: string, done: SessionReport): Promise<SessionResult | undefined> {
+    const { artifacts, approvals } = done;
     const found = await tx.runs.getSession(sessionId);
-    if (!found) return false;
+    if (!found) return undefined;
     const { session, invocation, runId } = found;
     const isCurrent =
       invocation.sessionId === sessionId &&
       !isStepOver(invocation.status) &&
       (session.status === 'running' || session.status === 'waiting');
-    if (!isCurrent) return false;
+    if (!isCurrent) return undefined;
+    const { result, verification } = heldToContract(
+      done.result,
+      session.contract,
+      done.produced ?? [],
+      clock.now(),
+    );
     for (const artifact of artifacts) await tx.artifacts.insert(artifact);
     for (const approval of approvals) await saveApproval(tx, approval);
-    await tx.runs.saveSession(sessionAfter(session, result));
+    await tx.runs.saveSession({ ...sessionAfter(session, result), verification });
     if (done.endsRun) {
       const status = done.endsRun.code.startsWith('run.aborted.') ? 'aborted' : 'cancelled';
       await signal(tx, runId, { kind: 'end', status, reason: done.endsRun });
     } else await signal(tx, runId, { kind: 'session', sessionId, result });
-    return true;
+    return result;
   }
 
   async function holdUp(tx: Tx, sessionId: string, because: Reason): Promise<void> {
@@ -159,6 +178,8 @@ export function createEngine(deps: {
           attempt: step.attempts,
           status: 'running',
           reason: null,
+          contract: state.run.definition.steps[command.stepIndex]?.artifacts ?? null,
+          verification: null,
           startedAt: clock.now(),
           finishedAt: null,
         };
@@ -183,16 +204,26 @@ export function createEngine(deps: {
         const found = await tx.runs.getSession(command.sessionId);
         const step = state.invocations.find((candidate) => candidate.id === found?.invocation.id);
         if (found) {
+          const verification = afterAbort(found.session);
           await tx.runs.saveSession({
             ...found.session,
             status: step?.status === 'timed_out' ? 'timed_out' : 'cancelled',
             reason: step?.reason ?? null,
+            verification,
             finishedAt: clock.now(),
           });
+          if (step?.sessionId === command.sessionId) {
+            state.invocations[step.stepIndex] = { ...step, verification };
+          }
         }
         deps.onAbort(command.sessionId);
       }
     }
+  }
+
+  /** A file counts once it has a row, and rows are written with a result: whoever is cut short has left nothing behind. */
+  function afterAbort({ contract }: Session): Verification | null {
+    return contract && verify(contract, [], [], clock.now());
   }
 
   function look(tx: Tx, sessionId: string, because: 'time' | 'event', inMs = 0): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Missing } from '../artifact/verification.ts';
 import { MERGE_ACTION } from '../chain/chain.ts';
 import { dependenciesOf } from '../chain/graph.ts';
 import { unreachable } from '../core/errors.ts';
@@ -28,7 +29,7 @@ export function explain(state: RunState, approval: Approval | null): Why {
       : []),
     ...stepsOnTheWay(state)
       .filter((step) => !(stopped && step.status === 'cancelled'))
-      .map((step) => stepWhy(state, step, approval)),
+      .map((step) => withArtifacts(step, stepWhy(state, step, approval))),
     ...spentLimits(state),
   ];
   const status = combined(reasons);
@@ -121,6 +122,26 @@ function stepWhy(state: RunState, step: Invocation, approval: Approval | null): 
     default:
       return unreachable(step.status);
   }
+}
+
+/**
+ * The step's answer with what it should have left behind and did not. What is optional holds nothing up; a step that was cut
+ * short with its run has that for a reason.
+ */
+function withArtifacts({ status, verification }: Invocation, answer: Why): Why {
+  if (verification === null || status === 'cancelled') return answer;
+  const said = (kind: 'required' | 'optional') => (missing: Missing) =>
+    why(
+      kind === 'required' ? 'unmet' : 'met',
+      `${kind === 'required' ? 'expected' : 'optional'} artifact ${missing.id}: ${missing.because}`,
+      [],
+      [missing.path],
+    );
+  const reasons = [
+    ...verification.missing_required.map(said('required')),
+    ...verification.missing_optional.map(said('optional')),
+  ];
+  return { ...answer, reasons: [...answer.reasons, ...atMost(reasons, 'artifact')] };
 }
 
 function outcomeWhy(state: RunState, id: string, outcome: Outcome, asked: Why | null): Why {

@@ -1,3 +1,5 @@
+import type { Contract } from '../artifact/contract.ts';
+import type { Verification } from '../artifact/verification.ts';
 import type { Chain } from '../chain/chain.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { Event } from '../event/event.ts';
@@ -94,6 +96,8 @@ export interface Invocation {
   deadlineAt: Date | null;
   outcome: Outcome | null;
   outcomeArtifactId: string | null;
+  /** What its current or last session left behind, once that is over and when there was a contract; the session's own. */
+  readonly verification: Verification | null;
   startedAt: Date | null;
   finishedAt: Date | null;
 }
@@ -108,6 +112,7 @@ export const NOT_BEGUN = {
   deadlineAt: null,
   outcome: null,
   outcomeArtifactId: null,
+  verification: null,
   startedAt: null,
   finishedAt: null,
 } as const satisfies Partial<Invocation>;
@@ -119,6 +124,10 @@ export interface Session {
   attempt: number;
   status: SessionStatus;
   reason: Reason | null;
+  /** What it must leave behind, as it was when it began; `null` when that is nothing. */
+  readonly contract: Contract | null;
+  /** What it did leave behind; `null` while it is at work, and without a contract. */
+  verification: Verification | null;
   startedAt: Date;
   finishedAt: Date | null;
 }

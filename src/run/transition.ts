@@ -283,7 +283,13 @@ class Transition {
     const evidence = [{ kind: 'step' as const, id: broken.id, label: broken.stepId }];
     if (broken.status === 'timed_out')
       this.endRun('timed_out', reason('run.timed_out.step', summary, evidence));
-    else this.endRun('failed', reason('run.failed.step', summary, evidence));
+    else if (broken.reason?.code === 'step.failed.missing_artifact') {
+      const because = reason('run.failed.missing_artifact', summary, [
+        ...evidence,
+        ...broken.reason.evidence,
+      ]);
+      this.endRun('failed', because);
+    } else this.endRun('failed', reason('run.failed.step', summary, evidence));
   }
 
   private endStep(step: Invocation, status: StepStatus, because: Reason): void {

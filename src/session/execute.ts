@@ -1,4 +1,6 @@
 import type { Artifact } from '../artifact/artifact.ts';
+import { contractSchema } from '../artifact/contract.ts';
+import { isExpected, type ProducedFile } from '../artifact/verification.ts';
 import { renderText, renderWith } from '../chain/template.ts';
 import { canonicalJson } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
@@ -73,6 +75,16 @@ const WAITING_CODES: Readonly<Record<WaitingFor, ReasonCode>> = {
   until: 'step.waiting.retry',
 };
 
+/** Never of a chain that was parsed: the row was written by another hand, and a path in it may lead anywhere. */
+const UNSOUND_CONTRACT: StepResult = {
+  kind: 'failed',
+  reason: reason(
+    'step.failed.error',
+    'the artifact contract of this session is not sound, so it was not begun',
+  ),
+  retryable: false,
+};
+
 export function createExecutor(deps: {
   storage: Storage;
   queue: Queue;
@@ -128,6 +140,8 @@ export function createExecutor(deps: {
   }
 
   async function attempt(context: StepContext): Promise<StepResult> {
+    const { contract } = context.session;
+    if (contract !== null && !contractSchema.safeParse(contract).success) return UNSOUND_CONTRACT;
     try {
       return await registry.handlerOf(context.step).run(context);
     } catch (error) {
@@ -153,6 +167,7 @@ export function createExecutor(deps: {
   async function record(state: RunState, session: Session, result: StepResult): Promise<void> {
     const engine = deps.engine();
     const stored = await storeBlobs(state, session, result);
+    const produced = await readBack(state, session, stored);
     await storage.transaction(async (tx) => {
       const approvals: Approval[] = [];
       if (result.kind === 'waits' && result.replaced) approvals.push(result.replaced);
@@ -161,6 +176,7 @@ export function createExecutor(deps: {
         const accepted = await engine.report(tx, session.id, {
           result: { kind: 'failed', reason: result.reason, retryable: false },
           artifacts: [],
+          produced,
           approvals,
           endsRun: result.reason,
         });
@@ -168,12 +184,15 @@ export function createExecutor(deps: {
         else await lookAtPullRequest(tx, state);
         return;
       }
-      const report = reportOf(state, session, result, stored, approvals);
-      if (!(await engine.report(tx, session.id, report))) {
+      const report = { ...reportOf(state, session, result, stored, approvals), produced };
+      const recorded = await engine.report(tx, session.id, report);
+      if (!recorded) {
         log.info({ session: session.id }, 'a late result was refused');
         return;
       }
-      for (const wish of (result.kind === 'done' && result.wishes) || []) {
+      // A step that did not deliver is not done, and says nothing on GitHub either.
+      const wishes = result.kind === 'done' && recorded.kind === 'done' ? result.wishes : undefined;
+      for (const wish of wishes ?? []) {
         await outbox.wish(tx, wish.key, wish.effect, { runId: state.run.id, at: clock.now() });
       }
     });
@@ -230,6 +249,23 @@ export function createExecutor(deps: {
       });
     }
     return stored;
+  }
+
+  /** What of it the contract asks for, as the store gives it back: what counts is what can be read. */
+  async function readBack(
+    { run }: RunState,
+    { id, contract }: Session,
+    stored: readonly Artifact[],
+  ): Promise<ProducedFile[]> {
+    const folder = `${run.id}/${id}/`;
+    const produced: ProducedFile[] = [];
+    for (const { filePath } of stored) {
+      const path = filePath?.slice(folder.length) ?? '';
+      if (filePath === null || contract === null || !isExpected(contract, path)) continue;
+      const bytes = await blobs.get(filePath);
+      if (bytes) produced.push({ path, bytes });
+    }
+    return produced;
   }
 
   function artifactOf(state: RunState, session: Session) {

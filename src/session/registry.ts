@@ -1,3 +1,4 @@
+import { contractSchema, type Expected } from '../artifact/contract.ts';
 import type { Step } from '../chain/chain.ts';
 import { CountersignError } from '../core/errors.ts';
 import { reason } from '../run/reason.ts';
@@ -13,10 +14,16 @@ export interface Registry {
   readonly actions: string[];
   /** @throws CountersignError when nothing has that name. */
   handlerOf(step: Step): StepHandler;
+  /** What the step's skill or action usually leaves behind; nothing when nothing has that name. */
+  artifactDefaultsOf(step: Step): readonly Expected[];
 }
 
-/** The actions that ship, and the skills given. */
+/**
+ * The actions that ship, and the skills given.
+ * @throws ZodError when a skill's artifact defaults are no sound contract: that is its maker's mistake.
+ */
 export function createRegistry(skillHandlers: readonly StepHandler[]): Registry {
+  for (const { artifactDefaults = [] } of skillHandlers) contractSchema.parse({ expected: artifactDefaults });
   const skills = new Map(skillHandlers.map((handler) => [handler.name, handler]));
   const merge = ghMerge((name) => skills.get(name));
   const actions = new Map([merge, ghComment, ghLabel].map((handler) => [handler.name, handler]));
@@ -36,11 +43,14 @@ export function createRegistry(skillHandlers: readonly StepHandler[]): Registry 
     },
   });
 
+  const named = ({ uses }: Step) => (uses.kind === 'skill' ? skills : actions).get(uses.name);
+
   return {
     skills: [...skills.keys()].sort(),
     actions: [...actions.keys()].sort(),
+    artifactDefaultsOf: (step) => named(step)?.artifactDefaults ?? [],
     handlerOf(step) {
-      const handler = (step.uses.kind === 'skill' ? skills : actions).get(step.uses.name);
+      const handler = named(step);
       if (!handler) {
         throw new CountersignError('step.unknown', `there is no ${step.uses.kind} named ${step.uses.name}`);
       }

@@ -1,3 +1,4 @@
+import type { Expected } from '../artifact/contract.ts';
 import type { Step } from '../chain/chain.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { Json } from '../core/canonical.ts';
@@ -82,6 +83,8 @@ export interface StepContext {
 /** Something a chain's step can name: `skill: <name>` or `action: <name>`. */
 export interface StepHandler {
   readonly name: string;
+  /** What it leaves behind whenever it is done; a chain's step may ask for other or more. */
+  readonly artifactDefaults?: readonly Expected[];
   run(context: StepContext): Promise<StepResult>;
   /**
    * Set when the outcome can change while the head stays the same, as CI's does: reads it again, so that the gate

@@ -100,6 +100,8 @@ export function session(id: string, invocationId: string, over: Partial<Session>
     attempt: 1,
     status: 'running',
     reason: null,
+    contract: null,
+    verification: null,
     startedAt: at(1),
     finishedAt: null,
     ...over,

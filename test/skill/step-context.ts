@@ -28,6 +28,8 @@ export function stepContext(
       attempt: 1,
       status: 'running',
       reason: null,
+      contract: null,
+      verification: null,
       startedAt: at(0),
       finishedAt: null,
     },

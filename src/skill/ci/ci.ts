@@ -17,6 +17,9 @@ const SLOW_POLL_MS = 120_000;
 /** Waits for the checks that other apps and services report on the head, and says what they say together. */
 export const ci: StepHandler = {
   name: 'ci',
+  artifactDefaults: [
+    { kind: 'outcome', id: 'ci-result', outcome: 'ci_result', required: true, source: 'skill' },
+  ],
   async run(context) {
     const judgement = await read(context);
     switch (judgement.kind) {

@@ -5,6 +5,8 @@ import { type ChangedFile, MAX_FILE_BYTES, wantsContent } from './changed-file.t
 import { reviewFiles } from './review.ts';
 import { verdictOf } from './verdict.ts';
 
+/** What the analyzers said, word by word. */
+const LOG = 'analyzers.log';
 const MAX_FILES_READ_AT_ONCE = 6;
 /** 25 times what the largest honest review needs; some analyzers are quadratic, and somebody will make use of it. */
 const REVIEW_TIMEOUT_MS = 3 * 60_000;
@@ -12,6 +14,10 @@ const REVIEW_TIMEOUT_MS = 3 * 60_000;
 /** Reviews what the pull request adds and changes with analyzers that need no model and no key. */
 export const prReview: StepHandler = {
   name: 'pr-review',
+  artifactDefaults: [
+    { kind: 'outcome', id: 'verdict', outcome: 'review_verdict', required: true, source: 'skill' },
+    { kind: 'file', id: 'analyzers-log', path: LOG, required: true, source: 'skill' },
+  ],
   async run(context) {
     const { files } = await context.reader.pullRequestFiles(context.repo, pullRequestOf(context));
     await mustBeOfTheHead(context, files);
@@ -20,7 +26,7 @@ export const prReview: StepHandler = {
     return {
       kind: 'done',
       outcome: verdictOf(report, { headSha: context.state.run.headSha, round: await context.round() }),
-      blobs: [{ kind: 'analyzer_output', name: 'analyzers.log', data: report.log }],
+      blobs: [{ kind: 'analyzer_output', name: LOG, data: report.log }],
     };
   },
 };

@@ -1,4 +1,6 @@
 import type { Insertable, Selectable } from 'kysely';
+import type { Contract } from '../../artifact/contract.ts';
+import { verificationSchema } from '../../artifact/verification.ts';
 import type { Chain } from '../../chain/chain.ts';
 import type { Settings } from '../../chain/settings.ts';
 import { eventSchema } from '../../event/event.ts';
@@ -81,7 +83,11 @@ export function invocationRow(invocation: Invocation): Insertable<InvocationsTab
   };
 }
 
-export function invocationOf(row: Selectable<InvocationsTable>): Invocation {
+/** An invocation with what its current session left behind, which is a column of that session. */
+export type InvocationRow = Selectable<InvocationsTable> &
+  Pick<Selectable<SessionsTable>, 'artifact_verification_json'>;
+
+export function invocationOf(row: InvocationRow): Invocation {
   return reading('invocations', row.id, () => ({
     id: row.id,
     runId: row.run_id,
@@ -95,6 +101,7 @@ export function invocationOf(row: Selectable<InvocationsTable>): Invocation {
     deadlineAt: toDateOrNull(row.deadline_at),
     outcome: fromJsonOrNull(outcomeSchema, row.outcome_json),
     outcomeArtifactId: row.outcome_artifact_id,
+    verification: fromJsonOrNull(verificationSchema, row.artifact_verification_json),
     startedAt: toDateOrNull(row.started_at),
     finishedAt: toDateOrNull(row.finished_at),
   }));
@@ -107,11 +114,14 @@ export function sessionRow(session: Session): Insertable<SessionsTable> {
     attempt: session.attempt,
     status: session.status,
     reason_json: toJsonOrNull(session.reason),
+    artifact_contract_json: toJsonOrNull(session.contract),
+    artifact_verification_json: toJsonOrNull(session.verification),
     started_at: toText(session.startedAt),
     finished_at: toText(session.finishedAt),
   };
 }
 
+/** The contract is read as it is, like a run's definition; the session that is held to it checks it when it begins to work. */
 export function sessionOf(row: Selectable<SessionsTable>): Session {
   return reading('sessions', row.id, () => ({
     id: row.id,
@@ -119,6 +129,9 @@ export function sessionOf(row: Selectable<SessionsTable>): Session {
     attempt: row.attempt,
     status: row.status,
     reason: fromJsonOrNull(reasonSchema, row.reason_json),
+    contract:
+      row.artifact_contract_json === null ? null : (JSON.parse(row.artifact_contract_json) as Contract),
+    verification: fromJsonOrNull(verificationSchema, row.artifact_verification_json),
     startedAt: toDate(row.started_at),
     finishedAt: toDateOrNull(row.finished_at),
   }));

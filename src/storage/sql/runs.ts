@@ -40,12 +40,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
     async load(id) {
       const run = await db.selectFrom('chain_runs').selectAll().where('id', '=', id).executeTakeFirst();
       if (!run) return undefined;
-      const invocations = await db
-        .selectFrom('invocations')
-        .selectAll()
-        .where('run_id', '=', id)
-        .orderBy('step_index')
-        .execute();
+      const invocations = await invocationsIn(db).where('run_id', '=', id).orderBy('step_index').execute();
       return { run: runOf(run), invocations: invocations.map(invocationOf) };
     },
 
@@ -75,10 +70,8 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
     async getSession(id) {
       const session = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();
       if (!session) return undefined;
-      const invocation = await db
-        .selectFrom('invocations')
-        .selectAll()
-        .where('id', '=', session.invocation_id)
+      const invocation = await invocationsIn(db)
+        .where('invocations.id', '=', session.invocation_id)
         .executeTakeFirstOrThrow();
       return {
         session: sessionOf(session),
@@ -94,7 +87,9 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
         .where('id', '=', session.id)
         .executeTakeFirst();
       mustExist(before !== undefined, 'sessions', session.id);
-      await db.updateTable('sessions').set(sessionRow(session)).where('id', '=', session.id).execute();
+      // A contract is what it was when the session began, whatever is said later.
+      const { artifact_contract_json, ...row } = sessionRow(session);
+      await db.updateTable('sessions').set(row).where('id', '=', session.id).execute();
       await recordTransitions(db, [{ kind: 'session', from: before?.status, to: session }], clock.now());
     },
 
@@ -135,6 +130,14 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
       }
     },
   };
+}
+
+function invocationsIn(db: Kysely<Database>) {
+  return db
+    .selectFrom('invocations')
+    .leftJoin('sessions', 'sessions.id', 'invocations.session_id')
+    .selectAll('invocations')
+    .select('sessions.artifact_verification_json');
 }
 
 function matching(db: Kysely<Database>, filter: RunFilter) {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { Contract } from '../artifact/contract.ts';
 import type { Chain } from '../chain/chain.ts';
 import { parseChain } from '../chain/parse.ts';
 import { type ParsedChain, resolveChains, SCOPES, type Scope } from '../chain/scope.ts';
@@ -19,6 +20,8 @@ export interface CheckedFile {
   /** The chain's name, if it is a chain file that says it. */
   chain: string | null;
   faults: readonly Fault[];
+  /** What each of its steps must leave behind, with what its skill usually does; none when it has faults. */
+  contracts: readonly Contract[];
 }
 
 /** A chain name of this place: what is in force under it, or why nothing is. */
@@ -57,7 +60,12 @@ export function chainsHere(cwd: string, known: KnownNames, shipped: readonly Par
  * folder the YAML files directly in it are read.
  * @throws CountersignError for a path that is not there or cannot be read.
  */
-export function checkFiles(cwd: string, paths: readonly string[], known: KnownNames): CheckedFile[] {
+export function checkFiles(
+  cwd: string,
+  paths: readonly string[],
+  known: KnownNames,
+  foldContracts: (chain: Chain) => Chain,
+): CheckedFile[] {
   const files = [
     ...new Set(paths.length === 0 ? ofRepository(cwd, '.') : paths.flatMap((path) => expand(cwd, path))),
   ];
@@ -68,9 +76,11 @@ export function checkFiles(cwd: string, paths: readonly string[], known: KnownNa
   );
   return files.map((file) => {
     const parsed = chains.find((chain) => chain.file === file);
-    if (!parsed) return { file, chain: null, faults: settingsFaults(cwd, file) };
+    if (!parsed) return { file, chain: null, faults: settingsFaults(cwd, file), contracts: [] };
     const faults = clashes.find((broken) => broken.file === file)?.faults ?? parsed.faults;
-    return { file, chain: parsed.chain?.name ?? parsed.name ?? null, faults };
+    const steps = parsed.chain && faults.length === 0 ? foldContracts(parsed.chain).steps : [];
+    const contracts = steps.flatMap(({ artifacts }) => artifacts ?? []);
+    return { file, chain: parsed.chain?.name ?? parsed.name ?? null, faults, contracts };
   });
 }
 

@@ -3,12 +3,18 @@ import { checkFiles } from './chain-files.ts';
 import type { Context, Said } from './context.ts';
 
 export async function chainLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Said> {
-  const { known } = await tools.chains();
-  const files = checkFiles(cwd, paths, known);
+  const { known, foldContracts } = await tools.chains();
+  const files = checkFiles(cwd, paths, known, foldContracts);
   return {
     text: lintText(files),
     json: {
-      files: files.map(({ file, chain, faults }) => ({ file, ok: faults.length === 0, chain, faults })),
+      files: files.map(({ file, chain, faults, contracts }) => ({
+        file,
+        ok: faults.length === 0,
+        chain,
+        faults,
+        expected_artifacts: contracts.flatMap(({ expected }) => expected),
+      })),
     },
     failed: files.some(({ faults }) => faults.length > 0),
   };

@@ -49,14 +49,20 @@ export function createTools(env: Environment): Tools {
       return ({ id, body }) => queueKey(factsOf(JSON.parse(new TextDecoder().decode(body))), id);
     },
     async chains() {
-      const [{ createRegistry }, { SHIPPED_SKILLS }, { shippedChains }] = await Promise.all([
-        import('../session/registry.ts'),
-        import('../skill/shipped.ts'),
-        import('../shipped.ts'),
-      ]);
-      const { skills, actions } = createRegistry(SHIPPED_SKILLS);
+      const [{ foldContracts }, { createRegistry }, { SHIPPED_SKILLS }, { shippedChains }] =
+        await Promise.all([
+          import('../artifact/contract.ts'),
+          import('../session/registry.ts'),
+          import('../skill/shipped.ts'),
+          import('../shipped.ts'),
+        ]);
+      const { skills, actions, artifactDefaultsOf } = createRegistry(SHIPPED_SKILLS);
       const known = { skills, actions };
-      return { known, shipped: shippedChains(known) };
+      return {
+        known,
+        shipped: shippedChains(known),
+        foldContracts: (chain) => foldContracts(chain, artifactDefaultsOf),
+      };
     },
     async serve(url) {
       const { serve } = await import('../serve.ts');

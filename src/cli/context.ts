@@ -1,3 +1,4 @@
+import type { Chain } from '../chain/chain.ts';
 import type { ParsedChain } from '../chain/scope.ts';
 import type { Clock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
@@ -38,7 +39,12 @@ export interface Tools {
   enqueuer(storage: Storage): Promise<Pick<Queue, 'enqueue'>>;
   /** Gives the key under which a delivery was, and is again, queued. */
   deliveryKeys(): Promise<(delivery: Delivery) => string>;
-  chains(): Promise<{ known: KnownNames; shipped: ParsedChain[] }>;
+  chains(): Promise<{
+    known: KnownNames;
+    shipped: ParsedChain[];
+    /** The chain with what its skills usually leave behind, as a run would begin with it. */
+    foldContracts: (chain: Chain) => Chain;
+  }>;
   /** Resolves once the app listens; it then runs until the process is told to stop. */
   serve(url: string | undefined): Promise<{ ok: true } | { ok: false; code: string; message: string }>;
   /** The checkout's demo, when this is a checkout. */

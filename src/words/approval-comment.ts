@@ -3,6 +3,7 @@ import type { ActionResult } from '../outcome/action-result.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { CountersignRules } from '../policy/merge-gate.ts';
 import type { Invocation, RunState } from '../run/run.ts';
+import { artifactsInWords } from './artifacts.ts';
 import { clipBytes, code, htmlComment, inline } from './markdown.ts';
 import { asSentence, capital, listed, plural, short, utc, VERDICT_WORDS } from './pretty.ts';
 import { emoji, severities } from './sentence.ts';
@@ -171,8 +172,11 @@ function grounds(state: RunState): string {
     ),
     ...outcomesOf(state, 'gate_verdict').map((gate) => row(gate.gate_passed, 'Gate', gate.summary)),
   ];
-  if (rows.length === 0) return 'This chain asks before it merges; no review and no CI were part of it.';
-  return rows.slice(0, 20).join('\n');
+  const artifacts = artifactsInWords(state);
+  const left = artifacts === undefined ? [] : [row(artifacts.met, 'Artifacts', artifacts.words)];
+  if (rows.length + left.length === 0)
+    return 'This chain asks before it merges; no review and no CI were part of it.';
+  return [...rows.slice(0, 20), ...left].join('\n');
 }
 
 function row(passed: boolean | null, name: string, words: string): string {

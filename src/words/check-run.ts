@@ -4,6 +4,7 @@ import type { Approval } from '../policy/approval.ts';
 import { explain, plainLine } from '../run/explain.ts';
 import type { RunState } from '../run/run.ts';
 import { annotations, MAX_ANNOTATIONS } from './annotations.ts';
+import { artifactsSection } from './artifacts.ts';
 import { buttonsOf, conclusionOf } from './check-state.ts';
 import { ciMatrix, everyCheck } from './ci-matrix.ts';
 import { fitting } from './fitting.ts';
@@ -74,6 +75,7 @@ function output(
     ...matrices.map(({ matrix }) => matrix.markdown),
     ...outcomesOf(state, 'gate_verdict').map(gateCard),
     `### Steps\n\n${stepsTable(state)}`,
+    ...[artifactsSection(state)].filter((section) => section !== undefined),
     ...annotationNote(reviews.reduce((sum, review) => sum + review.findings.length, 0)),
   ];
   const whereElse = elsewhere(state.run.id, detailsUrl);

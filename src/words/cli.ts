@@ -1,3 +1,4 @@
+import type { Contract } from '../artifact/contract.ts';
 import type { Chain, Step } from '../chain/chain.ts';
 import { topologicalOrder } from '../chain/graph.ts';
 import type { Scope } from '../chain/scope.ts';
@@ -6,6 +7,7 @@ import { type Fault, formatFault, nearest } from '../core/fault.ts';
 import { plainLine } from '../run/explain.ts';
 import type { Run } from '../run/run.ts';
 import type { DeliveryStatus, DeliverySummary } from '../storage/storage.ts';
+import { contractSummary } from './artifacts.ts';
 import { asSentence, listed, plural } from './pretty.ts';
 import { deliveryList, runList, table } from './terminal.ts';
 
@@ -197,18 +199,24 @@ export function unreadableFile(file: string): string {
   return `The file ${plainLine(file)} cannot be read.`;
 }
 
-/** Every fault as `file:line:col: message`, then one line that counts. */
-export function lintText(files: readonly { faults: readonly Fault[] }[]): string {
+/** Every fault as `file:line:col: message`, what the chains without faults must leave behind, then one line that counts. */
+export function lintText(
+  files: readonly { file: string; faults: readonly Fault[]; contracts: readonly Contract[] }[],
+): string {
   if (files.length === 0) return 'Nothing to check: there are no chain files and no settings here.';
   const faults = files.flatMap((file) => file.faults);
-  const checked = `Checked ${plural(files.length, 'file')}`;
-  if (faults.length === 0) return `${checked}: no faults.`;
+  const contracts = files.flatMap(({ file, contracts }) => {
+    const summary = contractSummary(contracts);
+    return summary === undefined ? [] : [`${plainLine(file)}: artifacts: ${summary}`];
+  });
   const faulty = files.filter((file) => file.faults.length > 0).length;
   const where = files.length === 1 ? '' : ` in ${faulty} of them`;
+  const said = [...faults.map((fault) => plainLine(formatFault(fault))), ...contracts];
+  const count = faults.length === 0 ? 'no faults' : `${plural(faults.length, 'fault')}${where}`;
   return [
-    ...faults.map((fault) => plainLine(formatFault(fault))),
-    '',
-    `${checked}: ${plural(faults.length, 'fault')}${where}.`,
+    ...said,
+    ...(said.length === 0 ? [] : ['']),
+    `Checked ${plural(files.length, 'file')}: ${count}.`,
   ].join('\n');
 }
 

@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import type { Artifact } from '../artifact/artifact.ts';
+import { expectedSchema } from '../artifact/contract.ts';
+import { DELIVERIES } from '../artifact/delivery.ts';
+import { verificationSchema } from '../artifact/verification.ts';
 import { outcomeSchema } from '../outcome/outcome.ts';
 import { reasonSchema } from '../run/reason.ts';
 import { RUN_STATUSES, type RunState, STEP_STATUSES } from '../run/run.ts';
 import { type Why, whySchema } from '../run/why.ts';
+import { delivery } from './artifacts.ts';
 
 /**
  * The JSON that the CLI (`--json`) and the API give out. Its shapes are a promise to people's scripts: they are
@@ -20,6 +24,8 @@ export const runJsonSchema = z.strictObject({
   head_sha: z.string(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
+  /** How much of what its steps must leave behind is there; `null` when nothing was asked for, or looked for yet. */
+  delivery: z.enum(DELIVERIES).nullable(),
   steps: z.array(
     z.strictObject({
       /** The step's id in the chain. */
@@ -28,12 +34,16 @@ export const runJsonSchema = z.strictObject({
       status: z.enum(STEP_STATUSES),
       reason: reasonSchema.nullable(),
       outcome: outcomeSchema.nullable(),
+      /** What the step must leave behind, and what it did. */
+      expected_artifacts: z.array(expectedSchema),
+      artifact_verification: verificationSchema.nullable(),
     }),
   ),
 });
 export type RunJson = z.infer<typeof runJsonSchema>;
 
-export function runJson({ run, invocations }: RunState): RunJson {
+export function runJson(state: RunState): RunJson {
+  const { run, invocations } = state;
   return {
     id: run.id,
     chain: run.chain,
@@ -44,12 +54,15 @@ export function runJson({ run, invocations }: RunState): RunJson {
     head_sha: run.headSha,
     created_at: run.createdAt.toISOString(),
     updated_at: run.updatedAt.toISOString(),
+    delivery: delivery(state) ?? null,
     steps: invocations.map((step) => ({
       id: step.stepId,
       index: step.stepIndex,
       status: step.status,
       reason: step.reason,
       outcome: step.outcome,
+      expected_artifacts: run.definition.steps[step.stepIndex]?.artifacts?.expected ?? [],
+      artifact_verification: step.verification,
     })),
   };
 }

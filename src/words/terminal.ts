@@ -3,6 +3,7 @@ import type { Approval } from '../policy/approval.ts';
 import { explain, explainText, plainLine } from '../run/explain.ts';
 import type { Run, RunState } from '../run/run.ts';
 import type { DeliverySummary } from '../storage/storage.ts';
+import { artifactRows, delivery } from './artifacts.ts';
 import { clip, short } from './pretty.ts';
 import { sentence } from './sentence.ts';
 import { standing } from './standing.ts';
@@ -84,9 +85,21 @@ export function runShow(state: RunState, approval: Approval | null, now: Date): 
         step.reason?.summary ?? '',
       ]),
     ),
+    ...artifactsTable(state),
     '',
     explainText(explain(state, approval)),
   ].join('\n');
+}
+
+function artifactsTable(state: RunState): string[] {
+  const rows = artifactRows(state);
+  if (rows.length === 0) return [];
+  const now = delivery(state);
+  return [
+    '',
+    `Expected artifacts${now === undefined ? '' : `: ${now}`}`,
+    table(['STEP', 'EXPECTED', 'NEED', 'PRODUCED'], rows),
+  ];
 }
 
 /** `delivery list`, newest first as given. */

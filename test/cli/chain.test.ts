@@ -46,7 +46,8 @@ it('lint ends with 0 when there are no faults, or no files', async () => {
   const cwd = repository({ 'chains/deploy.yaml': GOOD });
   expect(await chainLint(cwd, 'chains')).toEqual({
     code: 0,
-    stdout: 'Checked 1 file: no faults.\n',
+    stdout:
+      'chains/deploy.yaml: artifacts: 1 expected: 1 required, 0 optional; all paths relative; no id collisions\n\nChecked 1 file: no faults.\n',
     stderr: '',
   });
   expect(await chainLint(cwd)).toMatchObject({
@@ -68,8 +69,17 @@ it('lint gives one JSON document with all files', async () => {
         faults: expect.arrayContaining([
           { file: 'chains/a.yaml', line: 4, column: expect.any(Number), message: expect.any(String) },
         ]),
+        expected_artifacts: [],
       },
-      { file: 'chains/b.yaml', ok: true, chain: 'other', faults: [] },
+      {
+        file: 'chains/b.yaml',
+        ok: true,
+        chain: 'other',
+        faults: [],
+        expected_artifacts: [
+          { kind: 'outcome', id: 'ci-result', outcome: 'ci_result', required: true, source: 'skill' },
+        ],
+      },
     ],
   });
 });

@@ -89,8 +89,10 @@ describe('a chain in words', () => {
 });
 
 describe('lint', () => {
+  const checked = (faults: ReturnType<typeof fault>[]) => ({ file: 'a.yaml', faults, contracts: [] });
+
   it('lists every fault and counts them', () => {
-    const files = [{ faults: [fault(1, 'one'), fault(2, 'two')] }, { faults: [] }];
+    const files = [checked([fault(1, 'one'), fault(2, 'two')]), checked([])];
     expect(lintText(files)).toMatchInlineSnapshot(`
       "a.yaml:1:3: one
       a.yaml:2:3: two
@@ -100,12 +102,12 @@ describe('lint', () => {
   });
 
   it('says that there is nothing wrong, or nothing at all', () => {
-    expect(lintText([{ faults: [] }])).toBe('Checked 1 file: no faults.');
+    expect(lintText([checked([])])).toBe('Checked 1 file: no faults.');
     expect(lintText([])).toBe('Nothing to check: there are no chain files and no settings here.');
   });
 
   it('leaves nothing of a file that a terminal would obey', () => {
-    expect(lintText([{ faults: [fault(1, 'unknown key "\u001b[2J\u202e"')] }])).not.toMatch(
+    expect(lintText([checked([fault(1, 'unknown key "\u001b[2J\u202e"')])])).not.toMatch(
       /(?!\n)[\p{Cf}\p{Cc}]/u,
     );
   });

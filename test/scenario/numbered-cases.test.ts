@@ -88,6 +88,7 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
 
     - ✅ **Review:** approved: no findings
     - ✅ **CI:** the only check passed
+    - ✅ **Artifacts:** 3 of 3 expected artifacts were left behind
 
     #### How to answer
 
@@ -133,7 +134,8 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
     Commit \`<head>\` was squash-merged into \`main\` as \`<merged>\`, countersigned by \`mia\`.
 
     - ✅ **Review:** approved: no findings
-    - ✅ **CI:** the only check passed"
+    - ✅ **CI:** the only check passed
+    - ✅ **Artifacts:** 3 of 3 expected artifacts were left behind"
   `);
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
   expect(readable(harness, ownCheck(harness, headSha).summary ?? '', commits)).toMatchInlineSnapshot(`
@@ -176,7 +178,15 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
     | ✅ | \`review\` | done | No findings in 1 file. | 0 ms |
     | ✅ | \`ci\` | done | the only check passed | 250 ms |
     | ✅ | \`merge\` | done | merged into main as <merged>, countersigned by mia | 15 s |
-    | ⏭️ | \`changes\` | skipped | its condition does not hold: \`{{ steps.review.outcome.verdict == 'REQUEST_CHANGES' }}\` |  |"
+    | ⏭️ | \`changes\` | skipped | its condition does not hold: \`{{ steps.review.outcome.verdict == 'REQUEST_CHANGES' }}\` |  |
+
+    ### Expected artifacts: passed
+
+    | | Step | Expected | Produced |
+    |---|---|---|---|
+    | ✅ | \`review\` | \`outcome review_verdict\` | recorded |
+    | ✅ | \`review\` | \`analyzers.log\` | 278 bytes |
+    | ✅ | \`ci\` | \`outcome ci_result\` | recorded |"
   `);
 });
 
@@ -264,7 +274,15 @@ test('2: a risky change is sent back with its findings on their lines, and no re
     | ❌ | \`review\` | not passed | 3 critical findings in 3 files must be fixed first; 1 medium finding can wait. | 0 ms |
     | ⏭️ | \`ci\` | skipped | its condition does not hold: \`{{ steps[0].outcome.passed }}\` |  |
     | ⏭️ | \`merge\` | skipped | its condition does not hold: \`{{ steps.review.outcome.passed and steps.ci.outcome.passed }}\` |  |
-    | ✅ | \`changes\` | done | commented on #&#8203;1 | 0 ms |"
+    | ✅ | \`changes\` | done | commented on #&#8203;1 | 0 ms |
+
+    ### Expected artifacts: passed
+
+    | | Step | Expected | Produced |
+    |---|---|---|---|
+    | ✅ | \`review\` | \`outcome review_verdict\` | recorded |
+    | ✅ | \`review\` | \`analyzers.log\` | 724 bytes |
+    | ⏭️ | \`ci\` | \`outcome ci_result\` | the step was skipped |"
   `);
   expect(JSON.stringify([check, github.comments(REPO, number)])).not.toContain('wWPw5k4aXcaT4fNP0Uc');
 

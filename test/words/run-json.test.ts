@@ -31,6 +31,7 @@ describe('the public JSON', () => {
       'head_sha',
       'created_at',
       'updated_at',
+      'delivery',
       'steps',
     ]);
     expect(state && Object.keys(runJson(state).steps[0] ?? {})).toEqual([
@@ -39,6 +40,8 @@ describe('the public JSON', () => {
       'status',
       'reason',
       'outcome',
+      'expected_artifacts',
+      'artifact_verification',
     ]);
   });
 

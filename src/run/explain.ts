@@ -126,10 +126,11 @@ function stepWhy(state: RunState, step: Invocation, approval: Approval | null): 
 
 /**
  * The step's answer with what it should have left behind and did not. What is optional holds nothing up; a step that was cut
- * short with its run has that for a reason.
+ * short with its run has that for a reason, and one that failed for what is missing says so itself.
  */
-function withArtifacts({ status, verification }: Invocation, answer: Why): Why {
-  if (verification === null || status === 'cancelled') return answer;
+function withArtifacts({ status, reason, verification }: Invocation, answer: Why): Why {
+  const isSaid = reason?.code === 'step.failed.missing_artifact';
+  if (verification === null || status === 'cancelled' || isSaid) return answer;
   const said = (kind: 'required' | 'optional') => (missing: Missing) =>
     why(
       kind === 'required' ? 'unmet' : 'met',

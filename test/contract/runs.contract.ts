@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { verify } from '../../src/artifact/verification.ts';
 import type { Run } from '../../src/run/run.ts';
 import { why } from '../../src/run/why.ts';
 import { type OpenDatabase, useDatabase } from './database.ts';
@@ -57,6 +58,25 @@ export function runsContract(open: OpenDatabase): void {
         });
       });
       expect(await db.storage.read.runs.load('run1')).toEqual(state);
+    });
+
+    it('know what their steps’ sessions left behind, held to the contract that each began with', async () => {
+      const state = runState('run1');
+      const entry = { kind: 'file', id: 'log', path: 'a.log', required: true, source: 'step' } as const;
+      const contract = { expected: [entry] };
+      const verification = verify(contract, [], [], at(3));
+      await db.storage.transaction(async (tx) => {
+        await tx.runs.insert(state);
+        const begun = session('ses1', 'run1-inv0', { contract });
+        await tx.runs.insertSession(begun);
+        Object.assign(state.invocations[0] ?? {}, { sessionId: 'ses1' });
+        await tx.runs.save(state);
+        await tx.runs.saveSession({ ...begun, contract: null, verification });
+      });
+      expect((await db.storage.read.runs.load('run1'))?.invocations.map((step) => step.verification)).toEqual(
+        [verification, null],
+      );
+      expect(await db.storage.read.runs.sessionsOf('run1')).toMatchObject([{ contract, verification }]);
     });
 
     it('cannot point at a session that does not exist', async () => {

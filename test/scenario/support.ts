@@ -164,7 +164,7 @@ export function headline({ body }: SeenComment): string {
   return /^(?:###\s*|\*\*)(.+?)\**$/m.exec(body)?.[1] ?? '';
 }
 
-/** A text as a snapshot can hold it: commits by name, without ports and the versions of analyzers. */
+/** A text as a snapshot can hold it: commits by name, without ports, the versions of analyzers and sizes of logs, which hold times. */
 export function readable({ github }: Harness, text: string, commits: Record<string, string> = {}): string {
   const named = Object.entries(commits).reduce(
     (so, [name, sha]) => so.replaceAll(sha, `<${name}>`).replaceAll(sha.slice(0, 7), `<${name}>`),
@@ -172,5 +172,6 @@ export function readable({ github }: Harness, text: string, commits: Record<stri
   );
   return named
     .replaceAll(github.url, 'https://github.test')
-    .replaceAll(/ \d+\.\d+\.\d+(?=[,.])/g, ' <version>');
+    .replaceAll(/ \d+\.\d+\.\d+(?=[,.])/g, ' <version>')
+    .replaceAll(/\d+(\.\d+)? (bytes|KB)(?= \|)/g, '<size>');
 }

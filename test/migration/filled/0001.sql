@@ -39,7 +39,7 @@ INSERT INTO invocations (id, run_id, step_index, step_id, status, reason_json, a
   ('inv_3', 'run_2', 0, 'ci', 'pending', NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO sessions (id, invocation_id, attempt, status, reason_json, started_at, finished_at,
     artifact_contract_json, artifact_verification_json) VALUES
-  ('ses_1', 'inv_1', 1, 'completed', '{"code":"step.completed","summary":"It is done.","evidence":[{"kind":"person","id":"mira","label":"Mira"}]}', '2026-01-05T12:00:02.000Z', '2026-01-05T12:00:04.000Z', NULL, NULL),
+  ('ses_1', 'inv_1', 1, 'completed', '{"code":"step.completed","summary":"It is done.","evidence":[{"kind":"person","id":"mira","label":"Mira"}]}', '2026-01-05T12:00:02.000Z', '2026-01-05T12:00:04.000Z', '{"expected":[{"id":"verdict","kind":"outcome","outcome":"action_result","required":true,"source":"skill"}]}', '{"status":"passed","checked_at":"2026-01-05T12:00:04.000Z","missing_required":[],"missing_optional":[],"produced":[]}'),
   ('ses_2', 'inv_2', 1, 'waiting', NULL, '2026-01-05T12:00:04.000Z', NULL, NULL, NULL);
 INSERT INTO artifacts (id, run_id, invocation_id, session_id, created_at, kind, name, content, file_path) VALUES
   ('art_1', 'run_1', 'inv_1', 'ses_1', '2026-01-05T12:00:04.000Z', 'action_result', 'outcome',

@@ -76,13 +76,11 @@ function describeShortForm(): void {
     expectSameEnd(withoutReview, undisturbed, [
       [around('after', CHECK_RUN)],
       [around('after', COMMENT)],
-      [around('before', MERGE)],
       [around('after', MERGE)],
     ]);
     expectSameEndAtWrites(withoutReview, undisturbed, [
       { when: 'after', what: 'records the delivery', writes: /deliveries\.record/ },
       { when: 'after', what: 'begins the run', writes: /runs\.insert\b/ },
-      { when: 'after', what: 'marks the first effect as begun', writes: /^effects\.saveProgress$/ },
     ]);
   });
 
@@ -94,7 +92,6 @@ function describeShortForm(): void {
   describe('commands in a comment, and a button', () => {
     const undisturbed = once(() => inTurn(() => play(commands)));
     expectSameEndAtWrites(commands, undisturbed, [
-      { when: 'after', what: 'answers the commands', writes: /^effects\.wish.*jobs\.insert$/, nth: 2 },
       { when: 'after', what: 'begins the fired run', writes: /runs\.insert\b/, nth: 2 },
       {
         when: 'after',

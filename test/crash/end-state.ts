@@ -135,6 +135,9 @@ export function timeless(text: string): string {
       .replaceAll(/\b\d\d:\d\d(:\d\d)?\b/g, 'moment')
       .replaceAll(/(_ms\\?":)[\d.]+/g, '$10')
       .replaceAll(/\b[\d.]+ (ms|s|min)\b/g, 'while')
+      // The analyzers' log holds times, so it is not always as long.
+      .replaceAll(/\b[\d.]+ (bytes|KB)\b/g, 'size')
+      .replaceAll(/("size\\?":)\d+/g, '$10')
       .replaceAll(/\/(runs|check-runs|comments?)\/\d+/g, '/$1/number')
       .replaceAll(/#issuecomment-\d+/g, '#issuecomment-number')
       // The link to a check run is there when that was made before the words were: a matter of the moment.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GitHubStandIn } from '../test/support/github/stand-in.ts';
 import type { Teller } from './tell.ts';
-import { viewer } from './watch.ts';
+import { until, viewer } from './watch.ts';
 import { CLEAN, COUNTED, PEOPLE, REPO, RISKY, RISKY_LINES, ROUNDED, ROUNDED_AGAIN } from './world.ts';
 
 /** What must be true of a pull request at the end; read back from GitHub's API and from the database. */
@@ -71,8 +71,10 @@ export async function riskyChange({ github, tell }: Stage): Promise<Expected> {
       throw new Error(`no annotation for ${what} at ${place}; there are ${places}`);
     await tell.seen(2, `${what} is annotated at ${place}`);
   }
-  const said = github.comments(REPO, number).find((comment) => comment.author === github.app.botLogin);
-  if (!said) throw new Error('the app has not said anything on the pull request');
+  // A comment comes some seconds after the check run: it should have something to say.
+  const said = await until('a comment of the app', () =>
+    github.comments(REPO, number).find((comment) => comment.author === github.app.botLogin),
+  );
   await github.react(REPO, said.id, PEOPLE.author, 'rocket');
   await github.react(REPO, said.id, PEOPLE.outsider, '+1');
   await tell.person(2, `${PEOPLE.author} (author) and ${PEOPLE.outsider} (outsider) react all the same`);

@@ -25,4 +25,4 @@ test(`${CHAOS.pullRequests} pull requests end right, and every effect is there o
   const { wrong, ...figures } = await runChaos(CHAOS);
   process.stdout.write(`chaos: ${JSON.stringify(figures)}\n`);
   expect(wrong).toEqual([]);
-}, 3_600_000);
+}, 14_400_000);

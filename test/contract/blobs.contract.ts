@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { BlobFacts, Blobs } from '../../src/storage/blobs.ts';
 
@@ -83,7 +83,7 @@ export function blobsContract(open: () => BlobStore): void {
   });
 
   it('gives a large blob piece by piece', async () => {
-    const bytes = randomBytes(600_000);
+    const bytes = manyBytes(600_000);
     await blobs.put('large', bytes);
     const pieces = await piecesOf(await blobs.open('large'));
     expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
@@ -146,7 +146,7 @@ export function blobsContract(open: () => BlobStore): void {
     expect(await pathsListed()).toEqual([]);
   });
 
-  const whole = randomBytes(100_000);
+  const whole = manyBytes(100_000);
   it.each([
     ['cut short', whole.subarray(0, 70_000)],
     ['empty', new Uint8Array()],
@@ -217,4 +217,9 @@ export function blobsContract(open: () => BlobStore): void {
       await expect(blobs.delete(path)).rejects.toMatchObject(refused);
     });
   });
+}
+
+/** Not random: of so many random bytes some look like a secret now and then, and are hidden. */
+function manyBytes(size: number): Buffer {
+  return Buffer.from(Array.from({ length: size }, (_, index) => (index * 31) % 251));
 }

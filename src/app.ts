@@ -11,7 +11,6 @@ import { neverShow } from './core/redact.ts';
 import { createEventJobs } from './delivery/event-jobs.ts';
 import { createIntake } from './delivery/intake.ts';
 import { createProcessor } from './delivery/process.ts';
-import { mergeOnce } from './effect/merge.ts';
 import { createOutbox } from './effect/outbox.ts';
 import { createPace } from './effect/pace.ts';
 import { createPerformer } from './effect/perform.ts';
@@ -27,6 +26,8 @@ import { createConfigurationLoader } from './run/configuration.ts';
 import { createEngine, type Engine } from './run/engine.ts';
 import { onEvent } from './run/on-event.ts';
 import { createPublisher } from './run/publish.ts';
+import { createSessionArtifacts } from './session/artifacts.ts';
+import { createContextOf } from './session/context.ts';
 import { createExecutor } from './session/execute.ts';
 import { createRegistry } from './session/registry.ts';
 import { shippedChains } from './shipped.ts';
@@ -100,16 +101,12 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const executor = createExecutor({
     storage,
     queue,
-    blobs,
-    github,
+    artifacts: createSessionArtifacts({ blobs, clock, ids }),
+    contextOf: createContextOf({ storage, github, configuration, clock, ids }),
     outbox,
     engine: (): Engine => engine,
     registry,
-    configuration,
-    mergeOnce: (installationId, sessionId) =>
-      mergeOnce({ storage, github, clock, ids }, installationId, sessionId),
     clock,
-    ids,
     log,
   });
   const engine = createEngine({

@@ -1,22 +1,14 @@
 import type { Artifact } from '../artifact/artifact.ts';
 import { contractSchema } from '../artifact/contract.ts';
-import { isExpected, type ProducedFile } from '../artifact/verification.ts';
-import { renderText, renderWith } from '../chain/template.ts';
-import { canonicalJson } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import { CountersignError, messageOf } from '../core/errors.ts';
-import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
-import { confirmMerge, type MergeOnce, mergeKey } from '../effect/merge.ts';
 import type { Outbox } from '../effect/outbox.ts';
 import type { EventOf } from '../event/event.ts';
-import { type GitHub, GitHubError, type Urgency } from '../github/github.ts';
+import { GitHubError } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
 import { eventJob, type JobResult, type Queue } from '../queue/queue.ts';
-import type { ConfigurationLoader } from '../run/configuration.ts';
-import { conditionContext } from '../run/context.ts';
 import type { Engine, SessionReport } from '../run/engine.ts';
-import { approvalKey } from '../run/publish.ts';
 import { type ReasonCode, reason } from '../run/reason.ts';
 import {
   type Invocation,
@@ -28,9 +20,10 @@ import {
   waitingFor,
 } from '../run/run.ts';
 import type { SessionResult } from '../run/transition.ts';
-import type { Blobs } from '../storage/blobs.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
 import { limitIsSpent } from '../words/rate-limit.ts';
+import type { SessionArtifacts } from './artifacts.ts';
+import type { ContextOf } from './context.ts';
 import type { Registry } from './registry.ts';
 import type { StepContext, StepResult } from './step.ts';
 
@@ -50,15 +43,6 @@ const SHUT_OUT = 'GitHub refuses this app: it was removed or suspended, or lost 
 
 function isShutOut(error: unknown): boolean {
   return error instanceof GitHubError && error.kind === 'forbidden';
-}
-
-/**
- * A look for a countersign is never `background`: a reaction is told by no event, so nothing but the look would find it;
- * and while nothing changes, it costs nothing of the hour.
- */
-function urgencyOf({ status }: Invocation, because: 'time' | 'event'): Urgency {
-  if (status === 'waiting_approval') return because === 'event' ? 'person' : 'run';
-  return because === 'event' ? 'run' : 'background';
 }
 
 /** A full disk, or another worker that took over: the queue's to deal with, and no verdict on the step. */
@@ -88,18 +72,15 @@ const UNSOUND_CONTRACT: StepResult = {
 export function createExecutor(deps: {
   storage: Storage;
   queue: Queue;
-  blobs: Blobs;
-  github: GitHub;
+  artifacts: SessionArtifacts;
+  contextOf: ContextOf;
   outbox: Outbox;
   engine: () => Engine;
   registry: Registry;
-  configuration: Pick<ConfigurationLoader, 'atBranch'>;
-  mergeOnce: (installationId: number, sessionId: string) => MergeOnce;
   clock: Clock;
-  ids: Ids;
   log: Log;
 }): Executor {
-  const { storage, queue, blobs, github, outbox, registry, clock, ids, log } = deps;
+  const { storage, queue, artifacts, contextOf, outbox, registry, clock, log } = deps;
   const underWay = new Map<string, AbortController>();
 
   async function execute(
@@ -166,8 +147,8 @@ export function createExecutor(deps: {
 
   async function record(state: RunState, session: Session, result: StepResult): Promise<void> {
     const engine = deps.engine();
-    const stored = await storeBlobs(state, session, result);
-    const produced = await readBack(state, session, stored);
+    const stored = await artifacts.store(state.run, session, result);
+    const produced = await artifacts.readBack(state.run, session, stored);
     await storage.transaction(async (tx) => {
       const approvals: Approval[] = [];
       if (result.kind === 'waits' && result.replaced) approvals.push(result.replaced);
@@ -219,132 +200,12 @@ export function createExecutor(deps: {
     approvals: Approval[],
   ): SessionReport {
     if (result.kind !== 'done') return { result, artifacts: stored, approvals };
-    const artifact: Artifact = {
-      ...artifactOf(state, session),
-      kind: result.outcome.outcome_kind,
-      name: result.outcome.outcome_kind,
-      content: canonicalJson(result.outcome),
-      filePath: null,
-    };
+    const artifact = artifacts.ofOutcome(state.run, session, result.outcome);
     return {
       result: { kind: 'done', outcome: result.outcome, artifactId: artifact.id },
       artifacts: [...stored, artifact],
       approvals,
     };
-  }
-
-  /** Blobs are written before the transaction: a blob without a row is litter, a row without a blob is a loss. */
-  async function storeBlobs(state: RunState, session: Session, result: StepResult): Promise<Artifact[]> {
-    const wanted = (result.kind === 'done' || result.kind === 'failed') && result.blobs ? result.blobs : [];
-    const stored: Artifact[] = [];
-    for (const blob of wanted) {
-      const path = `${state.run.id}/${session.id}/${blob.name}`;
-      await blobs.put(path, blob.data);
-      stored.push({
-        ...artifactOf(state, session),
-        kind: blob.kind,
-        name: blob.name,
-        content: null,
-        filePath: path,
-      });
-    }
-    return stored;
-  }
-
-  /** What of it the contract asks for, as the store gives it back: what counts is what can be read. */
-  async function readBack(
-    { run }: RunState,
-    { id, contract }: Session,
-    stored: readonly Artifact[],
-  ): Promise<ProducedFile[]> {
-    const folder = `${run.id}/${id}/`;
-    const produced: ProducedFile[] = [];
-    for (const { filePath } of stored) {
-      const path = filePath?.slice(folder.length) ?? '';
-      if (filePath === null || contract === null || !isExpected(contract, path)) continue;
-      const bytes = await blobs.get(filePath);
-      if (bytes) produced.push({ path, bytes });
-    }
-    return produced;
-  }
-
-  function artifactOf(state: RunState, session: Session) {
-    return {
-      id: ids.next('art'),
-      runId: state.run.id,
-      invocationId: session.invocationId,
-      sessionId: session.id,
-      createdAt: clock.now(),
-    };
-  }
-
-  async function contextOf(
-    state: RunState,
-    session: Session,
-    because: 'time' | 'event',
-    signal: AbortSignal,
-  ): Promise<StepContext> {
-    const { run } = state;
-    const invocation = state.invocations.find((candidate) => candidate.id === session.invocationId);
-    const step = invocation && run.definition.steps[invocation.stepIndex];
-    if (!invocation || !step) throw new Error(`session ${session.id} belongs to no step of run ${run.id}`);
-    return {
-      state,
-      step,
-      invocation,
-      session,
-      inputs: renderWith(step.with, conditionContext(state)),
-      text(input, encode) {
-        const source = step.with[input];
-        return typeof source === 'string' ? renderText(source, conditionContext(state), encode) : undefined;
-      },
-      repo: repoOf(run),
-      reader: github.reader(run.installationId, urgencyOf(invocation, because)),
-      urgentReader: github.reader(run.installationId, 'person'),
-      appId: github.appId,
-      clock,
-      signal,
-      because,
-      round: () => roundOf(state),
-      newId: (prefix) => ids.next(prefix),
-      approval: await storage.read.approvals.ofInvocation(invocation.id),
-      timesAsked: (await storage.read.approvals.ofRun(run.id)).length,
-      async approvalComment(approvalId) {
-        const row = await storage.read.effects.get(approvalKey(approvalId));
-        if (row?.status === 'failed' && row.githubId === null)
-          return { refused: row.error ?? 'no reason given' };
-        const bodyHash = row?.progress.body_hash;
-        return row?.githubId && bodyHash
-          ? { githubId: row.githubId, bodyHash, beingWritten: row.status === 'pending' }
-          : undefined;
-      },
-      async settingsNow() {
-        const now = await deps.configuration.atBranch(run.installationId, repoOf(run), run.baseRef);
-        return now?.broken.some(({ chain }) => chain === undefined) ? undefined : now?.settings;
-      },
-      async mergeWasBegun() {
-        return (await storage.read.effects.get(mergeKey(run.id, run.headSha)))?.begun ?? false;
-      },
-      confirmMerge: (sha) => confirmMerge({ storage, clock }, mergeKey(run.id, run.headSha), sha),
-      async pausedBy() {
-        if (run.pullRequest === null) return null;
-        return (await storage.read.pullRequests.get(run.repositoryId, run.pullRequest))?.pausedBy ?? null;
-      },
-      merge: deps.mergeOnce(run.installationId, session.id),
-    };
-  }
-
-  /** Which head of the pull request this is for the chain, from 1. */
-  async function roundOf({ run }: RunState): Promise<number> {
-    if (run.pullRequest === null) return 1;
-    const runs = await storage.read.runs.list({
-      repositoryId: run.repositoryId,
-      pullRequest: run.pullRequest,
-      chain: run.chain,
-      limit: 1_000,
-    });
-    const earlier = runs.filter((other) => other.createdAt <= run.createdAt).map((other) => other.headSha);
-    return Math.max(1, new Set(earlier).size);
   }
 
   /** A step that only waits can wait for GitHub to come back, too: an outage voids no question to the maintainers. */

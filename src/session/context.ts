@@ -1,0 +1,104 @@
+import { renderText, renderWith } from '../chain/template.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Ids } from '../core/ids.ts';
+import { confirmMerge, mergeKey, mergeOnce } from '../effect/merge.ts';
+import type { GitHub, Urgency } from '../github/github.ts';
+import type { ConfigurationLoader } from '../run/configuration.ts';
+import { conditionContext } from '../run/context.ts';
+import { approvalKey } from '../run/publish.ts';
+import { type Invocation, type RunState, repoOf, type Session } from '../run/run.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { StepContext } from './step.ts';
+
+/** Gathers what one look of a session may know and use. */
+export type ContextOf = (
+  state: RunState,
+  session: Session,
+  because: 'time' | 'event',
+  signal: AbortSignal,
+) => Promise<StepContext>;
+
+export interface ContextDeps {
+  storage: Storage;
+  github: GitHub;
+  configuration: Pick<ConfigurationLoader, 'atBranch'>;
+  clock: Clock;
+  ids: Ids;
+}
+
+export function createContextOf(deps: ContextDeps): ContextOf {
+  const { storage, github, clock, ids } = deps;
+
+  return async (state, session, because, signal) => {
+    const { run } = state;
+    const invocation = state.invocations.find((candidate) => candidate.id === session.invocationId);
+    const step = invocation && run.definition.steps[invocation.stepIndex];
+    if (!invocation || !step) throw new Error(`session ${session.id} belongs to no step of run ${run.id}`);
+    return {
+      state,
+      step,
+      invocation,
+      session,
+      inputs: renderWith(step.with, conditionContext(state)),
+      text(input, encode) {
+        const source = step.with[input];
+        return typeof source === 'string' ? renderText(source, conditionContext(state), encode) : undefined;
+      },
+      repo: repoOf(run),
+      reader: github.reader(run.installationId, urgencyOf(invocation, because)),
+      urgentReader: github.reader(run.installationId, 'person'),
+      appId: github.appId,
+      clock,
+      signal,
+      because,
+      round: () => roundOf(storage, state),
+      newId: (prefix) => ids.next(prefix),
+      approval: await storage.read.approvals.ofInvocation(invocation.id),
+      timesAsked: (await storage.read.approvals.ofRun(run.id)).length,
+      async approvalComment(approvalId) {
+        const row = await storage.read.effects.get(approvalKey(approvalId));
+        if (row?.status === 'failed' && row.githubId === null)
+          return { refused: row.error ?? 'no reason given' };
+        const bodyHash = row?.progress.body_hash;
+        return row?.githubId && bodyHash
+          ? { githubId: row.githubId, bodyHash, beingWritten: row.status === 'pending' }
+          : undefined;
+      },
+      async settingsNow() {
+        const now = await deps.configuration.atBranch(run.installationId, repoOf(run), run.baseRef);
+        return now?.broken.some(({ chain }) => chain === undefined) ? undefined : now?.settings;
+      },
+      async mergeWasBegun() {
+        return (await storage.read.effects.get(mergeKey(run.id, run.headSha)))?.begun ?? false;
+      },
+      confirmMerge: (sha) => confirmMerge({ storage, clock }, mergeKey(run.id, run.headSha), sha),
+      async pausedBy() {
+        if (run.pullRequest === null) return null;
+        return (await storage.read.pullRequests.get(run.repositoryId, run.pullRequest))?.pausedBy ?? null;
+      },
+      merge: mergeOnce({ storage, github, clock, ids }, run.installationId, session.id),
+    };
+  };
+}
+
+/**
+ * A look for a countersign is never `background`: a reaction is told by no event, so nothing but the look would find it;
+ * and while nothing changes, it costs nothing of the hour.
+ */
+function urgencyOf({ status }: Invocation, because: 'time' | 'event'): Urgency {
+  if (status === 'waiting_approval') return because === 'event' ? 'person' : 'run';
+  return because === 'event' ? 'run' : 'background';
+}
+
+/** Which head of the pull request this is for the chain, from 1. */
+async function roundOf(storage: Storage, { run }: RunState): Promise<number> {
+  if (run.pullRequest === null) return 1;
+  const runs = await storage.read.runs.list({
+    repositoryId: run.repositoryId,
+    pullRequest: run.pullRequest,
+    chain: run.chain,
+    limit: 1_000,
+  });
+  const earlier = runs.filter((other) => other.createdAt <= run.createdAt).map((other) => other.headSha);
+  return Math.max(1, new Set(earlier).size);
+}

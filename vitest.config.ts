@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /**
@@ -17,9 +18,14 @@ const PURE = [
   'words',
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
+// Every process of a test compiles the same modules: the first one's work serves the others.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'compiled');
+
 export default defineConfig({
   test: {
     pool: 'forks',
+    // Modules are loaded by Node, as in production, and not rewritten for each file: a seventh less work.
+    experimental: { viteModuleRunner: false },
     testTimeout: 20_000,
     hookTimeout: 20_000,
     projects: [

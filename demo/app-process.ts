@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { appEnvironment } from '../test/support/app-environment.ts';
 import type { GitHubStandIn } from '../test/support/github/stand-in.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -25,18 +26,7 @@ export async function startAppProcess(github: GitHubStandIn, folder: string): Pr
   const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      APP_ID: String(github.app.id),
-      PRIVATE_KEY: github.app.privateKey,
-      WEBHOOK_SECRET: github.app.webhookSecret,
-      GITHUB_API_URL: github.url,
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      DATABASE_URL: databaseUrl,
-      ARTIFACTS_URL: `file:${join(folder, 'artifacts')}`,
-      LOG_LEVEL: 'info',
-    },
+    env: appEnvironment(github, { databaseUrl, artifactsUrl: `file:${join(folder, 'artifacts')}`, port }),
   });
   child.stderr?.pipe(createWriteStream(logFile));
   await ready(child, url, logFile);

@@ -4,6 +4,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { systemClock } from '../../src/core/clock.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { bareEnvironment } from '../support/app-environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -19,7 +20,7 @@ export function countersign(
   { cwd, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const options = { env: { PATH: process.env.PATH, ...env }, ...(cwd === undefined ? {} : { cwd }) };
+    const options = { env: { ...bareEnvironment(), ...env }, ...(cwd === undefined ? {} : { cwd }) };
     execFile(process.execPath, [MAIN, ...args], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : error.code;
       if (typeof code === 'number') resolve({ code, stdout, stderr });

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { WEBHOOK_PATH } from '../../src/webhook/server.ts';
+import { appEnvironment } from '../support/app-environment.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -42,18 +42,10 @@ export function startAppProcess(github: GitHubStandIn, folder: string, program: 
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        PATH: process.env.PATH,
-        // Hundreds of processes load the same modules.
-        NODE_COMPILE_CACHE: join(tmpdir(), 'countersign-crash-modules'),
-        APP_ID: String(github.app.id),
-        PRIVATE_KEY: github.app.privateKey,
-        WEBHOOK_SECRET: github.app.webhookSecret,
-        GITHUB_API_URL: github.url,
-        HOST: '127.0.0.1',
-        PORT: '0',
-        DATABASE_URL: `sqlite:${databaseIn(folder)}`,
-        ARTIFACTS_URL: `file:${artifactsIn(folder)}`,
-        LOG_LEVEL: 'info',
+        ...appEnvironment(github, {
+          databaseUrl: `sqlite:${databaseIn(folder)}`,
+          artifactsUrl: `file:${artifactsIn(folder)}`,
+        }),
         ...(program.kind === 'watched' && program.diesAt !== undefined
           ? { COUNTERSIGN_FAULT_POINT: program.diesAt }
           : {}),

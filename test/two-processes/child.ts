@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach } from 'vitest';
+import { bareEnvironment } from '../support/app-environment.ts';
 
 export interface Child {
   pid: number;
@@ -34,7 +35,7 @@ export function useChildren(): (script: string, args?: string[], env?: Record<st
 function start(script: string, args: string[], env: Record<string, string>): Child {
   const child = spawn(process.execPath, [resolve(import.meta.dirname, script), ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...bareEnvironment(), ...env },
   });
   const lines: string[] = [];
   const listeners = new Set<() => void>();

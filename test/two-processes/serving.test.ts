@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { countersignOn } from '../cli/support.ts';
 import { temporaryFolders } from '../contract/temp.ts';
+import { appEnvironment } from '../support/app-environment.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
 import { useChildren } from './child.ts';
 
@@ -23,16 +24,11 @@ beforeEach(async () => {
 afterEach(() => github.stop());
 
 function serve(patienceMs: number) {
-  return start('serving-process.ts', [String(patienceMs)], {
-    APP_ID: String(github.app.id),
-    PRIVATE_KEY: github.app.privateKey,
-    WEBHOOK_SECRET: github.app.webhookSecret,
-    GITHUB_API_URL: github.url,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    DATABASE_URL: `sqlite:${path}`,
-    ARTIFACTS_URL: `file:${path}.artifacts`,
+  const environment = appEnvironment(github, {
+    databaseUrl: `sqlite:${path}`,
+    artifactsUrl: `file:${path}.artifacts`,
   });
+  return start('serving-process.ts', [String(patienceMs)], environment);
 }
 
 test('a second server of one database waits, says so, and refuses; the command line goes on beside the first', {

@@ -1,0 +1,27 @@
+import type { GitHubStandIn } from './github/stand-in.ts';
+
+/** What every process that a test starts may have of ours: nothing of it reaches the app's configuration. */
+export function bareEnvironment(): Record<string, string> {
+  const { PATH = '', NODE_COMPILE_CACHE } = process.env;
+  // Hundreds of processes load the same modules; vitest.config.ts says where they are kept.
+  return { PATH, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) };
+}
+
+/** The environment of an app process whose GitHub is the stand-in; its port is one that is free unless given. */
+export function appEnvironment(
+  github: GitHubStandIn,
+  { databaseUrl, artifactsUrl, port = 0 }: { databaseUrl: string; artifactsUrl: string; port?: number },
+): Record<string, string> {
+  return {
+    ...bareEnvironment(),
+    APP_ID: String(github.app.id),
+    PRIVATE_KEY: github.app.privateKey,
+    WEBHOOK_SECRET: github.app.webhookSecret,
+    GITHUB_API_URL: github.url,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    DATABASE_URL: databaseUrl,
+    ARTIFACTS_URL: artifactsUrl,
+    LOG_LEVEL: 'info',
+  };
+}

@@ -65,9 +65,8 @@ async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>): Promise<void
 
     /** The CI step at which a finished run stopped short of its merge: what CI says now may let it go on. */
     async function redCi(run: Run): Promise<number | undefined> {
-      const stopped =
-        run.reason?.code === 'run.completed.not_merged' || run.reason?.code === 'run.failed.step';
-      if (!stopped) return undefined;
+      const code = run.reason?.code;
+      if (code !== 'run.completed.not_merged' && code !== 'run.failed.step') return undefined;
       const newest = await tx.runs.list({
         repositoryId: run.repositoryId,
         ...(run.pullRequest === null ? {} : { pullRequest: run.pullRequest }),
@@ -76,10 +75,11 @@ async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>): Promise<void
       });
       if (newest[0]?.id !== run.id) return undefined;
       const state = await tx.runs.load(run.id);
-      return state?.invocations.find(
-        (step) =>
-          step.reason?.code === 'step.failed.ci_wait' ||
-          (step.outcome?.outcome_kind === 'ci_result' && step.outcome.passed !== true),
+      return state?.invocations.find((step) =>
+        // A run that failed elsewhere, as by a rejection, is nothing that CI could bring back.
+        code === 'run.failed.step'
+          ? step.reason?.code === 'step.failed.ci_wait'
+          : step.outcome?.outcome_kind === 'ci_result' && step.outcome.passed !== true,
       )?.stepIndex;
     }
   });

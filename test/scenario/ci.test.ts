@@ -200,6 +200,18 @@ test('a check that comes late goes on where its absence had ended the run', asyn
   expect(question(scene, number)).toContain('the only check passed');
 });
 
+test('what was rejected before any check reported stays rejected when one does', async () => {
+  const { scene, number, headSha } = await opened();
+  await scene.advance(40_000);
+  const asked = scene.github.comments(REPO, number).find(({ body }) => body === question(scene, number));
+  await scene.github.react(REPO, asked?.id ?? 0, 'mia', '-1');
+  await scene.advance(UPDATES_SHOWN_MS);
+  const [rejected] = await scene.runs('ship');
+  expect(rejected?.status).toBe('failed');
+  await report(scene, headSha, 'test', 'success');
+  expect(await scene.runs('ship')).toEqual([rejected]);
+});
+
 test('the app’s own check runs say nothing about the code', async () => {
   const other =
     'name: other\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-label, with: { labels: [seen] } }]\n';

@@ -19,8 +19,11 @@ export interface Harness {
   config: AppConfig;
   /** Lets everything that is due now happen, and what the app put off for a moment to say it once. */
   settle(): Promise<void>;
-  /** Moves time on, in steps small enough that nothing due in between is skipped, and settles. */
-  advance(ms: number): Promise<void>;
+  /**
+   * Moves time on, in steps small enough that nothing due in between is skipped, and settles. What is due within `ahead`
+   * milliseconds is still waited for: with 0, time moves just so far, however much is always about to happen.
+   */
+  advance(ms: number, ahead?: number): Promise<void>;
   /** Stops the app; whatever GitHub sends meanwhile reaches nobody. */
   down(): Promise<void>;
   /** Starts it again on the same database. */
@@ -38,6 +41,9 @@ export interface HarnessOptions {
   /** An empty folder for the database; one in memory, if there is such a place, when left out. */
   folder?: string;
 }
+
+/** What is due so soon belongs to what is settled, in milliseconds. */
+const SOON_MS = 1_000;
 
 /** Compiling GitHub's description takes a while, and it never changes. */
 let validator: RequestValidator | undefined;
@@ -101,32 +107,20 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     clock,
     config,
     faultyRequests,
-    async settle() {
-      for (;;) {
-        await github.settle();
-        await harness.app.queue.idle();
-        await github.settle();
-        // Something that was asked of GitHub may have come in the meantime.
-        if ((await harness.app.storage.read.jobs.countDue(clock.now())) > 0) continue;
-        const next = await harness.app.storage.read.jobs.nextDue(clock.now());
-        if (next === undefined || next.getTime() - clock.now().getTime() > 1_000) return;
-        clock.moveTo(next);
-        harness.app.queue.poke();
-      }
-    },
-    async advance(ms) {
+    settle: () => settle(SOON_MS),
+    async advance(ms, ahead = SOON_MS) {
       const end = clock.now().getTime() + ms;
-      await harness.settle();
+      await settle(ahead);
       for (;;) {
         const next = await harness.app.storage.read.jobs.nextDue(clock.now());
         if (next === undefined || next.getTime() > end) break;
         clock.moveTo(next);
         harness.app.queue.poke();
-        await harness.settle();
+        await settle(ahead);
       }
       clock.moveTo(new Date(end));
       harness.app.queue.poke();
-      await harness.settle();
+      await settle(ahead);
     },
     down: () => harness.app.stop(),
     async up() {
@@ -143,6 +137,20 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     },
   };
   return harness;
+
+  async function settle(ahead: number): Promise<void> {
+    for (;;) {
+      await github.settle();
+      await harness.app.queue.idle();
+      await github.settle();
+      // Something that was asked of GitHub may have come in the meantime.
+      if ((await harness.app.storage.read.jobs.countDue(clock.now())) > 0) continue;
+      const next = await harness.app.storage.read.jobs.nextDue(clock.now());
+      if (next === undefined || next.getTime() - clock.now().getTime() > ahead) return;
+      clock.moveTo(next);
+      harness.app.queue.poke();
+    }
+  }
 }
 
 /**

@@ -8,6 +8,7 @@ import type { Log } from '../core/log.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Tx } from '../storage/storage.ts';
+import { doneReason } from './completed.ts';
 import { heldToContract } from './held-to-contract.ts';
 import type { Publisher } from './publish.ts';
 import type { Reason } from './reason.ts';
@@ -103,11 +104,14 @@ export function createEngine(deps: {
     );
     for (const artifact of artifacts) await tx.artifacts.insert(artifact);
     for (const approval of approvals) await saveApproval(tx, approval);
-    await tx.runs.saveSession({ ...sessionAfter(session, result), verification });
     if (done.endsRun) {
+      // The session ends with its run, for the same reason, rather than failing first for one of its own.
       const status = done.endsRun.code.startsWith('run.aborted.') ? 'aborted' : 'cancelled';
       await signal(tx, runId, { kind: 'end', status, reason: done.endsRun });
-    } else await signal(tx, runId, { kind: 'session', sessionId, result });
+    } else {
+      await tx.runs.saveSession({ ...sessionAfter(session, result), verification });
+      await signal(tx, runId, { kind: 'session', sessionId, result });
+    }
     return result;
   }
 
@@ -124,7 +128,7 @@ export function createEngine(deps: {
     const finishedAt = clock.now();
     switch (result.kind) {
       case 'done':
-        return { ...session, status: 'completed', reason: null, finishedAt };
+        return { ...session, status: 'completed', reason: doneReason(result), finishedAt };
       case 'waits':
         return { ...session, status: 'waiting', reason: result.reason };
       case 'failed':
@@ -207,8 +211,8 @@ export function createEngine(deps: {
           const verification = afterAbort(found.session);
           await tx.runs.saveSession({
             ...found.session,
-            status: step?.status === 'timed_out' ? 'timed_out' : 'cancelled',
-            reason: step?.reason ?? null,
+            status: command.status,
+            reason: command.reason,
             verification,
             finishedAt: clock.now(),
           });

@@ -62,7 +62,15 @@ export const reasonSchema = z.strictObject({
 });
 export type Reason = z.infer<typeof reasonSchema>;
 
-/** Without secrets, before anything is cut from it or encoded: it may quote GitHub, a check's name or a title. */
+/**
+ * Without secrets, before anything is cut from it or encoded: it may quote GitHub, a check's name or a title. And on one line,
+ * as a sentence stands in tables, titles and lists.
+ */
 export function reason(code: ReasonCode, summary: string, evidence: EvidenceRef[] = []): Reason {
-  return { code, summary: redact(summary), evidence: redactValue(evidence) };
+  return { code, summary: redact(summary).replaceAll(/\s+/g, ' ').trim(), evidence: redactValue(evidence) };
+}
+
+/** Points to a step of the run. */
+export function stepRef({ id, stepId }: { id: string; stepId: string }): EvidenceRef {
+  return { kind: 'step', id, label: stepId };
 }

@@ -2,9 +2,9 @@ import type { Step } from '../chain/chain.ts';
 import { type CompiledExpression, compileExpression, evaluateCondition } from '../chain/condition.ts';
 import { dependentsOf } from '../chain/graph.ts';
 import type { Outcome } from '../outcome/outcome.ts';
-import { completedReason } from './completed.ts';
+import { completedReason, doneReason } from './completed.ts';
 import { conditionContext } from './context.ts';
-import { type EvidenceRef, type Reason, reason } from './reason.ts';
+import { type EvidenceRef, type Reason, reason, stepRef } from './reason.ts';
 import {
   type Invocation,
   isRunOver,
@@ -42,8 +42,8 @@ export type Command =
   | { kind: 'start'; stepIndex: number }
   /** Let the step's waiting session look again. */
   | { kind: 'look'; stepIndex: number; because: 'time' | 'event' }
-  /** Stop a session that is under way; its result would be refused anyway. */
-  | { kind: 'abort'; sessionId: string };
+  /** End a session that is under way, as this and for this reason; its result would be refused anyway. */
+  | { kind: 'abort'; sessionId: string; status: 'cancelled' | 'timed_out'; reason: Reason };
 
 /** Steps of one run that work at the same time, at most: more would let one run crowd out the others. */
 const MAX_PARALLEL_STEPS = 4;
@@ -115,7 +115,7 @@ class Transition {
       case 'done':
         step.outcome = result.outcome;
         step.outcomeArtifactId = result.artifactId;
-        this.endStep(step, 'completed', reason('step.completed', result.outcome.summary));
+        this.endStep(step, 'completed', doneReason(result));
         return;
       case 'waits':
         step.status = `waiting_${result.for}`;
@@ -145,8 +145,7 @@ class Transition {
     for (const step of this.state.invocations) {
       if (isStepOver(step.status)) continue;
       if (step.deadlineAt && step.deadlineAt <= this.now) {
-        this.abort(step);
-        this.endStep(step, 'timed_out', reason('step.timed_out', `${step.stepId} took longer than it may`));
+        this.endEarly(step, 'timed_out', reason('step.timed_out', `${step.stepId} took longer than it may`));
       } else if (step.waitUntil && step.waitUntil <= this.now) {
         step.waitUntil = null;
         // A retry enters like any other step, so that a pause and the limit of parallel steps hold for it, too.
@@ -171,12 +170,11 @@ class Transition {
   }
 
   /** Ends a step because its run ends: one that has not begun is skipped, one under way is cancelled. */
-  private cutShort(step: Invocation, because: string, evidence: EvidenceRef[] = []): void {
-    this.abort(step);
+  private cutShort(step: Invocation, because: string, evidence: EvidenceRef[]): void {
     if (step.status === 'pending') {
       this.endStep(step, 'skipped', reason('step.skipped.run_ended', because, evidence));
     } else {
-      this.endStep(step, 'cancelled', reason('step.cancelled', because, evidence));
+      this.endEarly(step, 'cancelled', reason('step.cancelled', because, evidence));
     }
   }
 
@@ -190,7 +188,7 @@ class Transition {
       const cutShort =
         step.reason?.code === 'step.skipped.run_ended' || step.reason?.code === 'step.cancelled';
       if (!again.has(step.stepId) && !cutShort) continue;
-      this.abort(step);
+      this.abort(step, 'cancelled', reason('step.cancelled', `${first.stepId} is run again`));
       Object.assign(step, NOT_BEGUN);
     }
     run.status = 'running';
@@ -248,8 +246,7 @@ class Transition {
     );
     if (missing) {
       const because = `${missing.stepId}, which it depends on, is ${said(missing.status)}`;
-      const evidence = [{ kind: 'step' as const, id: missing.id, label: missing.stepId }];
-      this.endStep(step, 'skipped', reason('step.skipped.dependency', because, evidence));
+      this.endStep(step, 'skipped', reason('step.skipped.dependency', because, [stepRef(missing)]));
       return true;
     }
     if (condition && !evaluateCondition(condition, conditionContext(this.state))) {
@@ -275,12 +272,12 @@ class Transition {
   }
 
   private breakRun(broken: Invocation): void {
+    const evidence = [stepRef(broken)];
     for (const step of this.state.invocations) {
       if (isStepOver(step.status)) continue;
-      this.cutShort(step, `${broken.stepId} ${said(broken.status)} before it`);
+      this.cutShort(step, `${broken.stepId} ${said(broken.status)} before it`, evidence);
     }
     const summary = `${broken.stepId}: ${broken.reason?.summary ?? said(broken.status)}`;
-    const evidence = [{ kind: 'step' as const, id: broken.id, label: broken.stepId }];
     if (broken.status === 'timed_out')
       this.endRun('timed_out', reason('run.timed_out.step', summary, evidence));
     else if (broken.reason?.code === 'step.failed.missing_artifact') {
@@ -307,9 +304,15 @@ class Transition {
     run.finishedAt = this.now;
   }
 
-  private abort(step: Invocation): void {
+  /** Ends a step, and with it the session that is under way. */
+  private endEarly(step: Invocation, status: 'cancelled' | 'timed_out', because: Reason): void {
+    this.abort(step, status, because);
+    this.endStep(step, status, because);
+  }
+
+  private abort(step: Invocation, status: 'cancelled' | 'timed_out', because: Reason): void {
     if (step.sessionId !== null && !isStepOver(step.status)) {
-      this.commands.push({ kind: 'abort', sessionId: step.sessionId });
+      this.commands.push({ kind: 'abort', sessionId: step.sessionId, status, reason: because });
     }
   }
 

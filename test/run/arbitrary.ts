@@ -136,7 +136,7 @@ export function signalOf(play: Player, happening: Happening): Signal | undefined
         sessionId: session.id,
         result: {
           kind: 'failed',
-          reason: reason('step.failed.error', 'it broke'),
+          reason: reason('step.failed.error', 'it broke:\n  on two lines\n'),
           retryable: happening.says === 'fails',
         },
       };

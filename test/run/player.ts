@@ -1,7 +1,7 @@
 import type { Chain } from '../../src/chain/chain.ts';
 import type { Outcome } from '../../src/outcome/outcome.ts';
 import { type Reason, reason } from '../../src/run/reason.ts';
-import type { Invocation, Run, RunState, WaitingFor } from '../../src/run/run.ts';
+import type { Invocation, Run, RunState, SessionStatus, WaitingFor } from '../../src/run/run.ts';
 import {
   type Command,
   nextWake,
@@ -19,6 +19,8 @@ export class Player {
   state: RunState;
   /** What the last signal told the engine to do, with steps by name: `start a`, `look a by time`, `abort ses_1`. */
   commands: string[] = [];
+  /** Every session that was ended before it could report, oldest first. */
+  readonly ended: { status: SessionStatus; reason: Reason }[] = [];
   /** Every session ever started, oldest first. */
   readonly sessions: { id: string; stepId: string }[] = [];
   elapsedMs = 0;
@@ -95,7 +97,10 @@ export class Player {
   }
 
   #carryOut(command: Command): string {
-    if (command.kind === 'abort') return `abort ${command.sessionId}`;
+    if (command.kind === 'abort') {
+      this.ended.push(command);
+      return `abort ${command.sessionId}`;
+    }
     const step = this.state.invocations[command.stepIndex];
     if (!step) throw new Error(`there is no step ${command.stepIndex}`);
     if (command.kind === 'start') {

@@ -60,6 +60,22 @@ describe('whatever happens to a run', () => {
     });
   });
 
+  test('what is over says why in one sentence, by a code that fits its status', () => {
+    always((play) => {
+      const over = [
+        ...[play.run].filter(({ status }) => isRunOver(status)).map((run) => ({ of: 'run', ...run })),
+        ...play.state.invocations
+          .filter(({ status }) => isStepOver(status))
+          .map((step) => ({ of: 'step', ...step })),
+        ...play.ended.map((session) => ({ of: 'step', ...session })),
+      ];
+      for (const { of, status, reason } of over) {
+        expect(`${reason?.code}.`).toMatch(new RegExp(`^${of}\\.${status}\\.`));
+        expect(reason?.summary).toMatch(/^\S(.*\S)?$/);
+      }
+    });
+  });
+
   test('statuses and reason codes stay in their closed sets', () => {
     always((play) => {
       expect(RUN_STATUSES).toContain(play.run.status);

@@ -103,7 +103,7 @@ test('an optional artifact that is missing only warns, also where the maintainer
   );
   await countersign(harness, number);
   expect(harness.github.merges).toHaveLength(1);
-  expect(await sessions(harness, headSha)).toEqual(['completed (no reason): warning, missing nothing']);
+  expect(await sessions(harness, headSha)).toEqual(['completed (step.completed): warning, missing nothing']);
 });
 
 test('a chain’s own entry takes the place of the skill’s', async () => {

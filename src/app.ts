@@ -22,6 +22,7 @@ import { type Job, type JobHandler, type JobKind, type Queue, signalJobSchema } 
 import { recoveryJobs } from './recovery/jobs.ts';
 import { fetchMissedDeliveries, LOOK_EVERY_MS } from './recovery/missed-deliveries.ts';
 import { reconcile, reconcileJobSchema } from './recovery/reconcile.ts';
+import type { Cause } from './run/actor.ts';
 import { createConfigurationLoader } from './run/configuration.ts';
 import { createEngine, type Engine } from './run/engine.ts';
 import { onEvent } from './run/on-event.ts';
@@ -141,8 +142,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     log,
     onCommand,
   };
-  const onAnyEvent = (event: Event, deliveryId: number | null, isLast: boolean) =>
-    onEvent(eventDeps, event, deliveryId, isLast);
+  const onAnyEvent = (event: Event, cause: Cause | null) => onEvent(eventDeps, event, cause);
   const processor = createProcessor({ storage, queue, appId: config.appId, clock, log, onEvent: onAnyEvent });
   const lookForMissed = (at: Date) => storage.transaction((tx) => queue.enqueue(tx, ...recoveryJobs(at)));
   const eventJobs = createEventJobs({ storage, queue, clock, log, onEvent: onAnyEvent });
@@ -151,8 +151,8 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     delivery: (job) => processor.process(numberIn(job, 'deliveryId')),
     event: (job) => eventJobs.perform(job),
     async signal(job) {
-      const { runId, signal } = signalJobSchema.parse(job.payload);
-      await storage.transaction((tx) => engine.signal(tx, runId, signal));
+      const { runId, signal, by } = signalJobSchema.parse(job.payload);
+      await storage.transaction((tx) => engine.signal(tx, runId, signal, by));
       return { kind: 'done' };
     },
     session: (job, signal) => {
@@ -160,7 +160,8 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       return executor.execute(textIn(job, 'sessionId'), because, signal);
     },
     async wake(job) {
-      await storage.transaction((tx) => engine.signal(tx, textIn(job, 'runId'), { kind: 'time' }));
+      const runId = textIn(job, 'runId');
+      await storage.transaction((tx) => engine.signal(tx, runId, { kind: 'time' }, { kind: 'time' }));
       return { kind: 'done' };
     },
     effect: (job) => performer.perform(textIn(job, 'key')),

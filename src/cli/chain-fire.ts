@@ -3,8 +3,9 @@ import { CountersignError } from '../core/errors.ts';
 import { timeSortedIds } from '../core/ids.ts';
 import type { EventOf } from '../event/event.ts';
 import { eventJob } from '../queue/queue.ts';
+import { OPERATOR } from '../run/actor.ts';
 import { repoOf } from '../run/run.ts';
-import { fireAsked, notAChainName, OPERATOR, unknownRepository } from '../words/cli.ts';
+import { fireAsked, notAChainName, unknownRepository } from '../words/cli.ts';
 import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
 
 export interface FireOptions extends DatabaseOption {

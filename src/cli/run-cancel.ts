@@ -1,8 +1,9 @@
 import { CountersignError } from '../core/errors.ts';
 import type { SignalJob } from '../queue/queue.ts';
+import { OPERATOR } from '../run/actor.ts';
 import { reason } from '../run/reason.ts';
 import { isRunOver } from '../run/run.ts';
-import { cancelAsked, OPERATOR, runIsOver } from '../words/cli.ts';
+import { cancelAsked, runIsOver } from '../words/cli.ts';
 import type { Context, DatabaseOption, Said } from './context.ts';
 import { findRun } from './find-run.ts';
 
@@ -24,6 +25,7 @@ export function runCancel(
       }
       const payload: SignalJob = {
         runId: id,
+        by: { kind: 'operator' },
         signal: {
           kind: 'end',
           status: 'cancelled',

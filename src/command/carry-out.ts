@@ -6,6 +6,7 @@ import type { Configuration } from '../run/configuration.ts';
 import { explain, explainText } from '../run/explain.ts';
 import { reason } from '../run/reason.ts';
 import { type Invocation, isRunOver, isStepOver, type Run, type RunState } from '../run/run.ts';
+import type { Signal } from '../run/transition.ts';
 import type { Tx } from '../storage/storage.ts';
 import { codeBlock } from '../words/markdown.ts';
 import { statusComment } from '../words/status-comment.ts';
@@ -78,6 +79,11 @@ async function newestRuns({ tx, event }: CommandContext): Promise<RunState[]> {
   return states;
 }
 
+/** On the account of whoever gave the command. */
+async function signal({ deps, tx, event }: CommandContext, run: Run, what: Signal): Promise<void> {
+  await deps.engine.signal(tx, run.id, what, { kind: 'person', login: event.actor });
+}
+
 async function approvalOf({ tx }: CommandContext, run: Run) {
   return (await tx.approvals.ofRun(run.id)).at(-1) ?? null;
 }
@@ -118,10 +124,7 @@ async function rerun(context: CommandContext, step: string | undefined): Promise
     const target =
       step === undefined ? firstUnmet(state) : state.invocations.find((one) => one.stepId === step);
     if (!target) continue;
-    await context.deps.engine.signal(context.tx, state.run.id, {
-      kind: 'rerun',
-      stepIndex: target.stepIndex,
-    });
+    await signal(context, state.run, { kind: 'rerun', stepIndex: target.stepIndex });
     restarted.push(target.stepId);
   }
   if (restarted.length > 0) return said({ kind: 'rerun_started', steps: [...new Set(restarted)] });
@@ -162,9 +165,9 @@ async function again(
     if (run.status === 'cancelled' || run.status === 'aborted') {
       await fireChain(context, run.chain, {});
     } else if (isStepOver(step.status)) {
-      await context.deps.engine.signal(context.tx, run.id, { kind: 'rerun', stepIndex: step.stepIndex });
+      await signal(context, run, { kind: 'rerun', stepIndex: step.stepIndex });
     } else {
-      await context.deps.engine.signal(context.tx, run.id, { kind: 'poke', for: ['ci', 'until'] });
+      await signal(context, run, { kind: 'poke', for: ['ci', 'until'] });
     }
     found = true;
   }
@@ -172,14 +175,14 @@ async function again(
 }
 
 async function cancel(context: CommandContext): Promise<Answer> {
-  const { deps, tx, event } = context;
+  const { actor } = context.event;
   const running = (await newestRuns(context)).filter(({ run }) => !isRunOver(run.status));
   for (const { run } of running) {
-    await deps.engine.signal(tx, run.id, {
+    await signal(context, run, {
       kind: 'end',
       status: 'cancelled',
-      reason: reason('run.cancelled.by_person', `cancelled by ${event.actor}`, [
-        { kind: 'person', id: event.actor, label: event.actor },
+      reason: reason('run.cancelled.by_person', `cancelled by ${actor}`, [
+        { kind: 'person', id: actor, label: actor },
       ]),
     });
   }
@@ -219,7 +222,7 @@ async function setPaused(context: CommandContext, pausedBy: string | null): Prom
     updatedAt: deps.clock.now(),
   });
   for (const { run } of await newestRuns(context)) {
-    await deps.engine.signal(tx, run.id, { kind: pausedBy === null ? 'resume' : 'pause' });
+    await signal(context, run, { kind: pausedBy === null ? 'resume' : 'pause' });
   }
 }
 

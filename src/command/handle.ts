@@ -2,6 +2,7 @@ import { unreachable } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import type { EventOf } from '../event/event.ts';
 import type { PullRequest } from '../github/github.ts';
+import type { Cause } from '../run/actor.ts';
 import type { Tx } from '../storage/storage.ts';
 import { commandReply } from '../words/command-reply.ts';
 import { type Answer, said } from './answer.ts';
@@ -19,10 +20,10 @@ type CommandEvent = EventOf<'command.issued'>;
  */
 export function createCommandHandler(
   deps: CommandDeps,
-): (event: CommandEvent, endsDelivery: number | null) => Promise<void> {
+): (event: CommandEvent, cause: Cause | null) => Promise<void> {
   const { storage, github, log } = deps;
 
-  return async (event, endsDelivery) => {
+  return async (event, cause) => {
     // A secret is hidden before the text is read: a command that holds one is not understood, rather than carried out with a
     // value that nobody wrote, and neither the answer nor the queue holds it.
     const commands = parseCommands(redact(event.text));
@@ -60,8 +61,8 @@ export function createCommandHandler(
       );
       await answer(deps, tx, event, answers);
       // A button gets no answer that would be found again: its delivery is over in the same moment.
-      if (event.via.kind === 'button' && endsDelivery !== null) {
-        await tx.deliveries.setStatus(endsDelivery, 'done', deps.clock.now());
+      if (event.via.kind === 'button' && cause?.endsDelivery) {
+        await tx.deliveries.setStatus(cause.deliveryId, 'done', deps.clock.now());
       }
     });
   };

@@ -17,13 +17,13 @@ export function createEventJobs(deps: {
   queue: Queue;
   clock: Clock;
   log: Log;
-  onEvent(event: Event, deliveryId: number | null, isLast: boolean): Promise<void>;
+  onEvent(event: Event, cause: null): Promise<void>;
 }): EventJobs {
   const { storage, queue, clock, log, onEvent } = deps;
   return {
     async perform({ payload }) {
       const { event } = eventJobSchema.parse(payload);
-      await onEvent(event, null, true);
+      await onEvent(event, null);
       return { kind: 'done' };
     },
 

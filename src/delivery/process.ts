@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts';
 import type { Event } from '../event/event.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
 import type { JobResult, Queue } from '../queue/queue.ts';
+import type { Cause } from '../run/actor.ts';
 import type { Storage } from '../storage/storage.ts';
 import { factsOf, queueKey } from './facts.ts';
 import { waitsFor } from './patience.ts';
@@ -21,7 +22,7 @@ export function createProcessor(deps: {
   appId: number;
   clock: Clock;
   log: Log;
-  onEvent(event: Event, deliveryId: number, isLast: boolean): Promise<void>;
+  onEvent(event: Event, cause: Cause): Promise<void>;
 }): Processor {
   const { storage, queue, appId, clock, log, onEvent } = deps;
 
@@ -38,7 +39,7 @@ export function createProcessor(deps: {
         // What is not for this app is done in one commit: most of a busy installation's deliveries are not.
         await mark(deliveryId, 'processing');
         for (const [index, event] of read.events.entries()) {
-          await onEvent(event, deliveryId, index === read.events.length - 1);
+          await onEvent(event, { deliveryId, endsDelivery: index === read.events.length - 1 });
         }
         await mark(deliveryId, 'done');
         log.debug({ ...fields, events: read.events.map((event) => event.kind) }, 'delivery is done');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventSchema, type RepositoryEvent } from '../event/event.ts';
+import { actorSchema } from '../run/actor.ts';
 import { reasonSchema } from '../run/reason.ts';
 import type { Signal } from '../run/transition.ts';
 import type { Tx } from '../storage/storage.ts';
@@ -21,6 +22,8 @@ export type JobKind =
  */
 export const signalJobSchema = z.strictObject({
   runId: z.string(),
+  /** Jobs of before this was said came from the command line alone. */
+  by: actorSchema.default({ kind: 'operator' }),
   signal: z.strictObject({
     kind: z.literal('end'),
     status: z.literal('cancelled'),

@@ -8,6 +8,7 @@ import type { Log } from '../core/log.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Tx } from '../storage/storage.ts';
+import { type Actor, actorOf } from './actor.ts';
 import { doneReason } from './completed.ts';
 import { heldToContract } from './held-to-contract.ts';
 import type { Publisher } from './publish.ts';
@@ -17,17 +18,17 @@ import { type Command, nextWake, type SessionResult, type Signal, transition } f
 
 export interface Engine {
   /**
-   * Stores a new run and starts it, in the caller's transaction. What its steps must leave behind is settled here, once for
-   * the whole run.
+   * Stores a new run and starts it, in the caller's transaction and on account of its event. What its steps must leave behind is
+   * settled here, once for the whole run.
    */
   begin(tx: Tx, state: RunState): Promise<void>;
   /** Applies a signal in the caller's transaction: state, sessions, jobs and what people see change together. */
-  signal(tx: Tx, runId: string, signal: Signal): Promise<RunState | undefined>;
+  signal(tx: Tx, runId: string, signal: Signal, by: Actor): Promise<RunState | undefined>;
   /**
    * Records what a session came to, held against its contract, and returns that. Refused (`undefined`) when the session is no
    * longer the step's current one: a worker that was overtaken cannot write.
    */
-  report(tx: Tx, sessionId: string, report: SessionReport): Promise<SessionResult | undefined>;
+  report(tx: Tx, sessionId: string, report: SessionReport, by: Actor): Promise<SessionResult | undefined>;
   /**
    * Notes why a session under way does not get on, for whoever asks why. GitHub is not told: edits of comments are the
    * last thing a spent limit is for.
@@ -78,15 +79,20 @@ export function createEngine(deps: {
       },
       'run begins',
     );
-    await apply(tx, state, { kind: 'start' });
+    await apply(tx, state, { kind: 'start' }, actorOf(run.event, run.deliveryId));
   }
 
-  async function signal(tx: Tx, runId: string, what: Signal): Promise<RunState | undefined> {
+  async function signal(tx: Tx, runId: string, what: Signal, by: Actor): Promise<RunState | undefined> {
     const state = await tx.runs.load(runId);
-    return state && apply(tx, state, what);
+    return state && apply(tx, state, what, by);
   }
 
-  async function report(tx: Tx, sessionId: string, done: SessionReport): Promise<SessionResult | undefined> {
+  async function report(
+    tx: Tx,
+    sessionId: string,
+    done: SessionReport,
+    by: Actor,
+  ): Promise<SessionResult | undefined> {
     const { artifacts, approvals } = done;
     const found = await tx.runs.getSession(sessionId);
     if (!found) return undefined;
@@ -107,10 +113,10 @@ export function createEngine(deps: {
     if (done.endsRun) {
       // The session ends with its run, for the same reason, rather than failing first for one of its own.
       const status = done.endsRun.code.startsWith('run.aborted.') ? 'aborted' : 'cancelled';
-      await signal(tx, runId, { kind: 'end', status, reason: done.endsRun });
+      await signal(tx, runId, { kind: 'end', status, reason: done.endsRun }, by);
     } else {
-      await tx.runs.saveSession({ ...sessionAfter(session, result), verification });
-      await signal(tx, runId, { kind: 'session', sessionId, result });
+      await tx.runs.saveSession({ ...sessionAfter(session, result), verification }, by);
+      await signal(tx, runId, { kind: 'session', sessionId, result }, by);
     }
     return result;
   }
@@ -121,7 +127,7 @@ export function createEngine(deps: {
     const step = state?.invocations.find((candidate) => candidate.sessionId === sessionId);
     if (!state || !step || isStepOver(step.status)) return;
     step.reason = because;
-    await tx.runs.save(state);
+    await tx.runs.save(state, { kind: 'session', id: sessionId });
   }
 
   function sessionAfter(session: Session, result: SessionResult): Session {
@@ -136,7 +142,7 @@ export function createEngine(deps: {
     }
   }
 
-  async function apply(tx: Tx, before: RunState, what: Signal): Promise<RunState> {
+  async function apply(tx: Tx, before: RunState, what: Signal, by: Actor): Promise<RunState> {
     const now = clock.now();
     const { state, commands } = transition(before, what, now);
     await wakeLater(tx, state);
@@ -145,8 +151,8 @@ export function createEngine(deps: {
       return state;
     }
     state.run.updatedAt = now;
-    for (const command of commands) await carryOut(tx, state, command);
-    await tx.runs.save(state);
+    for (const command of commands) await carryOut(tx, state, command, by);
+    await tx.runs.save(state, by);
     await closeQuestions(tx, state);
     if (before.run.status !== state.run.status) {
       log.info(
@@ -172,7 +178,7 @@ export function createEngine(deps: {
     });
   }
 
-  async function carryOut(tx: Tx, state: RunState, command: Command): Promise<void> {
+  async function carryOut(tx: Tx, state: RunState, command: Command, by: Actor): Promise<void> {
     switch (command.kind) {
       case 'start': {
         const step = stepOf(state, command.stepIndex);
@@ -209,13 +215,9 @@ export function createEngine(deps: {
         const step = state.invocations.find((candidate) => candidate.id === found?.invocation.id);
         if (found) {
           const verification = afterAbort(found.session);
-          await tx.runs.saveSession({
-            ...found.session,
-            status: command.status,
-            reason: command.reason,
-            verification,
-            finishedAt: clock.now(),
-          });
+          const { status, reason } = command;
+          const session = { ...found.session, status, reason, verification, finishedAt: clock.now() };
+          await tx.runs.saveSession(session, by);
           if (step?.sessionId === command.sessionId) {
             state.invocations[step.stepIndex] = { ...step, verification };
           }

@@ -1,7 +1,8 @@
 import type { EventOf } from '../event/event.ts';
+import { actorOf } from './actor.ts';
 import { newRun } from './new-run.ts';
 import { factsOf, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
-import { reason } from './reason.ts';
+import { type EvidenceRef, reason } from './reason.ts';
 
 /**
  * Begins a chain because a person asked for it, whatever its trigger; an unfinished run of it gives way. Asked again, as
@@ -57,13 +58,14 @@ export async function fireByHand(
       active: true,
     });
     for (const run of unfinished) {
-      await engine.signal(tx, run.id, {
-        kind: 'end',
-        status: 'cancelled',
-        reason: reason('run.cancelled.superseded', `superseded: ${event.actor} fired the chain again`, [
-          { kind: 'run', id: state.run.id, label: chain.name },
-        ]),
-      });
+      const because = `superseded: ${event.actor} fired the chain again`;
+      const newer: EvidenceRef = { kind: 'run', id: state.run.id, label: chain.name };
+      await engine.signal(
+        tx,
+        run.id,
+        { kind: 'end', status: 'cancelled', reason: reason('run.cancelled.superseded', because, [newer]) },
+        actorOf(event, deliveryId),
+      );
     }
     await engine.begin(tx, state);
   });

@@ -1,5 +1,6 @@
 import { unreachable } from '../core/errors.ts';
 import type { Event, EventOf } from '../event/event.ts';
+import { type Actor, actorOf, type Cause } from './actor.ts';
 import { fireByHand } from './fire-by-hand.ts';
 import { fireOnce } from './fire-once.ts';
 import { onGone, onRenamed } from './on-gone.ts';
@@ -8,17 +9,16 @@ import type { Run } from './run.ts';
 
 export interface EventDeps extends PullRequestDeps {
   /** Commands are a door of their own; the engine only hands the event on. */
-  onCommand(event: EventOf<'command.issued'>, endsDelivery: number | null): Promise<void>;
+  onCommand(event: EventOf<'command.issued'>, cause: Cause | null): Promise<void>;
 }
 
-/** Everything an event sets in motion. Each case reads the truth from GitHub and the database; order does not matter. */
-export async function onEvent(
-  deps: EventDeps,
-  event: Event,
-  deliveryId: number | null,
-  /** Whether nothing of the delivery is left to be dealt with after it. */
-  isLast: boolean,
-): Promise<void> {
+/**
+ * Everything an event sets in motion. Each case reads the truth from GitHub and the database; order does not matter.
+ * @param cause the delivery it was read from; `null` when none brought it: fired by hand, or found by looking
+ */
+export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null): Promise<void> {
+  const deliveryId = cause?.deliveryId ?? null;
+  const by = actorOf(event, deliveryId);
   switch (event.kind) {
     case 'pr.opened':
     case 'pr.updated':
@@ -28,21 +28,21 @@ export async function onEvent(
       await onPullRequest(deps, event, deliveryId);
       return fireOnce(deps, event, deliveryId);
     case 'ci.changed':
-      return onCi(deps, event);
+      return onCi(deps, event, by);
     case 'approval.changed':
-      return onApproval(deps, event);
+      return onApproval(deps, event, by);
     case 'command.issued':
-      return deps.onCommand(event, isLast ? deliveryId : null);
+      return deps.onCommand(event, cause);
     case 'manual.fired':
       return fireByHand(deps, event, deliveryId);
     case 'file.changed':
-      await onConfiguration(deps, event);
+      await onConfiguration(deps, event, by);
       return fireOnce(deps, event, deliveryId);
     case 'issue.created':
       return fireOnce(deps, event, deliveryId);
     case 'installation.gone':
     case 'repository.gone':
-      return onGone(deps, event);
+      return onGone(deps, event, by);
     case 'repository.renamed':
       return onRenamed(deps, event);
     default:
@@ -50,7 +50,7 @@ export async function onEvent(
   }
 }
 
-async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>): Promise<void> {
+async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>, by: Actor): Promise<void> {
   await deps.storage.transaction(async (tx) => {
     const runs = await tx.runs.list({
       repositoryId: event.repository.id,
@@ -59,8 +59,8 @@ async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>): Promise<void
     });
     for (const run of runs) {
       const step = await redCi(run);
-      if (step !== undefined) await deps.engine.signal(tx, run.id, { kind: 'rerun', stepIndex: step });
-      else await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['ci', 'approval'] });
+      if (step !== undefined) await deps.engine.signal(tx, run.id, { kind: 'rerun', stepIndex: step }, by);
+      else await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['ci', 'approval'] }, by);
     }
 
     /** The CI step at which a finished run stopped short of its merge: what CI says now may let it go on. */
@@ -86,7 +86,7 @@ async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>): Promise<void
 }
 
 /** Open questions are looked at again when what governs them may have changed; each look compares the settings. */
-async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>): Promise<void> {
+async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>, by: Actor): Promise<void> {
   if (!event.forced && !event.paths.some((path) => path.startsWith('.github/'))) return;
   await deps.storage.transaction(async (tx) => {
     const runs = await tx.runs.list({
@@ -95,18 +95,18 @@ async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>):
       limit: 1_000,
     });
     for (const { id } of runs.filter(({ baseRef }) => baseRef === event.branch)) {
-      await deps.engine.signal(tx, id, { kind: 'poke', for: ['approval'] });
+      await deps.engine.signal(tx, id, { kind: 'poke', for: ['approval'] }, by);
     }
   });
 }
 
-async function onApproval(deps: EventDeps, event: EventOf<'approval.changed'>): Promise<void> {
+async function onApproval(deps: EventDeps, event: EventOf<'approval.changed'>, by: Actor): Promise<void> {
   await deps.storage.transaction(async (tx) => {
     const runs = await tx.runs.list({
       repositoryId: event.repository.id,
       pullRequest: event.pull_request,
       active: true,
     });
-    for (const run of runs) await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] });
+    for (const run of runs) await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] }, by);
   });
 }

@@ -1,6 +1,7 @@
 import { unreachable } from '../core/errors.ts';
 import type { EventOf } from '../event/event.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Actor } from './actor.ts';
 import type { Engine } from './engine.ts';
 import { type Reason, reason } from './reason.ts';
 import type { Run } from './run.ts';
@@ -15,13 +16,13 @@ interface GoneDeps {
  * Ends the runs of what is out of reach. GitHub is not asked whether it is: it would not answer for what is gone, and
  * should the webhook be late and all be well again, the pull request's next event begins new runs, as after any abort.
  */
-export async function onGone({ storage, engine }: GoneDeps, event: GoneEvent): Promise<void> {
+export async function onGone({ storage, engine }: GoneDeps, event: GoneEvent, by: Actor): Promise<void> {
   const because = reasonOf(event);
   await storage.transaction(async (tx) => {
     const repositoryId = event.kind === 'repository.gone' ? event.repository.id : undefined;
     const runs = await tx.runs.list({ active: true, ...(repositoryId !== undefined && { repositoryId }) });
     for (const run of runs.filter((candidate) => isGone(candidate, event))) {
-      await engine.signal(tx, run.id, { kind: 'end', status: 'aborted', reason: because });
+      await engine.signal(tx, run.id, { kind: 'end', status: 'aborted', reason: because }, by);
     }
   });
 }

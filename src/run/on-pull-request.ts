@@ -6,12 +6,17 @@ import type { Outbox } from '../effect/outbox.ts';
 import type { EventOf, RepositoryEvent } from '../event/event.ts';
 import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from '../github/github.ts';
 import type { PullRequestRow, Storage, Tx } from '../storage/storage.ts';
+import { type Actor, actorOf } from './actor.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import type { ConfigurationLoader, Names } from './configuration.ts';
 import type { Engine } from './engine.ts';
 import { newRun } from './new-run.ts';
 import { type Plan, type PullRequestNow, planRuns } from './plan.ts';
 import type { Run, RunFacts } from './run.ts';
+import type { Signal } from './transition.ts';
+
+/** Lets a question to the maintainers be looked at again. */
+const LOOK: Signal = { kind: 'poke', for: ['approval'] };
 
 export type PullRequestEvent = EventOf<'pr.opened' | 'pr.updated' | 'pr.merged' | 'pr.closed'>;
 
@@ -37,7 +42,8 @@ export async function onPullRequest(
   deliveryId: number | null,
 ): Promise<void> {
   const { storage, github, engine, clock } = deps;
-  if (event.kind === 'pr.merged' && (await onlyOurMerges(deps, event))) return;
+  const by = actorOf(event, deliveryId);
+  if (event.kind === 'pr.merged' && (await onlyOurMerges(deps, event, by))) return;
   const repo = event.repository;
   const reader = github.reader(event.installation_id);
   const pullRequest = await reader.pullRequest(repo, event.pull_request);
@@ -64,7 +70,7 @@ export async function onPullRequest(
     const facts = repositoryFacts(event, pullRequest.defaultBranch);
     const now = pullRequestNow(pullRequest, listed);
     const plan = planRuns(now, configuration?.chains ?? [], runs, facts);
-    await endRuns(deps, tx, plan, runs);
+    await endRuns(deps, tx, plan, runs, by);
     const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
     await tx.pullRequests.upsert({
       repositoryId: event.repository.id,
@@ -95,7 +101,7 @@ export async function onPullRequest(
       );
       await engine.begin(tx, state);
     }
-    await pokeRemaining(deps, tx, plan, runs);
+    await pokeRemaining(deps, tx, plan, runs, by);
     for (const { key, effect } of configurationChecks) {
       await deps.outbox.wish(tx, key, effect, { runId: null, at: clock.now() });
     }
@@ -106,7 +112,7 @@ export async function onPullRequest(
  * Whether every unfinished run of the pull request is merging it at this moment: then GitHub only tells what we did.
  * The session that merges records it; in case it died with the answer, it is made to look again.
  */
-async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent): Promise<boolean> {
+async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent, by: Actor): Promise<boolean> {
   return deps.storage.transaction(async (tx) => {
     const unfinished = await tx.runs.list({
       repositoryId: event.repository.id,
@@ -118,31 +124,43 @@ async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent): Pr
       if (!merging?.begun) return false;
     }
     for (const run of unfinished) {
-      await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] });
+      await deps.engine.signal(tx, run.id, LOOK, by);
     }
     return true;
   });
 }
 
-async function endRuns(deps: PullRequestDeps, tx: Tx, plan: Plan, runs: readonly Run[]): Promise<void> {
+async function endRuns(
+  deps: PullRequestDeps,
+  tx: Tx,
+  plan: Plan,
+  runs: readonly Run[],
+  by: Actor,
+): Promise<void> {
   for (const { runId, reason } of plan.cancel) {
     const run = runs.find((candidate) => candidate.id === runId);
     const merging = run && (await tx.effects.get(mergeKey(run.id, run.headSha)))?.begun;
     if (reason.code === 'run.cancelled.merged_elsewhere' && merging) {
       // GitHub's word of our own merge can overtake its answer to us; the session that merges records it.
-      await deps.engine.signal(tx, runId, { kind: 'poke', for: ['approval'] });
+      await deps.engine.signal(tx, runId, LOOK, by);
       continue;
     }
-    await deps.engine.signal(tx, runId, { kind: 'end', status: 'cancelled', reason });
+    await deps.engine.signal(tx, runId, { kind: 'end', status: 'cancelled', reason }, by);
   }
 }
 
 /** Any event of a pull request is a reason to look for a countersign at once. */
-async function pokeRemaining(deps: PullRequestDeps, tx: Tx, plan: Plan, runs: readonly Run[]): Promise<void> {
+async function pokeRemaining(
+  deps: PullRequestDeps,
+  tx: Tx,
+  plan: Plan,
+  runs: readonly Run[],
+  by: Actor,
+): Promise<void> {
   const ended = new Set(plan.cancel.map(({ runId }) => runId));
   for (const run of runs) {
     if (run.status !== 'waiting_approval' || ended.has(run.id)) continue;
-    await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] });
+    await deps.engine.signal(tx, run.id, LOOK, by);
   }
 }
 

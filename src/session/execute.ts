@@ -8,6 +8,7 @@ import type { EventOf } from '../event/event.ts';
 import { GitHubError } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
 import { eventJob, type JobResult, type Queue } from '../queue/queue.ts';
+import type { Actor } from '../run/actor.ts';
 import type { Engine, SessionReport } from '../run/engine.ts';
 import { type ReasonCode, reason } from '../run/reason.ts';
 import {
@@ -147,6 +148,7 @@ export function createExecutor(deps: {
 
   async function record(state: RunState, session: Session, result: StepResult): Promise<void> {
     const engine = deps.engine();
+    const by: Actor = { kind: 'session', id: session.id };
     const stored = await artifacts.store(state.run, session, result);
     const produced = await artifacts.readBack(state.run, session, stored);
     await storage.transaction(async (tx) => {
@@ -154,19 +156,24 @@ export function createExecutor(deps: {
       if (result.kind === 'waits' && result.replaced) approvals.push(result.replaced);
       if (result.approval) approvals.push(result.approval);
       if (result.kind === 'moved') {
-        const accepted = await engine.report(tx, session.id, {
-          result: { kind: 'failed', reason: result.reason, retryable: false },
-          artifacts: [],
-          produced,
-          approvals,
-          endsRun: result.reason,
-        });
+        const accepted = await engine.report(
+          tx,
+          session.id,
+          {
+            result: { kind: 'failed', reason: result.reason, retryable: false },
+            artifacts: [],
+            produced,
+            approvals,
+            endsRun: result.reason,
+          },
+          by,
+        );
         if (!accepted) log.info({ session: session.id }, 'a late result was refused');
         else await lookAtPullRequest(tx, state);
         return;
       }
       const report = { ...reportOf(state, session, result, stored, approvals), produced };
-      const recorded = await engine.report(tx, session.id, report);
+      const recorded = await engine.report(tx, session.id, report, by);
       if (!recorded) {
         log.info({ session: session.id }, 'a late result was refused');
         return;
@@ -227,16 +234,21 @@ export function createExecutor(deps: {
       const found = await storage.read.runs.getSession(sessionId);
       const result = found ? afterOutage(found.invocation, error) : undefined;
       await storage.transaction((tx) =>
-        deps.engine().report(tx, sessionId, {
-          result: result ?? {
-            kind: 'failed',
-            reason: reason('step.failed.error', `gave up after several tries: ${messageOf(error)}`),
-            retryable: true,
+        deps.engine().report(
+          tx,
+          sessionId,
+          {
+            result: result ?? {
+              kind: 'failed',
+              reason: reason('step.failed.error', `gave up after several tries: ${messageOf(error)}`),
+              retryable: true,
+            },
+            artifacts: [],
+            approvals: [],
+            ...(isShutOut(error) ? { endsRun: reason('run.aborted.shut_out', SHUT_OUT) } : {}),
           },
-          artifacts: [],
-          approvals: [],
-          ...(isShutOut(error) ? { endsRun: reason('run.aborted.shut_out', SHUT_OUT) } : {}),
-        }),
+          { kind: 'app' },
+        ),
       );
     },
   };

@@ -2,6 +2,8 @@ import type { Artifact } from '../artifact/artifact.ts';
 import type { Json } from '../core/canonical.ts';
 import type { Effect, EffectRow, EffectStatus } from '../effect/effect.ts';
 import type { Approval } from '../policy/approval.ts';
+import type { Actor } from '../run/actor.ts';
+import type { PastTransition } from '../run/history.ts';
 import type { Invocation, Run, RunState, RunStatus, Session } from '../run/run.ts';
 
 /**
@@ -107,14 +109,16 @@ export interface Runs {
   insert(state: RunState): Promise<void>;
   /** Run and invocations (with their outcomes), invocations by step index. */
   load(id: string): Promise<RunState | undefined>;
-  /** Writes the changed run and all its invocations. */
-  save(state: RunState): Promise<void>;
+  /** Writes the changed run and all its invocations, and a line of history for each whose status changes. */
+  save(state: RunState, by: Actor): Promise<void>;
   /** Newest first. */
   list(filter: RunFilter): Promise<Run[]>;
   insertSession(session: Session): Promise<void>;
   getSession(id: string): Promise<{ session: Session; invocation: Invocation; runId: string } | undefined>;
-  saveSession(session: Session): Promise<void>;
+  saveSession(session: Session, by: Actor): Promise<void>;
   sessionsOf(runId: string): Promise<Session[]>;
+  /** Every transition of the run, its invocations and its sessions, oldest first; nothing for a run that does not exist. */
+  historyOf(runId: string): Promise<PastTransition[]>;
   countByStatus(): Promise<Record<RunStatus, number>>;
   /** Renames follow the repository's id. */
   renameRepository(repositoryId: number, repository: string): Promise<void>;

@@ -14,12 +14,6 @@ import { deliveryList, runList, table } from './terminal.ts';
 /** The most that a list of the command line shows. */
 export const MAX_LISTED = 1_000;
 
-/**
- * Who fires and cancels from the command line. Whoever has the database need have no name on GitHub, and the system's
- * user name is nobody's business there. The space keeps it from being anybody's login.
- */
-export const OPERATOR = 'an operator';
-
 export const NOTHING_ASKED = 'Say what to do; countersign --help lists the commands.';
 
 /** Commander's message as one sentence: `Unknown option '--jsn' (did you mean --json?).` */

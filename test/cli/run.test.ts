@@ -111,6 +111,7 @@ describe('run cancel', () => {
     expect(job).toMatchObject({ kind: 'signal', key: 'run:run_old' });
     expect(signalJobSchema.parse(job?.payload)).toEqual({
       runId: 'run_old',
+      by: { kind: 'operator' },
       signal: {
         kind: 'end',
         status: 'cancelled',

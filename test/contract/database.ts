@@ -3,18 +3,10 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { ManualClock } from '../support/clock.ts';
 import { at } from './rows.ts';
 
-/** A database for one test. `history` reads the lines of `transitions` about a row, oldest first. */
+/** A database for one test. */
 export interface TestDatabase {
   storage: Storage;
-  history(subjectId: string): Transition[];
   remove(): Promise<void>;
-}
-
-export interface Transition {
-  from: string;
-  to: string;
-  reason: string | null;
-  at: string;
 }
 
 export type OpenDatabase = (clock: ManualClock) => Promise<TestDatabase>;
@@ -35,6 +27,5 @@ export function useDatabase(open: OpenDatabase): Omit<TestDatabase, 'remove'> & 
     get clock() {
       return clock;
     },
-    history: (subjectId) => database.history(subjectId),
   };
 }

@@ -1,16 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { verify } from '../../src/artifact/verification.ts';
-import type { Run } from '../../src/run/run.ts';
+import type { Actor } from '../../src/run/actor.ts';
+import type { Run, RunState } from '../../src/run/run.ts';
 import { why } from '../../src/run/why.ts';
 import { type OpenDatabase, useDatabase } from './database.ts';
 import { approval, at, completed, delivery, merged, run, runState, session } from './rows.ts';
+
+const byApp: Actor = { kind: 'app' };
 
 /** Runs with their invocations, sessions, approvals and artifacts, and pull requests. */
 export function runsContract(open: OpenDatabase): void {
   const db = useDatabase(open);
 
   describe('runs', () => {
-    const save = (state: ReturnType<typeof runState>) => db.storage.transaction((tx) => tx.runs.save(state));
+    const save = (state: RunState, by: Actor = byApp) =>
+      db.storage.transaction((tx) => tx.runs.save(state, by));
 
     it('come back as they were inserted', async () => {
       const state = runState('run1');
@@ -43,7 +47,7 @@ export function runsContract(open: OpenDatabase): void {
       });
       Object.assign(merge, { status: 'waiting_until', waitUntil: at(60), deadlineAt: at(90) });
       await db.storage.transaction(async (tx) => {
-        await tx.runs.save(state);
+        await tx.runs.save(state, byApp);
         await tx.runs.insertSession(session('ses1', review.id));
         await tx.artifacts.insert({
           id: 'art1',
@@ -70,8 +74,8 @@ export function runsContract(open: OpenDatabase): void {
         const begun = session('ses1', 'run1-inv0', { contract });
         await tx.runs.insertSession(begun);
         Object.assign(state.invocations[0] ?? {}, { sessionId: 'ses1' });
-        await tx.runs.save(state);
-        await tx.runs.saveSession({ ...begun, contract: null, verification });
+        await tx.runs.save(state, byApp);
+        await tx.runs.saveSession({ ...begun, contract: null, verification }, byApp);
       });
       expect((await db.storage.read.runs.load('run1'))?.invocations.map((step) => step.verification)).toEqual(
         [verification, null],
@@ -90,26 +94,76 @@ export function runsContract(open: OpenDatabase): void {
       await expect(save(runState('run1'))).rejects.toMatchObject({ code: 'storage.no_such_row' });
     });
 
-    it('leave a line of history for each status that changed, and none for what did not', async () => {
+    it('leave a line of history for each status that changed, with who changed it, and none for what did not', async () => {
       const state = runState('run1');
+      const [review] = state.invocations;
+      if (!review) throw new Error('the run has no steps');
       await db.storage.transaction((tx) => tx.runs.insert(state));
       db.clock.moveTo(at(10));
-      const [review] = state.invocations;
-      Object.assign(review ?? {}, { status: 'running' });
-      await save(state);
+      Object.assign(review, { status: 'running' });
+      await save(state, { kind: 'event', event: 'pr.opened', delivery: 12 });
       db.clock.moveTo(at(20));
-      Object.assign(review ?? {}, { status: 'completed', reason: completed });
+      Object.assign(review, { status: 'completed', reason: completed });
       Object.assign(state.run, { status: 'waiting_ci' });
-      await save(state);
-      await save(state);
-      expect(db.history('run1')).toEqual([
-        { from: 'running', to: 'waiting_ci', reason: null, at: at(20).toISOString() },
+      await save(state, { kind: 'session', id: 'ses1' });
+      await save(state, { kind: 'time' });
+      const step = { kind: 'invocation', id: 'run1-inv0' };
+      const bySession = { by: { kind: 'session', id: 'ses1' }, at: at(20) };
+      expect(await db.storage.read.runs.historyOf('run1')).toEqual([
+        {
+          subject: step,
+          from: 'pending',
+          to: 'running',
+          reason: null,
+          by: { kind: 'event', event: 'pr.opened', delivery: 12 },
+          at: at(10),
+        },
+        {
+          subject: { kind: 'run', id: 'run1' },
+          from: 'running',
+          to: 'waiting_ci',
+          reason: null,
+          ...bySession,
+        },
+        { subject: step, from: 'running', to: 'completed', reason: 'step.completed', ...bySession },
       ]);
-      expect(db.history('run1-inv0')).toEqual([
-        { from: 'pending', to: 'running', reason: null, at: at(10).toISOString() },
-        { from: 'running', to: 'completed', reason: 'step.completed', at: at(20).toISOString() },
+    });
+
+    it.each<Actor>([
+      { kind: 'person', login: 'mira' },
+      { kind: 'event', event: 'ci.changed', delivery: null },
+      { kind: 'session', id: 'ses1' },
+      { kind: 'time' },
+      { kind: 'operator' },
+      { kind: 'app' },
+    ])('keep in their history who acted: %j', async (actor) => {
+      const state = runState('run1');
+      await db.storage.transaction((tx) => tx.runs.insert(state));
+      await save({ ...state, run: { ...state.run, status: 'waiting_until' } }, actor);
+      const history = await db.storage.read.runs.historyOf('run1');
+      expect(history.map(({ by }) => by)).toEqual([actor]);
+    });
+
+    it('have a history with their sessions in it, in order, and nothing of other runs', async () => {
+      await db.storage.transaction(async (tx) => {
+        for (const id of ['run1', 'run2']) {
+          const state = runState(id);
+          await tx.runs.insert(state);
+          const begun = session(`ses-${id}`, `${id}-inv1`);
+          await tx.runs.insertSession(begun);
+          await tx.runs.saveSession({ ...begun, status: 'waiting' }, { kind: 'time' });
+          Object.assign(state.run, { status: 'waiting_ci' });
+          await tx.runs.save(state, { kind: 'time' });
+          await tx.runs.saveSession({ ...begun, status: 'completed', reason: completed }, { kind: 'time' });
+        }
+      });
+      const history = await db.storage.read.runs.historyOf('run1');
+      expect(history.map(({ subject, to }) => `${subject.id} ${to}`)).toEqual([
+        'ses-run1 waiting',
+        'run1 waiting_ci',
+        'ses-run1 completed',
       ]);
-      expect(db.history('run1-inv1')).toEqual([]);
+      expect(await db.storage.read.runs.historyOf('run3')).toEqual([]);
     });
 
     it.each([
@@ -185,12 +239,19 @@ export function runsContract(open: OpenDatabase): void {
       await db.storage.transaction(async (tx) => {
         await tx.runs.insert(runState('run1'));
         await tx.runs.insertSession(session('ses1', 'run1-inv0'));
-        await tx.runs.saveSession(over);
-        await tx.runs.saveSession(over);
+        await tx.runs.saveSession(over, byApp);
+        await tx.runs.saveSession(over, byApp);
       });
       expect(await db.storage.read.runs.sessionsOf('run1')).toEqual([over]);
-      expect(db.history('ses1')).toEqual([
-        { from: 'running', to: 'completed', reason: 'step.completed', at: at(0).toISOString() },
+      expect(await db.storage.read.runs.historyOf('run1')).toEqual([
+        {
+          subject: { kind: 'session', id: 'ses1' },
+          from: 'running',
+          to: 'completed',
+          reason: 'step.completed',
+          by: byApp,
+          at: at(0),
+        },
       ]);
     });
   });

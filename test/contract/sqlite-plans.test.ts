@@ -11,6 +11,7 @@ import { at, comment, delivery, runState, session } from './rows.ts';
 import { temporaryFolders } from './temp.ts';
 
 const folder = temporaryFolders();
+const byApp = { kind: 'app' } as const;
 const clock = { now: () => at(0) };
 
 describe('no query reads a whole table row by row', () => {
@@ -48,7 +49,7 @@ describe('no query reads a whole table row by row', () => {
     ['deliveries.list by status', (tx) => tx.deliveries.list({ status: 'failed', limit: 5 })],
     ['deliveries.countByStatus', (tx) => tx.deliveries.countByStatus()],
     ['runs.load', (tx) => tx.runs.load('run1')],
-    ['runs.save', (tx) => tx.runs.save(runState('run1'))],
+    ['runs.save', (tx) => tx.runs.save(runState('run1'), byApp)],
     ['runs.list', (tx) => tx.runs.list({ limit: 5 })],
     ['runs.list by name', (tx) => tx.runs.list({ repository: 'a/b', pullRequest: 3 })],
     ['runs.list by id', (tx) => tx.runs.list({ repositoryId: 1, pullRequest: 3, active: true })],
@@ -57,7 +58,8 @@ describe('no query reads a whole table row by row', () => {
     ['runs.list by status', (tx) => tx.runs.list({ status: 'failed' })],
     ['runs.list of the active', (tx) => tx.runs.list({ active: true })],
     ['runs.getSession', (tx) => tx.runs.getSession('ses1')],
-    ['runs.saveSession', (tx) => tx.runs.saveSession(session('ses1', 'run1-inv0'))],
+    ['runs.saveSession', (tx) => tx.runs.saveSession(session('ses1', 'run1-inv0'), byApp)],
+    ['runs.historyOf', (tx) => tx.runs.historyOf('run1')],
     ['runs.sessionsOf', (tx) => tx.runs.sessionsOf('run1')],
     ['runs.countByStatus', (tx) => tx.runs.countByStatus()],
     ['runs.renameRepository', (tx) => tx.runs.renameRepository(70, 'acme/comet')],

@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import BetterSqlite3 from 'better-sqlite3';
 import { afterEach } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
 import { openStorage } from '../../src/storage/open.ts';
-import type { TestDatabase, Transition } from './database.ts';
+import type { TestDatabase } from './database.ts';
 
 /** Makes folders that are gone after each test. */
 export function temporaryFolders(): () => string {
@@ -27,17 +26,6 @@ export async function sqliteTestDatabase(clock: Clock): Promise<TestDatabase> {
   const storage = await openStorage(`sqlite:${path}`, { clock });
   return {
     storage,
-    history(subjectId) {
-      const db = new BetterSqlite3(path, { readonly: true });
-      const rows = db
-        .prepare(
-          'SELECT from_status AS "from", to_status AS "to", reason_code AS reason, at FROM transitions ' +
-            'WHERE subject_id = ? ORDER BY id',
-        )
-        .all(subjectId);
-      db.close();
-      return rows as Transition[];
-    },
     async remove() {
       await storage.close();
       rmSync(folder, { recursive: true, force: true });

@@ -50,6 +50,10 @@ describe('from each version a filled database is brought to the newest', () => {
       expect((await read.runs.load(id))?.invocations.length).toBeGreaterThan(0);
       await Promise.all([read.runs.sessionsOf(id), read.artifacts.ofRun(id), read.effects.ofRun(id)]);
     }
+    expect((await read.runs.historyOf('run_1')).map(({ subject, by }) => [subject.kind, by])).toEqual([
+      ['run', null],
+      ['session', null],
+    ]);
     expect(await read.approvals.ofInvocation('inv_2')).toMatchObject({ id: 'apr_2', status: 'open' });
     expect(await read.deliveries.countByStatus()).toMatchObject({ received: 1, done: 1, failed: 1 });
     expect((await read.deliveries.get(3))?.body).toEqual(Buffer.from([0x7b, 0, 0xff, 0x7d]));

@@ -5,7 +5,7 @@ import type { RunFilter, Runs } from '../storage.ts';
 import { mustExist } from './columns.ts';
 import { invocationOf, invocationRow, runOf, runRow, sessionOf, sessionRow } from './run-rows.ts';
 import type { Database } from './schema.ts';
-import { type Change, recordTransitions } from './transitions.ts';
+import { type Change, recordTransitions, transitionsOf } from './transitions.ts';
 
 const ACTIVE: readonly RunStatus[] = RUN_STATUSES.filter((status) => !isRunOver(status));
 
@@ -44,7 +44,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
       return { run: runOf(run), invocations: invocations.map(invocationOf) };
     },
 
-    async save(state) {
+    async save(state, by) {
       const changes = await statusChanges(state);
       await db.updateTable('chain_runs').set(runRow(state.run)).where('id', '=', state.run.id).execute();
       for (const invocation of state.invocations) {
@@ -55,7 +55,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
           .executeTakeFirst();
         mustExist(numUpdatedRows > 0n, 'invocations', invocation.id);
       }
-      await recordTransitions(db, changes, clock.now());
+      await recordTransitions(db, changes, by, clock.now());
     },
 
     async list(filter) {
@@ -80,7 +80,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
       };
     },
 
-    async saveSession(session) {
+    async saveSession(session, by) {
       const before = await db
         .selectFrom('sessions')
         .select('status')
@@ -90,7 +90,8 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
       // A contract is what it was when the session began, whatever is said later.
       const { artifact_contract_json, ...row } = sessionRow(session);
       await db.updateTable('sessions').set(row).where('id', '=', session.id).execute();
-      await recordTransitions(db, [{ kind: 'session', from: before?.status, to: session }], clock.now());
+      const change: Change = { kind: 'session', from: before?.status, to: session };
+      await recordTransitions(db, [change], by, clock.now());
     },
 
     async sessionsOf(runId) {
@@ -104,6 +105,8 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
         .execute();
       return rows.map(sessionOf);
     },
+
+    historyOf: (runId) => transitionsOf(db, runId),
 
     async countByStatus() {
       const counts = Object.fromEntries(RUN_STATUSES.map((status) => [status, 0])) as Record<

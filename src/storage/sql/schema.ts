@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { EffectStatus } from '../../effect/effect.ts';
 import type { ApprovalStatus } from '../../policy/approval.ts';
+import type { PastTransition } from '../../run/history.ts';
 import type { RunStatus, SessionStatus, StepStatus } from '../../run/run.ts';
 import type { DeliveryStatus } from '../storage.ts';
 
@@ -166,8 +167,9 @@ export interface TransitionsTable {
   id: Generated<number>;
   subject_kind: 'run' | 'invocation' | 'session';
   subject_id: string;
-  from_status: string;
-  to_status: string;
+  from_status: PastTransition['from'];
+  to_status: PastTransition['to'];
   reason_code: string | null;
   at: string;
+  actor_json: string | null;
 }

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type App, startApp } from '../../src/app.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { WEBHOOK_PATH } from '../../src/webhook/server.ts';
+import { runWithHistorySchema } from '../../src/words/history.ts';
 import type { RunJson } from '../../src/words/run-json.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
@@ -75,6 +76,14 @@ test('a running app does what the command line asks of it', { timeout: 60_000 },
   expect((await runsOf('pr-review'))[0]?.reason).toMatchObject({
     code: 'run.cancelled.by_person',
     summary: 'cancelled by an operator',
+  });
+  const { history } = runWithHistorySchema.parse(
+    parsed(await run('run', 'show', first?.id ?? '', '--history', '--json')),
+  );
+  expect(history.findLast(({ what }) => what === 'run')).toMatchObject({
+    to: 'cancelled',
+    reason_code: 'run.cancelled.by_person',
+    by: { kind: 'operator' },
   });
 
   const fired = await run('chain', 'fire', 'pr-review', '--repo', 'octo/app', '--pr', String(number));

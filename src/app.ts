@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createCommandHandler } from './command/handle.ts';
-import type { AppConfig } from './config.ts';
+import { type AppConfig, gitHubPages } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
 import { type Ids, timeSortedIds } from './core/ids.ts';
@@ -113,7 +113,11 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const engine = createEngine({
     queue,
     artifactDefaults: registry.artifactDefaultsOf,
-    publisher: createPublisher({ outbox, clock, publicUrl: config.publicUrl ?? null }),
+    publisher: createPublisher({
+      outbox,
+      clock,
+      pages: { github: gitHubPages(config.githubApiUrl), studio: config.publicUrl ?? null },
+    }),
     clock,
     ids,
     log,

@@ -20,21 +20,28 @@ const databaseUrl = optionalText.transform((value, ctx) => {
     : refuse(ctx, 'must be sqlite:<path of a file>, such as sqlite:data/countersign.db');
 });
 
+const apiUrl = optionalText.transform((value, ctx) => {
+  const url = value === undefined ? new URL('https://api.github.com') : webUrl(value);
+  if (typeof url === 'string')
+    return refuse(ctx, `${url}, such as https://api.github.com or https://HOST/api/v3`);
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    return refuse(ctx, 'must be https; plain http is allowed for a loopback host only, as it carries tokens');
+  }
+  return withoutTrailingSlash(url);
+});
+
+const publicUrl = optionalText.transform((value, ctx) => {
+  if (value === undefined) return undefined;
+  const url = webUrl(value);
+  return typeof url === 'string'
+    ? refuse(ctx, `${url}, such as https://countersign.example.com`)
+    : withoutTrailingSlash(url);
+});
+
 /** How to reach this process and where it keeps things; the same before and after the App is registered. */
 const surroundingsSchema = z
   .object({
-    GITHUB_API_URL: optionalText.transform((value, ctx) => {
-      const url = value === undefined ? new URL('https://api.github.com') : webUrl(value);
-      if (typeof url === 'string')
-        return refuse(ctx, `${url}, such as https://api.github.com or https://HOST/api/v3`);
-      if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-        return refuse(
-          ctx,
-          'must be https; plain http is allowed for a loopback host only, as it carries tokens',
-        );
-      }
-      return withoutTrailingSlash(url);
-    }),
+    GITHUB_API_URL: apiUrl,
     // 0.0.0.0, because the usual place is a container, whose loopback no proxy and no health check can reach.
     HOST: optionalText.transform((value) => value ?? '0.0.0.0'),
     PORT: optionalText.transform((value, ctx) => {
@@ -42,13 +49,7 @@ const surroundingsSchema = z
       const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
       return port <= 65_535 ? port : refuse(ctx, 'must be a whole number from 0 (any free port) to 65535');
     }),
-    PUBLIC_URL: optionalText.transform((value, ctx) => {
-      if (value === undefined) return undefined;
-      const url = webUrl(value);
-      return typeof url === 'string'
-        ? refuse(ctx, `${url}, such as https://countersign.example.com`)
-        : withoutTrailingSlash(url);
-    }),
+    PUBLIC_URL: publicUrl,
     DATABASE_URL: databaseUrl,
     LOG_LEVEL: optionalText.transform((value, ctx) => {
       const level = LOG_LEVELS.find((known) => known === (value ?? 'info'));
@@ -221,6 +222,24 @@ export function readArtifactsConfig(env: Environment): Read<z.infer<typeof artif
 function read<T>(schema: z.ZodType<T>, env: Environment): Read<T> {
   const result = schema.safeParse(env);
   return result.success ? { ok: true, config: result.data } : { ok: false, faults: faultsOf(result.error) };
+}
+
+/**
+ * Where people see the GitHub whose API is at this address: `https://api.github.com` and an enterprise's `https://api.NAME.ghe.com`
+ * have a host of their own, `https://HOST/api/v3` is on GitHub's own host.
+ * https://docs.github.com/en/enterprise-server/rest/using-the-rest-api/getting-started-with-the-rest-api
+ */
+export function gitHubPages(apiUrl: string): string {
+  const { origin, protocol, hostname } = new URL(apiUrl);
+  const isOfItsOwn = hostname === 'api.github.com' || /^api\.[a-z0-9-]+\.ghe\.com$/.test(hostname);
+  return isOfItsOwn ? `${protocol}//${hostname.slice('api.'.length)}` : origin;
+}
+
+/** The pages that evidence is on, for a process that only shows it: what is not set well leads nowhere. */
+export function readPages(env: Environment): { github: string | null; studio: string | null } {
+  const api = apiUrl.safeParse(env.GITHUB_API_URL);
+  const studio = publicUrl.safeParse(env.PUBLIC_URL);
+  return { github: api.success ? gitHubPages(api.data) : null, studio: studio.data ?? null };
 }
 
 const REGISTRATION_VARIABLES = ['APP_ID', 'PRIVATE_KEY', 'PRIVATE_KEY_PATH', 'WEBHOOK_SECRET'] as const;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Environment, readArtifactsConfig, readStorageConfig } from '../config.ts';
+import { type Environment, readArtifactsConfig, readPages, readStorageConfig } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
@@ -40,6 +40,7 @@ export function createTools(env: Environment): Tools {
       }
       return openBlobs(artifactsUrl, s3);
     },
+    pages: () => readPages(env),
     async enqueuer(storage) {
       const { createEmbeddedQueue } = await import('../queue/embedded.ts');
       return createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });

@@ -5,6 +5,7 @@ import { CountersignError } from '../core/errors.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import type { Delivery, Storage } from '../storage/storage.ts';
+import type { Pages } from '../words/evidence.ts';
 
 /** Where a command runs and what it is given to work with; tests put in their own. */
 export interface Context {
@@ -35,6 +36,8 @@ export interface Tools {
    * every blob were lost.
    */
   blobs(): Promise<Blobs>;
+  /** Where what a reason points to can be looked at, as far as the surroundings say it. */
+  pages(): Pages;
   /** A queue that only takes work in: the running app does it. */
   enqueuer(storage: Storage): Promise<Pick<Queue, 'enqueue'>>;
   /** Gives the key under which a delivery was, and is again, queued. */

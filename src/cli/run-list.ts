@@ -25,7 +25,7 @@ export function runList({ clock, tools }: Context, options: RunListOptions): Pro
     const states = await Promise.all(runs.map((run) => read.runs.load(run.id)));
     return {
       text: runTable(runs, Object.keys(filter).length > 0, clock.now()),
-      json: states.filter((state) => state !== undefined).map(runJson),
+      json: states.filter((state) => state !== undefined).map((state) => runJson(state, tools.pages())),
     };
   });
 }

@@ -17,7 +17,7 @@ export function runShow(
 ): Promise<Said> {
   return tools.withDatabase(database, 'read', async ({ read }) => {
     const { state, approval } = await findRun(read, id);
-    const said = { text: runShowText(state, approval, clock.now()), json: runJson(state) };
+    const said = { text: runShowText(state, approval, clock.now()), json: runJson(state, tools.pages()) };
     if (!history) return said;
     const lines = await historyOf(read, state);
     return { text: `${said.text}\n\n${historyText(lines)}`, json: { ...said.json, history: lines } };

@@ -7,8 +7,9 @@ import { isBlocking, SEVERITIES } from '../outcome/finding.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
+import type { EvidenceRef } from './reason.ts';
 import { type Invocation, isRunOver, isStepOver, type Run, type RunState } from './run.ts';
-import { combined, type Why, why } from './why.ts';
+import { combined, labelOf, type Why, why } from './why.ts';
 
 /** Children of one node at most: people read the first few, and the outcome itself has them all. */
 const MAX_REASONS = 20;
@@ -97,9 +98,9 @@ function stepWhy(state: RunState, step: Invocation, approval: Approval | null): 
     case 'running':
       return why('pending', `${step.stepId} is running`);
     case 'waiting_ci':
-      return why('pending', said('waits for CI'), [], labels(step));
+      return why('pending', said('waits for CI'), [], pointers(step));
     case 'waiting_until':
-      return why('pending', said('waits'), [], labels(step));
+      return why('pending', said('waits'), [], pointers(step));
     case 'waiting_approval':
       if (asked === null) return why('pending', `${step.stepId} waits for a countersign`);
       return asked.status === 'unmet' || asked.status === 'unknown'
@@ -113,8 +114,8 @@ function stepWhy(state: RunState, step: Invocation, approval: Approval | null): 
       return why('unmet', said('was skipped'));
     case 'failed':
       return step.reason?.code === 'step.failed.incomplete'
-        ? why('unknown', said('is incomplete'), [], labels(step))
-        : why('unmet', said('failed'), asked?.reasons ?? [], labels(step));
+        ? why('unknown', said('is incomplete'), [], pointers(step))
+        : why('unmet', said('failed'), asked?.reasons ?? [], pointers(step));
     case 'timed_out':
       return why('unmet', `${step.stepId} took longer than it may`, asked?.reasons ?? []);
     case 'cancelled':
@@ -231,9 +232,9 @@ function atMost(reasons: Why[], noun: string): Why[] {
 }
 
 /** People are left out: the sentence names them. */
-function labels(step: Invocation): string[] {
+function pointers(step: Invocation): EvidenceRef[] {
   const evidence = (step.reason?.evidence ?? []).filter(({ kind }) => kind !== 'person');
-  return evidence.slice(0, MAX_REASONS).map(({ label }) => label);
+  return evidence.slice(0, MAX_REASONS);
 }
 
 const MARKS: Readonly<Record<Why['status'], string>> = { met: '✔', unmet: '✘', pending: '…', unknown: '?' };
@@ -244,7 +245,8 @@ export function explainText(tree: Why): string {
 }
 
 function lines(node: Why, indent: string): string[] {
-  const evidence = node.evidence.length === 0 ? '' : ` (${node.evidence.map(plainLine).join(', ')})`;
+  const evidence =
+    node.evidence.length === 0 ? '' : ` (${node.evidence.map((one) => plainLine(labelOf(one))).join(', ')})`;
   return [
     `${indent}${MARKS[node.status]} ${plainLine(node.summary)}${evidence}`,
     ...node.reasons.flatMap((reason) => lines(reason, `${indent}  `)),

@@ -5,6 +5,7 @@ import type { Approval } from '../policy/approval.ts';
 import type { Tx } from '../storage/storage.ts';
 import { approvalComment, questionMarker } from '../words/approval-comment.ts';
 import { checkRunContent } from '../words/check-run.ts';
+import type { Pages } from '../words/evidence.ts';
 import { STATUS_MARKER, statusComment } from '../words/status-comment.ts';
 import { isRunOver, type Run, type RunState, repoOf } from './run.ts';
 
@@ -25,15 +26,15 @@ export function checkRunKey(runId: string): string {
   return `check_run:${runId}`;
 }
 
-export function createPublisher(deps: { outbox: Outbox; clock: Clock; publicUrl: string | null }): Publisher {
-  const { outbox, clock, publicUrl } = deps;
+export function createPublisher(deps: { outbox: Outbox; clock: Clock; pages: Pages }): Publisher {
+  const { outbox, clock, pages } = deps;
 
   return {
     async publish(tx, state) {
       const { run } = state;
       const now = clock.now();
       const approvals = await tx.approvals.ofRun(run.id);
-      const view = { state, approval: newest(approvals), publicUrl, now };
+      const view = { state, approval: newest(approvals), pages, now };
       const urgent = isRunOver(run.status) || run.status === 'waiting_approval';
 
       // A chain for an issue is about no commit, and a check run needs one.

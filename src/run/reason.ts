@@ -51,6 +51,8 @@ export const evidenceRefSchema = z.strictObject({
   kind: z.enum(['artifact', 'check', 'comment', 'commit', 'effect', 'person', 'rule', 'run', 'step', 'url']),
   id: z.string(),
   label: z.string(),
+  /** Where it is, when its kind and id do not say so: a check may be anywhere. */
+  url: z.string().optional(),
 });
 export type EvidenceRef = z.infer<typeof evidenceRefSchema>;
 

@@ -4,6 +4,7 @@ import type { Approval } from '../policy/approval.ts';
 import type { CountersignRules } from '../policy/merge-gate.ts';
 import type { Invocation, RunState } from '../run/run.ts';
 import { artifactsInWords } from './artifacts.ts';
+import { evidenceUrl, type Pages } from './evidence.ts';
 import { clipBytes, code, htmlComment, inline } from './markdown.ts';
 import { asSentence, capital, listed, plural, short, utc, VERDICT_WORDS } from './pretty.ts';
 import { emoji, severities } from './sentence.ts';
@@ -15,6 +16,7 @@ import { whyList } from './why-list.ts';
 export interface ApprovalView {
   state: RunState;
   approval: Approval;
+  pages: Pages;
 }
 
 /** For people's scripts and for finding the comment again; the truth is in the database. */
@@ -53,7 +55,7 @@ function body(view: ApprovalView): string[] {
 }
 
 function open(view: ApprovalView): string[] {
-  const { approval, state } = view;
+  const { approval, state, pages } = view;
   const { countersign } = state.run.settings;
   const stop = countersign.reject.length === 0 ? '' : `, or with ${emoji(countersign.reject)} to stop it`;
   return [
@@ -67,7 +69,7 @@ function open(view: ApprovalView): string[] {
     ...(approval.decision === null || approval.decision.reasons.length === 0
       ? []
       : [
-          `<details><summary>What the last look found</summary>\n\n${whyList(approval.decision)}\n\n</details>`,
+          `<details><summary>What the last look found</summary>\n\n${whyList(approval.decision, (ref) => evidenceUrl(ref, state.run, pages))}\n\n</details>`,
         ]),
     `<sub>${approval.lookedAt === null ? `Asked ${utc(approval.askedAt)}, not looked at yet.` : `Last looked at ${utc(approval.lookedAt)}.`}</sub>`,
   ];

@@ -7,6 +7,7 @@ import { annotations, MAX_ANNOTATIONS } from './annotations.ts';
 import { artifactsSection } from './artifacts.ts';
 import { buttonsOf, conclusionOf } from './check-state.ts';
 import { ciMatrix, everyCheck } from './ci-matrix.ts';
+import { evidenceUrl, type Pages } from './evidence.ts';
 import { fitting } from './fitting.ts';
 import { link } from './link.ts';
 import { clipBytes, code, inline } from './markdown.ts';
@@ -25,8 +26,7 @@ export interface CheckRunView {
   state: RunState;
   /** The newest approval of the run, if it has come to one. */
   approval: Approval | null;
-  /** Where people reach the Studio; `null` when it is not public. */
-  publicUrl: string | null;
+  pages: Pages;
   now: Date;
 }
 
@@ -34,12 +34,12 @@ export interface CheckRunView {
  * A run as a check run. The same facts give the same content: `now` only stands in for an end that is not recorded,
  * so that nothing is sent to GitHub when nothing has changed.
  */
-export function checkRunContent({ state, approval, publicUrl, now }: CheckRunView): CheckRunContent {
+export function checkRunContent({ state, approval, pages, now }: CheckRunView): CheckRunContent {
   const { run } = state;
   const where = standing(state, approval);
   const conclusion = conclusionOf(where);
   const findings = outcomesOf(state, 'review_verdict').flatMap((review) => review.findings);
-  const detailsUrl = publicUrl === null ? null : `${publicUrl.replace(/\/$/, '')}/runs/${run.id}`;
+  const detailsUrl = pages.studio === null ? null : `${pages.studio}/runs/${run.id}`;
   return {
     name: `countersign / ${run.chain}`,
     head_sha: run.headSha,
@@ -49,7 +49,7 @@ export function checkRunContent({ state, approval, publicUrl, now }: CheckRunVie
         ? { status: 'in_progress', started_at: run.createdAt.toISOString() }
         : { status: 'completed', conclusion, completed_at: (run.finishedAt ?? now).toISOString() },
     title: plainLine(sentence(where, state, approval)),
-    ...output(state, approval, nextStep(where, state, approval), detailsUrl),
+    ...output(state, approval, nextStep(where, state, approval), pages, detailsUrl),
     annotations: annotations(findings),
     actions: buttonsOf(where),
     details_url: detailsUrl,
@@ -60,6 +60,7 @@ function output(
   state: RunState,
   approval: Approval | null,
   next: string | undefined,
+  pages: Pages,
   detailsUrl: string | null,
 ): { summary: string; text: string } {
   const reviews = outcomesOf(state, 'review_verdict');
@@ -70,7 +71,7 @@ function output(
   const matrices = results.map((ci) => ({ ci, matrix: ciMatrix(ci, allowed) }));
   const sections: string[] = [
     ...(next === undefined ? [] : [`**Next:** ${next}`]),
-    `### Why\n\n${inline(asSentence(tree.summary), 400)}\n\n${whyList(tree)}`,
+    `### Why\n\n${inline(asSentence(tree.summary), 400)}\n\n${whyList(tree, (ref) => evidenceUrl(ref, state.run, pages))}`,
     ...cards.map(({ card }) => card.markdown),
     ...matrices.map(({ matrix }) => matrix.markdown),
     ...outcomesOf(state, 'gate_verdict').map(gateCard),

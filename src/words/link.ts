@@ -10,7 +10,8 @@ export function link(text: string, address: string | null): string {
   return safe === undefined ? text : `[${text}](${safe})`;
 }
 
-function safeAddress(address: string): string | undefined {
+/** The address, encoded for Markdown; `undefined` for one that nobody should be sent to. */
+export function safeAddress(address: string): string | undefined {
   if (address.length > 2_000 || !URL.canParse(address)) return undefined;
   const url = new URL(address);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined;

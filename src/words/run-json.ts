@@ -4,20 +4,38 @@ import { expectedSchema } from '../artifact/contract.ts';
 import { DELIVERIES } from '../artifact/delivery.ts';
 import { verificationSchema } from '../artifact/verification.ts';
 import { outcomeSchema } from '../outcome/outcome.ts';
-import { reasonSchema } from '../run/reason.ts';
-import { RUN_STATUSES, type RunState, STEP_STATUSES } from '../run/run.ts';
-import { type Why, whySchema } from '../run/why.ts';
+import { evidenceRefSchema, type Reason, reasonSchema } from '../run/reason.ts';
+import { RUN_STATUSES, type Run, type RunState, STEP_STATUSES } from '../run/run.ts';
+import { labelOf, WHY_STATUSES, type Why } from '../run/why.ts';
 import { delivery } from './artifacts.ts';
+import { evidenceUrl, type Pages } from './evidence.ts';
 
 /**
  * The JSON that the CLI (`--json`) and the API give out. Its shapes are a promise to people's scripts: they are
  * written out here, apart from the rows they come from, so that a changed column does not change them unnoticed.
  */
+const reasonJsonSchema = reasonSchema.extend({
+  evidence: z.array(
+    z.strictObject({
+      ...evidenceRefSchema.shape,
+      /** Its page; `null` when it has none. */
+      url: z.string().nullable(),
+    }),
+  ),
+});
+type ReasonJson = z.infer<typeof reasonJsonSchema>;
+
+function reasonJson(reason: Reason | null, run: Run, pages: Pages): ReasonJson | null {
+  if (reason === null) return null;
+  const evidence = reason.evidence.map((ref) => ({ ...ref, url: evidenceUrl(ref, run, pages) }));
+  return { ...reason, evidence };
+}
+
 export const runJsonSchema = z.strictObject({
   id: z.string(),
   chain: z.string(),
   status: z.enum(RUN_STATUSES),
-  reason: reasonSchema.nullable(),
+  reason: reasonJsonSchema.nullable(),
   /** `owner/name`. */
   repository: z.string(),
   pull_request: z.int().nullable(),
@@ -32,7 +50,7 @@ export const runJsonSchema = z.strictObject({
       id: z.string(),
       index: z.int().min(0),
       status: z.enum(STEP_STATUSES),
-      reason: reasonSchema.nullable(),
+      reason: reasonJsonSchema.nullable(),
       outcome: outcomeSchema.nullable(),
       /** What the step must leave behind, and what it did. */
       expected_artifacts: z.array(expectedSchema),
@@ -42,13 +60,14 @@ export const runJsonSchema = z.strictObject({
 });
 export type RunJson = z.infer<typeof runJsonSchema>;
 
-export function runJson(state: RunState): RunJson {
+/** @param pages where what its reasons point to can be looked at */
+export function runJson(state: RunState, pages: Pages): RunJson {
   const { run, invocations } = state;
   return {
     id: run.id,
     chain: run.chain,
     status: run.status,
-    reason: run.reason,
+    reason: reasonJson(run.reason, run, pages),
     repository: run.repository,
     pull_request: run.pullRequest,
     head_sha: run.headSha,
@@ -59,7 +78,7 @@ export function runJson(state: RunState): RunJson {
       id: step.stepId,
       index: step.stepIndex,
       status: step.status,
-      reason: step.reason,
+      reason: reasonJson(step.reason, run, pages),
       outcome: step.outcome,
       expected_artifacts: run.definition.steps[step.stepIndex]?.artifacts?.expected ?? [],
       artifact_verification: step.verification,
@@ -97,14 +116,28 @@ export function artifactJson(artifact: Artifact): ArtifactJson {
   };
 }
 
-export const whyJsonSchema = whySchema;
-export type WhyJson = Why;
+export interface WhyJson {
+  status: Why['status'];
+  summary: string;
+  evidence: string[];
+  reasons: WhyJson[];
+}
+
+export const whyJsonSchema: z.ZodType<WhyJson> = z.lazy(() =>
+  z.strictObject({
+    status: z.enum(WHY_STATUSES),
+    summary: z.string(),
+    /** What each piece is called. */
+    evidence: z.array(z.string()),
+    reasons: z.array(whyJsonSchema),
+  }),
+);
 
 export function whyJson(why: Why): WhyJson {
   return {
     status: why.status,
     summary: why.summary,
-    evidence: [...why.evidence],
+    evidence: why.evidence.map(labelOf),
     reasons: why.reasons.map(whyJson),
   };
 }

@@ -3,9 +3,13 @@ import { unreachable } from '../core/errors.ts';
 import { stepsOnTheWay } from '../run/explain.ts';
 import type { Invocation, RunState } from '../run/run.ts';
 import { fitting } from './fitting.ts';
+import { link, safeAddress } from './link.ts';
 import { code, inline, tableProse } from './markdown.ts';
 import { clip, STEP_WORDS } from './pretty.ts';
 import { withRest } from './section.ts';
+
+/** Links in one line of a comment; the check run has them all. */
+const MAX_PAGES = 3;
 
 /** Every step with its state, why it is in it, and how long it took. */
 export function stepsTable({ invocations }: RunState): string {
@@ -29,7 +33,7 @@ export function stepsList(state: RunState, limit: { items: number; bytes: number
   const shown = fitting(
     // That there was no reason to write a comment is no news.
     state.invocations.filter((step) => step.status !== 'skipped' || onTheWay.includes(step)),
-    (step) => `- ${face(step).mark} ${id(step)} ${inline(cameTo(step), 200)}`,
+    (step) => `- ${face(step).mark} ${id(step)} ${inline(cameTo(step), 200)}${pagesOf(step)}`,
     limit,
   );
   return withRest(shown, 'listed in the check run');
@@ -65,6 +69,16 @@ function cameTo(step: Invocation): string {
     default:
       return unreachable(status);
   }
+}
+
+/** A comment links what is awaited, or went wrong, where it says on what page that is: to checks, mostly. */
+function pagesOf({ status, reason }: Invocation): string {
+  if (reason === null || !['waiting_ci', 'waiting_until', 'failed'].includes(status)) return '';
+  const linked = reason.evidence
+    .filter(({ url }) => url !== undefined && safeAddress(url) !== undefined)
+    .slice(0, MAX_PAGES)
+    .map(({ label, url = null }) => link(code(clip(label, 60)), url));
+  return linked.length === 0 ? '' : ` (${linked.join(', ')})`;
 }
 
 function id({ stepId }: Invocation): string {

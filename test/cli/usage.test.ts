@@ -13,6 +13,7 @@ const noTools: Tools = {
   migrate: untouched,
   backup: untouched,
   blobs: untouched,
+  pages: untouched,
   enqueuer: untouched,
   deliveryKeys: untouched,
   chains: untouched,

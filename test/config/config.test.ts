@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Environment, readConfig } from '../../src/config.ts';
+import { type Environment, gitHubPages, readConfig, readPages } from '../../src/config.ts';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pkcs1 = rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
@@ -154,6 +154,24 @@ describe('readConfig', () => {
   it('says which file of a key could not be read by its variable, not by its path', () => {
     const faults = faultsOf({ ...app, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: '/secret/place' });
     expect(faults).toEqual(['PRIVATE_KEY_PATH names a file that cannot be read (ENOENT)']);
+  });
+
+  it.each([
+    ['https://api.github.com', 'https://github.com'],
+    ['https://api.acme.ghe.com', 'https://acme.ghe.com'],
+    ['https://git.acme.example/api/v3', 'https://git.acme.example'],
+    ['https://api.acme.example/api/v3', 'https://api.acme.example'],
+    ['http://127.0.0.1:3001', 'http://127.0.0.1:3001'],
+  ])('an API at %s is of the GitHub that people see at %s', (api, pages) => {
+    expect(gitHubPages(api)).toBe(pages);
+  });
+
+  it('says where pages are without anything else set, and leads nowhere where that is set badly', () => {
+    expect(readPages({})).toEqual({ github: 'https://github.com', studio: null });
+    expect(readPages({ GITHUB_API_URL: 'git.acme', PUBLIC_URL: 'https://cs.example/' })).toEqual({
+      github: null,
+      studio: 'https://cs.example',
+    });
   });
 
   describe('with an S3 bucket for artifacts', () => {

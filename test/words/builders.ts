@@ -8,10 +8,14 @@ import type { Approval } from '../../src/policy/approval.ts';
 import { type Reason, reason } from '../../src/run/reason.ts';
 import { type Invocation, NOT_BEGUN, type Run, type RunState } from '../../src/run/run.ts';
 import { why } from '../../src/run/why.ts';
+import type { Pages } from '../../src/words/evidence.ts';
 
 export const HEAD = 'abc1234def5678abc1234def5678abc1234def56';
 export const NEWER = 'fed9876fed9876fed9876fed9876fed9876fed98';
 export const MERGE_SHA = '1112223334445556667778889990001112223334';
+
+/** No page is known of anything. */
+export const NOWHERE: Pages = { github: null, studio: null };
 
 /** A moment on the day of all tests, such as `at('12:05')`. */
 export function at(time: string): Date {

@@ -5,11 +5,11 @@ import { makeOutcome } from '../../src/outcome/outcome.ts';
 import { reason } from '../../src/run/reason.ts';
 import { isRunOver } from '../../src/run/run.ts';
 import { checkRunContent } from '../../src/words/check-run.ts';
-import { at, check, done, finding, makeCi, makeReview, makeState } from './builders.ts';
+import { at, check, done, finding, makeCi, makeReview, makeState, NOWHERE } from './builders.ts';
 import { SCENES, type Scene } from './scenes.ts';
 
-const contentOf = ({ state, approval }: Scene, publicUrl: string | null = null) =>
-  checkRunContent({ state, approval, publicUrl, now: at('13:00') });
+const contentOf = ({ state, approval }: Scene, studio: string | null = null) =>
+  checkRunContent({ state, approval, pages: { github: null, studio }, now: at('13:00') });
 
 describe('check run', () => {
   it('says the state in words and ends with a fitting conclusion', () => {
@@ -72,7 +72,7 @@ describe('check run', () => {
 
   it('is the same at any later moment, so that nothing is sent again', () => {
     for (const { state, approval } of Object.values(SCENES)) {
-      const later = checkRunContent({ state, approval, publicUrl: null, now: at('23:59') });
+      const later = checkRunContent({ state, approval, pages: NOWHERE, now: at('23:59') });
       expect(later).toEqual(contentOf({ state, approval }));
     }
   });
@@ -122,7 +122,7 @@ describe('check run', () => {
 
   it('points to the page of the run when there is a public address', () => {
     const scene = { state: makeState({}), approval: null };
-    expect(contentOf(scene, 'https://cs.example/').details_url).toBe('https://cs.example/runs/run_01');
+    expect(contentOf(scene, 'https://cs.example').details_url).toBe('https://cs.example/runs/run_01');
     expect(contentOf(scene).details_url).toBeNull();
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../../src/chain/settings.ts';
 import { approvalComment } from '../../src/words/approval-comment.ts';
 import { statusComment } from '../../src/words/status-comment.ts';
-import { makeApproval, makeState } from './builders.ts';
+import { makeApproval, makeState, NOWHERE } from './builders.ts';
 import { SCENES, type Scene } from './scenes.ts';
 
 function scene(name: string): Scene {
@@ -60,7 +60,7 @@ describe('status comment', () => {
 describe('approval comment', () => {
   it('mentions nobody', () => {
     for (const { state, approval } of Object.values(SCENES)) {
-      if (approval) expect(approvalComment({ state, approval })).not.toContain('@');
+      if (approval) expect(approvalComment({ state, approval, pages: NOWHERE })).not.toContain('@');
     }
   });
 
@@ -68,8 +68,10 @@ describe('approval comment', () => {
     const state = makeState({ settings: { ...defaultSettings, merge: { method: 'rebase' } } });
     const plain = structuredClone(state);
     for (const step of plain.run.definition.steps) step.with = {};
-    expect(approvalComment({ state, approval: makeApproval() })).toContain('**squash-merged** into `main`');
-    expect(approvalComment({ state: plain, approval: makeApproval() })).toContain(
+    expect(approvalComment({ state, pages: NOWHERE, approval: makeApproval() })).toContain(
+      '**squash-merged** into `main`',
+    );
+    expect(approvalComment({ state: plain, pages: NOWHERE, approval: makeApproval() })).toContain(
       '**rebased and merged** into `main`',
     );
   });
@@ -79,15 +81,15 @@ describe('approval comment', () => {
       ...defaultSettings,
       countersign: { ...defaultSettings.countersign, approve: [], reject: [] },
     };
-    expect(approvalComment({ state: makeState({ settings }), approval: makeApproval() })).toContain(
-      'React to this comment with no reaction (the settings allow none) to merge.',
-    );
+    expect(
+      approvalComment({ state: makeState({ settings }), pages: NOWHERE, approval: makeApproval() }),
+    ).toContain('React to this comment with no reaction (the settings allow none) to merge.');
   });
 
   it('is asked anew when its words were changed by somebody', () => {
     const { state } = scene('waiting for a countersign');
-    expect(approvalComment({ state, approval: makeApproval({ status: 'void', decision: null }) })).toContain(
-      'It is asked anew.',
-    );
+    expect(
+      approvalComment({ state, pages: NOWHERE, approval: makeApproval({ status: 'void', decision: null }) }),
+    ).toContain('It is asked anew.');
   });
 });

@@ -12,6 +12,8 @@ import { statusComment } from '../../src/words/status-comment.ts';
 import { runShow } from '../../src/words/terminal.ts';
 import { at, check, done, finding, makeApproval, makeCi, makeReview, makeState } from './builders.ts';
 
+const PAGES = { github: 'https://github.com', studio: 'https://cs.example' };
+
 /** Everything a reader sees when every text that a pull request can set is the given one. */
 function everywhere(text: string): { markdown: string[]; plain: string[] } {
   const blocking = finding({
@@ -21,6 +23,8 @@ function everywhere(text: string): { markdown: string[]; plain: string[] } {
     rule: text.slice(0, 200),
     evidence: text.slice(0, 300),
   });
+  const kinds = ['check', 'commit', 'url', 'comment', 'run'] as const;
+  const pointers = kinds.map((kind) => ({ kind, id: text, label: text, url: text }));
   const state = makeState(
     { baseRef: text, repository: `acme/${text}`, status: 'waiting_approval' },
     {
@@ -38,7 +42,7 @@ function everywhere(text: string): { markdown: string[]; plain: string[] } {
       ),
       ci: done(makeCi([check(text, { state: 'failed', conclusion: text, url: text })], { summary: text })),
       merge: { status: 'waiting_approval', reason: reason('step.waiting.approval', text) },
-      changes: { status: 'waiting_ci', reason: reason('step.waiting.ci', text) },
+      changes: { status: 'waiting_ci', reason: reason('step.waiting.ci', text, pointers) },
     },
   );
   const approval = makeApproval({
@@ -49,13 +53,13 @@ function everywhere(text: string): { markdown: string[]; plain: string[] } {
   });
   const faults = [{ file: text, line: 1, column: 2, message: text }];
   const about = { headSha: 'a'.repeat(40), externalId: 'x', faults, at: at('12:00') };
-  const content = checkRunContent({ state, approval, publicUrl: null, now: at('13:00') });
+  const content = checkRunContent({ state, approval, pages: PAGES, now: at('13:00') });
   return {
     markdown: [
       content.summary,
       statusComment([{ state, approval, checkRunUrl: text }]),
       ...(['open', 'countersigned', 'rejected', 'void'] as const).map((status) =>
-        approvalComment({ state, approval: { ...approval, status } }),
+        approvalComment({ state, pages: PAGES, approval: { ...approval, status } }),
       ),
       configurationCheck({ ...about, files: [text] }).summary,
       configurationCheck({ ...about, faults: [], files: [text] }).summary,

@@ -7,7 +7,18 @@ import { why } from '../../src/run/why.ts';
 import { approvalComment } from '../../src/words/approval-comment.ts';
 import { checkRunContent } from '../../src/words/check-run.ts';
 import { statusComment } from '../../src/words/status-comment.ts';
-import { at, check, done, ends, finding, makeApproval, makeCi, makeReview, makeState } from './builders.ts';
+import {
+  at,
+  check,
+  done,
+  ends,
+  finding,
+  makeApproval,
+  makeCi,
+  makeReview,
+  makeState,
+  NOWHERE,
+} from './builders.ts';
 
 const LIMIT = 65_535;
 /** Every letter of it grows when it is encoded, and most take more than one byte. */
@@ -74,7 +85,7 @@ const hugeApproval = makeApproval({
   decision: deep,
   countersignedBy: Array.from({ length: 300 }, (_, index) => `${nasty(39)}${index}`),
 });
-const content = checkRunContent({ state: huge, approval: hugeApproval, publicUrl: null, now: at('13:00') });
+const content = checkRunContent({ state: huge, approval: hugeApproval, pages: NOWHERE, now: at('13:00') });
 
 describe('a check run of 1,000 findings, 500 checks and 3,000 files left out', () => {
   it('keeps summary and text inside GitHub’s limit of bytes', () => {
@@ -133,7 +144,7 @@ describe('many outcomes of one kind', () => {
       { ...step, ...review },
       { ...step, ...review },
     ]);
-    const many = checkRunContent({ state, approval: null, publicUrl: null, now: at('13:00') });
+    const many = checkRunContent({ state, approval: null, pages: NOWHERE, now: at('13:00') });
     expect(Buffer.byteLength(many.summary)).toBeLessThanOrEqual(LIMIT);
     expect(many.summary).toMatch(/\d+ more parts did not fit here/);
   });
@@ -159,7 +170,7 @@ describe('many outcomes of one kind', () => {
       { status: 'completed', reason: reason('run.completed', 'x') },
       { review: done(gate) },
     );
-    const { summary } = checkRunContent({ state, approval: null, publicUrl: null, now: at('13:00') });
+    const { summary } = checkRunContent({ state, approval: null, pages: NOWHERE, now: at('13:00') });
     expect(Buffer.byteLength(summary)).toBeLessThanOrEqual(LIMIT);
     expect(summary).toMatch(/### Gate: not passed/);
     expect(explain(state, null).reasons.flatMap(({ reasons }) => reasons).length).toBeLessThanOrEqual(1_001);
@@ -193,7 +204,7 @@ describe('comments', () => {
           },
         },
       };
-      const body = approvalComment({ state, approval: { ...hugeApproval, status } });
+      const body = approvalComment({ state, pages: NOWHERE, approval: { ...hugeApproval, status } });
       expect(body.length).toBeLessThanOrEqual(65_536);
       expect(body.split('\n')[0]).toMatch(/^<!-- countersign:approval head=\S+ base=.* -->$/);
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../src/core/canonical.ts';
-import { explain } from '../../src/run/explain.ts';
+import { explain, explainText } from '../../src/run/explain.ts';
 import {
   artifactJson,
   artifactJsonSchema,
@@ -9,19 +9,20 @@ import {
   whyJson,
   whyJsonSchema,
 } from '../../src/words/run-json.ts';
-import { at, mergedOutcome } from './builders.ts';
+import { at, mergedOutcome, NOWHERE } from './builders.ts';
 import { SCENES } from './scenes.ts';
 
 describe('the public JSON', () => {
   it.each(Object.entries(SCENES))('of a run is what its schema promises: %s', (_, { state, approval }) => {
-    const json = JSON.parse(JSON.stringify(runJson(state)));
+    const json = JSON.parse(JSON.stringify(runJson(state, NOWHERE)));
     expect(runJsonSchema.parse(json)).toEqual(json);
-    expect(whyJsonSchema.parse(whyJson(explain(state, approval)))).toEqual(explain(state, approval));
+    const tree = explain(state, approval);
+    expect(explainText(whyJsonSchema.parse(whyJson(tree)))).toEqual(explainText(tree));
   });
 
   it('of a run has exactly the members of the promise', () => {
     const { state } = SCENES.queued ?? { state: undefined };
-    expect(state && Object.keys(runJson(state))).toEqual([
+    expect(state && Object.keys(runJson(state, NOWHERE))).toEqual([
       'id',
       'chain',
       'status',
@@ -34,7 +35,7 @@ describe('the public JSON', () => {
       'delivery',
       'steps',
     ]);
-    expect(state && Object.keys(runJson(state).steps[0] ?? {})).toEqual([
+    expect(state && Object.keys(runJson(state, NOWHERE).steps[0] ?? {})).toEqual([
       'id',
       'index',
       'status',

@@ -3,7 +3,7 @@ import { explain, explainText } from '../../src/run/explain.ts';
 import { approvalComment } from '../../src/words/approval-comment.ts';
 import { checkRunContent } from '../../src/words/check-run.ts';
 import { statusComment } from '../../src/words/status-comment.ts';
-import { at } from './builders.ts';
+import { at, NOWHERE } from './builders.ts';
 import { SCENES, type Scene } from './scenes.ts';
 
 /**
@@ -14,14 +14,16 @@ function page({ state, approval }: Scene): string {
   const check = checkRunContent({
     state,
     approval,
-    publicUrl: 'https://countersign.example',
+    pages: { github: 'https://github.com', studio: 'https://countersign.example' },
     now: at('13:00'),
   });
   const ending = check.state.status === 'completed' ? check.state.conclusion : check.state.status;
   return [
     '=== STATUS COMMENT ===',
     statusComment([{ state, approval, checkRunUrl: 'https://github.com/acme/shop/runs/1' }]),
-    ...(approval === null ? [] : ['=== APPROVAL COMMENT ===', approvalComment({ state, approval })]),
+    ...(approval === null
+      ? []
+      : ['=== APPROVAL COMMENT ===', approvalComment({ state, approval, pages: NOWHERE })]),
     `=== CHECK RUN: ${check.name} · ${ending} · ${check.title} ===`,
     check.summary,
     ...(check.text === '' ? [] : ['--- text ---', check.text]),

@@ -97,7 +97,7 @@ export const SCENES: Record<string, Scene> = {
           status: 'waiting_ci',
           startedAt: at('12:02'),
           reason: reason('step.waiting.ci', '2 of 5 checks are done', [
-            { kind: 'check', id: 'test', label: 'test' },
+            { kind: 'check', id: 'test', label: 'test', url: 'https://github.com/acme/shop/runs/2' },
             { kind: 'check', id: 'lint', label: 'lint' },
           ]),
         },

@@ -110,7 +110,12 @@ function pending(context: StepContext, judgement: Extract<CiJudgement, { kind: '
   const evidence = judgement.checks
     .filter((check) => check.state === 'pending')
     .slice(0, 10)
-    .map((check) => ({ kind: 'check' as const, id: check.name, label: check.name }));
+    .map(({ name, url }) => ({
+      kind: 'check' as const,
+      id: name,
+      label: name,
+      ...(url !== null && { url }),
+    }));
   if (now.getTime() >= ends) {
     return {
       kind: 'failed',

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { EvidenceRef } from '../../src/run/reason.ts';
+import { reason } from '../../src/run/reason.ts';
+import { checkRunContent } from '../../src/words/check-run.ts';
+import { evidenceUrl, type Pages } from '../../src/words/evidence.ts';
+import { runJson } from '../../src/words/run-json.ts';
+import { statusComment } from '../../src/words/status-comment.ts';
+import { at, HEAD, makeState, NEWER, NOWHERE } from './builders.ts';
+
+const PAGES: Pages = { github: 'https://git.example', studio: 'https://cs.example' };
+const PULL_REQUEST = { repository: 'acme/shop', pullRequest: 7 };
+const CHECK = 'https://ci.example/build/9';
+
+const urlOf = (kind: EvidenceRef['kind'], id: string, pages = PAGES, about = PULL_REQUEST) =>
+  evidenceUrl({ kind, id, label: id }, about, pages);
+
+describe('what a reason points to is found', () => {
+  it.each([
+    ['commit', HEAD, `https://git.example/acme/shop/commit/${HEAD}`],
+    ['person', 'mia', 'https://git.example/mia'],
+    ['person', 'mia_acme', 'https://git.example/mia_acme'],
+    ['comment', '41', 'https://git.example/acme/shop/pull/7#issuecomment-41'],
+    ['run', 'run_01k2x7', 'https://cs.example/runs/run_01k2x7'],
+    ['url', CHECK, CHECK],
+  ] as const)('a %s with the id %s at %s', (kind, id, url) => {
+    expect(urlOf(kind, id)).toBe(url);
+  });
+
+  it.each(['artifact', 'check', 'effect', 'rule', 'step'] as const)('a %s on no page', (kind) => {
+    expect(urlOf(kind, 'one')).toBeNull();
+  });
+
+  it.each(['commit', 'person', 'comment', 'run'] as const)('a %s on none when no site is known', (kind) => {
+    const id = { commit: HEAD, person: 'mia', comment: '41', run: 'run_01' }[kind];
+    expect([urlOf(kind, id), urlOf(kind, id, NOWHERE)]).toEqual([expect.any(String), null]);
+  });
+
+  it('a check where it says that it is', () => {
+    const check = { kind: 'check', id: 'build', label: 'build', url: CHECK } as const;
+    expect(evidenceUrl(check, PULL_REQUEST, NOWHERE)).toBe(CHECK);
+  });
+});
+
+describe('what is made to lead elsewhere leads nowhere', () => {
+  it.each([
+    ['commit', `${HEAD}/../../../evil`],
+    ['commit', 'main'],
+    ['person', 'mia/../evil'],
+    ['person', '//evil.example'],
+    ['person', 'mia?tab=x'],
+    ['comment', '41"><b>'],
+    ['run', '../../login'],
+    ['url', 'javascript:alert(1)'],
+    ['url', 'https://github.com@evil.example/'],
+  ] as const)('a %s with the id %s', (kind, id) => {
+    expect(urlOf(kind, id)).toBeNull();
+  });
+
+  it('a check whose address is no page', () => {
+    const check = { kind: 'check', id: 'a', label: 'a', url: 'javascript:alert(1)' } as const;
+    expect(evidenceUrl(check, PULL_REQUEST, PAGES)).toBeNull();
+  });
+});
+
+describe('a link to what a reason points to', () => {
+  const evidence: EvidenceRef[] = [
+    { kind: 'check', id: 'build', label: 'build', url: CHECK },
+    { kind: 'check', id: 'lint', label: 'lint' },
+    { kind: 'commit', id: NEWER, label: 'fed9876' },
+  ];
+  const waiting = reason('step.waiting.ci', '1 of 3 checks is done', evidence);
+  const state = makeState({ status: 'waiting_ci' }, { ci: { status: 'waiting_ci', reason: waiting } });
+
+  it('stands in the check run’s tree of reasons', () => {
+    const { summary } = checkRunContent({ state, approval: null, pages: PAGES, now: at('13:00') });
+    expect(summary).toContain(
+      `([\`build\`](${CHECK}), \`lint\`, [\`fed9876\`](https://git.example/acme/shop/commit/${NEWER}))`,
+    );
+  });
+
+  it('stands in the status comment, for what says itself on what page it is', () => {
+    const comment = statusComment([{ state, approval: null, checkRunUrl: null }]);
+    expect(comment).toContain(`waiting for CI: 1 of 3 checks is done ([\`build\`](${CHECK}))`);
+  });
+
+  it('stands beside each pointer of the JSON, or null', () => {
+    const urls = runJson(state, PAGES).steps[1]?.reason?.evidence.map(({ label, url }) => [label, url]);
+    expect(urls).toEqual([
+      ['build', CHECK],
+      ['lint', null],
+      ['fed9876', `https://git.example/acme/shop/commit/${NEWER}`],
+    ]);
+  });
+});

@@ -121,6 +121,12 @@ describe('run cancel', () => {
     expect(parsed(await run('run', 'show', 'run_old', '--json'))).toMatchObject({ status: 'running' });
   });
 
+  it('is an operator’s, too, when it was queued by a version that did not say so', () => {
+    const because = reason('run.cancelled.by_person', 'cancelled by an operator');
+    const older = { runId: 'run_old', signal: { kind: 'end', status: 'cancelled', reason: because } };
+    expect(signalJobSchema.parse(older).by).toEqual({ kind: 'operator' });
+  });
+
   it.each([
     ['run_done', 'cli.run_is_over', /^The run run_done is over already \(completed, .+ ago\)/],
     ['run_none', 'cli.unknown_run', /^There is no run run_none; countersign run list/],

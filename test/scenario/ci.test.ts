@@ -311,3 +311,12 @@ test('jobs that need others first are waited for, although every check run so fa
   await scene.advance(UPDATES_SHOWN_MS);
   expect(question(scene, number)).toContain('all 2 checks passed');
 });
+
+test('a check that is awaited is linked where people read that it is', async () => {
+  const { scene, number, headSha } = await opened();
+  await scene.github.reportCheck(REPO, headSha, { name: 'build', status: 'in_progress' });
+  await scene.advance(UPDATES_SHOWN_MS);
+  const link = /\[`build`\]\(http:\/\/[^)]+\/octo\/app\/runs\/\d+\)/;
+  expect(scene.status(number)).toMatch(link);
+  expect(scene.check(headSha, 'ship')?.summary).toMatch(link);
+});

@@ -9,6 +9,7 @@ import type { Answer, Context, DatabaseOption } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
 import { duration, input, limit, pullRequest, repository } from './options.ts';
 import type { RunListOptions } from './run-list.ts';
+import type { RunShowOptions } from './run-show.ts';
 
 /** Gives a command its surroundings and says what came of it. */
 export type Perform = (work: (context: Context) => Promise<Answer>) => Promise<void>;
@@ -117,8 +118,9 @@ function addRun(program: Command, perform: Perform): void {
     .command('show')
     .description('one run: its steps and where it stands')
     .argument('<id>', 'the id of a run')
+    .addOption(new Option('--state', 'also what its steps remember: its working memory'))
     .addOption(databaseOption())
-    .action((id: string, options: DatabaseOption) =>
+    .action((id: string, options: RunShowOptions) =>
       perform(async (context) => (await import('./run-show.ts')).runShow(context, id, options)),
     );
   example(show, 'countersign run show run_01k2x7');

@@ -14,7 +14,7 @@ import { Player } from './player.ts';
 
 const LONG = process.env.COUNTERSIGN_LONG === '1';
 const seed = Number(process.env.COUNTERSIGN_SEED ?? (LONG ? Date.now() % 2 ** 31 : 4));
-const always = { seed, numRuns: LONG ? 2_000 : 60 };
+const always = { seed, numRuns: LONG ? 2_000 : 40 };
 
 const text = fc.oneof(
   { weight: 6, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }) },
@@ -59,7 +59,7 @@ function timeless({ trace, ...memory }: CognitiveState): object {
   return { ...memory, trace: trace.map(({ session_id, ...line }) => line) };
 }
 
-describe(`working memory, seed ${seed}`, () => {
+describe(`working memory, seed ${seed}`, { timeout: 200_000 }, () => {
   test('of steps side by side is the same in whatever order they are done, and however often they were run before', () => {
     const story = fc.record({
       outcomes: fc.tuple(anyOutcome, anyOutcome, anyOutcome, anyOutcome),

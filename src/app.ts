@@ -113,6 +113,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const engine = createEngine({
     queue,
     artifactDefaults: registry.artifactDefaultsOf,
+    produces: registry.producesOf,
     publisher: createPublisher({
       outbox,
       clock,

@@ -4,6 +4,7 @@ import { MIME_TYPES } from '../artifact/mime-type.ts';
 import { ARTIFACT_ID, unfitGlobReason, unfitPathReason } from '../artifact/place.ts';
 import { OUTCOME_KINDS } from '../outcome/outcome.ts';
 import { MAX_RULES, writtenRuleSchema } from '../policy/rule/rule.ts';
+import { SLOTS, type Slot } from '../run/state/slot.ts';
 import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
 import { duration, listOrOne } from './shape.ts';
 
@@ -75,6 +76,13 @@ const expected = z.strictObject({
 
 const artifacts = z.strictObject({ expected: z.array(expected).min(1).max(MAX_EXPECTED) });
 
+const outputMapping = z.strictObject(
+  Object.fromEntries(SLOTS.map((slot) => [slot, z.string().optional()])) as Record<
+    Slot,
+    z.ZodOptional<z.ZodString>
+  >,
+);
+
 const step = z.strictObject({
   id: z
     .string()
@@ -110,6 +118,9 @@ const step = z.strictObject({
   validate: rules.optional().describe('Rules on the inputs; the step fails before it does anything.'),
   expect: rules.optional().describe('Rules on the outcome; the step fails when one does not hold.'),
   artifacts: artifacts.optional().describe('What the step must leave behind.'),
+  output_mapping: outputMapping
+    .optional()
+    .describe("By slot of the run's working memory, an expression over the step's outcome."),
 });
 
 /** A chain as people write it in YAML. Rules across keys and steps are in `check.ts`. */

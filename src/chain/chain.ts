@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contractSchema } from '../artifact/contract.ts';
 import { MAX_RULES, writtenRuleSchema } from '../policy/rule/rule.ts';
+import { slotSchema } from '../run/state/slot.ts';
 
 /** Events a chain may wait for. `pr.opened` also fires on `pr.updated`: the newer run supersedes the older one. */
 export const TRIGGER_EVENTS = [
@@ -62,6 +63,10 @@ const stepSchema = z.strictObject({
   expect: z.array(writtenRuleSchema).max(MAX_RULES).optional(),
   /** As written; in a run's definition, what its skill usually produces is folded in. */
   artifacts: contractSchema.optional(),
+  /** By slot, an expression over the step's outcome. */
+  outputMapping: z.partialRecord(slotSchema, z.string()).optional(),
+  /** In a run's definition, the slots that its skill fills; absent in chains that no run has begun, and in older runs. */
+  produces: z.array(slotSchema).optional(),
 });
 
 /**

@@ -130,6 +130,8 @@ function checkReference(
   steps: readonly StepOutline[],
   mayRead: ReadonlySet<string>,
 ): string | undefined {
+  if (root === 'state' && key === 'working' && mayRead.size === 0)
+    return 'no step comes before this one, so none has written what it could read here; add it to depends_on';
   if (root !== 'steps' || key === undefined) return undefined;
   const ids = steps.map((step) => step.id);
   const step = typeof key === 'number' ? steps[key] : steps.find(({ id }) => id === key);

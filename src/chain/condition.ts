@@ -1,5 +1,6 @@
 import { CountersignError } from '../core/errors.ts';
 import type { CompiledExpression } from './expression.ts';
+import { readsGap } from './state-path.ts';
 import { isNothing, member } from './value.ts';
 
 export { type CompiledExpression, compileExpression, type Reference } from './expression.ts';
@@ -10,7 +11,8 @@ export { type CompiledTemplate, compileTemplate, renderWith } from './template.t
  * Whether a step's condition holds: only the value `true` does. When any outcome that the condition mentions is
  * missing (its step was skipped, failed, or has not run) the condition is false whatever it says about it, so that
  * `not steps.ci.outcome.passed` cannot be satisfied by CI not having run. An outcome whose `passed` is null gave no
- * verdict: both `passed` and `not passed` are false.
+ * verdict: both `passed` and `not passed` are false. The same holds for a slot of `state.working` that is a gap: what is
+ * not in it may only not have been looked for.
  */
 export function evaluateCondition(compiled: CompiledExpression, context: object): boolean {
   const steps = member(context, 'steps');
@@ -18,7 +20,7 @@ export function evaluateCondition(compiled: CompiledExpression, context: object)
     ({ root, path: [step, name] }) =>
       root === 'steps' && name === 'outcome' && isNothing(member(member(steps, step), 'outcome')),
   );
-  return !missing && compiled.evaluate(context) === true;
+  return !missing && !readsGap(compiled.references, context) && compiled.evaluate(context) === true;
 }
 
 /** What an expression sees of a step. */

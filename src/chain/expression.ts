@@ -2,6 +2,7 @@ import type { Json } from '../core/canonical.ts';
 import { unreachable } from '../core/errors.ts';
 import { nearest } from '../core/fault.ts';
 import { contains, EXPRESSION_FILTERS } from './expression-filters.ts';
+import { stateFault } from './state-path.ts';
 import {
   type Arithmetic,
   type Comparison,
@@ -27,15 +28,16 @@ export interface CompiledExpression {
 }
 
 /** The names an expression can start from. */
-export const ROOTS = ['trigger', 'repo', 'steps'] as const;
+export const ROOTS = ['trigger', 'repo', 'steps', 'state'] as const;
 /** What a step offers to expressions. */
 export const STEP_MEMBERS = ['id', 'status', 'outcome'] as const;
 
 /**
  * Compiles one expression, bare or as exactly one `{{ … }}`.
+ * @param roots The names that it may start from.
  * @throws ExpressionError, and nothing else.
  */
-export function compileExpression(source: string): CompiledExpression {
+export function compileExpression(source: string, roots: readonly string[] = ROOTS): CompiledExpression {
   const bare = !source.includes('{{');
   const shift = bare ? -3 : 0;
   try {
@@ -49,7 +51,7 @@ export function compileExpression(source: string): CompiledExpression {
         -shift,
       );
     }
-    const compiled = compileParsed(only.expression);
+    const compiled = compileParsed(only.expression, roots);
     return {
       source,
       evaluate: compiled.evaluate,
@@ -65,9 +67,12 @@ export function compileExpression(source: string): CompiledExpression {
 }
 
 /** Compiles an expression that was already read out of a longer text. @throws ExpressionError */
-export function compileParsed(expression: Expression): Omit<CompiledExpression, 'source'> {
+export function compileParsed(
+  expression: Expression,
+  roots: readonly string[] = ROOTS,
+): Omit<CompiledExpression, 'source'> {
   const references = referencesOf(expression);
-  for (const reference of references) checkReference(reference);
+  for (const reference of references) checkReference(reference, roots);
   const run = compile(expression);
   return {
     references,
@@ -140,11 +145,15 @@ function memberReferences(expression: Extract<Expression, { kind: 'member' }>): 
  * Steps are only reached by a written-out id or number and member. A computed one would escape both the parser's check
  * that the step comes before, and the rule that a condition on a missing outcome is false.
  */
-function checkReference({ root, path, offset }: Reference): void {
-  if (!(ROOTS as readonly string[]).includes(root)) {
-    const meant = nearest(root, ROOTS);
+function checkReference({ root, path, offset }: Reference, roots: readonly string[]): void {
+  if (!roots.includes(root)) {
+    const meant = nearest(root, roots);
     const hint = meant ? `did you mean "${meant}"? Known names` : 'known names';
-    throw new ExpressionError(`"${root}" is not known here: ${hint}: ${ROOTS.join(', ')}`, offset);
+    throw new ExpressionError(`"${root}" is not known here: ${hint}: ${roots.join(', ')}`, offset);
+  }
+  if (root === 'state') {
+    const fault = stateFault(path);
+    if (fault !== undefined) throw new ExpressionError(fault, offset);
   }
   if (root !== 'steps') return;
   const [, name] = path;

@@ -23,6 +23,7 @@ export interface StepOutline {
   requiresApproval: Json | undefined;
   validate: Json | undefined;
   expect: Json | undefined;
+  outputMapping: Json | undefined;
   /** The entries of `artifacts: {expected: […]}`, right or wrong. */
   expected: readonly Json[];
 }
@@ -49,6 +50,7 @@ export function outlineSteps(file: Json | undefined): StepOutline[] {
       requiresApproval: memberOf(step, 'requires_approval'),
       validate: memberOf(step, 'validate'),
       expect: memberOf(step, 'expect'),
+      outputMapping: memberOf(step, 'output_mapping'),
       expected: listOf(memberOf(memberOf(step, 'artifacts'), 'expected')),
     };
   });

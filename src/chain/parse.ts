@@ -3,6 +3,7 @@ import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
 import { type ChainFile, chainFileSchema } from './chain-file.ts';
 import { checkExpressions, checkGraph, checkSteps, checkTrigger, type Known } from './check.ts';
 import { checkArtifacts } from './check-artifacts.ts';
+import { checkMappings } from './check-mappings.ts';
 import { checkRules } from './check-rules.ts';
 import { toContract } from './expected.ts';
 import { memberOf, outlineSteps, type StepOutline } from './outline.ts';
@@ -34,6 +35,7 @@ export function parseChain(
     ...checkExpressions(source, steps),
     ...checkRules(source, steps),
     ...checkArtifacts(source, steps),
+    ...checkMappings(source, steps),
   ];
   if (shape.value === undefined || faults.length > 0) return { ...named, faults: inFileOrder(faults) };
   return { chain: toChain(shape.value, steps), faults: [] };
@@ -65,6 +67,7 @@ function toStep(
     requiresApproval: step?.requires_approval ?? false,
     ...(step?.validate === undefined ? {} : { validate: step.validate }),
     ...(step?.expect === undefined ? {} : { expect: step.expect }),
+    ...(step?.output_mapping === undefined ? {} : { outputMapping: step.output_mapping }),
     ...(step?.artifacts === undefined ? {} : { artifacts: toContract(step.artifacts.expected) }),
   };
 }

@@ -119,6 +119,7 @@ function addRun(program: Command, perform: Perform): void {
     .description('one run: its steps and where it stands')
     .argument('<id>', 'the id of a run')
     .addOption(new Option('--history', 'everything it went through, and who or what made it so'))
+    .addOption(new Option('--state', 'also what its steps remember: its working memory'))
     .addOption(databaseOption())
     .action((id: string, options: RunShowOptions) =>
       perform(async (context) => (await import('./run-show.ts')).runShow(context, id, options)),

@@ -1,6 +1,8 @@
+import { memoryOf } from '../run/context.ts';
 import type { RunState } from '../run/run.ts';
 import type { ReadTx } from '../storage/storage.ts';
 import { type HistoryLine, historyLines, historyText } from '../words/history.ts';
+import { memoryShow } from '../words/memory.ts';
 import { runJson } from '../words/run-json.ts';
 import { runShow as runShowText } from '../words/terminal.ts';
 import type { Context, DatabaseOption, Said } from './context.ts';
@@ -8,19 +10,24 @@ import { findRun } from './find-run.ts';
 
 export interface RunShowOptions extends DatabaseOption {
   history?: boolean;
+  state?: boolean;
 }
 
-export function runShow(
-  { clock, tools }: Context,
-  id: string,
-  { database, history = false }: RunShowOptions,
-): Promise<Said> {
-  return tools.withDatabase(database, 'read', async ({ read }) => {
+export function runShow({ clock, tools }: Context, id: string, options: RunShowOptions): Promise<Said> {
+  return tools.withDatabase(options.database, 'read', async ({ read }) => {
     const { state, approval } = await findRun(read, id);
-    const said = { text: runShowText(state, approval, clock.now()), json: runJson(state, tools.pages()) };
-    if (!history) return said;
-    const lines = await historyOf(read, state);
-    return { text: `${said.text}\n\n${historyText(lines)}`, json: { ...said.json, history: lines } };
+    const text = [runShowText(state, approval, clock.now())];
+    const json: Record<string, unknown> = { ...runJson(state, tools.pages()) };
+    if (options.state) {
+      json.state = memoryOf(state);
+      text.push(memoryShow(memoryOf(state)));
+    }
+    if (options.history) {
+      const lines = await historyOf(read, state);
+      json.history = lines;
+      text.push(historyText(lines));
+    }
+    return { text: text.join('\n\n'), json };
   });
 }
 

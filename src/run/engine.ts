@@ -14,6 +14,8 @@ import { heldToContract } from './held-to-contract.ts';
 import type { Publisher } from './publish.ts';
 import type { Reason } from './reason.ts';
 import { isRunOver, isStepOver, type Run, type RunState, type Session } from './run.ts';
+import { foldHints } from './state/hints.ts';
+import type { Slot } from './state/slot.ts';
 import { type Command, nextWake, type SessionResult, type Signal, transition } from './transition.ts';
 
 export interface Engine {
@@ -58,6 +60,8 @@ export function createEngine(deps: {
   publisher: Publisher;
   /** What a step's skill usually leaves behind. */
   artifactDefaults(step: Step): readonly Expected[];
+  /** The slots of the working memory that a step's skill fills. */
+  produces(step: Step): readonly Slot[];
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -67,7 +71,7 @@ export function createEngine(deps: {
   const { queue, publisher, clock, ids, log } = deps;
 
   async function begin(tx: Tx, { run, invocations }: RunState): Promise<void> {
-    const definition = foldContracts(run.definition, deps.artifactDefaults);
+    const definition = foldHints(foldContracts(run.definition, deps.artifactDefaults), deps.produces);
     const state = { run: { ...run, definition }, invocations };
     await tx.runs.insert(state);
     log.info(

@@ -249,7 +249,7 @@ class Transition {
       this.endStep(step, 'skipped', reason('step.skipped.dependency', because, [stepRef(missing)]));
       return true;
     }
-    if (condition && !evaluateCondition(condition, conditionContext(this.state))) {
+    if (condition && !evaluateCondition(condition, conditionContext(this.state, step.stepId))) {
       const because = `its condition does not hold: \`${definition.condition}\``;
       this.endStep(step, 'skipped', reason('step.skipped.condition', because));
       return true;

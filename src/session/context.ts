@@ -39,10 +39,12 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       step,
       invocation,
       session,
-      inputs: renderWith(step.with, conditionContext(state)),
+      inputs: renderWith(step.with, conditionContext(state, step.id)),
       text(input, encode) {
         const source = step.with[input];
-        return typeof source === 'string' ? renderText(source, conditionContext(state), encode) : undefined;
+        return typeof source === 'string'
+          ? renderText(source, conditionContext(state, step.id), encode)
+          : undefined;
       },
       repo: repoOf(run),
       reader: github.reader(run.installationId, urgencyOf(invocation, because)),

@@ -111,7 +111,7 @@ function conditionsNow(context: StepContext, fresh: ReadonlyMap<string, Outcome>
     why(asConditionsSeeIt(outcome, state).passed === true ? 'met' : 'unmet', `${id}: ${outcome.summary}`),
   );
   if (step.condition === undefined) return reasons;
-  const holds = evaluateCondition(compileExpression(step.condition), conditionContext(state, fresh));
+  const holds = evaluateCondition(compileExpression(step.condition), conditionContext(state, step.id, fresh));
   reasons.push(
     holds
       ? why('met', 'every condition of the step still holds')

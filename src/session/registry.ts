@@ -2,6 +2,7 @@ import { contractSchema, type Expected } from '../artifact/contract.ts';
 import type { Step } from '../chain/chain.ts';
 import { CountersignError } from '../core/errors.ts';
 import { reason } from '../run/reason.ts';
+import type { Slot } from '../run/state/slot.ts';
 import { ghComment } from './actions/gh-comment.ts';
 import { ghLabel } from './actions/gh-label.ts';
 import { ghMerge } from './actions/gh-merge.ts';
@@ -16,6 +17,8 @@ export interface Registry {
   handlerOf(step: Step): StepHandler;
   /** What the step's skill or action usually leaves behind; nothing when nothing has that name. */
   artifactDefaultsOf(step: Step): readonly Expected[];
+  /** The slots of the run's working memory that the step's skill or action fills. */
+  producesOf(step: Step): readonly Slot[];
 }
 
 /**
@@ -49,6 +52,7 @@ export function createRegistry(skillHandlers: readonly StepHandler[]): Registry 
     skills: [...skills.keys()].sort(),
     actions: [...actions.keys()].sort(),
     artifactDefaultsOf: (step) => named(step)?.artifactDefaults ?? [],
+    producesOf: (step) => named(step)?.cognitiveHints?.produces ?? [],
     handlerOf(step) {
       const handler = named(step);
       if (!handler) {

@@ -10,6 +10,7 @@ import type { Outcome } from '../outcome/outcome.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Reason } from '../run/reason.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../run/run.ts';
+import type { Slot } from '../run/state/slot.ts';
 
 /** A large text a session leaves behind, such as an analyzer's whole output. */
 export interface Blob {
@@ -85,6 +86,8 @@ export interface StepHandler {
   readonly name: string;
   /** What it leaves behind whenever it is done; a chain's step may ask for other or more. */
   readonly artifactDefaults?: readonly Expected[];
+  /** The slots of the run's working memory that its outcomes fill; none when left out. */
+  readonly cognitiveHints?: { readonly produces: readonly Slot[] };
   run(context: StepContext): Promise<StepResult>;
   /**
    * Set when the outcome can change while the head stays the same, as CI's does: reads it again, so that the gate

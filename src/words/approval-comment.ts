@@ -3,12 +3,12 @@ import type { ActionResult } from '../outcome/action-result.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { CountersignRules } from '../policy/merge-gate.ts';
 import type { Invocation, RunState } from '../run/run.ts';
-import { artifactsInWords } from './artifacts.ts';
 import { evidenceUrl, type Pages } from './evidence.ts';
+import { grounds } from './grounds.ts';
 import { clipBytes, code, htmlComment, inline } from './markdown.ts';
-import { asSentence, capital, listed, plural, short, utc, VERDICT_WORDS } from './pretty.ts';
-import { emoji, severities } from './sentence.ts';
-import { ciInWords, incompleteBecause, mergeOf, outcomesOf, rejectedBy } from './standing.ts';
+import { asSentence, capital, listed, plural, short, utc } from './pretty.ts';
+import { emoji } from './sentence.ts';
+import { mergeOf, rejectedBy } from './standing.ts';
 import { MAX_COMMENT_BYTES } from './status-comment.ts';
 import { voidBecause } from './void-because.ts';
 import { whyList } from './why-list.ts';
@@ -156,34 +156,6 @@ function methodOf({ state, approval }: ApprovalView): Method {
   return wished === 'squash' || wished === 'merge' || wished === 'rebase'
     ? wished
     : state.run.settings.merge.method;
-}
-
-/** What speaks for it, outcome by outcome. */
-function grounds(state: RunState): string {
-  const allowed = state.run.settings.ci.no_checks === 'allow';
-  const rows = [
-    ...outcomesOf(state, 'review_verdict').map((review) => {
-      const said =
-        review.verdict === null ? `no verdict: ${incompleteBecause(review)}` : VERDICT_WORDS[review.verdict];
-      return row(review.passed, 'Review', `${said}: ${severities(review.findings)}`);
-    }),
-    ...outcomesOf(state, 'ci_result').map((ci) =>
-      ci.checks.length === 0
-        ? row(null, 'CI', `no checks ran; the settings ${allowed ? 'allow that' : 'do not allow that'}`)
-        : row(ci.passed, 'CI', ciInWords(ci)),
-    ),
-    ...outcomesOf(state, 'gate_verdict').map((gate) => row(gate.gate_passed, 'Gate', gate.summary)),
-  ];
-  const artifacts = artifactsInWords(state);
-  const left = artifacts === undefined ? [] : [row(artifacts.met, 'Artifacts', artifacts.words)];
-  if (rows.length + left.length === 0)
-    return 'This chain asks before it merges; no review and no CI were part of it.';
-  return [...rows.slice(0, 20), ...left].join('\n');
-}
-
-function row(passed: boolean | null, name: string, words: string): string {
-  const mark = passed === null ? '⚪' : passed ? '✅' : '❌';
-  return `- ${mark} **${name}:** ${inline(words, 300)}`;
 }
 
 function who({ permission, teams, users }: CountersignRules): string {

@@ -318,7 +318,7 @@ describe('faults name the place, what is wrong and what is allowed', () => {
       'a root that is not known',
       withSteps('  - skill: ci\n    with: {a: "{{ triger.number }}"}'),
       [
-        'chain.yaml:6:19: "triger" is not known here: did you mean "trigger"? Known names: trigger, repo, steps',
+        'chain.yaml:6:19: "triger" is not known here: did you mean "trigger"? Known names: trigger, repo, steps, state',
       ],
     ],
     [

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { signalJobSchema } from '../../src/queue/queue.ts';
 import { reason } from '../../src/run/reason.ts';
+import { cognitiveStateSchema } from '../../src/run/state/state.ts';
 import { runJsonSchema, whyJsonSchema } from '../../src/words/run-json.ts';
-import { at, runState } from '../contract/rows.ts';
+import { at, invocation, merged, runState } from '../contract/rows.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { countersignOn, jobsIn, parsed, seed } from './support.ts';
 
@@ -94,6 +95,42 @@ describe('run show and run why', () => {
       reason: { code: 'run.completed' },
     });
     expect(whyJsonSchema.parse(parsed(await run('run', 'why', 'run_old', '--json'))).status).toBe('pending');
+  });
+});
+
+describe('run show --state', () => {
+  async function withConcluded() {
+    const path = join(newFolder(), 'countersign.db');
+    await seed(path, (storage) =>
+      storage.transaction(({ runs }) => {
+        const { run, invocations } = runState('run_said');
+        const said = { status: 'completed', outcome: merged } as const;
+        return runs.insert({ run, invocations: invocations.with(1, invocation('run_said', 1, said)) });
+      }),
+    );
+    return countersignOn(path);
+  }
+
+  it('adds what the run is held to, what its steps remember, and from what', async () => {
+    const run = await withConcluded();
+    const { stdout } = await run('run', 'show', 'run_said', '--state');
+    expect(stdout).toMatch(
+      /\nGoal: chain pr-review: pull request #3 of acme\/rocket, commit aaaaaaa into main\n/,
+    );
+    expect(stdout).toMatch(/\nREMEMBERED +STEP +AS +TEXT\nmessages +merge +Merged as abc\.\n/);
+    expect(stdout).toMatch(
+      /\nSTEP +READ +WROTE +FROM\nmerge +trigger\.pr_number +messages 1 +sha256:[0-9a-f]{12}\n$/,
+    );
+    expect((await run('run', 'show', 'run_said')).stdout).not.toContain('Goal:');
+  });
+
+  it('gives it out as JSON beside the run', async () => {
+    const run = await withConcluded();
+    const { state, ...rest } = z
+      .looseObject({ state: cognitiveStateSchema })
+      .parse(parsed(await run('run', 'show', 'run_said', '--state', '--json')));
+    expect(runJsonSchema.parse(rest).id).toBe('run_said');
+    expect(state.working.messages).toEqual([{ step: 'merge', text: 'Merged as abc.' }]);
   });
 });
 

@@ -171,7 +171,9 @@ test('without any check it is waited a moment for the first one, then asked, and
   expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: no check has reported yet');
   expect(question(scene, number)).toBeUndefined();
   await scene.advance(40_000);
-  expect(question(scene, number)).toContain('⚪ **CI:** no checks ran; the settings allow that');
+  expect(question(scene, number)).toContain(
+    '⚪ **CI:** no checks ran on this commit; the settings allow that',
+  );
 });
 
 test('a check that reports first within the moment of grace is waited for', async () => {

@@ -86,7 +86,7 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
 
     #### Why you are asked
 
-    - ✅ **Review:** approved: no findings
+    - ✅ **Review:** approved: no findings in 1 file
     - ✅ **CI:** the only check passed
     - ✅ **Artifacts:** 3 of 3 expected artifacts were left behind
 
@@ -133,7 +133,7 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
 
     Commit \`<head>\` was squash-merged into \`main\` as \`<merged>\`, countersigned by \`mia\`.
 
-    - ✅ **Review:** approved: no findings
+    - ✅ **Review:** approved: no findings in 1 file
     - ✅ **CI:** the only check passed
     - ✅ **Artifacts:** 3 of 3 expected artifacts were left behind"
   `);

@@ -32,7 +32,19 @@ test('suggestions stand in the diff and in the question, and hold nothing up', a
       ({ path, startLine, level }) => `${path}:${startLine} ${level}`,
     ),
   ).toEqual(['src/send.ts:4 warning']);
-  expect(approvalOf(harness, number).body).toContain('**Review:** approved, with suggestions: 1 medium');
+  const { body } = approvalOf(harness, number);
+  const why = body.indexOf('#### Why you are asked');
+  expect(body.slice(why, body.indexOf('#### How to answer'))).toMatchInlineSnapshot(`
+    "#### Why you are asked
+
+    - ✅ **Review:** approved, with suggestions: 1 medium finding in 1 file, and nothing that stands in the way of merging
+    - ✅ **CI:** the only check passed
+    - ✅ **Artifacts:** 3 of 3 expected artifacts were left behind
+    - ⚠️ **Risks:** one is known
+      - 🟡 \`src/send.ts:4\` An error is caught and thrown away, so nobody will know that it happened.
+
+    "
+  `);
   await countersign(harness, number);
   expect(harness.github.merges).toHaveLength(1);
 });

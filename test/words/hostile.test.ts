@@ -2,12 +2,14 @@ import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { describe, expect, it } from 'vitest';
+import { memoryOf } from '../../src/run/context.ts';
 import { explain, explainText } from '../../src/run/explain.ts';
 import { reason } from '../../src/run/reason.ts';
 import { why } from '../../src/run/why.ts';
 import { approvalComment } from '../../src/words/approval-comment.ts';
 import { checkRunContent } from '../../src/words/check-run.ts';
 import { baseConfigurationCheck, configurationCheck } from '../../src/words/configuration-check.ts';
+import { memoryShow } from '../../src/words/memory.ts';
 import { statusComment } from '../../src/words/status-comment.ts';
 import { runShow } from '../../src/words/terminal.ts';
 import { at, check, done, finding, makeApproval, makeCi, makeReview, makeState } from './builders.ts';
@@ -70,7 +72,12 @@ function everywhere(text: string): { markdown: string[]; plain: string[] } {
         settingsBroken: false,
       }).summary,
     ],
-    plain: [content.title, runShow(state, approval, at('13:00')), explainText(explain(state, approval))],
+    plain: [
+      content.title,
+      runShow(state, approval, at('13:00')),
+      memoryShow(memoryOf(state)),
+      explainText(explain(state, approval)),
+    ],
   };
 }
 

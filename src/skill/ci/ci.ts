@@ -20,6 +20,7 @@ export const ci: StepHandler = {
   artifactDefaults: [
     { kind: 'outcome', id: 'ci-result', outcome: 'ci_result', required: true, source: 'skill' },
   ],
+  cognitiveHints: { produces: ['evidence', 'risks', 'uncertainties'] },
   async run(context) {
     const judgement = await read(context);
     switch (judgement.kind) {

@@ -18,6 +18,7 @@ export const prReview: StepHandler = {
     { kind: 'outcome', id: 'verdict', outcome: 'review_verdict', required: true, source: 'skill' },
     { kind: 'file', id: 'analyzers-log', path: LOG, required: true, source: 'skill' },
   ],
+  cognitiveHints: { produces: ['evidence', 'risks', 'uncertainties', 'decisions'] },
   async run(context) {
     const { files } = await context.reader.pullRequestFiles(context.repo, pullRequestOf(context));
     await mustBeOfTheHead(context, files);

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { makeOutcome } from '../../src/outcome/outcome.ts';
+import { grounds } from '../../src/words/grounds.ts';
+import { check, done, finding, makeCi, makeReview, makeState } from './builders.ts';
+
+const risk = (severity: 'critical' | 'high' | 'medium' | 'low' | 'info', description: string) =>
+  finding({ severity, description, file: `${description}.ts`, line: 3 });
+
+describe('why the maintainers are asked', () => {
+  it('names the three worst risks of all steps, and how many more there are', () => {
+    const findings = [risk('low', 'one'), risk('low', 'two'), risk('low', 'three'), risk('info', 'remark')];
+    const ci = makeCi([check('e2e', { state: 'failed', conclusion: 'failure', required: true })]);
+    const state = makeState({}, { review: done(makeReview({ findings })), ci: done(ci) });
+    expect(`\n${grounds(state)}`).toMatchInlineSnapshot(`
+      "
+      - ✅ **Review:** approved: no findings in 3 files
+      - ❌ **CI:** 1 of 1 checks failed: e2e
+      - ⚠️ **Risks:** 4 are known, the worst first
+        - 🟠 The check e2e ended with failure.
+        - 🔵 \`one.ts:3\` One.
+        - 🔵 \`two.ts:3\` Two.
+        - … and 1 more, in the check run"
+    `);
+  });
+
+  it('counts the risks that there was no room to remember', () => {
+    const findings = Array.from({ length: 60 }, () => risk('medium', 'same'));
+    expect(grounds(makeState({}, { review: done(makeReview({ findings })) }))).toContain(
+      '- ⚠️ **Risks:** 60 are known, the worst first\n',
+    );
+  });
+
+  it('says that a review came to no verdict, and why', () => {
+    const review = makeReview({
+      verdict: null,
+      passed: null,
+      left_out: [
+        { path: 'a.ts', reason: 'too large' },
+        { path: 'b.ts', reason: 'too large' },
+      ],
+    });
+    expect(grounds(makeState({}, { review: done(review) }))).toBe(
+      '- ⚪ **Review:** no verdict: a.ts was not reviewed: too large, and 1 other thing',
+    );
+  });
+
+  it('tells two reviews apart by their steps, and shows what a gate decided', () => {
+    const gate = makeOutcome<'gate_verdict'>({
+      outcome_kind: 'gate_verdict',
+      summary: 'nobody is on call',
+      passed: false,
+      gate_passed: false,
+      feedback: '',
+      notes: [],
+      criteria: [],
+      blocking_reason: null,
+      next_action: null,
+    });
+    const state = makeState(
+      {},
+      { review: done(makeReview()), ci: done(makeReview({ summary: 'Well.' })), merge: done(gate) },
+    );
+    expect(grounds(state).split('\n')).toEqual([
+      '- ✅ **Review `review`:** approved: no findings in 3 files',
+      '- ✅ **Review `ci`:** approved: well',
+      '- ❌ **Gate:** nobody is on call',
+    ]);
+  });
+
+  it('says that nothing was looked at when nothing was', () => {
+    expect(grounds(makeState({}))).toBe(
+      'This chain asks before it merges; no review and no CI were part of it.',
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { CAPABILITIES, type Capability } from '../../src/policy/capability.ts';
+import { createRegistry } from '../../src/session/registry.ts';
+import { SHIPPED_SKILLS } from '../../src/skill/shipped.ts';
+import { chainOfSteps } from '../support/builders.ts';
+
+const registry = createRegistry(SHIPPED_SKILLS);
+
+function useOf(text: string) {
+  const [step] = chainOfSteps(text).steps;
+  if (!step) throw new Error('a chain has at least one step');
+  return registry.useOf(step);
+}
+
+test.each<[string, Capability]>([
+  [
+    'skill: pr-review',
+    { name: 'pr-review', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+  ],
+  ['skill: ci', { name: 'ci', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' }],
+  [
+    'action: gh-comment',
+    { name: 'gh-comment', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+  ],
+  [
+    'action: gh-label',
+    { name: 'gh-label', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+  ],
+  [
+    'action: gh-merge, requires_approval: true',
+    { name: 'gh-merge', minimumTrust: 'privileged', sideEffects: true, confirmation: 'person' },
+  ],
+])('%s takes what it takes', (step, capability) => {
+  expect(useOf(`id: a, ${step}`)?.capability).toEqual(capability);
+});
+
+test('every skill and action that ships has an entry in the table, and every entry is one of theirs', () => {
+  expect(Object.keys(CAPABILITIES).sort()).toEqual([...registry.skills, ...registry.actions].sort());
+  for (const [name, capability] of Object.entries(CAPABILITIES)) expect(capability.name).toBe(name);
+});
+
+test.each([
+  ['id: a, skill: ci', false],
+  ['id: a, skill: ci, requires_approval: true', true],
+  ['id: a, action: gh-merge, requires_approval: true', true],
+])('%s asks the maintainers first: %s', (step, asks) => {
+  expect(useOf(step)?.asksFirst).toBe(asks);
+});
+
+test('a merge asks first even where a stored step came to not require it', () => {
+  const [step] = chainOfSteps('id: a, action: gh-merge, requires_approval: true').steps;
+  expect(step && registry.useOf({ ...step, requiresApproval: false })?.asksFirst).toBe(true);
+});

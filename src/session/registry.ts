@@ -19,8 +19,11 @@ export interface Registry {
   handlerOf(step: Step): StepHandler;
   /** What the step's skill or action usually leaves behind; nothing when nothing has that name. */
   artifactDefaultsOf(step: Step): readonly Expected[];
-  /** What it takes to do the step, and whether it asks before; `undefined` when nothing has that name. */
-  useOf(step: Step): { capability: Capability; asksFirst: boolean } | undefined;
+  /**
+   * What it takes to do the step, and whether it asks before.
+   * @throws CountersignError when nothing has that name.
+   */
+  useOf(step: Step): { capability: Capability; asksFirst: boolean };
 }
 
 /**
@@ -54,20 +57,22 @@ export function createRegistry(
   });
 
   const named = ({ uses }: Step) => (uses.kind === 'skill' ? skills : actions).get(uses.name);
+  const found = (step: Step): StepHandler => {
+    const handler = named(step);
+    if (handler) return handler;
+    throw new CountersignError('step.unknown', `there is no ${step.uses.kind} named ${step.uses.name}`);
+  };
 
   return {
     skills: [...skills.keys()].sort(),
     actions: [...actions.keys()].sort(),
     useOf(step) {
-      const capability = named(step)?.capability;
-      return capability && { capability, asksFirst: asksFirst(step, capability) };
+      const { capability } = found(step);
+      return { capability, asksFirst: asksFirst(step, capability) };
     },
     artifactDefaultsOf: (step) => named(step)?.artifactDefaults ?? [],
     handlerOf(step) {
-      const handler = named(step);
-      if (!handler) {
-        throw new CountersignError('step.unknown', `there is no ${step.uses.kind} named ${step.uses.name}`);
-      }
+      const handler = found(step);
       const asking = asksFirst(step, handler.capability) && handler !== merge;
       // Nobody is asked about a step whose inputs are wrong or that may not be done, so both come before the question.
       return validated(step, allowed(step, asking ? afterApproval(handler) : handler, policy));

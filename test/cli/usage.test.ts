@@ -16,6 +16,7 @@ const noTools: Tools = {
   enqueuer: untouched,
   deliveryKeys: untouched,
   chains: untouched,
+  policy: untouched,
   serve: untouched,
   demoFile: () => undefined,
 };

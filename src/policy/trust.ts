@@ -23,7 +23,7 @@ export type Origin =
       /** `owner/name` of where the head is; `null` when that was deleted. */
       headRepository: string | null;
       headSha: string;
-      author: Standing & { association: string };
+      author: Standing & { association: string; isPerson: boolean };
     }
   | { kind: 'issue'; author: Standing }
   /** To a branch of the repository itself. */
@@ -111,6 +111,8 @@ const BROUGHT: Readonly<Record<Origin['kind'], string>> = {
 /** `read` is what anybody has on a public repository, so only more than that makes somebody a collaborator. */
 function author({ kind, author }: Origin): Why {
   const who = `${author.login}, who ${BROUGHT[kind]},`;
+  // Whatever a bot may push here, what it pushes may come from anywhere.
+  if ('isPerson' in author && !author.isPerson) return why('unmet', `${who} is not a person`);
   if ('association' in author && belongsByAssociation(author.association)) {
     return why('met', `${who} belongs to the repository (${author.association})`);
   }

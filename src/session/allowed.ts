@@ -62,6 +62,7 @@ export function refusedAfterAll(
         login: pullRequest.author.login,
         role: undefined,
         association: pullRequest.authorAssociation,
+        isPerson: pullRequest.author.type === 'User',
       },
     },
     dispatcher: undefined,

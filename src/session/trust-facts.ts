@@ -41,7 +41,12 @@ export async function readTrustContext(
       kind: 'pull_request',
       headRepository,
       headSha,
-      author: { login: author.login, role, association: authorAssociation },
+      author: {
+        login: author.login,
+        role,
+        association: authorAssociation,
+        isPerson: author.type === 'User',
+      },
     };
   }
 }

@@ -59,6 +59,11 @@ describe('what trust rests on', () => {
     expect([await levelWith('maintain'), await levelWith('write')]).toEqual(['elevated', 'standard']);
   });
 
+  test('is not the association of a bot', async () => {
+    const { reader } = github({ ...own('MEMBER'), author: { id: 2, login: 'helper', type: 'Bot' } }, {});
+    expect(trustOf(await readTrustContext(reader, REPO, subject())).level).toBe('sandbox');
+  });
+
   test('is never a countersign: only the gate’s look says whether there is one', async () => {
     const { reader } = github(own('MEMBER'), {});
     expect((await readTrustContext(reader, REPO, subject())).countersign).toBeUndefined();

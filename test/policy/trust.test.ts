@@ -23,17 +23,19 @@ function pullRequest({
   sha = HEAD,
   association = 'CONTRIBUTOR',
   role = 'write',
+  isPerson = true,
 }: {
   head?: string | null;
   sha?: string;
   association?: string;
   role?: RepositoryRole | undefined;
+  isPerson?: boolean;
 } = {}): Origin {
   return {
     kind: 'pull_request',
     headRepository: head,
     headSha: sha,
-    author: { ...somebody('ada', role), association },
+    author: { ...somebody('ada', role), association, isPerson },
   };
 }
 
@@ -84,15 +86,22 @@ describe('trust', () => {
       'a contributor’s whose role is not known',
       {
         origin: {
-          ...pullRequest(),
-          author: { ...somebody('ada', undefined), association: 'CONTRIBUTOR' },
-        } as Origin,
+          kind: 'pull_request',
+          headRepository: OURS,
+          headSha: HEAD,
+          author: { ...somebody('ada', undefined), association: 'CONTRIBUTOR', isPerson: true },
+        },
       },
       'sandbox',
     ],
     [
       'one with an association that GitHub did not have when this was written',
       { origin: pullRequest({ association: 'BEST_FRIEND', role: 'read' }) },
+      'sandbox',
+    ],
+    [
+      'a bot’s, whatever it may do',
+      { origin: pullRequest({ association: 'MEMBER', isPerson: false }) },
       'sandbox',
     ],
     // Where its head is.
@@ -219,6 +228,7 @@ const origin: fc.Arbitrary<Origin | undefined> = fc.oneof(
       login,
       role,
       association: fc.constantFrom('MEMBER', 'COLLABORATOR', 'CONTRIBUTOR', 'NONE'),
+      isPerson: fc.boolean(),
     }),
   }),
   fc.record({ kind: fc.constantFrom('issue' as const, 'push' as const), author: standing }),

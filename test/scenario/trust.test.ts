@@ -246,6 +246,17 @@ test('a step that may not be done asks nobody', async () => {
   expect((await world.runs('flow'))[0]?.reason?.summary).toContain('there is a freeze');
 });
 
+test('a confirmation that nobody is asked for is a refusal', async () => {
+  const policy = {
+    decide: () => ({ verdict: 'needs_confirmation' as const, why: why('pending', 'somebody must look') }),
+  };
+  const { scene: world } = await scene('id: tag, action: gh-label, with: { labels: [x] }', { policy });
+  const opened = await world.open();
+  expect(questions(world, opened)).toEqual([]);
+  expect(world.github.labels(REPO, opened.number)).toEqual([]);
+  expect(await steps(world)).toEqual({ tag: BLOCKED });
+});
+
 test.each([
   ['merge', 'action: gh-merge, requires_approval: true'],
   ['step', 'action: gh-label, with: { labels: [x] }, requires_approval: true'],

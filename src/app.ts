@@ -16,6 +16,7 @@ import { createPace } from './effect/pace.ts';
 import { createPerformer } from './effect/perform.ts';
 import type { Event } from './event/event.ts';
 import { createOctokitGitHub, type OctokitGitHubOptions } from './github/octokit/octokit-github.ts';
+import type { PolicyEngine } from './policy/engine.ts';
 import { createEmbeddedQueue } from './queue/embedded.ts';
 import { createPatience } from './queue/patience.ts';
 import { type Job, type JobHandler, type JobKind, type Queue, signalJobSchema } from './queue/queue.ts';
@@ -31,6 +32,7 @@ import { createSessionArtifacts } from './session/artifacts.ts';
 import { createContextOf } from './session/context.ts';
 import { createExecutor } from './session/execute.ts';
 import { createRegistry } from './session/registry.ts';
+import type { StepHandler } from './session/step.ts';
 import { shippedChains } from './shipped.ts';
 import { SHIPPED_SKILLS } from './skill/shipped.ts';
 import type { Blobs } from './storage/blobs.ts';
@@ -55,6 +57,9 @@ export interface AppOverrides {
   /** From 0 to 1, for the jitter of retries. */
   random?: () => number;
   github?: Pick<OctokitGitHubOptions, 'timeoutMs' | 'mergeTimeoutMs' | 'pointsPerMinute'>;
+  /** Beside the skills that ship. */
+  skills?: readonly StepHandler[];
+  policy?: PolicyEngine;
   /** Stands between the app and its database. */
   storage?: (real: Storage) => Storage;
   /** Stands between the app and its store of large artifacts. */
@@ -96,7 +101,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
 
   const outbox = createOutbox({ queue, ids });
   const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
-  const registry = createRegistry(SHIPPED_SKILLS);
+  const registry = createRegistry([...SHIPPED_SKILLS, ...(overrides.skills ?? [])], overrides.policy);
   const names = { skills: registry.skills, actions: registry.actions };
   const configuration = createConfigurationLoader({ github, clock, names, shipped: shippedChains(names) });
   const executor = createExecutor({

@@ -1,12 +1,11 @@
 import { CHAIN_NAME } from '../chain/chain.ts';
-import { CountersignError } from '../core/errors.ts';
 import { timeSortedIds } from '../core/ids.ts';
 import type { EventOf } from '../event/event.ts';
 import { eventJob } from '../queue/queue.ts';
 import { OPERATOR } from '../run/actor.ts';
-import { repoOf } from '../run/run.ts';
-import { fireAsked, notAChainName, unknownRepository } from '../words/cli.ts';
+import { fireAsked, notAChainName } from '../words/cli.ts';
 import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
+import { findInstallation } from './find-installation.ts';
 
 export interface FireOptions extends DatabaseOption {
   repo: string;
@@ -23,14 +22,11 @@ export function chainFire({ clock, tools }: Context, chain: string, options: Fir
   return tools.withDatabase(options.database, 'write', async (storage) => {
     const queue = await tools.enqueuer(storage);
     return storage.transaction(async (tx) => {
-      const [newest] = await tx.runs.list({ repository: options.repo, limit: 1 });
-      if (!newest) throw new CountersignError('cli.unknown_repository', unknownRepository(options.repo));
-      // The pull request's row is the fresher one: an App that was removed and installed again has a new number.
-      const row = await tx.pullRequests.get(newest.repositoryId, options.pr);
+      const { installationId, repository } = await findInstallation(tx, options.repo, options.pr);
       const event = {
         kind: 'manual.fired',
-        installation_id: row?.installationId ?? newest.installationId,
-        repository: { id: newest.repositoryId, ...repoOf(newest) },
+        installation_id: installationId,
+        repository,
         run_id: timeSortedIds(() => clock.now()).next('run'),
         chain,
         pull_request: options.pr,
@@ -39,11 +35,11 @@ export function chainFire({ clock, tools }: Context, chain: string, options: Fir
       } satisfies EventOf<'manual.fired'>;
       await queue.enqueue(tx, eventJob(event));
       return {
-        text: fireAsked(chain, newest.repository, options.pr),
+        text: fireAsked(chain, options.repo, options.pr),
         json: {
           queued: true,
           chain,
-          repository: newest.repository,
+          repository: options.repo,
           pull_request: options.pr,
           inputs: event.inputs,
         },

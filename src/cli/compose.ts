@@ -1,11 +1,18 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Environment, readArtifactsConfig, readPages, readStorageConfig } from '../config.ts';
+import {
+  type Environment,
+  readArtifactsConfig,
+  readConfig,
+  readPages,
+  readStorageConfig,
+} from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
 import { neverShowSecretsOf } from '../core/redact.ts';
 import { badArtifacts, badDatabase, noArtifacts } from '../words/cli.ts';
+import { badSettingsHere, NO_APP } from '../words/policy.ts';
 import { Misuse, type Tools } from './context.ts';
 
 /** The composition root of the command line: what its commands are given, each loaded when it is asked for. */
@@ -63,6 +70,36 @@ export function createTools(env: Environment): Tools {
         known,
         shipped: shippedChains(known),
         foldContracts: (chain) => foldContracts(chain, artifactDefaultsOf),
+      };
+    },
+    async policy() {
+      const read = readConfig(env);
+      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.faults));
+      if (read.config.kind === 'setup') throw new CountersignError('config.invalid', NO_APP);
+      const { appId, privateKey, githubApiUrl: apiUrl } = read.config;
+      const [
+        { createOctokitGitHub },
+        { createConfigurationLoader },
+        { builtInPolicy },
+        { createRegistry },
+        { SHIPPED_SKILLS },
+        { shippedChains },
+      ] = await Promise.all([
+        import('../github/octokit/octokit-github.ts'),
+        import('../run/configuration.ts'),
+        import('../policy/engine.ts'),
+        import('../session/registry.ts'),
+        import('../skill/shipped.ts'),
+        import('../shipped.ts'),
+      ]);
+      const clock = systemClock;
+      const github = createOctokitGitHub({ appId, privateKey, apiUrl, log: silentLog, clock });
+      const names = createRegistry(SHIPPED_SKILLS);
+      return {
+        github,
+        configuration: createConfigurationLoader({ github, clock, names, shipped: shippedChains(names) }),
+        useOf: names.useOf,
+        policy: builtInPolicy,
       };
     },
     async serve(url) {

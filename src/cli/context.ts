@@ -2,7 +2,11 @@ import type { Chain } from '../chain/chain.ts';
 import type { ParsedChain } from '../chain/scope.ts';
 import type { Clock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
+import type { GitHub } from '../github/github.ts';
+import type { PolicyEngine } from '../policy/engine.ts';
 import type { Queue } from '../queue/queue.ts';
+import type { ConfigurationLoader } from '../run/configuration.ts';
+import type { Registry } from '../session/registry.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import type { Delivery, Storage } from '../storage/storage.ts';
 import type { Pages } from '../words/evidence.ts';
@@ -47,6 +51,16 @@ export interface Tools {
     shipped: ParsedChain[];
     /** The chain with what its skills usually leave behind, as a run would begin with it. */
     foldContracts: (chain: Chain) => Chain;
+  }>;
+  /**
+   * What the policy is asked with: the same registry, engine and GitHub as the app's, but for reading only.
+   * @throws CountersignError when the App's settings are missing or wrong: nothing can be read of GitHub without them.
+   */
+  policy(): Promise<{
+    github: Pick<GitHub, 'reader'>;
+    configuration: Pick<ConfigurationLoader, 'atBranch'>;
+    useOf: Registry['useOf'];
+    policy: PolicyEngine;
   }>;
   /** Resolves once the app listens; it then runs until the process is told to stop. */
   serve(url: string | undefined): Promise<{ ok: true } | { ok: false; code: string; message: string }>;

@@ -28,6 +28,21 @@ export function limit(text: string): number {
   return count;
 }
 
+/** Somebody's name on GitHub. */
+export function login(text: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,38}$/.test(text)) {
+    throw new InvalidArgumentError('It must be somebody’s name on GitHub.');
+  }
+  return text;
+}
+
+export function commit(text: string): string {
+  if (!/^[0-9a-f]{7,40}$/.test(text)) {
+    throw new InvalidArgumentError('A commit is written with at least 7 of its hexadecimal digits.');
+  }
+  return text;
+}
+
 /** In milliseconds. */
 export function duration(text: string): number {
   const ms = parseDuration(text);

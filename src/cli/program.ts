@@ -7,7 +7,8 @@ import type { ArtifactPruneOptions } from './artifact-prune.ts';
 import type { FireOptions } from './chain-fire.ts';
 import type { Answer, Context, DatabaseOption } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
-import { duration, input, limit, pullRequest, repository } from './options.ts';
+import { commit, duration, input, limit, login, pullRequest, repository } from './options.ts';
+import type { SimulateOptions } from './policy-simulate.ts';
 import type { RunListOptions } from './run-list.ts';
 import type { RunShowOptions } from './run-show.ts';
 
@@ -47,6 +48,7 @@ export function buildProgram(perform: Perform, output: OutputConfiguration = {})
 
   addChain(program, perform);
   addRun(program, perform);
+  addPolicy(program, perform);
   addDelivery(program, perform);
   addArtifact(program, perform);
   addDb(program, perform);
@@ -145,6 +147,33 @@ function addRun(program: Command, perform: Perform): void {
       perform(async (context) => (await import('./run-cancel.ts')).runCancel(context, id, options)),
     );
   example(cancel, 'countersign run cancel run_01k2x7');
+}
+
+function addPolicy(program: Command, perform: Perform): void {
+  const policy = program.command('policy').description('what runs may do, and why');
+
+  const explain = policy
+    .command('explain')
+    .description('what each step of a run needs, what the run has now, and what follows')
+    .argument('<run>', 'the id of a run')
+    .addOption(databaseOption())
+    .action((id: string, options: DatabaseOption) =>
+      perform(async (context) => (await import('./policy-explain.ts')).policyExplain(context, id, options)),
+    );
+  example(explain, 'countersign policy explain run_01k2x7');
+
+  const simulate = policy
+    .command('simulate')
+    .description('what the chains could do for a pull request, without doing it')
+    .addOption(repoOption().makeOptionMandatory())
+    .addOption(prOption().makeOptionMandatory())
+    .addOption(new Option('--actor <login>', 'as if they fired each chain').argParser(login))
+    .addOption(new Option('--head <sha>', 'as of this head, in the place of the newest').argParser(commit))
+    .addOption(databaseOption())
+    .action((options: SimulateOptions) =>
+      perform(async (context) => (await import('./policy-simulate.ts')).policySimulate(context, options)),
+    );
+  example(simulate, 'countersign policy simulate --repo acme/shop --pr 7 --actor mia');
 }
 
 function addDelivery(program: Command, perform: Perform): void {

@@ -113,6 +113,7 @@ function stepWhy(state: RunState, step: Invocation, approval: Approval | null): 
     case 'skipped':
       return why('unmet', said('was skipped'));
     case 'failed':
+      if (step.reason?.decision) return why('unmet', said('failed'), step.reason.decision.reasons);
       return step.reason?.code === 'step.failed.incomplete'
         ? why('unknown', said('is incomplete'), [], pointers(step))
         : why('unmet', said('failed'), asked?.reasons ?? [], pointers(step));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { redact, redactValue } from '../core/redact.ts';
+import { type Why, whySchema } from './why.ts';
 
 /**
  * Why something ended or waits as it does. The list is closed and documented in docs/reasons.md; a test holds
@@ -42,13 +43,29 @@ export const REASON_CODES = [
   'step.waiting.retry',
   'step.waiting.rate_limit',
   'step.waiting.paused',
+  'gate.blocked.policy',
 ] as const;
 export const reasonCodeSchema = z.enum(REASON_CODES);
 export type ReasonCode = z.infer<typeof reasonCodeSchema>;
 
-/** A pointer to the thing itself: a check, a comment, a run, an artifact, a person; a rule by its `rule_id`. */
+/**
+ * A pointer to the thing itself: a check, a comment, a run, an artifact, a person; a rule by its `rule_id`, what the policy
+ * says by the capability's name.
+ */
 export const evidenceRefSchema = z.strictObject({
-  kind: z.enum(['artifact', 'check', 'comment', 'commit', 'effect', 'person', 'rule', 'run', 'step', 'url']),
+  kind: z.enum([
+    'artifact',
+    'check',
+    'comment',
+    'commit',
+    'effect',
+    'person',
+    'policy',
+    'rule',
+    'run',
+    'step',
+    'url',
+  ]),
   id: z.string(),
   label: z.string(),
   /** Where it is, when its kind and id do not say so: a check may be anywhere. */
@@ -61,6 +78,8 @@ export const reasonSchema = z.strictObject({
   /** One sentence for people. */
   summary: z.string(),
   evidence: z.array(evidenceRefSchema),
+  /** The tree of the decision that it comes from, where there was one; without a key where there was none. */
+  decision: whySchema.optional(),
 });
 export type Reason = z.infer<typeof reasonSchema>;
 
@@ -68,8 +87,18 @@ export type Reason = z.infer<typeof reasonSchema>;
  * Without secrets, before anything is cut from it or encoded: it may quote GitHub, a check's name or a title. And on one line,
  * as a sentence stands in tables, titles and lists.
  */
-export function reason(code: ReasonCode, summary: string, evidence: EvidenceRef[] = []): Reason {
-  return { code, summary: redact(summary).replaceAll(/\s+/g, ' ').trim(), evidence: redactValue(evidence) };
+export function reason(
+  code: ReasonCode,
+  summary: string,
+  evidence: EvidenceRef[] = [],
+  decision?: Why,
+): Reason {
+  return {
+    code,
+    summary: redact(summary).replaceAll(/\s+/g, ' ').trim(),
+    evidence: redactValue(evidence),
+    ...(decision ? { decision } : {}),
+  };
 }
 
 /** Points to a step of the run. */

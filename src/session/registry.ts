@@ -1,11 +1,14 @@
 import { contractSchema, type Expected } from '../artifact/contract.ts';
 import type { Step } from '../chain/chain.ts';
 import { CountersignError } from '../core/errors.ts';
+import type { Capability } from '../policy/capability.ts';
+import { builtInPolicy, type PolicyEngine } from '../policy/engine.ts';
 import { reason } from '../run/reason.ts';
 import type { Slot } from '../run/state/slot.ts';
 import { ghComment } from './actions/gh-comment.ts';
 import { ghLabel } from './actions/gh-label.ts';
 import { ghMerge } from './actions/gh-merge.ts';
+import { allowed, asksFirst, refusedAfterAll } from './allowed.ts';
 import { seekApproval } from './approval.ts';
 import type { StepHandler } from './step.ts';
 import { validated } from './validated.ts';
@@ -19,16 +22,24 @@ export interface Registry {
   artifactDefaultsOf(step: Step): readonly Expected[];
   /** The slots of the run's working memory that the step's skill or action fills. */
   producesOf(step: Step): readonly Slot[];
+  /**
+   * What it takes to do the step, and whether it asks before.
+   * @throws CountersignError when nothing has that name.
+   */
+  useOf(step: Step): { capability: Capability; asksFirst: boolean };
 }
 
 /**
  * The actions that ship, and the skills given.
  * @throws ZodError when a skill's artifact defaults are no sound contract: that is its maker's mistake.
  */
-export function createRegistry(skillHandlers: readonly StepHandler[]): Registry {
+export function createRegistry(
+  skillHandlers: readonly StepHandler[],
+  policy: PolicyEngine = builtInPolicy,
+): Registry {
   for (const { artifactDefaults = [] } of skillHandlers) contractSchema.parse({ expected: artifactDefaults });
   const skills = new Map(skillHandlers.map((handler) => [handler.name, handler]));
-  const merge = ghMerge((name) => skills.get(name));
+  const merge = ghMerge((name) => skills.get(name), policy);
   const actions = new Map([merge, ghComment, ghLabel].map((handler) => [handler.name, handler]));
 
   /** Any other step that wants approval is asked for in the same way as a merge, before it does anything. */
@@ -41,25 +52,34 @@ export function createRegistry(skillHandlers: readonly StepHandler[]): Registry 
         const because = 'the pull request is merged already, so nobody can countersign this step';
         return { kind: 'failed', reason: reason('step.failed.error', because), retryable: false };
       }
+      const refused = refusedAfterAll(context, handler.capability, policy, answer);
+      if (refused) return refused;
       const result = await handler.run(context);
       return { ...result, approval: answer.approval };
     },
   });
 
   const named = ({ uses }: Step) => (uses.kind === 'skill' ? skills : actions).get(uses.name);
+  const found = (step: Step): StepHandler => {
+    const handler = named(step);
+    if (handler) return handler;
+    throw new CountersignError('step.unknown', `there is no ${step.uses.kind} named ${step.uses.name}`);
+  };
 
   return {
     skills: [...skills.keys()].sort(),
     actions: [...actions.keys()].sort(),
+    useOf(step) {
+      const { capability } = found(step);
+      return { capability, asksFirst: asksFirst(step, capability) };
+    },
     artifactDefaultsOf: (step) => named(step)?.artifactDefaults ?? [],
     producesOf: (step) => named(step)?.cognitiveHints?.produces ?? [],
     handlerOf(step) {
-      const handler = named(step);
-      if (!handler) {
-        throw new CountersignError('step.unknown', `there is no ${step.uses.kind} named ${step.uses.name}`);
-      }
-      // Nobody is asked about a step whose inputs are wrong, so the rules come before the question.
-      return validated(step, step.requiresApproval && handler !== merge ? afterApproval(handler) : handler);
+      const handler = found(step);
+      const asking = asksFirst(step, handler.capability) && handler !== merge;
+      // Nobody is asked about a step whose inputs are wrong or that may not be done, so both come before the question.
+      return validated(step, allowed(step, asking ? afterApproval(handler) : handler, policy));
     },
   };
 }

@@ -8,6 +8,7 @@ import type { MergeOnce } from '../effect/merge.ts';
 import type { GitHubReader, Repo } from '../github/github.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { Approval } from '../policy/approval.ts';
+import type { Capability } from '../policy/capability.ts';
 import type { Reason } from '../run/reason.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../run/run.ts';
 import type { Slot } from '../run/state/slot.ts';
@@ -84,6 +85,8 @@ export interface StepContext {
 /** Something a chain's step can name: `skill: <name>` or `action: <name>`. */
 export interface StepHandler {
   readonly name: string;
+  /** What it takes to use it; the policy holds every look against it. */
+  readonly capability: Capability;
   /** What it leaves behind whenever it is done; a chain's step may ask for other or more. */
   readonly artifactDefaults?: readonly Expected[];
   /** The slots of the run's working memory that its outcomes fill; none when left out. */

@@ -17,6 +17,7 @@ const noTools: Tools = {
   enqueuer: untouched,
   deliveryKeys: untouched,
   chains: untouched,
+  policy: untouched,
   serve: untouched,
   demoFile: () => undefined,
 };

@@ -38,6 +38,8 @@ export interface HarnessOptions {
   files?: Record<string, string>;
   log?: Log;
   github?: AppOverrides['github'];
+  skills?: AppOverrides['skills'];
+  policy?: AppOverrides['policy'];
   /** An empty folder for the database; one in memory, if there is such a place, when left out. */
   folder?: string;
 }
@@ -95,6 +97,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       ids,
       random: () => 0.5,
       // The clock stands still, and so no minute would ever pass.
+      ...(options.skills ? { skills: options.skills } : {}),
+      ...(options.policy ? { policy: options.policy } : {}),
       github: { pointsPerMinute: Number.POSITIVE_INFINITY, ...options.github },
     });
     github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);

@@ -1,4 +1,5 @@
 import { makeOutcome } from '../../outcome/outcome.ts';
+import { CAPABILITIES } from '../../policy/capability.ts';
 import { reason } from '../../run/reason.ts';
 import { actionComment } from '../../words/action-comment.ts';
 import { prose } from '../../words/markdown.ts';
@@ -8,6 +9,7 @@ import { issueNumber } from './target.ts';
 /** Says something on the pull request or issue, once per run and step. */
 export const ghComment: StepHandler = {
   name: 'gh-comment',
+  capability: CAPABILITIES['gh-comment'],
   async run(context: StepContext) {
     const issue = issueNumber(context);
     const body = context.text('body', (value) => prose(value));

@@ -1,4 +1,5 @@
 import { makeOutcome } from '../../outcome/outcome.ts';
+import { CAPABILITIES } from '../../policy/capability.ts';
 import { reason } from '../../run/reason.ts';
 import type { StepContext, StepHandler } from '../step.ts';
 import { issueNumber } from './target.ts';
@@ -6,6 +7,7 @@ import { issueNumber } from './target.ts';
 /** Adds labels to the pull request or issue; labels that are there already stay. */
 export const ghLabel: StepHandler = {
   name: 'gh-label',
+  capability: CAPABILITIES['gh-label'],
   async run(context: StepContext) {
     const issue = issueNumber(context);
     const { labels } = context.inputs;

@@ -1,8 +1,11 @@
 import { unreachable } from '../../core/errors.ts';
 import { makeOutcome } from '../../outcome/outcome.ts';
 import type { Approval } from '../../policy/approval.ts';
+import { CAPABILITIES } from '../../policy/capability.ts';
+import type { PolicyEngine } from '../../policy/engine.ts';
 import { reason } from '../../run/reason.ts';
 import { why } from '../../run/why.ts';
+import { refusedAfterAll } from '../allowed.ts';
 import { mergeMethod, seekApproval } from '../approval.ts';
 import type { StepContext, StepHandler, StepResult } from '../step.ts';
 
@@ -10,9 +13,14 @@ import type { StepContext, StepHandler, StepResult } from '../step.ts';
 const NOT_MERGEABLE_RETRY_MS = 60_000;
 
 /** Merges the pull request of the run, after and only after a countersign. */
-export function ghMerge(handlerOf: (name: string) => StepHandler | undefined): StepHandler {
+export function ghMerge(
+  handlerOf: (name: string) => StepHandler | undefined,
+  policy: PolicyEngine,
+): StepHandler {
+  const capability = CAPABILITIES['gh-merge'];
   return {
     name: 'gh-merge',
+    capability,
     async run(context) {
       const answer = await seekApproval(context, handlerOf);
       switch (answer.kind) {
@@ -28,6 +36,8 @@ export function ghMerge(handlerOf: (name: string) => StepHandler | undefined): S
         default:
           return unreachable(answer);
       }
+      const refused = refusedAfterAll(context, capability, policy, answer);
+      if (refused) return refused;
       const { approval, pullRequest, proof } = answer;
       const title =
         mergeMethod(context) === 'squash' ? `${pullRequest.title} (#${pullRequest.number})` : undefined;

@@ -1,6 +1,7 @@
 import type { CheckRunFacts, CheckSuiteFacts } from '../../github/github.ts';
 import type { CiResult } from '../../outcome/ci-result.ts';
 import { makeOutcome } from '../../outcome/outcome.ts';
+import { CAPABILITIES } from '../../policy/capability.ts';
 import { reason } from '../../run/reason.ts';
 import type { StepContext, StepHandler, StepResult } from '../../session/step.ts';
 import { type CiFacts, type CiJudgement, judgeCi } from './judge.ts';
@@ -17,6 +18,7 @@ const SLOW_POLL_MS = 120_000;
 /** Waits for the checks that other apps and services report on the head, and says what they say together. */
 export const ci: StepHandler = {
   name: 'ci',
+  capability: CAPABILITIES.ci,
   artifactDefaults: [
     { kind: 'outcome', id: 'ci-result', outcome: 'ci_result', required: true, source: 'skill' },
   ],

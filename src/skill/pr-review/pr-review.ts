@@ -1,4 +1,5 @@
 import { GitHubError, type PullRequestFile } from '../../github/github.ts';
+import { CAPABILITIES } from '../../policy/capability.ts';
 import { pullRequestOf } from '../../session/merge-facts.ts';
 import type { StepContext, StepHandler } from '../../session/step.ts';
 import { type ChangedFile, MAX_FILE_BYTES, wantsContent } from './changed-file.ts';
@@ -14,6 +15,7 @@ const REVIEW_TIMEOUT_MS = 3 * 60_000;
 /** Reviews what the pull request adds and changes with analyzers that need no model and no key. */
 export const prReview: StepHandler = {
   name: 'pr-review',
+  capability: CAPABILITIES['pr-review'],
   artifactDefaults: [
     { kind: 'outcome', id: 'verdict', outcome: 'review_verdict', required: true, source: 'skill' },
     { kind: 'file', id: 'analyzers-log', path: LOG, required: true, source: 'skill' },

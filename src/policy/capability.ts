@@ -1,0 +1,27 @@
+import type { TrustLevel } from './trust.ts';
+
+/** Something a step can do, and what it takes. */
+export interface Capability {
+  readonly name: string;
+  readonly minimumTrust: TrustLevel;
+  /** Whether using it changes anything on GitHub. */
+  readonly sideEffects: boolean;
+  /** `person`: the maintainers are asked before every use, whether the chain says so or not. */
+  readonly confirmation: 'none' | 'person';
+}
+
+/**
+ * The one table of what the shipped skills and actions need; each of them declares its own entry, and a handler without one does
+ * not compile.
+ *
+ * Labels take no more than comments do. A label can set other automation off, and `standard` would keep that from outsiders'
+ * pull requests; but which labels there are to set is written on the base branch, and labelling newcomers' pull requests is
+ * what most chains with a label are for. Whoever wants it otherwise puts `requires_approval: true` on the step.
+ */
+export const CAPABILITIES = {
+  'pr-review': { name: 'pr-review', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+  ci: { name: 'ci', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+  'gh-comment': { name: 'gh-comment', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+  'gh-label': { name: 'gh-label', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+  'gh-merge': { name: 'gh-merge', minimumTrust: 'privileged', sideEffects: true, confirmation: 'person' },
+} as const satisfies Readonly<Record<string, Capability>>;

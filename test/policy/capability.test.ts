@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { CAPABILITIES, type Capability } from '../../src/policy/capability.ts';
+import { TRUST_LEVELS } from '../../src/policy/trust.ts';
+import { createRegistry } from '../../src/session/registry.ts';
+import { SHIPPED_SKILLS } from '../../src/skill/shipped.ts';
+import { faultsOf } from '../chain/support.ts';
+import { chainOfSteps } from '../support/builders.ts';
+
+const registry = createRegistry(SHIPPED_SKILLS);
+
+function useOf(text: string) {
+  const [step] = chainOfSteps(text).steps;
+  if (!step) throw new Error('a chain has at least one step');
+  return registry.useOf(step);
+}
+
+test.each<[string, Capability]>([
+  [
+    'skill: pr-review',
+    { name: 'pr-review', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+  ],
+  ['skill: ci', { name: 'ci', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' }],
+  [
+    'action: gh-comment',
+    { name: 'gh-comment', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+  ],
+  [
+    'action: gh-label',
+    { name: 'gh-label', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+  ],
+  [
+    'action: gh-merge, requires_approval: true',
+    { name: 'gh-merge', minimumTrust: 'privileged', sideEffects: true, confirmation: 'person' },
+  ],
+])('%s takes what it takes', (step, capability) => {
+  expect(useOf(`id: a, ${step}`).capability).toEqual(capability);
+});
+
+test('every skill and action that ships has an entry in the table, and every entry is one of theirs', () => {
+  expect(Object.keys(CAPABILITIES).sort()).toEqual([...registry.skills, ...registry.actions].sort());
+  for (const [name, capability] of Object.entries(CAPABILITIES)) expect(capability.name).toBe(name);
+});
+
+test.each([
+  ['id: a, skill: ci', false],
+  ['id: a, skill: ci, requires_approval: true', true],
+  ['id: a, action: gh-merge, requires_approval: true', true],
+])('%s asks the maintainers first: %s', (step, asks) => {
+  expect(useOf(step).asksFirst).toBe(asks);
+});
+
+test('a merge asks first even where a stored step came to not require it', () => {
+  const [step] = chainOfSteps('id: a, action: gh-merge, requires_approval: true').steps;
+  expect(step && registry.useOf({ ...step, requiresApproval: false })?.asksFirst).toBe(true);
+});
+
+const page = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
+/** The cells of the table's row that begins with this word. */
+const cells = (word: string) =>
+  new RegExp(`^\\| \`${word}\` \\|(.*)\\|$`, 'm')
+    .exec(page)?.[1]
+    ?.split('|')
+    .map((cell) => cell.trim());
+
+describe('docs/policy.md', () => {
+  test.each(Object.values(CAPABILITIES))(
+    'tells what $name needs',
+    ({ name, minimumTrust, sideEffects, confirmation }) => {
+      const asked = confirmation === 'person' ? 'a person, always' : 'none';
+      expect(cells(name)).toEqual([`\`${minimumTrust}\``, sideEffects ? 'yes' : 'no', asked]);
+    },
+  );
+
+  test.each(TRUST_LEVELS)('tells which runs have %s', (level) => {
+    expect(cells(level)).toHaveLength(1);
+  });
+
+  test('has a chain that parses', () => {
+    const [, text = ''] = /^```yaml chain\n([\s\S]*?)^```$/m.exec(page) ?? [];
+    expect(faultsOf(text)).toEqual([]);
+  });
+});

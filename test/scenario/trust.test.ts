@@ -1,0 +1,306 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { makeOutcome } from '../../src/outcome/outcome.ts';
+import type { Capability } from '../../src/policy/capability.ts';
+import { builtInPolicy } from '../../src/policy/engine.ts';
+import type { TrustLevel } from '../../src/policy/trust.ts';
+import { why } from '../../src/run/why.ts';
+import type { StepHandler } from '../../src/session/step.ts';
+import { type HarnessOptions, REPO } from '../support/harness.ts';
+import { A_LOOK } from './support.ts';
+import { flow, said } from './support-chains.ts';
+import { type Opened, type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
+
+const start = scenes();
+
+/**
+ * Steps that need a level each, as those will that run code. They note that they were reached, and one of them first waits, so
+ * that it is looked at twice.
+ */
+function probes() {
+  const reached: string[] = [];
+  const probe = (name: string, minimumTrust: TrustLevel, more: Partial<Capability> = {}): StepHandler => ({
+    name,
+    capability: { name, minimumTrust, sideEffects: true, confirmation: 'none', ...more },
+    async run({ step }) {
+      reached.push(step.id);
+      const summary = `${name} is done`;
+      return {
+        kind: 'done',
+        outcome: makeOutcome<'action_result'>({
+          outcome_kind: 'action_result',
+          summary,
+          passed: true,
+          action: name,
+          details: {},
+        }),
+      };
+    },
+  });
+  const slow = probe('slow', 'elevated');
+  const waiting: StepHandler = {
+    ...slow,
+    async run(context) {
+      if (context.invocation.status === 'waiting_until') return slow.run(context);
+      reached.push(`${context.step.id} waits`);
+      const until = new Date(context.clock.now().getTime() + 60_000);
+      const reason = { code: 'step.waiting.retry' as const, summary: 'waiting for a slot', evidence: [] };
+      return { kind: 'waits', for: 'until', until, reason };
+    },
+  };
+  const skills = [
+    probe('lint', 'sandbox'),
+    probe('build', 'standard'),
+    probe('deploy', 'elevated'),
+    probe('publish', 'privileged'),
+    probe('sign', 'sandbox', { confirmation: 'person' }),
+    waiting,
+  ];
+  return { skills, reached };
+}
+
+async function scene(steps: string, options: HarnessOptions = {}) {
+  const { skills, reached } = probes();
+  return { scene: await start(flow(steps), { ...options, skills }), reached };
+}
+
+/** What became of each step of the chain's newest run. */
+async function steps(scene: Scene): Promise<Record<string, string>> {
+  const [run] = await scene.runs('flow');
+  const state = await scene.app.storage.read.runs.load(run?.id ?? '');
+  return Object.fromEntries(
+    state?.invocations.map(({ stepId, status, reason }) => [
+      stepId,
+      status === 'failed' ? `${reason?.code}` : status,
+    ]) ?? [],
+  );
+}
+
+async function fire({ say, advance }: Scene, number: number, by = 'mia'): Promise<void> {
+  await say(number, by, '/countersign fire flow');
+  await advance(UPDATES_SHOWN_MS);
+}
+
+const fromFork = { author: 'otto', fork: 'otto/app' };
+const BLOCKED = 'gate.blocked.policy';
+/** Each level in a step of its own, none of which waits for another. */
+const EVERY_LEVEL = `
+  id: lint, skill: lint, depends_on: [], on_failure: continue
+  id: build, skill: build, depends_on: [], on_failure: continue
+  id: deploy, skill: deploy, depends_on: [], on_failure: continue
+  id: publish, skill: publish, depends_on: [], on_failure: continue
+`;
+
+test.each<[string, Parameters<Scene['open']>[0], string | undefined, string[]]>([
+  ['an outsider’s from a fork', fromFork, undefined, ['lint']],
+  ['a member’s', {}, undefined, ['lint', 'build']],
+  ['a member’s from a fork', { fork: 'ada/app' }, undefined, ['lint']],
+  ['a member’s that a maintainer fired', {}, 'mia', ['lint', 'build', 'deploy']],
+  ['an outsider’s from a fork that a maintainer fired', fromFork, 'mia', ['lint', 'build']],
+])('a pull request, %s, reaches what its trust is enough for', async (_, input, by, expected) => {
+  const { scene: world, reached } = await scene(EVERY_LEVEL);
+  const { number } = await world.open(input);
+  reached.splice(0, by === undefined ? 0 : reached.length);
+  if (by !== undefined) await fire(world, number, by);
+  expect(reached.sort()).toEqual([...expected].sort());
+  expect(await steps(world)).toEqual(
+    Object.fromEntries(
+      ['lint', 'build', 'deploy', 'publish'].map((id) => [id, expected.includes(id) ? 'completed' : BLOCKED]),
+    ),
+  );
+});
+
+test('a refusal says on the check run and in why what was needed, what the run has, and how to get there', async () => {
+  const { scene: world } = await scene('id: ship, skill: deploy');
+  const { number, headSha } = await world.open(fromFork);
+  const check = world.check(headSha, 'flow');
+  expect(check?.conclusion).toBe('failure');
+  expect(section(check?.summary, 'Why')).toMatchInlineSnapshot(`
+    "Why
+
+    Not done: ship failed: deploy is not allowed: it needs elevated trust; this run has only sandbox.
+
+    - ❌ ship failed: deploy is not allowed: it needs elevated trust; this run has only sandbox
+      - ❌ it needs elevated trust; this run has only sandbox
+        - ❌ its head is in another repository, otto/app
+        - ❌ otto, who opened the pull request, is no member or collaborator (read access)
+        - ❌ nobody fired it by hand
+        - ❌ this step is not countersigned
+      - ✅ nobody has to confirm it
+      - ⏳ to get there: give the step \`requires_approval: true\` on the base branch, and have it countersigned
+
+    "
+  `);
+  const id = await world.say(number, 'otto', '/countersign why');
+  // As docs/policy.md shows it.
+  const page = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
+  const [, shown = ''] = /^```text refusal\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  expect(world.replies(number, id)).toEqual([`\`\`\`\n${shown}\`\`\``]);
+});
+
+test('what needs no more than any run has asks GitHub nothing about trust', async () => {
+  const { scene: world, reached } = await scene('id: lint, skill: lint');
+  const asked: string[] = [];
+  world.github.onRequest(({ path }) => path.includes('/permission') && asked.push(path));
+  await world.open(fromFork);
+  expect(reached).toEqual(['lint']);
+  expect(asked).toEqual([]);
+});
+
+test('a dispatch by somebody who is no maintainer any more when the step comes is none', async () => {
+  const { scene: world, reached } = await scene('id: ci, skill: ci\nid: ship, skill: deploy');
+  const { number, headSha } = await world.open();
+  await fire(world, number);
+  world.github.setPermission(REPO, 'mia', 'write');
+  await world.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await world.advance(A_LOOK);
+  expect(reached).toEqual([]);
+  expect(await steps(world)).toEqual({ ci: 'completed', ship: BLOCKED });
+});
+
+test('a role that is taken away while the step waits counts at its next look', async () => {
+  const { scene: world, reached } = await scene('id: slow, skill: slow');
+  const { number } = await world.open();
+  await fire(world, number);
+  expect(reached).toEqual(['slow waits']);
+  world.github.setPermission(REPO, 'mia', 'none');
+  await world.advance(120_000);
+  expect(reached).toEqual(['slow waits']);
+  expect(await steps(world)).toEqual({ slow: BLOCKED });
+});
+
+test('a push that nothing has told of yet ends what was fired for the head before', async () => {
+  const { scene: world, reached } = await scene('id: slow, skill: slow');
+  const { number } = await world.open();
+  await fire(world, number);
+  world.github.holdDeliveries();
+  await world.github.push({
+    repo: REPO,
+    branch: 'change',
+    author: 'ada',
+    files: { 'docs/page.txt': 'Other.\n' },
+  });
+  await world.advance(120_000);
+  expect(reached).toEqual(['slow waits']);
+  const runs = await world.runs('flow');
+  expect(runs.map(({ reason }) => reason?.code)).toContain('run.cancelled.superseded');
+  // The new head's run was begun by the trigger, so nobody fired that.
+  expect(await steps(world)).toEqual({ slow: BLOCKED });
+  await world.github.releaseDeliveries();
+});
+
+test('nothing is done while GitHub cannot say who fired it, and what it may is done once GitHub can', async () => {
+  const { scene: world, reached } = await scene('id: ship, skill: deploy');
+  const { number } = await world.open();
+  let asked = 0;
+  // The first question is the command's own.
+  const back = world.github.fail(
+    ({ path }) => path.includes('/collaborators/mia/permission') && ++asked > 1,
+    { status: 503 },
+  );
+  await fire(world, number);
+  await world.advance(5_000);
+  expect(asked).toBeGreaterThan(1);
+  expect(reached).toEqual([]);
+  back();
+  await world.advance(120_000);
+  expect(reached).toEqual(['ship']);
+});
+
+test.each(['deploy', 'publish'])(
+  'an outsider’s pull request gets %s, once, after a countersign for its head and not before',
+  async (skill) => {
+    const { scene: world, reached } = await scene(`id: ship, skill: ${skill}, requires_approval: true`);
+    const { number } = await world.open(fromFork);
+    await world.advance(A_LOOK);
+    expect(reached).toEqual([]);
+    await countersign(world, number);
+    expect(reached).toEqual(['ship']);
+  },
+);
+
+test('a countersign counts for the step that asked, not for the next', async () => {
+  const { scene: world, reached } = await scene(
+    'id: first, skill: publish, requires_approval: true\nid: second, skill: publish',
+  );
+  const { number } = await world.open();
+  await countersign(world, number);
+  expect(reached).toEqual(['first']);
+  expect(await steps(world)).toEqual({ first: 'completed', second: BLOCKED });
+});
+
+test('what a person must confirm is asked about although the chain does not say so', async () => {
+  const { scene: world, reached } = await scene('id: ship, skill: sign');
+  const opened = await world.open();
+  expect(questions(world, opened)).toHaveLength(1);
+  expect(reached).toEqual([]);
+  await countersign(world, opened.number);
+  expect(reached).toEqual(['ship']);
+});
+
+test('a step that may not be done asks nobody', async () => {
+  const policy = { decide: () => ({ verdict: 'denied' as const, why: why('unmet', 'there is a freeze') }) };
+  const { scene: world } = await scene('action: gh-merge, requires_approval: true', { policy });
+  const opened = await world.open();
+  expect(questions(world, opened)).toEqual([]);
+  expect((await world.runs('flow'))[0]?.reason?.summary).toContain('there is a freeze');
+});
+
+test('a confirmation that nobody is asked for is a refusal', async () => {
+  const policy = {
+    decide: () => ({ verdict: 'needs_confirmation' as const, why: why('pending', 'somebody must look') }),
+  };
+  const { scene: world } = await scene('id: tag, action: gh-label, with: { labels: [x] }', { policy });
+  const opened = await world.open();
+  expect(questions(world, opened)).toEqual([]);
+  expect(world.github.labels(REPO, opened.number)).toEqual([]);
+  expect(await steps(world)).toEqual({ tag: BLOCKED });
+});
+
+test.each([
+  ['merge', 'action: gh-merge, requires_approval: true'],
+  ['step', 'action: gh-label, with: { labels: [x] }, requires_approval: true'],
+])('a policy that says no in the end keeps a countersigned %s from being done', async (_, step) => {
+  const policy = {
+    decide(request: Parameters<typeof builtInPolicy.decide>[0]) {
+      const decision = builtInPolicy.decide(request);
+      if (decision.verdict !== 'allowed') return decision;
+      return { verdict: 'denied' as const, why: why('unmet', 'there is a freeze') };
+    },
+  };
+  const { scene: world } = await scene(`id: last, ${step}`, { policy });
+  const { number } = await world.open();
+  await countersign(world, number);
+  expect(world.github.merges).toEqual([]);
+  expect(world.github.labels(REPO, number)).toEqual([]);
+  expect(await steps(world)).toEqual({ last: BLOCKED });
+});
+
+test('a policy that allows everything merges nothing without a countersign', async () => {
+  const policy = { decide: () => ({ verdict: 'allowed' as const, why: why('met', 'go on') }) };
+  const { scene: world } = await scene('action: gh-merge, requires_approval: true', { policy });
+  const opened = await world.open();
+  await world.github.react(REPO, questions(world, opened)[0]?.id ?? 0, 'otto', 'rocket');
+  await world.advance(A_LOOK);
+  expect(world.github.merges).toEqual([]);
+});
+
+test('an outsider’s pull request is still labelled and answered as the chain says', async () => {
+  const { scene: world } = await scene(
+    'action: gh-label, with: { labels: [newcomer] }\naction: gh-comment, with: { body: Welcome }',
+  );
+  const { number } = await world.open(fromFork);
+  expect(world.github.labels(REPO, number)).toEqual(['newcomer']);
+  expect(said(world, number)).toEqual(['Welcome']);
+});
+
+function questions({ github }: Scene, { number }: Pick<Opened, 'number'>) {
+  return github.comments(REPO, number).filter(({ body }) => body.includes('countersign:approval'));
+}
+
+async function countersign(world: Scene, number: number): Promise<void> {
+  const question = questions(world, { number }).at(-1);
+  if (!question) throw new Error(`nobody was asked to countersign #${number}`);
+  await world.github.react(REPO, question.id, 'mia', 'rocket');
+  await world.advance(A_LOOK);
+}

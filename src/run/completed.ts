@@ -1,5 +1,6 @@
 import type { Outcome } from '../outcome/outcome.ts';
-import { type Reason, reason, stepRef } from './reason.ts';
+import { stepRef } from './evidence.ts';
+import { type Reason, reason } from './reason.ts';
 import type { Invocation, RunState } from './run.ts';
 
 /** Why a step, and its session, is done: its outcome says it, and is pointed to. */

@@ -7,7 +7,7 @@ import { isBlocking, SEVERITIES } from '../outcome/finding.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
-import type { EvidenceRef } from './reason.ts';
+import type { EvidenceRef } from './evidence.ts';
 import { type Invocation, isRunOver, isStepOver, type Run, type RunState } from './run.ts';
 import { combined, labelOf, type Why, why } from './why.ts';
 

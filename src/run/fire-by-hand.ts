@@ -1,8 +1,9 @@
 import type { EventOf } from '../event/event.ts';
 import { actorOf } from './actor.ts';
+import type { EvidenceRef } from './evidence.ts';
 import { newRun } from './new-run.ts';
 import { factsOf, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
-import { type EvidenceRef, reason } from './reason.ts';
+import { reason } from './reason.ts';
 
 /**
  * Begins a chain because a person asked for it, whatever its trigger; an unfinished run of it gives way. Asked again, as

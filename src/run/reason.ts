@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { redact, redactValue } from '../core/redact.ts';
+import { type EvidenceRef, evidenceRefSchema } from './evidence.ts';
 import { type Why, whySchema } from './why.ts';
 
 /**
@@ -48,31 +49,6 @@ export const REASON_CODES = [
 export const reasonCodeSchema = z.enum(REASON_CODES);
 export type ReasonCode = z.infer<typeof reasonCodeSchema>;
 
-/**
- * A pointer to the thing itself: a check, a comment, a run, an artifact, a person; a rule by its `rule_id`, what the policy
- * says by the capability's name.
- */
-export const evidenceRefSchema = z.strictObject({
-  kind: z.enum([
-    'artifact',
-    'check',
-    'comment',
-    'commit',
-    'effect',
-    'person',
-    'policy',
-    'rule',
-    'run',
-    'step',
-    'url',
-  ]),
-  id: z.string(),
-  label: z.string(),
-  /** Where it is, when its kind and id do not say so: a check may be anywhere. */
-  url: z.string().optional(),
-});
-export type EvidenceRef = z.infer<typeof evidenceRefSchema>;
-
 export const reasonSchema = z.strictObject({
   code: reasonCodeSchema,
   /** One sentence for people. */
@@ -99,9 +75,4 @@ export function reason(
     evidence: redactValue(evidence),
     ...(decision ? { decision } : {}),
   };
-}
-
-/** Points to a step of the run. */
-export function stepRef({ id, stepId }: { id: string; stepId: string }): EvidenceRef {
-  return { kind: 'step', id, label: stepId };
 }

@@ -4,7 +4,8 @@ import { dependentsOf } from '../chain/graph.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import { completedReason, doneReason } from './completed.ts';
 import { conditionContext } from './context.ts';
-import { type EvidenceRef, type Reason, reason, stepRef } from './reason.ts';
+import { type EvidenceRef, stepRef } from './evidence.ts';
+import { type Reason, reason } from './reason.ts';
 import {
   type Invocation,
   isRunOver,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { redact, redactValue } from '../core/redact.ts';
-import { type EvidenceRef, evidenceRefSchema } from './reason.ts';
+import { type EvidenceRef, evidenceRefSchema } from './evidence.ts';
 
 export const WHY_STATUSES = ['met', 'unmet', 'pending', 'unknown'] as const;
 

@@ -1,5 +1,5 @@
 import { unreachable } from '../core/errors.ts';
-import type { EvidenceRef } from '../run/reason.ts';
+import type { EvidenceRef } from '../run/evidence.ts';
 import type { Run } from '../run/run.ts';
 import { safeAddress } from './link.ts';
 

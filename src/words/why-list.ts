@@ -1,4 +1,4 @@
-import type { EvidenceRef } from '../run/reason.ts';
+import type { EvidenceRef } from '../run/evidence.ts';
 import { labelOf, type Why } from '../run/why.ts';
 import { fitting } from './fitting.ts';
 import { link } from './link.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EvidenceRef } from '../../src/run/reason.ts';
+import type { EvidenceRef } from '../../src/run/evidence.ts';
 import { reason } from '../../src/run/reason.ts';
 import { checkRunContent } from '../../src/words/check-run.ts';
 import { evidenceUrl, type Pages } from '../../src/words/evidence.ts';

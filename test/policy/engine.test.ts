@@ -7,6 +7,7 @@ import { explainText } from '../../src/run/explain.ts';
 import { why } from '../../src/run/why.ts';
 
 const { decide } = builtInPolicy;
+const seed = Number(process.env.COUNTERSIGN_SEED ?? 4);
 
 function capability(minimumTrust: TrustLevel, confirmation: Capability['confirmation'] = 'none'): Capability {
   return { name: 'deploy', minimumTrust, sideEffects: true, confirmation };
@@ -96,7 +97,7 @@ describe('a decision', () => {
     `);
   });
 
-  test('is the same for the same request, and allows nothing that lacks trust, a confirmation or a gate', () => {
+  test(`is the same for the same request, and allows nothing that lacks trust, a confirmation or a gate (seed ${seed})`, () => {
     const level = fc.constantFrom(...TRUST_LEVELS);
     const gate = fc.constantFrom('met' as const, 'unmet' as const, 'pending' as const, 'unknown' as const);
     fc.assert(
@@ -123,7 +124,7 @@ describe('a decision', () => {
           if (asksFirst || confirmation === 'person') expect([has, asksFirst]).toEqual(['privileged', true]);
         },
       ),
-      { seed: Number(process.env.COUNTERSIGN_SEED ?? 4), numRuns: 500 },
+      { seed, numRuns: process.env.COUNTERSIGN_LONG === '1' ? 50_000 : 500 },
     );
   });
 });

@@ -244,7 +244,7 @@ const anyContext: fc.Arbitrary<TrustContext> = fc.record({
   }),
 });
 const seed = Number(process.env.COUNTERSIGN_SEED ?? 4);
-const numRuns = process.env.COUNTERSIGN_LONG === '1' ? 200_000 : 1_000;
+const numRuns = process.env.COUNTERSIGN_LONG === '1' ? 100_000 : 1_000;
 
 /** The same facts about people by other names. */
 function renamed(of: TrustContext): TrustContext {

@@ -3,6 +3,7 @@ import { MAX_EXPECTED } from '../artifact/contract.ts';
 import { MIME_TYPES } from '../artifact/mime-type.ts';
 import { ARTIFACT_ID, unfitGlobReason, unfitPathReason } from '../artifact/place.ts';
 import { OUTCOME_KINDS } from '../outcome/outcome.ts';
+import { writtenStepGatesSchema } from '../policy/gate/gate.ts';
 import { MAX_RULES, writtenRuleSchema } from '../policy/rule/rule.ts';
 import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
 import { duration, listOrOne } from './shape.ts';
@@ -110,6 +111,7 @@ const step = z.strictObject({
   validate: rules.optional().describe('Rules on the inputs; the step fails before it does anything.'),
   expect: rules.optional().describe('Rules on the outcome; the step fails when one does not hold.'),
   artifacts: artifacts.optional().describe('What the step must leave behind.'),
+  gates: writtenStepGatesSchema.optional().describe('What must be passed before and after the step.'),
 });
 
 /** A chain as people write it in YAML. Rules across keys and steps are in `check.ts`. */

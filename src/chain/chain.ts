@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contractSchema } from '../artifact/contract.ts';
+import { stepGatesSchema } from '../policy/gate/gate.ts';
 import { MAX_RULES, writtenRuleSchema } from '../policy/rule/rule.ts';
 
 /** Events a chain may wait for. `pr.opened` also fires on `pr.updated`: the newer run supersedes the older one. */
@@ -62,6 +63,8 @@ const stepSchema = z.strictObject({
   expect: z.array(writtenRuleSchema).max(MAX_RULES).optional(),
   /** As written; in a run's definition, what its skill usually produces is folded in. */
   artifacts: contractSchema.optional(),
+  /** The step's own gates; those of the settings come to them when it runs. */
+  gates: stepGatesSchema.optional(),
 });
 
 /**

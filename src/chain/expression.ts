@@ -33,9 +33,10 @@ export const STEP_MEMBERS = ['id', 'status', 'outcome'] as const;
 
 /**
  * Compiles one expression, bare or as exactly one `{{ … }}`.
+ * @param roots the names that it can start from.
  * @throws ExpressionError, and nothing else.
  */
-export function compileExpression(source: string): CompiledExpression {
+export function compileExpression(source: string, roots: readonly string[] = ROOTS): CompiledExpression {
   const bare = !source.includes('{{');
   const shift = bare ? -3 : 0;
   try {
@@ -49,7 +50,7 @@ export function compileExpression(source: string): CompiledExpression {
         -shift,
       );
     }
-    const compiled = compileParsed(only.expression);
+    const compiled = compileParsed(only.expression, roots);
     return {
       source,
       evaluate: compiled.evaluate,
@@ -65,9 +66,12 @@ export function compileExpression(source: string): CompiledExpression {
 }
 
 /** Compiles an expression that was already read out of a longer text. @throws ExpressionError */
-export function compileParsed(expression: Expression): Omit<CompiledExpression, 'source'> {
+export function compileParsed(
+  expression: Expression,
+  roots: readonly string[] = ROOTS,
+): Omit<CompiledExpression, 'source'> {
   const references = referencesOf(expression);
-  for (const reference of references) checkReference(reference);
+  for (const reference of references) checkReference(reference, roots);
   const run = compile(expression);
   return {
     references,
@@ -140,11 +144,11 @@ function memberReferences(expression: Extract<Expression, { kind: 'member' }>): 
  * Steps are only reached by a written-out id or number and member. A computed one would escape both the parser's check
  * that the step comes before, and the rule that a condition on a missing outcome is false.
  */
-function checkReference({ root, path, offset }: Reference): void {
-  if (!(ROOTS as readonly string[]).includes(root)) {
-    const meant = nearest(root, ROOTS);
+function checkReference({ root, path, offset }: Reference, roots: readonly string[]): void {
+  if (!roots.includes(root)) {
+    const meant = nearest(root, roots);
     const hint = meant ? `did you mean "${meant}"? Known names` : 'known names';
-    throw new ExpressionError(`"${root}" is not known here: ${hint}: ${ROOTS.join(', ')}`, offset);
+    throw new ExpressionError(`"${root}" is not known here: ${hint}: ${roots.join(', ')}`, offset);
   }
   if (root !== 'steps') return;
   const [, name] = path;

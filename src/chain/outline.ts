@@ -25,6 +25,7 @@ export interface StepOutline {
   expect: Json | undefined;
   /** The entries of `artifacts: {expected: […]}`, right or wrong. */
   expected: readonly Json[];
+  gates: Json | undefined;
 }
 
 /** The steps of a file; none when there are too many, which is then the one thing to say of them. */
@@ -50,6 +51,7 @@ export function outlineSteps(file: Json | undefined): StepOutline[] {
       validate: memberOf(step, 'validate'),
       expect: memberOf(step, 'expect'),
       expected: listOf(memberOf(memberOf(step, 'artifacts'), 'expected')),
+      gates: memberOf(step, 'gates'),
     };
   });
 }

@@ -1,8 +1,10 @@
 import type { Fault } from '../core/fault.ts';
+import { toStepGates } from '../policy/gate/gate.ts';
 import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
 import { type ChainFile, chainFileSchema } from './chain-file.ts';
 import { checkExpressions, checkGraph, checkSteps, checkTrigger, type Known } from './check.ts';
 import { checkArtifacts } from './check-artifacts.ts';
+import { checkGates } from './check-gates.ts';
 import { checkRules } from './check-rules.ts';
 import { toContract } from './expected.ts';
 import { memberOf, outlineSteps, type StepOutline } from './outline.ts';
@@ -34,6 +36,7 @@ export function parseChain(
     ...checkExpressions(source, steps),
     ...checkRules(source, steps),
     ...checkArtifacts(source, steps),
+    ...checkGates(source, steps, known),
   ];
   if (shape.value === undefined || faults.length > 0) return { ...named, faults: inFileOrder(faults) };
   return { chain: toChain(shape.value, steps), faults: [] };
@@ -66,5 +69,6 @@ function toStep(
     ...(step?.validate === undefined ? {} : { validate: step.validate }),
     ...(step?.expect === undefined ? {} : { expect: step.expect }),
     ...(step?.artifacts === undefined ? {} : { artifacts: toContract(step.artifacts.expected) }),
+    ...(step?.gates === undefined ? {} : { gates: toStepGates(step.gates) }),
   };
 }

@@ -60,7 +60,7 @@ async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>): Promise<void
     for (const run of runs) {
       const step = await redCi(run);
       if (step !== undefined) await deps.engine.signal(tx, run.id, { kind: 'rerun', stepIndex: step });
-      else await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['ci', 'approval'] });
+      else await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['ci', 'approval', 'until'] });
     }
 
     /** The CI step at which a finished run stopped short of its merge: what CI says now may let it go on. */
@@ -95,7 +95,7 @@ async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>):
       limit: 1_000,
     });
     for (const { id } of runs.filter(({ baseRef }) => baseRef === event.branch)) {
-      await deps.engine.signal(tx, id, { kind: 'poke', for: ['approval'] });
+      await deps.engine.signal(tx, id, { kind: 'poke', for: ['approval', 'until'] });
     }
   });
 }
@@ -107,6 +107,7 @@ async function onApproval(deps: EventDeps, event: EventOf<'approval.changed'>): 
       pullRequest: event.pull_request,
       active: true,
     });
-    for (const run of runs) await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] });
+    for (const run of runs)
+      await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval', 'until'] });
   });
 }

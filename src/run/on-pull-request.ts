@@ -137,12 +137,12 @@ async function endRuns(deps: PullRequestDeps, tx: Tx, plan: Plan, runs: readonly
   }
 }
 
-/** Any event of a pull request is a reason to look for a countersign at once. */
+/** Any event of a pull request is a reason to look for a countersign, and at a gate that is not passed, at once. */
 async function pokeRemaining(deps: PullRequestDeps, tx: Tx, plan: Plan, runs: readonly Run[]): Promise<void> {
   const ended = new Set(plan.cancel.map(({ runId }) => runId));
   for (const run of runs) {
-    if (run.status !== 'waiting_approval' || ended.has(run.id)) continue;
-    await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] });
+    if (!['waiting_approval', 'waiting_until'].includes(run.status) || ended.has(run.id)) continue;
+    await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval', 'until'] });
   }
 }
 

@@ -42,13 +42,27 @@ export const REASON_CODES = [
   'step.waiting.retry',
   'step.waiting.rate_limit',
   'step.waiting.paused',
+  'step.waiting.gate',
+  'gate.blocked.policy',
 ] as const;
 export const reasonCodeSchema = z.enum(REASON_CODES);
 export type ReasonCode = z.infer<typeof reasonCodeSchema>;
 
 /** A pointer to the thing itself: a check, a comment, a run, an artifact, a person; a rule by its `rule_id`. */
 export const evidenceRefSchema = z.strictObject({
-  kind: z.enum(['artifact', 'check', 'comment', 'commit', 'effect', 'person', 'rule', 'run', 'step', 'url']),
+  kind: z.enum([
+    'artifact',
+    'check',
+    'comment',
+    'commit',
+    'effect',
+    'gate',
+    'person',
+    'rule',
+    'run',
+    'step',
+    'url',
+  ]),
   id: z.string(),
   label: z.string(),
 });

@@ -6,6 +6,7 @@ import { ghComment } from './actions/gh-comment.ts';
 import { ghLabel } from './actions/gh-label.ts';
 import { ghMerge } from './actions/gh-merge.ts';
 import { seekApproval } from './approval.ts';
+import { gated } from './gated.ts';
 import type { StepHandler } from './step.ts';
 import { validated } from './validated.ts';
 
@@ -54,8 +55,12 @@ export function createRegistry(skillHandlers: readonly StepHandler[]): Registry 
       if (!handler) {
         throw new CountersignError('step.unknown', `there is no ${step.uses.kind} named ${step.uses.name}`);
       }
-      // Nobody is asked about a step whose inputs are wrong, so the rules come before the question.
-      return validated(step, step.requiresApproval && handler !== merge ? afterApproval(handler) : handler);
+      const asking = handler === merge ? merge : afterApproval(handler);
+      // Nobody is asked about a step whose inputs are wrong or whose gates are closed, so those come before the question.
+      return validated(
+        step,
+        gated(step.requiresApproval ? asking : handler, asking, (name) => skills.get(name)),
+      );
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Approval } from '../policy/approval.ts';
 import type { CountersignRules } from '../policy/merge-gate.ts';
 import type { Invocation, RunState } from '../run/run.ts';
 import { artifactsInWords } from './artifacts.ts';
+import { gateGrounds } from './gates.ts';
 import { clipBytes, code, htmlComment, inline } from './markdown.ts';
 import { asSentence, capital, listed, plural, short, utc, VERDICT_WORDS } from './pretty.ts';
 import { emoji, severities } from './sentence.ts';
@@ -170,7 +171,7 @@ function grounds(state: RunState): string {
         ? row(null, 'CI', `no checks ran; the settings ${allowed ? 'allow that' : 'do not allow that'}`)
         : row(ci.passed, 'CI', ciInWords(ci)),
     ),
-    ...outcomesOf(state, 'gate_verdict').map((gate) => row(gate.gate_passed, 'Gate', gate.summary)),
+    ...gateGrounds(state),
   ];
   const artifacts = artifactsInWords(state);
   const left = artifacts === undefined ? [] : [row(artifacts.met, 'Artifacts', artifacts.words)];

@@ -3,6 +3,7 @@ import type { Artifact } from '../artifact/artifact.ts';
 import { expectedSchema } from '../artifact/contract.ts';
 import { DELIVERIES } from '../artifact/delivery.ts';
 import { verificationSchema } from '../artifact/verification.ts';
+import { gateVerdictSchema } from '../outcome/gate-verdict.ts';
 import { outcomeSchema } from '../outcome/outcome.ts';
 import { reasonSchema } from '../run/reason.ts';
 import { RUN_STATUSES, type RunState, STEP_STATUSES } from '../run/run.ts';
@@ -37,13 +38,15 @@ export const runJsonSchema = z.strictObject({
       /** What the step must leave behind, and what it did. */
       expected_artifacts: z.array(expectedSchema),
       artifact_verification: verificationSchema.nullable(),
+      /** What its gates came to, the newest verdict of each. */
+      gates: z.array(gateVerdictSchema),
     }),
   ),
 });
 export type RunJson = z.infer<typeof runJsonSchema>;
 
 export function runJson(state: RunState): RunJson {
-  const { run, invocations } = state;
+  const { run, invocations, verdicts } = state;
   return {
     id: run.id,
     chain: run.chain,
@@ -63,6 +66,7 @@ export function runJson(state: RunState): RunJson {
       outcome: step.outcome,
       expected_artifacts: run.definition.steps[step.stepIndex]?.artifacts?.expected ?? [],
       artifact_verification: step.verification,
+      gates: (verdicts ?? []).filter((verdict) => verdict.step === step.stepId),
     })),
   };
 }

@@ -42,6 +42,7 @@ describe('the public JSON', () => {
       'outcome',
       'expected_artifacts',
       'artifact_verification',
+      'gates',
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { type CompiledExpression, evaluateCondition } from '../../chain/condition.ts';
 import { Budget, LimitReached, member, toJson } from '../../chain/value.ts';
 import type { Json } from '../../core/canonical.ts';
-import { unreachable } from '../../core/errors.ts';
+import { CountersignError, unreachable } from '../../core/errors.ts';
 import type { Criterion } from '../../outcome/gate-verdict.ts';
 import { type FactName, type Facts, factOf, isFactName, PR_FACTS } from '../facts/fact.ts';
 import { freezeAt } from '../facts/freeze.ts';
@@ -25,7 +25,7 @@ export interface Question {
   judge(): Criterion;
 }
 
-/** @throws ExpressionError, RangeError for a criterion that was not checked before it was stored; the gate then blocks. */
+/** @throws CountersignError when it cannot be judged; the gate then blocks. */
 export function question(criterion: GateCriterion, world: World): Question {
   switch (criterion.kind) {
     case 'expression':
@@ -125,8 +125,9 @@ function valueAt(context: object, path: readonly (string | number)[]): Json | un
   try {
     return toJson(value, new Budget());
   } catch (error) {
-    // Too much to be looked at whole; the expression comes to nothing then, too.
-    if (error instanceof LimitReached) return undefined;
+    // What was left out of the inputs could change unnoticed, and an old verdict would stand.
+    if (error instanceof LimitReached)
+      throw new CountersignError('gate.too_large', `${path.join('.')} is too large to be judged`);
     throw error;
   }
 }

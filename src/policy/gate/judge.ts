@@ -89,7 +89,7 @@ function ofCodeowners({ id }: { id: string }, { facts }: World): Question {
     inputs: fact.known ? { approved: fact.value, evidence: fact.evidence ?? '' } : { because: fact.because },
     judge: () => ({
       id,
-      description: 'code owners approve this head',
+      description: 'approval by code owners',
       passed: fact.known && fact.value === true,
       evidence: fact.known ? clip(fact.evidence ?? '') : `not known: ${fact.because}`,
       may_change: fact.known ? fact.value !== true : !fact.lasting,

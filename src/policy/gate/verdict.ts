@@ -25,7 +25,7 @@ export function verdictOf(
 export function unjudged(placed: PlacedGate, step: string, because: string, inputsHash: string): GateVerdict {
   const criterion: Criterion = {
     id: 'judgement',
-    description: 'the gate can be judged',
+    description: 'judging the gate',
     passed: false,
     evidence: because,
     may_change: false,
@@ -56,7 +56,7 @@ function verdict(
     at,
     gate_passed: passed,
     on_failure: policy,
-    feedback: clip(passed ? summary : `${summary}; ${EFFECT[policy]}`),
+    feedback: clip(passed || policy === 'block' ? summary : `${summary}; ${EFFECT[policy]}`),
     notes: gate.description === undefined ? [] : [gate.description],
     criteria: [...criteria],
     blocking_reason: passed || !holdsUp ? null : clip(because),
@@ -70,8 +70,8 @@ function reasonOf({ description, evidence }: Criterion): string {
   return evidence === '' ? description : `${description} (${evidence})`;
 }
 
-const EFFECT: Readonly<Record<FailurePolicy, string>> = {
-  block: 'the step does not go on',
+/** What comes of it; that a closed gate is closed goes without saying. */
+const EFFECT: Readonly<Record<Exclude<FailurePolicy, 'block'>, string>> = {
   warn: 'that is a warning, and the step goes on',
   degrade: "the step's outcome counts as not passed",
   require_human: 'the step needs a countersign',

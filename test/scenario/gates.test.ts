@@ -327,6 +327,23 @@ describe('any other step behind a gate', () => {
     },
   );
 
+  test('counts as not passed also where a merge reads its outcome again', async () => {
+    const harness = await start({
+      chain: `name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - { id: ci, skill: ci, gates: { post: [${gate(SMALL, 'degrade')}] } }
+  - { id: merge, action: gh-merge, requires_approval: true, condition: "{{ steps.ci.outcome.head_sha is defined }}" }
+`,
+    });
+    const { number, headSha } = await open(harness);
+    await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
+    await harness.advance(A_LOOK);
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    expect(await whyText(harness)).toContain('ci: counts as not passed, because of the gate guard');
+  });
+
   test('has done nothing when a gate behind it blocks', async () => {
     const harness = await start({
       chain: commentBehind(gate(criterion('not steps.say.outcome.passed')), 'post'),

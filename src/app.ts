@@ -108,7 +108,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     storage,
     queue,
     artifacts: createSessionArtifacts({ blobs, clock, ids }),
-    contextOf: createContextOf({ storage, github, configuration, clock, ids }),
+    contextOf: createContextOf({ storage, github, configuration, clock, ids, log }),
     outbox,
     engine: (): Engine => engine,
     registry,

@@ -3,6 +3,7 @@ import { MAX_EXPECTED } from '../artifact/contract.ts';
 import { MIME_TYPES } from '../artifact/mime-type.ts';
 import { ARTIFACT_ID, unfitGlobReason, unfitPathReason } from '../artifact/place.ts';
 import { OUTCOME_KINDS } from '../outcome/outcome.ts';
+import { writtenStepGatesSchema } from '../policy/gate/gate.ts';
 import { MAX_RULES, writtenRuleSchema } from '../policy/rule/rule.ts';
 import { SLOTS, type Slot } from '../run/state/slot.ts';
 import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
@@ -121,6 +122,7 @@ const step = z.strictObject({
   output_mapping: outputMapping
     .optional()
     .describe("By slot of the run's working memory, an expression over the step's outcome."),
+  gates: writtenStepGatesSchema.optional().describe('What must be passed before and after the step.'),
 });
 
 /** A chain as people write it in YAML. Rules across keys and steps are in `check.ts`. */

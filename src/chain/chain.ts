@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contractSchema } from '../artifact/contract.ts';
+import { stepGatesSchema } from '../policy/gate/gate.ts';
 import { MAX_RULES, writtenRuleSchema } from '../policy/rule/rule.ts';
 import { slotSchema } from '../run/state/slot.ts';
 
@@ -67,6 +68,8 @@ const stepSchema = z.strictObject({
   outputMapping: z.partialRecord(slotSchema, z.string()).optional(),
   /** In a run's definition, the slots that its skill fills; absent in chains that no run has begun, and in older runs. */
   produces: z.array(slotSchema).optional(),
+  /** The step's own gates; those of the settings come to them when it runs. */
+  gates: stepGatesSchema.optional(),
 });
 
 /**

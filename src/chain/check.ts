@@ -105,9 +105,9 @@ export function checkExpressions(source: YamlSource, steps: readonly StepOutline
   });
 }
 
-type Compile = (source: string) => { references: readonly Reference[] };
+export type Compile = (source: string) => { references: readonly Reference[] };
 
-function checkExpression(
+export function checkExpression(
   source: YamlSource,
   path: Path,
   text: string,
@@ -125,7 +125,7 @@ function checkExpression(
   }
 }
 
-function checkReference(
+export function checkReference(
   { root, path: [key] }: Reference,
   steps: readonly StepOutline[],
   mayRead: ReadonlySet<string>,

@@ -26,6 +26,7 @@ export interface StepOutline {
   outputMapping: Json | undefined;
   /** The entries of `artifacts: {expected: […]}`, right or wrong. */
   expected: readonly Json[];
+  gates: Json | undefined;
 }
 
 /** The steps of a file; none when there are too many, which is then the one thing to say of them. */
@@ -52,6 +53,7 @@ export function outlineSteps(file: Json | undefined): StepOutline[] {
       expect: memberOf(step, 'expect'),
       outputMapping: memberOf(step, 'output_mapping'),
       expected: listOf(memberOf(memberOf(step, 'artifacts'), 'expected')),
+      gates: memberOf(step, 'gates'),
     };
   });
 }

@@ -1,8 +1,10 @@
 import type { Fault } from '../core/fault.ts';
+import { toStepGates } from '../policy/gate/gate.ts';
 import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
 import { type ChainFile, chainFileSchema } from './chain-file.ts';
 import { checkExpressions, checkGraph, checkSteps, checkTrigger, type Known } from './check.ts';
 import { checkArtifacts } from './check-artifacts.ts';
+import { checkGates } from './check-gates.ts';
 import { checkMappings } from './check-mappings.ts';
 import { checkRules } from './check-rules.ts';
 import { toContract } from './expected.ts';
@@ -36,6 +38,7 @@ export function parseChain(
     ...checkRules(source, steps),
     ...checkArtifacts(source, steps),
     ...checkMappings(source, steps),
+    ...checkGates(source, steps, known),
   ];
   if (shape.value === undefined || faults.length > 0) return { ...named, faults: inFileOrder(faults) };
   return { chain: toChain(shape.value, steps), faults: [] };
@@ -69,5 +72,6 @@ function toStep(
     ...(step?.expect === undefined ? {} : { expect: step.expect }),
     ...(step?.output_mapping === undefined ? {} : { outputMapping: step.output_mapping }),
     ...(step?.artifacts === undefined ? {} : { artifacts: toContract(step.artifacts.expected) }),
+    ...(step?.gates === undefined ? {} : { gates: toStepGates(step.gates) }),
   };
 }

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import type { Fault } from '../core/fault.ts';
+import { writtenMandatorySchema } from '../policy/gate/gate.ts';
+import { type MandatoryGates, mandatoryGates } from '../policy/gate/placed.ts';
 import { CHAIN_NAME } from './chain.ts';
+import type { Known } from './check.ts';
+import { checkMandatoryGates } from './check-gates.ts';
 import { readYaml } from './positions.ts';
 import { checkShape, duration, inFileOrder, notAllowed } from './shape.ts';
 
@@ -65,6 +69,11 @@ const chains = z
     'The chains that run. Left out, all that are in force: of the repository, the organisation and those shipped; an empty list runs none.',
   );
 
+const gates = z
+  .array(writtenMandatorySchema)
+  .max(50)
+  .describe('Gates for every use of a skill or action. Those of the organisation and the repository add up.');
+
 /** One `.github/countersign.yml`: everything may be left out. */
 export const settingsFileSchema = z.strictObject({
   chains: chains.optional(),
@@ -72,6 +81,7 @@ export const settingsFileSchema = z.strictObject({
   merge: merge.partial().optional(),
   ci: ci.partial().optional(),
   noise: noise.optional(),
+  gates: gates.optional(),
 });
 
 /** What one file says, and nothing about what it leaves out. */
@@ -85,6 +95,8 @@ export interface Settings {
   merge: z.infer<typeof merge>;
   ci: z.infer<typeof ci>;
   noise: z.infer<typeof noise>;
+  /** Absent without any, as in runs that were begun before there were gates. */
+  gates?: readonly MandatoryGates[];
 }
 
 export const defaultSettings: Readonly<Settings> = {
@@ -104,21 +116,25 @@ export const defaultSettings: Readonly<Settings> = {
 /**
  * Reads `.github/countersign.yml`; an empty file says nothing and is fine. A file with faults has no settings at all,
  * and a caller must then not merge: falling back to defaults would drop what its writer asked for.
+ * @param known the names that gates can be for; left out, any.
  */
 export function parseSettings(
   text: string,
   file: string,
+  known?: Known,
 ): { settings: SettingsFile; faults: [] } | { settings?: undefined; faults: Fault[] } {
   const source = readYaml(text, file);
   if (source.value === undefined) return { faults: [...source.faults] };
   if (source.value === null) return { settings: {}, faults: [] };
   const shape = checkShape(settingsFileSchema, source);
-  if (shape.value === undefined) return { faults: inFileOrder(shape.faults) };
+  const gateFaults = checkMandatoryGates(source, known);
+  if (shape.value === undefined) return { faults: inFileOrder([...shape.faults, ...gateFaults]) };
 
   const { approve = [], reject = [], permission, teams = [], users = [] } = shape.value.countersign ?? {};
   const { required = [], ignore = [] } = shape.value.ci ?? {};
   const nobody = permission === 'none' && teams.length === 0 && users.length === 0;
   const faults = [
+    ...gateFaults,
     // Names from another file do not help: that file may be changed by people who do not know of this one.
     ...(nobody
       ? [
@@ -148,7 +164,7 @@ function inBoth(first: readonly string[], second: readonly string[]): { entry: s
 /**
  * Settings of a repository: its own file over the organisation's over the defaults, key by key. Where the files then
  * contradict each other the stricter word wins: a reaction that rejects does not approve, a required check is not
- * ignored.
+ * ignored. Gates add up, so that a repository cannot take one of its organisation's away.
  */
 export function mergeSettings(
   organisation: SettingsFile | undefined,
@@ -157,6 +173,7 @@ export function mergeSettings(
   const defaults = defaultSettings;
   const countersign = overlaid(defaults.countersign, organisation?.countersign, repository?.countersign);
   const ci = overlaid(defaults.ci, organisation?.ci, repository?.ci);
+  const mandatory = mandatoryGates(organisation?.gates, repository?.gates);
   return {
     chains: repository?.chains ?? organisation?.chains,
     countersign: {
@@ -166,6 +183,7 @@ export function mergeSettings(
     merge: overlaid(defaults.merge, organisation?.merge, repository?.merge),
     ci: { ...ci, ignore: ci.ignore.filter((name) => !ci.required.includes(name)) },
     noise: repository?.noise ?? organisation?.noise ?? defaults.noise,
+    ...(mandatory.length === 0 ? {} : { gates: mandatory }),
   };
 }
 

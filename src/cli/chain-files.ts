@@ -76,7 +76,7 @@ export function checkFiles(
   );
   return files.map((file) => {
     const parsed = chains.find((chain) => chain.file === file);
-    if (!parsed) return { file, chain: null, faults: settingsFaults(cwd, file), contracts: [] };
+    if (!parsed) return { file, chain: null, faults: settingsFaults(cwd, file, known), contracts: [] };
     const faults = clashes.find((broken) => broken.file === file)?.faults ?? parsed.faults;
     const steps = parsed.chain && faults.length === 0 ? foldContracts(parsed.chain).steps : [];
     const contracts = steps.flatMap(({ artifacts }) => artifacts ?? []);
@@ -91,11 +91,11 @@ function parsedChain(cwd: string, file: string, known: KnownNames): ParsedChain 
     : { file, ...parseChain(text, file, known) };
 }
 
-function settingsFaults(cwd: string, file: string): readonly Fault[] {
+function settingsFaults(cwd: string, file: string, known: KnownNames): readonly Fault[] {
   const first = { file, line: 1, column: 1 };
   if (basename(file) !== basename(SETTINGS_FILE)) return [{ ...first, message: WRONG_SETTINGS_NAME }];
   const text = textOf(cwd, file);
-  return text === undefined ? [{ ...first, message: tooLarge }] : parseSettings(text, file).faults;
+  return text === undefined ? [{ ...first, message: tooLarge }] : parseSettings(text, file, known).faults;
 }
 
 /** `countersign.yaml` counts as well: the app does not read it, and only a fault tells its writer so. */

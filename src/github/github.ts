@@ -1,5 +1,6 @@
 import { redact } from '../core/redact.ts';
 import type { CheckRunContent } from '../effect/effect.ts';
+import type { Review } from '../policy/facts/reviews.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
 import type { RepositoryRole } from '../policy/role.ts';
 
@@ -58,6 +59,8 @@ export interface Commit {
   committer: Person | null;
   authorEmail: string | null;
   committerEmail: string | null;
+  /** Whether GitHub vouches for the commit's signature. */
+  verified: boolean;
 }
 
 export interface CheckRunFacts {
@@ -167,10 +170,14 @@ export interface GitHubReader {
   pullRequestFiles(repo: Repo, number: number): Promise<{ files: PullRequestFile[]; truncated: boolean }>;
   /** Up to 250 commits, GitHub's own limit; `truncated` says that there are more. */
   pullRequestCommits(repo: Repo, number: number): Promise<{ commits: Commit[]; truncated: boolean }>;
+  /** Every review that was submitted, oldest first; `truncated` says that there are more than 1,000. */
+  pullRequestReviews(repo: Repo, number: number): Promise<{ reviews: Review[]; truncated: boolean }>;
   /** A blob's bytes; `undefined` when it is larger than `maxBytes`. */
   blob(repo: Repo, sha: string, maxBytes: number): Promise<Uint8Array | undefined>;
   /** Files and folders directly below a folder; `undefined` when there is no such folder, repository or access. */
   folder(repo: Repo, path: string, ref?: string): Promise<TreeEntry[] | undefined>;
+  /** One file of a commit or branch; `undefined` when there is none, or something else than a file. */
+  file(repo: Repo, path: string, ref: string): Promise<TreeEntry | undefined>;
   /** Every file of a commit or branch, by path; `undefined` when there is no such repository, commit or access. */
   tree(repo: Repo, ref: string): Promise<TreeEntry[] | undefined>;
   /** The commit at a branch's tip; `undefined` when there is no such branch. */

@@ -92,7 +92,7 @@ async function faultsOf(
   }
   const text = new TextDecoder().decode(bytes);
   return file.path === SETTINGS_FILE
-    ? parseSettings(text, file.path).faults
+    ? parseSettings(text, file.path, names).faults
     : parseChain(text, file.path, names).faults;
 }
 

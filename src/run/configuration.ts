@@ -144,7 +144,7 @@ export function createConfigurationLoader(deps: {
     if (!settingsFile) return { ...EMPTY, chains };
     const file = prefix + settingsFile.path;
     const text = await textOf(reader, repo, settingsFile);
-    const parsed = text === undefined ? { faults: [tooLargeFault(file)] } : parseSettings(text, file);
+    const parsed = text === undefined ? { faults: [tooLargeFault(file)] } : parseSettings(text, file, names);
     return { chains, settings: parsed.settings, settingsFaults: parsed.faults };
   }
 

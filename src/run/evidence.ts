@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A pointer to the thing itself: a check, a comment, a run, an artifact, a person; a rule by its `rule_id`, what the policy
- * says by the capability's name.
+ * A pointer to the thing itself: a check, a comment, a run, an artifact, a person; a rule by its `rule_id`, a gate by its id,
+ * what the policy says by the capability's name.
  */
 export const evidenceRefSchema = z.strictObject({
   kind: z.enum([
@@ -11,6 +11,7 @@ export const evidenceRefSchema = z.strictObject({
     'comment',
     'commit',
     'effect',
+    'gate',
     'person',
     'policy',
     'rule',

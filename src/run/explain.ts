@@ -7,6 +7,7 @@ import { isBlocking, SEVERITIES } from '../outcome/finding.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
+import { verdictWhy } from '../policy/gate/verdict.ts';
 import type { EvidenceRef } from './evidence.ts';
 import { type Invocation, isRunOver, isStepOver, type Run, type RunState } from './run.ts';
 import { combined, labelOf, type Why, why } from './why.ts';
@@ -30,7 +31,7 @@ export function explain(state: RunState, approval: Approval | null): Why {
       : []),
     ...stepsOnTheWay(state)
       .filter((step) => !(stopped && step.status === 'cancelled'))
-      .map((step) => withArtifacts(step, stepWhy(state, step, approval))),
+      .map((step) => withArtifacts(step, withGates(state, step, stepWhy(state, step, approval)))),
     ...spentLimits(state),
   ];
   const status = combined(reasons);
@@ -124,6 +125,13 @@ function stepWhy(state: RunState, step: Invocation, approval: Approval | null): 
     default:
       return unreachable(step.status);
   }
+}
+
+/** The step's answer with what its gates came to; those of a merge are among what the last look at it found. */
+function withGates({ run, verdicts = [] }: RunState, step: Invocation, answer: Why): Why {
+  if (run.definition.steps[step.stepIndex]?.uses.name === MERGE_ACTION) return answer;
+  const own = verdicts.filter((verdict) => verdict.step === step.stepId);
+  return { ...answer, reasons: [...answer.reasons, ...atMost(own.map(verdictWhy), 'gate')] };
 }
 
 /**

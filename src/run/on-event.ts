@@ -4,7 +4,7 @@ import { type Actor, actorOf, type Cause } from './actor.ts';
 import { fireByHand } from './fire-by-hand.ts';
 import { fireOnce } from './fire-once.ts';
 import { onGone, onRenamed } from './on-gone.ts';
-import { onPullRequest, type PullRequestDeps } from './on-pull-request.ts';
+import { LOOK, onPullRequest, type PullRequestDeps } from './on-pull-request.ts';
 import type { Run } from './run.ts';
 
 export interface EventDeps extends PullRequestDeps {
@@ -60,7 +60,7 @@ async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>, by: Actor): P
     for (const run of runs) {
       const step = await redCi(run);
       if (step !== undefined) await deps.engine.signal(tx, run.id, { kind: 'rerun', stepIndex: step }, by);
-      else await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['ci', 'approval'] }, by);
+      else await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['ci', 'approval', 'until'] }, by);
     }
 
     /** The CI step at which a finished run stopped short of its merge: what CI says now may let it go on. */
@@ -95,7 +95,7 @@ async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>, 
       limit: 1_000,
     });
     for (const { id } of runs.filter(({ baseRef }) => baseRef === event.branch)) {
-      await deps.engine.signal(tx, id, { kind: 'poke', for: ['approval'] }, by);
+      await deps.engine.signal(tx, id, LOOK, by);
     }
   });
 }
@@ -107,6 +107,6 @@ async function onApproval(deps: EventDeps, event: EventOf<'approval.changed'>, b
       pullRequest: event.pull_request,
       active: true,
     });
-    for (const run of runs) await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] }, by);
+    for (const run of runs) await deps.engine.signal(tx, run.id, LOOK, by);
   });
 }

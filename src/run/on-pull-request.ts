@@ -15,8 +15,8 @@ import { type Plan, type PullRequestNow, planRuns } from './plan.ts';
 import type { Run, RunFacts } from './run.ts';
 import type { Signal } from './transition.ts';
 
-/** Lets a question to the maintainers be looked at again. */
-const LOOK: Signal = { kind: 'poke', for: ['approval'] };
+/** What waits for people or for a gate looks at once. */
+export const LOOK: Signal = { kind: 'poke', for: ['approval', 'until'] };
 
 export type PullRequestEvent = EventOf<'pr.opened' | 'pr.updated' | 'pr.merged' | 'pr.closed'>;
 
@@ -149,7 +149,7 @@ async function endRuns(
   }
 }
 
-/** Any event of a pull request is a reason to look for a countersign at once. */
+/** Any event of a pull request is a reason to look for a countersign, and at a gate that is not passed, at once. */
 async function pokeRemaining(
   deps: PullRequestDeps,
   tx: Tx,
@@ -159,7 +159,7 @@ async function pokeRemaining(
 ): Promise<void> {
   const ended = new Set(plan.cancel.map(({ runId }) => runId));
   for (const run of runs) {
-    if (run.status !== 'waiting_approval' || ended.has(run.id)) continue;
+    if (!['waiting_approval', 'waiting_until'].includes(run.status) || ended.has(run.id)) continue;
     await deps.engine.signal(tx, run.id, LOOK, by);
   }
 }

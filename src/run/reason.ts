@@ -44,6 +44,7 @@ export const REASON_CODES = [
   'step.waiting.retry',
   'step.waiting.rate_limit',
   'step.waiting.paused',
+  'step.waiting.gate',
   'gate.blocked.policy',
 ] as const;
 export const reasonCodeSchema = z.enum(REASON_CODES);

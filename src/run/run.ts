@@ -3,6 +3,7 @@ import type { Verification } from '../artifact/verification.ts';
 import type { Chain } from '../chain/chain.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { Event } from '../event/event.ts';
+import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { Reason } from './reason.ts';
 
@@ -136,6 +137,13 @@ export interface RunState {
   run: Run;
   /** By step index. */
   invocations: Invocation[];
+  /** The newest verdict of each gate of each step; absent when the run has no gates. */
+  verdicts?: readonly GateVerdict[];
+}
+
+/** Whether anything asks for gates in the run, so that there can be verdicts. */
+export function hasGates({ definition, settings }: Pick<Run, 'definition' | 'settings'>): boolean {
+  return (settings.gates ?? []).length > 0 || definition.steps.some(({ gates }) => gates !== undefined);
 }
 
 /** The run's repository, as GitHub is asked about it. */

@@ -70,7 +70,11 @@ class Transition {
   private readonly now: Date;
 
   constructor(before: RunState, now: Date) {
-    this.state = { run: { ...before.run }, invocations: before.invocations.map((step) => ({ ...step })) };
+    this.state = {
+      ...before,
+      run: { ...before.run },
+      invocations: before.invocations.map((step) => ({ ...step })),
+    };
     this.now = now;
   }
 
@@ -102,7 +106,10 @@ class Transition {
         break;
       case 'resume':
         this.state.run.paused = false;
-        this.look((step) => waitingFor(step.status) === 'approval');
+        this.look(({ status, sessionId }) => {
+          const waits = waitingFor(status);
+          return waits === 'approval' || (waits === 'until' && sessionId !== null);
+        });
         break;
     }
     this.settle();

@@ -1,6 +1,7 @@
 import { renderText, renderWith } from '../chain/template.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
 import { confirmMerge, mergeKey, mergeOnce } from '../effect/merge.ts';
 import type { GitHub, Urgency } from '../github/github.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
@@ -24,10 +25,11 @@ export interface ContextDeps {
   configuration: Pick<ConfigurationLoader, 'atBranch'>;
   clock: Clock;
   ids: Ids;
+  log: Log;
 }
 
 export function createContextOf(deps: ContextDeps): ContextOf {
-  const { storage, github, clock, ids } = deps;
+  const { storage, github, clock, ids, log } = deps;
 
   return async (state, session, because, signal) => {
     const { run } = state;
@@ -51,8 +53,10 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       urgentReader: github.reader(run.installationId, 'person'),
       appId: github.appId,
       clock,
+      log,
       signal,
       because,
+      judged: [],
       round: () => roundOf(storage, state),
       newId: (prefix) => ids.next(prefix),
       approval: await storage.read.approvals.ofInvocation(invocation.id),

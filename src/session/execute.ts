@@ -6,6 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { Outbox } from '../effect/outbox.ts';
 import type { EventOf } from '../event/event.ts';
 import { GitHubError } from '../github/github.ts';
+import type { Outcome } from '../outcome/outcome.ts';
 import type { Approval } from '../policy/approval.ts';
 import { eventJob, type JobResult, type Queue } from '../queue/queue.ts';
 import type { Actor } from '../run/actor.ts';
@@ -25,6 +26,7 @@ import type { Storage, Tx } from '../storage/storage.ts';
 import { limitIsSpent } from '../words/rate-limit.ts';
 import type { SessionArtifacts } from './artifacts.ts';
 import type { ContextOf } from './context.ts';
+import { isPassingTrouble } from './passing-trouble.ts';
 import type { Registry } from './registry.ts';
 import type { StepContext, StepResult } from './step.ts';
 
@@ -44,14 +46,6 @@ const SHUT_OUT = 'GitHub refuses this app: it was removed or suspended, or lost 
 
 function isShutOut(error: unknown): boolean {
   return error instanceof GitHubError && error.kind === 'forbidden';
-}
-
-/** A full disk, or another worker that took over: the queue's to deal with, and no verdict on the step. */
-function isOfTheHost(error: unknown): boolean {
-  return (
-    error instanceof CountersignError &&
-    (error.code === 'storage.unavailable' || error.code === 'queue.lease_lost')
-  );
 }
 
 const WAITING_CODES: Readonly<Record<WaitingFor, ReasonCode>> = {
@@ -106,7 +100,7 @@ export function createExecutor(deps: {
       const result = await attempt(context);
       if (controller.signal.aborted) return { kind: 'done' };
       signal.throwIfAborted();
-      await record(state, found.session, result);
+      await record(state, found.session, result, context.judged);
       return { kind: 'done' };
     } catch (error) {
       if (controller.signal.aborted) return { kind: 'done' };
@@ -127,7 +121,7 @@ export function createExecutor(deps: {
     try {
       return await registry.handlerOf(context.step).run(context);
     } catch (error) {
-      if (error instanceof GitHubError || context.signal.aborted || isOfTheHost(error)) throw error;
+      if (isPassingTrouble(error, context.signal)) throw error;
       log.error(
         { run: context.state.run.id, session: context.session.id, step: context.step.id, err: error },
         'a step threw',
@@ -146,11 +140,17 @@ export function createExecutor(deps: {
     }
   }
 
-  async function record(state: RunState, session: Session, result: StepResult): Promise<void> {
+  async function record(
+    state: RunState,
+    session: Session,
+    result: StepResult,
+    judged: readonly Outcome[],
+  ): Promise<void> {
     const engine = deps.engine();
     const by: Actor = { kind: 'session', id: session.id };
     const stored = await artifacts.store(state.run, session, result);
     const produced = await artifacts.readBack(state.run, session, stored);
+    const verdicts = judged.map((outcome) => artifacts.ofOutcome(state.run, session, outcome));
     await storage.transaction(async (tx) => {
       const approvals: Approval[] = [];
       if (result.kind === 'waits' && result.replaced) approvals.push(result.replaced);
@@ -161,7 +161,7 @@ export function createExecutor(deps: {
           session.id,
           {
             result: { kind: 'failed', reason: result.reason, retryable: false },
-            artifacts: [],
+            artifacts: verdicts,
             produced,
             approvals,
             endsRun: result.reason,
@@ -172,7 +172,7 @@ export function createExecutor(deps: {
         else await lookAtPullRequest(tx, state);
         return;
       }
-      const report = { ...reportOf(state, session, result, stored, approvals), produced };
+      const report = { ...reportOf(state, session, result, [...verdicts, ...stored], approvals), produced };
       const recorded = await engine.report(tx, session.id, report, by);
       if (!recorded) {
         log.info({ session: session.id }, 'a late result was refused');

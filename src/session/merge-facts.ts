@@ -1,12 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
+import { MERGE_ACTION } from '../chain/chain.ts';
 import { compileExpression, evaluateCondition } from '../chain/condition.ts';
 import type { Settings } from '../chain/settings.ts';
 import { bodyHash } from '../effect/body-hash.ts';
 import type { Commit, Person, PullRequest, Reaction } from '../github/github.ts';
+import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { Outcome } from '../outcome/outcome.ts';
+import { conditionOf } from '../policy/gate/verdict.ts';
 import type { CountersignRules, MergeFacts, Reactor } from '../policy/merge-gate.ts';
 import { asConditionsSeeIt, conditionContext } from '../run/context.ts';
 import { type Why, why } from '../run/why.ts';
+import { degraded } from './degraded.ts';
+import { gatesOfStep } from './gates-of-step.ts';
+import { judgeGates, lastVerdict } from './judge-gates.ts';
 import type { StepContext, StepHandler } from './step.ts';
 import { stillExpected } from './validated.ts';
 
@@ -34,12 +40,12 @@ export async function readMergeFacts(
   const { reader } = context;
   // Most looks find no reaction: those cost two conditional requests. Everything else is read when there is one, and as
   // long as something holds the question up, so that a look without news does not say that nothing does.
+  const thorough = answered || context.because === 'event' || context.approval?.decision?.status === 'unmet';
   const [reactions, fresh] = await Promise.all([
     answered ? reader.reactions(repo, comment.githubId) : [],
-    answered || context.because === 'event' || context.approval?.decision?.status === 'unmet'
-      ? readVolatileOutcomes(context, volatileHandler)
-      : new Map<string, Outcome>(),
+    thorough ? readVolatileOutcomes(context, volatileHandler) : new Map<string, Outcome>(),
   ]);
+  const gates = await mergeGates(context, thorough, volatileHandler, fresh);
   // Read with every look that may end in a merge, and with those that something happened before.
   const settings = answered || context.because === 'event' ? await settingsNow(context) : 'as_asked';
   const counted = reactions.filter((reaction) => counts.includes(reaction.content));
@@ -68,7 +74,7 @@ export async function readMergeFacts(
       settings,
       contributors: commits ? contributors(commits, state.run.headSha) : { ids: [], logins: [] },
       reactors,
-      conditions: conditionsNow(context, fresh),
+      conditions: [...conditionsNow(context, fresh), ...gates.map(conditionOf)],
       pausedBy: await context.pausedBy(),
     },
   };
@@ -79,7 +85,7 @@ async function settingsNow(context: StepContext): Promise<MergeFacts['settings']
   const { settings } = context.state.run;
   const now = await context.settingsNow();
   if (!now) return 'unreadable';
-  const about = ({ countersign, merge, ci }: Settings) => ({ countersign, merge, ci });
+  const about = ({ countersign, merge, ci, gates = [] }: Settings) => ({ countersign, merge, ci, gates });
   return isDeepStrictEqual(about(now), about(settings)) ? 'as_asked' : 'changed';
 }
 
@@ -99,9 +105,37 @@ async function readVolatileOutcomes(
     const readAgain = step && invocation.outcome ? handlerOf(step.uses.name)?.readAgain : undefined;
     if (!readAgain) continue;
     const outcome = await readAgain({ ...context, invocation, step: step ?? context.step });
-    if (step && outcome) fresh.set(invocation.stepId, stillExpected(step, outcome));
+    if (step && outcome)
+      fresh.set(invocation.stepId, stillDegraded(context, invocation.stepId, stillExpected(step, outcome)));
   }
   return fresh;
+}
+
+/** What a gate has lessened stays so when it is read again. */
+function stillDegraded({ state }: StepContext, stepId: string, outcome: Outcome): Outcome {
+  return degraded(
+    outcome,
+    (state.verdicts ?? []).filter(({ step }) => step === stepId),
+  );
+}
+
+/**
+ * The gates of a merge, judged on what is true in this attempt. A look that cannot end in a merge, because nobody has answered,
+ * goes by what was found before; the first one has nothing to go by yet.
+ */
+async function mergeGates(
+  context: StepContext,
+  thorough: boolean,
+  skillOf: (name: string) => StepHandler | undefined,
+  fresh: ReadonlyMap<string, Outcome>,
+): Promise<GateVerdict[]> {
+  // Those of any other step were judged before anybody was asked.
+  if (context.step.uses.name !== MERGE_ACTION) return [];
+  const { pre } = gatesOfStep(context);
+  const before = pre.flatMap(
+    ({ gate, scope, at }) => lastVerdict(context, { gate: gate.id, scope, at, step: context.step.id }) ?? [],
+  );
+  return thorough || before.length < pre.length ? judgeGates(context, pre, skillOf, fresh) : before;
 }
 
 /** The step's own condition and what its volatile dependencies say now. */

@@ -10,6 +10,7 @@ import { ghLabel } from './actions/gh-label.ts';
 import { ghMerge } from './actions/gh-merge.ts';
 import { allowed, asksFirst, refusedAfterAll } from './allowed.ts';
 import { seekApproval } from './approval.ts';
+import { gated } from './gated.ts';
 import type { StepHandler } from './step.ts';
 import { validated } from './validated.ts';
 
@@ -77,9 +78,17 @@ export function createRegistry(
     producesOf: (step) => named(step)?.cognitiveHints?.produces ?? [],
     handlerOf(step) {
       const handler = found(step);
-      const asking = asksFirst(step, handler.capability) && handler !== merge;
-      // Nobody is asked about a step whose inputs are wrong or that may not be done, so both come before the question.
-      return validated(step, allowed(step, asking ? afterApproval(handler) : handler, policy));
+      const asking = handler === merge ? merge : afterApproval(handler);
+      const first = asksFirst(step, handler.capability) ? asking : handler;
+      // Nobody is asked about a step whose inputs are wrong, that may not be done or whose gates are closed: those come before.
+      return validated(
+        step,
+        allowed(
+          step,
+          gated(first, asking, (name) => skills.get(name)),
+          policy,
+        ),
+      );
     },
   };
 }

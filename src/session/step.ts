@@ -3,6 +3,7 @@ import type { Step } from '../chain/chain.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { Json } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import type { Effect } from '../effect/effect.ts';
 import type { MergeOnce } from '../effect/merge.ts';
 import type { GitHubReader, Repo } from '../github/github.ts';
@@ -58,9 +59,12 @@ export interface StepContext {
   urgentReader: GitHubReader;
   appId: number;
   clock: Clock;
+  log: Log;
   signal: AbortSignal;
   /** `time`: nothing is known to have happened, and the look should be a cheap one. */
   because: 'time' | 'event';
+  /** What gates of the step came to in this look, as far as it is news; recorded with whatever the look comes to. */
+  readonly judged: Outcome[];
   /** Which review of this pull request this is, from 1. */
   round(): Promise<number>;
   newId(prefix: 'apr'): string;

@@ -1,3 +1,4 @@
+import { MERGE_ACTION } from '../chain/chain.ts';
 import { unreachable } from '../core/errors.ts';
 import type { ActionResult } from '../outcome/action-result.ts';
 import type { Approval } from '../policy/approval.ts';
@@ -59,11 +60,11 @@ function open(view: ApprovalView): string[] {
   const { countersign } = state.run.settings;
   const stop = countersign.reject.length === 0 ? '' : `, or with ${emoji(countersign.reject)} to stop it`;
   return [
-    '### ✍️ May this be merged?',
-    `With a countersign, ${willBe(view)}.`,
+    `### ✍️ ${isMerge(view) ? 'May this be merged?' : `May ${stepOf(view)} go on?`}`,
+    `With a countersign, ${isMerge(view) ? willBe(view) : `the step ${stepOf(view)} goes on for ${head(view)}; nothing is merged by it`}.`,
     ...heldUp(view),
     `#### Why you are asked\n\n${grounds(state)}`,
-    `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} to merge${stop}.`,
+    `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.`,
     `${who(countersign)} ${howMany(countersign.count, approval.countersignedBy)} Not the author, nor anybody who committed or co-wrote one of the commits, nor bots.`,
     'A push, another base branch, a return to draft or closing the pull request voids this question and all answers to it.',
     ...(approval.decision === null || approval.decision.reasons.length === 0
@@ -106,7 +107,10 @@ function countersigned(view: ApprovalView): string[] {
       `Countersigned by ${by}. ${inline(asSentence(failed.reason?.summary ?? 'no reason is recorded'), 400)}`,
     ];
   }
-  return ['### ✍️ Countersigned', `Countersigned by ${by}: merging.`];
+  return [
+    '### ✍️ Countersigned',
+    `Countersigned by ${by}: ${isMerge(view) ? 'merging' : `the step ${stepOf(view)} goes on`}.`,
+  ];
 }
 
 /** The merge step, when it failed after the countersign: GitHub refused. */
@@ -136,6 +140,7 @@ function willBe(view: ApprovalView): string {
 }
 
 function deed(view: ApprovalView): string {
+  if (!isMerge(view)) return `the step ${stepOf(view)} may go on for ${head(view)}`;
   return `${head(view)} may be ${PASSIVE[methodOf(view)]} into ${code(view.approval.baseRef)}`;
 }
 
@@ -143,6 +148,17 @@ function wasMerged(view: ApprovalView, { details }: ActionResult): string {
   const commit =
     typeof details.sha === 'string' && details.sha !== '' ? ` as ${code(short(details.sha))}` : '';
   return `${head(view)} was ${PASSIVE[methodOf(view)]} into ${code(view.approval.baseRef)}${commit}`;
+}
+
+/** Any step can ask; only one of them merges. */
+function isMerge({ state, approval }: ApprovalView): boolean {
+  const step = state.invocations.find(({ id }) => id === approval.invocationId);
+  const uses = step && state.run.definition.steps[step.stepIndex]?.uses.name;
+  return uses === undefined || uses === MERGE_ACTION;
+}
+
+function stepOf({ state, approval }: ApprovalView): string {
+  return code(state.invocations.find(({ id }) => id === approval.invocationId)?.stepId ?? '');
 }
 
 function head({ approval }: ApprovalView): string {

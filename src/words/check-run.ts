@@ -1,5 +1,4 @@
 import type { CheckRunContent } from '../effect/effect.ts';
-import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import { explain, plainLine } from '../run/explain.ts';
 import type { RunState } from '../run/run.ts';
@@ -9,11 +8,12 @@ import { buttonsOf, conclusionOf } from './check-state.ts';
 import { ciMatrix, everyCheck } from './ci-matrix.ts';
 import { evidenceUrl, type Pages } from './evidence.ts';
 import { fitting } from './fitting.ts';
+import { gatesSection } from './gates.ts';
 import { link } from './link.ts';
-import { clipBytes, code, inline } from './markdown.ts';
-import { asSentence, clip, plural } from './pretty.ts';
+import { clipBytes, inline } from './markdown.ts';
+import { asSentence, plural } from './pretty.ts';
 import { everyFinding, reviewCard } from './review-card.ts';
-import { BELOW, withRest } from './section.ts';
+import { BELOW } from './section.ts';
 import { nextStep, sentence } from './sentence.ts';
 import { outcomesOf, standing } from './standing.ts';
 import { stepsTable } from './steps-table.ts';
@@ -74,7 +74,7 @@ function output(
     `### Why\n\n${inline(asSentence(tree.summary), 400)}\n\n${whyList(tree, (ref) => evidenceUrl(ref, state.run, pages))}`,
     ...cards.map(({ card }) => card.markdown),
     ...matrices.map(({ matrix }) => matrix.markdown),
-    ...outcomesOf(state, 'gate_verdict').map(gateCard),
+    ...[gatesSection(state)].filter((section) => section !== undefined),
     `### Steps\n\n${stepsTable(state)}`,
     ...[artifactsSection(state)].filter((section) => section !== undefined),
     ...annotationNote(reviews.reduce((sum, review) => sum + review.findings.length, 0)),
@@ -103,21 +103,6 @@ function elsewhere(runId: string, detailsUrl: string | null): string {
   return detailsUrl === null
     ? command
     : `${link('the page of this run', detailsUrl)} has them all, and ${command}`;
-}
-
-function gateCard(gate: GateVerdict): string {
-  const criteria = fitting(
-    gate.criteria,
-    ({ passed, description, evidence }) =>
-      `- ${passed ? '✅' : '❌'} ${inline(description, 300)}${evidence === '' ? '' : ` (${code(clip(evidence, 200))})`}`,
-    { items: 40, bytes: 6_000 },
-  );
-  return [
-    `### Gate: ${gate.gate_passed ? 'passed' : 'not passed'}`,
-    inline(gate.blocking_reason ?? gate.summary, 400),
-    withRest(criteria, 'which the outcome of this step has'),
-    ...(gate.next_action === null ? [] : [`**Next:** ${inline(gate.next_action, 400)}`]),
-  ].join('\n\n');
 }
 
 function annotationNote(findings: number): string[] {

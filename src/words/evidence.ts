@@ -39,6 +39,7 @@ export function evidenceUrl(
     case 'artifact':
     case 'check':
     case 'effect':
+    case 'gate':
     case 'policy':
     case 'rule':
     case 'step':

@@ -6,6 +6,7 @@ import type { RunState } from '../run/run.ts';
 import type { CognitiveState } from '../run/state/state.ts';
 import { artifactsInWords } from './artifacts.ts';
 import { fitting } from './fitting.ts';
+import { gateGrounds } from './gates.ts';
 import { code, inline } from './markdown.ts';
 import { asSentence, clip, plural, SEVERITY_MARK, VERDICT_WORDS } from './pretty.ts';
 
@@ -19,10 +20,15 @@ type Risk = CognitiveState['working']['risks'][number];
 /** Why a maintainer may say yes or no, from the run's working memory: what each step decided or saw, then what is risked. */
 export function grounds(state: RunState): string {
   const memory = memoryOf(state);
-  const rows = memory.output.results.flatMap((result) => {
-    const words = saidBy(result, memory);
-    return words === undefined ? [] : [row(words.passed, labelOf(result, memory.output.results), words.said)];
-  });
+  // What a gate came to is said of all gates together, whoever asked for it.
+  const results = memory.output.results.filter(({ outcome_kind }) => outcome_kind !== 'gate_verdict');
+  const rows = [
+    ...results.flatMap((result) => {
+      const words = saidBy(result, memory);
+      return words === undefined ? [] : [row(words.passed, labelOf(result, results), words.said)];
+    }),
+    ...gateGrounds(state),
+  ];
   const artifacts = artifactsInWords(state);
   const left = artifacts === undefined ? [] : [row(artifacts.met, 'Artifacts', artifacts.words)];
   const risks = riskRows(memory);

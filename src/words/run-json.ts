@@ -3,6 +3,7 @@ import type { Artifact } from '../artifact/artifact.ts';
 import { expectedSchema } from '../artifact/contract.ts';
 import { DELIVERIES } from '../artifact/delivery.ts';
 import { verificationSchema } from '../artifact/verification.ts';
+import { gateVerdictSchema } from '../outcome/gate-verdict.ts';
 import { outcomeSchema } from '../outcome/outcome.ts';
 import { evidenceRefSchema } from '../run/evidence.ts';
 import { type Reason, reasonSchema } from '../run/reason.ts';
@@ -56,6 +57,8 @@ export const runJsonSchema = z.strictObject({
       /** What the step must leave behind, and what it did. */
       expected_artifacts: z.array(expectedSchema),
       artifact_verification: verificationSchema.nullable(),
+      /** What its gates came to, the newest verdict of each. */
+      gates: z.array(gateVerdictSchema),
     }),
   ),
 });
@@ -63,7 +66,7 @@ export type RunJson = z.infer<typeof runJsonSchema>;
 
 /** @param pages where what its reasons point to can be looked at */
 export function runJson(state: RunState, pages: Pages): RunJson {
-  const { run, invocations } = state;
+  const { run, invocations, verdicts } = state;
   return {
     id: run.id,
     chain: run.chain,
@@ -83,6 +86,7 @@ export function runJson(state: RunState, pages: Pages): RunJson {
       outcome: step.outcome,
       expected_artifacts: run.definition.steps[step.stepIndex]?.artifacts?.expected ?? [],
       artifact_verification: step.verification,
+      gates: (verdicts ?? []).filter((verdict) => verdict.step === step.stepId),
     })),
   };
 }

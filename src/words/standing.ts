@@ -60,6 +60,8 @@ function alive({ run, invocations }: RunState, approval: Approval | null): Stand
   const ci = invocations.find((step) => step.status === 'waiting_ci');
   if (ci) return { kind: 'waiting_ci', step: ci };
   const later = invocations.find((step) => step.status === 'waiting_until');
+  if (later?.reason?.code === 'step.waiting.gate')
+    return { kind: 'held_back', because: `step ${later.stepId} waits: ${later.reason.summary}` };
   return later ? { kind: 'waiting_retry', step: later } : { kind: 'queued' };
 }
 

@@ -40,7 +40,8 @@ export function stepsList(state: RunState, limit: { items: number; bytes: number
 }
 
 /** A step that is done may have come to a no, and must not look like a yes. */
-export function face({ status, outcome }: Invocation): { mark: string; words: string } {
+export function face({ status, outcome, reason }: Invocation): { mark: string; words: string } {
+  if (reason?.code === 'step.waiting.gate') return { mark: '✋', words: 'waiting for a gate' };
   if (status !== 'completed' || outcome === null || outcome.passed === true) return STEP_WORDS[status];
   if (outcome.passed === false) return { mark: '❌', words: 'not passed' };
   return outcome.outcome_kind === 'ci_result' && outcome.checks.length === 0

@@ -4,6 +4,7 @@ import { explain, explainText, plainLine } from '../run/explain.ts';
 import type { Run, RunState } from '../run/run.ts';
 import type { DeliverySummary } from '../storage/storage.ts';
 import { artifactRows, delivery } from './artifacts.ts';
+import { gateRows } from './gates.ts';
 import { clip, short } from './pretty.ts';
 import { sentence } from './sentence.ts';
 import { standing } from './standing.ts';
@@ -85,10 +86,16 @@ export function runShow(state: RunState, approval: Approval | null, now: Date): 
         step.reason?.summary ?? '',
       ]),
     ),
+    ...gatesTable(state),
     ...artifactsTable(state),
     '',
     explainText(explain(state, approval)),
   ].join('\n');
+}
+
+function gatesTable(state: RunState): string[] {
+  const rows = gateRows(state);
+  return rows.length === 0 ? [] : ['', 'Gates', table(['GATE', 'STANDS', 'STATE', 'BECAUSE'], rows)];
 }
 
 function artifactsTable(state: RunState): string[] {

@@ -68,7 +68,7 @@ describe('faults name the place, what is wrong and what is allowed', () => {
       'a misspelt section',
       'countersing: {}',
       [
-        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, noise',
+        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, noise, gates',
       ],
     ],
     [

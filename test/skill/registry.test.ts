@@ -34,7 +34,7 @@ describe('the registry', () => {
   test('finds a step’s skill and its action', () => {
     const { handler } = skill('ci');
     const registry = createRegistry([handler]);
-    expect(registry.handlerOf(stepOf('id: a, skill: ci')).name).toBe('ci');
+    expect(registry.handlerOf(stepOf('id: a, skill: ci')).name).toBe(handler.name);
     expect(registry.handlerOf(stepOf('id: a, action: gh-label')).name).toBe('gh-label');
   });
 

@@ -1,3 +1,4 @@
+import { silentLog } from '../../src/core/log.ts';
 import type { GitHubReader } from '../../src/github/github.ts';
 import type { Run } from '../../src/run/run.ts';
 import type { StepContext } from '../../src/session/step.ts';
@@ -43,6 +44,8 @@ export function stepContext(
     urgentReader: noReader,
     appId: 100,
     clock: { now: () => at(0) },
+    log: silentLog,
+    judged: [],
     signal: new AbortController().signal,
     because: 'event',
     round: async () => 1,

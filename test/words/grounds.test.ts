@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { makeOutcome } from '../../src/outcome/outcome.ts';
+
+import { verdictOf } from '../../src/policy/gate/verdict.ts';
 import { grounds } from '../../src/words/grounds.ts';
 import { check, done, finding, makeCi, makeReview, makeState } from './builders.ts';
 
@@ -45,25 +46,21 @@ describe('why the maintainers are asked', () => {
   });
 
   it('tells two reviews apart by their steps, and shows what a gate decided', () => {
-    const gate = makeOutcome<'gate_verdict'>({
-      outcome_kind: 'gate_verdict',
-      summary: 'nobody is on call',
-      passed: false,
-      gate_passed: false,
-      feedback: '',
-      notes: [],
-      criteria: [],
-      blocking_reason: null,
-      next_action: null,
-    });
-    const state = makeState(
-      {},
-      { review: done(makeReview()), ci: done(makeReview({ summary: 'Well.' })), merge: done(gate) },
+    const gate = verdictOf(
+      {
+        gate: { kind: 'skill', id: 'on-call', skill: 'ci', on_failure: 'block' },
+        scope: 'step',
+        at: 'pre',
+      },
+      'merge',
+      [{ id: 'it', description: 'somebody is on call', passed: false, evidence: '', may_change: true }],
+      'sha256:0',
     );
-    expect(grounds(state).split('\n')).toEqual([
+    const state = makeState({}, { review: done(makeReview()), ci: done(makeReview({ summary: 'Well.' })) });
+    expect(grounds({ ...state, verdicts: [gate] }).split('\n')).toEqual([
       '- ✅ **Review `review`:** approved: no findings in 3 files',
       '- ✅ **Review `ci`:** approved: well',
-      '- ❌ **Gate:** nobody is on call',
+      '- ❌ **Gate on-call:** not passed: somebody is on call',
     ]);
   });
 

@@ -154,7 +154,12 @@ describe('many outcomes of one kind', () => {
       outcome_kind: 'gate_verdict',
       summary: nasty(4_000),
       passed: false,
+      gate: 'huge',
+      scope: 'step',
+      step: 'review',
+      at: 'pre',
       gate_passed: false,
+      on_failure: 'block',
       feedback: '',
       notes: [],
       criteria: Array.from({ length: 1_000 }, (_, index) => ({
@@ -162,9 +167,11 @@ describe('many outcomes of one kind', () => {
         description: nasty(2_000),
         passed: false,
         evidence: nasty(2_000),
+        may_change: false,
       })),
       blocking_reason: nasty(4_000),
       next_action: nasty(4_000),
+      inputs_hash: 'sha256:0',
     });
     const state = makeState(
       { status: 'completed', reason: reason('run.completed', 'x') },
@@ -172,7 +179,7 @@ describe('many outcomes of one kind', () => {
     );
     const { summary } = checkRunContent({ state, approval: null, pages: NOWHERE, now: at('13:00') });
     expect(Buffer.byteLength(summary)).toBeLessThanOrEqual(LIMIT);
-    expect(summary).toMatch(/### Gate: not passed/);
+    expect(summary).toMatch(/### Gates/);
     expect(explain(state, null).reasons.flatMap(({ reasons }) => reasons).length).toBeLessThanOrEqual(1_001);
   });
 });

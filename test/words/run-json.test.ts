@@ -43,6 +43,7 @@ describe('the public JSON', () => {
       'outcome',
       'expected_artifacts',
       'artifact_verification',
+      'gates',
     ]);
   });
 

@@ -16,6 +16,7 @@ import {
   mergedOutcome,
   suggestion,
 } from './builders.ts';
+import { GATES } from './gate-scenes.ts';
 import { STOPPED } from './stopped-scenes.ts';
 
 export interface Scene {
@@ -400,5 +401,6 @@ export const SCENES: Record<string, Scene> = {
     ),
     approval: null,
   },
+  ...GATES,
   ...STOPPED,
 };

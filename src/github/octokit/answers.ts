@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Review } from '../../policy/facts/reviews.ts';
 import type { Commit, Person, TreeEntry } from '../github.ts';
 
 /*
@@ -171,7 +172,13 @@ export const commitsSchema = z.array(
   z
     .object({
       sha: z.string(),
-      commit: z.object({ message: z.string(), author: signature, committer: signature }),
+      commit: z.object({
+        message: z.string(),
+        author: signature,
+        committer: signature,
+        // What GitHub does not vouch for, or says nothing about, is not verified.
+        verification: z.object({ verified: z.boolean() }).nullish(),
+      }),
       author: contributor,
       committer: contributor,
     })
@@ -183,6 +190,7 @@ export const commitsSchema = z.array(
         committer,
         authorEmail: commit.author?.email ?? null,
         committerEmail: commit.committer?.email ?? null,
+        verified: commit.verification?.verified ?? false,
       }),
     ),
 );
@@ -203,6 +211,41 @@ const contentSchema = z
       size,
     }),
   );
+
+/** `undefined` for what is no file; a link of the repository that leads to one is shown as that file. */
+export const fileSchema = contentSchema
+  .transform((entry) => (entry.type === 'file' ? entry : undefined))
+  .or(z.array(z.unknown()).transform(() => undefined))
+  .or(z.looseObject({ type: z.string() }).transform(() => undefined));
+
+const REVIEW_STATES: Readonly<Record<string, Review['state']>> = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes_requested',
+  COMMENTED: 'commented',
+  DISMISSED: 'dismissed',
+  PENDING: 'pending',
+};
+
+/** A state that GitHub may add later withdraws what its giver said before: it is no approval. */
+export const reviewsSchema = z.array(
+  z
+    .object({
+      id: z.int(),
+      user: personOrGhost,
+      state: z.string(),
+      commit_id: z.string().nullable(),
+      submitted_at: dateOrNull,
+    })
+    .transform(
+      ({ id, user, state, commit_id, submitted_at }): Review => ({
+        id,
+        person: user,
+        state: REVIEW_STATES[state] ?? 'dismissed',
+        commitSha: commit_id,
+        submittedAt: submitted_at,
+      }),
+    ),
+);
 
 /** `undefined` for what is no folder: GitHub answers with an object for a file, a link or a submodule. */
 export const folderSchema = z

@@ -13,6 +13,7 @@ import {
   checkSuitesSchema,
   commentSchema,
   commitsSchema,
+  fileSchema,
   filesSchema,
   folderSchema,
   installedRepositoriesSchema,
@@ -22,6 +23,7 @@ import {
   pullRequestSchema,
   reactionsSchema,
   repositorySchema,
+  reviewsSchema,
   statusesSchema,
   treeSchema,
 } from './answers.ts';
@@ -33,6 +35,8 @@ import { AnswerTooLarge } from './transport.ts';
 /** GitHub's own limits: https://docs.github.com/en/rest/pulls/pulls */
 const MAX_FILES = 3_000;
 const MAX_COMMITS = 250;
+/** Ours: GitHub has no limit for them, and whoever may read a repository may write them. */
+const MAX_REVIEWS = 1_000;
 /** The contents API stops there without saying so. */
 const MAX_FOLDER_ENTRIES = 1_000;
 
@@ -68,6 +72,13 @@ export function createReader(client: Client): GitHubReader {
       return { commits, truncated: commits.length >= MAX_COMMITS };
     },
 
+    async pullRequestReviews(repo, number) {
+      const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
+      const parameters = { ...at(repo), pull_number: number };
+      const reviews = await client.list(route, parameters, reviewsSchema, MAX_REVIEWS);
+      return { reviews, truncated: reviews.length >= MAX_REVIEWS };
+    },
+
     blob: (repo, sha, maxBytes) => readBlob(client, repo, sha, maxBytes),
 
     async folder(repo, path, ref) {
@@ -77,6 +88,11 @@ export function createReader(client: Client): GitHubReader {
       if (entries && entries.length >= MAX_FOLDER_ENTRIES) throw incomplete(route);
       return entries;
     },
+
+    file: (repo, path, ref) =>
+      ifThere(
+        client.request('GET /repos/{owner}/{repo}/contents/{path}', { ...at(repo), path, ref }, fileSchema),
+      ),
 
     tree: (repo, ref) => readTree(client, repo, ref),
 

@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
-import { isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../run/run.ts';
+import { hasGates, isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../run/run.ts';
 import type { RunFilter, Runs } from '../storage.ts';
 import { mustExist } from './columns.ts';
 import { invocationOf, invocationRow, runOf, runRow, sessionOf, sessionRow } from './run-rows.ts';
 import type { Database } from './schema.ts';
 import { type Change, recordTransitions, transitionsOf } from './transitions.ts';
+import { verdictsOf } from './verdicts.ts';
 
 const ACTIVE: readonly RunStatus[] = RUN_STATUSES.filter((status) => !isRunOver(status));
 
@@ -41,7 +42,8 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
       const run = await db.selectFrom('chain_runs').selectAll().where('id', '=', id).executeTakeFirst();
       if (!run) return undefined;
       const invocations = await invocationsIn(db).where('run_id', '=', id).orderBy('step_index').execute();
-      return { run: runOf(run), invocations: invocations.map(invocationOf) };
+      const state = { run: runOf(run), invocations: invocations.map(invocationOf) };
+      return hasGates(state.run) ? { ...state, verdicts: await verdictsOf(db, id) } : state;
     },
 
     async save(state, by) {

@@ -16,6 +16,7 @@ import { addLabels, openIssue, removeLabel, setIssueState } from './deeds/issues
 import { mergePullRequest } from './deeds/merge.ts';
 import {
   addReview,
+  dismissReview,
   editPullRequest,
   type OpenPullRequest,
   openPullRequest,
@@ -91,6 +92,9 @@ export interface Actions {
   unreact(repo: string, commentId: number, reactionId: number): Promise<void>;
   /** @returns the review's id. */
   review(repo: string, number: number, login: string, state: Review['state'], body?: string): Promise<number>;
+  dismissReview(repo: string, number: number, id: number, actor: string): Promise<void>;
+  /** GitHub finds the commit's signature to be good. */
+  vouchFor(sha: string): void;
   /** Another app reports a check; the same name, app and commit update the same run. @returns the run's id. */
   reportCheck(repo: string, sha: string, report: CheckReport): Promise<number>;
   setStatus(
@@ -169,6 +173,11 @@ export function createActions(state: State): Actions {
       }),
     review: (repo, number, login, verdict, body = '') =>
       act(() => addReview(state, pull(repo, number), state.account(login), verdict, body).id),
+    dismissReview: (repo, number, id, actor) =>
+      act(() => dismissReview(state, pull(repo, number), id, state.account(actor))),
+    vouchFor: (sha) => {
+      state.verified.add(sha);
+    },
     reportCheck: (repo, sha, report) => act(() => reportCheck(state, state.repository(repo), sha, report)),
     setStatus: (repo, sha, status) =>
       act(() => {

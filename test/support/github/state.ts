@@ -62,6 +62,8 @@ export class State {
   readonly mergeRequests: MergeRequest[] = [];
   /** Each pull request as the API told it last. */
   readonly lastTold = new Map<PullRequest, Standing>();
+  /** Commits whose signature GitHub vouches for. */
+  readonly verified = new Set<string>();
   readonly #accounts = new Map<string, Account>();
   readonly #apps = new Map<string, App>();
   readonly #teams = new Map<string, Set<number>>();

@@ -125,7 +125,7 @@ export interface Merged {
 export interface Review {
   readonly id: number;
   readonly author: Account;
-  readonly state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED';
+  state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'DISMISSED';
   readonly body: string;
   readonly commitSha: string;
   readonly submittedAt: Date;

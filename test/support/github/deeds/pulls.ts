@@ -114,6 +114,18 @@ export function setDraft(state: State, pr: PullRequest, by: Account, draft: bool
   announceIssue(state, pr, by, draft ? 'converted_to_draft' : 'ready_for_review');
 }
 
+/** Takes a review's word away from it, as people with write access can. */
+export function dismissReview(state: State, pr: PullRequest, id: number, by: Account): void {
+  const review = pr.pull.reviews.find((one) => one.id === id);
+  if (!review) throw new Error(`#${pr.number} has no review ${id}.`);
+  review.state = 'DISMISSED';
+  emit(state, { repository: pr.repository, sender: by }, 'pull_request_review', {
+    action: 'dismissed',
+    review: { ...viewReview(state, pr, review), state: 'dismissed' },
+    pull_request: viewFullPull(state, pr),
+  });
+}
+
 export function addReview(
   state: State,
   pr: PullRequest,

@@ -30,8 +30,8 @@ export function viewCommit(state: State, repository: Repository, commit: Commit)
       url: `${repositoryUrl(state, repository)}/git/commits/${commit.sha}`,
       comment_count: 0,
       verification: {
-        verified: false,
-        reason: 'unsigned',
+        verified: state.verified.has(commit.sha),
+        reason: state.verified.has(commit.sha) ? 'valid' : 'unsigned',
         signature: null,
         payload: null,
         verified_at: null,

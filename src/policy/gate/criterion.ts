@@ -1,0 +1,68 @@
+import { type CompiledExpression, compileExpression, ExpressionError } from '../../chain/condition.ts';
+import { ROOTS } from '../../chain/expression.ts';
+import { nearest } from '../../core/fault.ts';
+import { FACT_NAMES, type FactName, isFactName } from '../facts/fact.ts';
+import type { Gate, GateCriterion } from './gate.ts';
+
+/** The root under which a criterion asks for facts of the pull request. */
+export const PR = 'pr';
+const GATE_ROOTS = [...ROOTS, PR];
+
+/**
+ * Compiles the expression of a criterion. Facts are only reached by a written-out name: one that is computed could be neither
+ * read ahead nor found missing.
+ * @throws ExpressionError, and nothing else.
+ */
+export function compileCriterion(source: string): CompiledExpression {
+  const compiled = compileExpression(source, GATE_ROOTS);
+  for (const { root, path, offset } of compiled.references) {
+    const [name] = path;
+    if (root !== PR || isFactName(name)) continue;
+    if (name === undefined) {
+      throw new ExpressionError(
+        `name the fact, such as pr.labels: there are ${FACT_NAMES.join(', ')}`,
+        offset,
+      );
+    }
+    const meant = nearest(String(name), FACT_NAMES);
+    const hint = meant ? `did you mean "${meant}"? There are` : 'there are';
+    throw new ExpressionError(`a pull request has no "${name}": ${hint} ${FACT_NAMES.join(', ')}`, offset);
+  }
+  return compiled;
+}
+
+/** The facts that a criterion asks for. @throws ExpressionError */
+export function factsOf(criterion: GateCriterion): FactName[] {
+  switch (criterion.kind) {
+    case 'expression':
+      return factsIn(compileCriterion(criterion.if));
+    case 'codeowners':
+      return ['codeowners_approved'];
+    case 'freeze':
+      return [];
+  }
+}
+
+/** The facts that an expression names, each once. */
+export function factsIn({ references }: CompiledExpression): FactName[] {
+  const names = references.flatMap(({ root, path: [name] }) =>
+    root === PR && isFactName(name) ? [name] : [],
+  );
+  return [...new Set(names)];
+}
+
+/** The facts that must be read to judge these gates; one whose expression does not read asks for none, and is not passed. */
+export function factsFor(gates: readonly Gate[]): FactName[] {
+  const names = gates.flatMap((gate) => {
+    if (gate.kind === 'skill') return [];
+    return gate.criteria.flatMap((criterion) => {
+      try {
+        return factsOf(criterion);
+      } catch (error) {
+        if (error instanceof ExpressionError) return [];
+        throw error;
+      }
+    });
+  });
+  return [...new Set(names)];
+}

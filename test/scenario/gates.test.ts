@@ -1,0 +1,401 @@
+import { describe, expect, test } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvalOf,
+  approvals,
+  countersign,
+  headline,
+  open,
+  ownCheck,
+  ownChecks,
+  pushAgain,
+  react,
+  said,
+  start,
+} from './support.ts';
+import {
+  commentBehind,
+  comments,
+  criterion,
+  gate,
+  mergeBehind,
+  passes,
+  stateOf,
+  verdicts,
+  whyText,
+} from './support-gates.ts';
+import { section } from './support-scene.ts';
+
+const LONG = process.env.COUNTERSIGN_LONG === '1';
+
+const PLACES = ['pre', 'post'] as const;
+
+const LABELLED = criterion("'ready' in pr.labels");
+const SMALL = criterion('pr.additions < 2');
+const OWNERS = { '.github/CODEOWNERS': '* @max\n/src/ @will @octo/core\n' };
+
+describe('a merge behind a gate', () => {
+  test('is held up, countersigned or not, and goes on by itself once the gate is passed', async () => {
+    const harness = await start({ chain: mergeBehind(gate(LABELLED)) });
+    const { number, headSha } = await open(harness);
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    expect(said(harness, headSha)).toEqual([
+      `in_progress: Not merging: gate guard is not passed: 'ready' in pr.labels (pr.labels is [])`,
+    ]);
+    expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
+    await harness.github.addLabel(REPO, number, 'will', 'ready');
+    await harness.advance(A_LOOK);
+    expect(harness.github.merges).toMatchObject([{ headSha }]);
+    expect(await passes(harness)).toEqual(['guard: not passed', 'guard: passed']);
+  });
+
+  test('is not made when the gate passed at the question and does not any more at the countersign', async () => {
+    const harness = await start({ chain: mergeBehind(gate(LABELLED)) });
+    const { number } = await open(harness);
+    await harness.github.addLabel(REPO, number, 'will', 'ready');
+    await harness.advance(A_LOOK);
+    expect(await passes(harness)).toContain('guard: passed');
+    // Nothing tells the app: it is the attempt itself that has to look.
+    harness.github.holdDeliveries();
+    await harness.github.removeLabel(REPO, number, 'will', 'ready');
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    expect(await whyText(harness)).toContain('✘ gate guard is not passed');
+  });
+
+  test('goes on with a warning that is said where people read', async () => {
+    const harness = await start({ chain: mergeBehind(gate(SMALL, 'warn')) });
+    const { number, headSha } = await open(harness);
+    await harness.advance(A_LOOK);
+    expect(approvalOf(harness, number).body).toContain('⚠️ **Gate guard:** a warning: pr.additions');
+    expect(section(ownCheck(harness, headSha).summary, 'Gates')).toContain(
+      '⚠️ **guard**, before `merge`: a warning',
+    );
+    await countersign(harness, number);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test('needs the owners of what is changed, of this head, and none of them twice', async () => {
+    const harness = await start({
+      chain: mergeBehind(gate('{ id: owners, codeowners: approved }')),
+      files: OWNERS,
+    });
+    const { number } = await open(harness);
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    expect(await whyText(harness)).toContain('no owner approves src/greet.ts (will or octo/core)');
+    await harness.github.review(REPO, number, 'max', 'APPROVED');
+    await harness.advance(A_LOOK);
+    expect(harness.github.merges).toEqual([]);
+    await harness.github.review(REPO, number, 'will', 'APPROVED');
+    await harness.advance(A_LOOK);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  const lost: [string, (scenario: Scenario) => Promise<unknown>][] = [
+    ['that was dismissed', (h) => h.harness.github.dismissReview(REPO, h.number, h.review, 'max')],
+    ['of a head before', (h) => pushAgain(h.harness)],
+    ['that was taken back', (h) => h.harness.github.review(REPO, h.number, 'will', 'CHANGES_REQUESTED')],
+    ['of somebody who lost write access', async (h) => h.harness.github.setPermission(REPO, 'will', 'read')],
+  ];
+  // What the others come to is in the tables of the facts; here they are played in the long form.
+  test.each(LONG ? lost : lost.slice(0, 1))('takes no approval of an owner %s', async (_, happens) => {
+    const harness = await start({
+      chain: mergeBehind(gate('{ id: owners, codeowners: approved }')),
+      files: OWNERS,
+    });
+    const { number } = await open(harness);
+    const review = await harness.github.review(REPO, number, 'will', 'APPROVED');
+    await happens({ harness, number, review });
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+  });
+
+  test('counts a member of the team that owns the file, and an author never', async () => {
+    const harness = await start({
+      chain: mergeBehind(gate('{ id: owners, codeowners: approved }')),
+      files: { '.github/CODEOWNERS': '* @ada @octo/core\n' },
+    });
+    harness.github.addTeam('octo', 'core', ['max', 'ada']);
+    const { number } = await open(harness);
+    await harness.github.review(REPO, number, 'ada', 'APPROVED');
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    await harness.github.review(REPO, number, 'max', 'APPROVED');
+    await harness.advance(A_LOOK);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test('asks the owners that the base branch names, not those of the head', async () => {
+    const harness = await start({
+      chain: mergeBehind(gate('{ id: owners, codeowners: approved }')),
+      files: OWNERS,
+    });
+    const { number } = await open(harness, {
+      files: { '.github/CODEOWNERS': '* @will\n', 'README.md': 'Mine now\n' },
+    });
+    await harness.github.review(REPO, number, 'will', 'APPROVED');
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    expect(await whyText(harness)).toContain('no owner approves .github/CODEOWNERS (max), README.md (max)');
+  });
+
+  test('waits for the end of a freeze', async () => {
+    const harness = await start({
+      chain: mergeBehind(
+        gate(
+          '{ id: holidays, freeze: { from: 2026-03-01, until: "2026-03-02T10:01", time_zone: Europe/Berlin, reason: The shop is closed } }',
+        ),
+      ),
+    });
+    const { number, headSha } = await open(harness);
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    expect(ownCheck(harness, headSha).title).toContain('The shop is closed');
+    await harness.advance(55_000);
+    expect(harness.github.merges).toHaveLength(1);
+    expect(harness.github.merges[0]?.at.getTime()).toBeGreaterThanOrEqual(Date.parse('2026-03-02T09:01Z'));
+  });
+
+  test('is not made while a fact cannot be read, also where the criterion says "not"', async () => {
+    const harness = await start({ chain: mergeBehind(gate(criterion('not pr.changes_requested'))) });
+    const mend = harness.github.fail(({ path }) => path.includes('/reviews'), { status: 403 });
+    const { number } = await open(harness);
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    expect(await whyText(harness)).toContain('pr.changes_requested is not known: GitHub refuses to tell');
+    mend();
+    await harness.advance(A_LOOK);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test('needs commits that GitHub vouches for, when a gate says so', async () => {
+    const harness = await start({ chain: mergeBehind(gate(criterion('pr.signed and pr.commits == 1'))) });
+    const { number, headSha } = await open(harness);
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    harness.github.vouchFor(headSha);
+    await harness.advance(A_LOOK);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test.runIf(LONG)('with a gate that wants a person has one in its countersign', async () => {
+    const harness = await start({ chain: mergeBehind(gate(SMALL, 'require_human')) });
+    const { number } = await open(harness);
+    await harness.advance(A_LOOK);
+    expect(approvalOf(harness, number).body).toContain('✋ **Gate guard:** a person is asked');
+    await countersign(harness, number);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test('writes a verdict when its inputs change, and no other', async () => {
+    const harness = await start({ chain: mergeBehind(gate(LABELLED)) });
+    const { number } = await open(harness);
+    await harness.advance(2 * A_LOOK);
+    expect(await passes(harness)).toEqual(['guard: not passed']);
+    await harness.github.addLabel(REPO, number, 'will', 'other');
+    await harness.advance(A_LOOK);
+    expect((await verdicts(harness)).map(({ criteria }) => criteria[0]?.evidence)).toEqual([
+      'pr.labels is []',
+      'pr.labels is ["other"]',
+    ]);
+  });
+});
+
+interface Scenario {
+  harness: Awaited<ReturnType<typeof start>>;
+  number: number;
+  review: number;
+}
+
+describe('gates of the organisation', () => {
+  const organisation = async (gates: string, setting: Parameters<typeof start>[0] = {}) => {
+    const harness = await start({ chain: mergeBehind(gate(criterion('true'))), ...setting });
+    harness.github.addRepository({
+      owner: 'octo',
+      name: '.github',
+      // The stand-in knows no symbolic HEAD, so a branch has that name.
+      defaultBranch: 'HEAD',
+      files: { '.github/countersign.yml': `gates:\n  - ${gates}\n` },
+    });
+    return harness;
+  };
+
+  test('hold beside those of the repository and the step, which have the same id and cannot take them away', async () => {
+    const harness = await organisation(`{ uses: gh-merge, pre: [${gate(LABELLED)}] }`, {
+      settings: `gates:\n  - { uses: gh-merge, pre: [${gate(criterion('true'), 'warn')}] }\n`,
+    });
+    const { number } = await open(harness);
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    expect(await whyText(harness)).toContain('✘ gate guard (organisation) is not passed');
+    expect((await verdicts(harness)).map(({ scope }) => scope)).toEqual([
+      'organisation',
+      'repository',
+      'step',
+    ]);
+    await harness.github.addLabel(REPO, number, 'will', 'ready');
+    await harness.advance(A_LOOK);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test('that come after the question void it', async () => {
+    const harness = await start({ chain: mergeBehind(gate(criterion('true'))) });
+    const { number } = await open(harness);
+    await harness.github.push({
+      repo: REPO,
+      branch: 'main',
+      author: 'max',
+      files: { '.github/countersign.yml': `gates: [{ uses: "*", pre: [${gate(LABELLED)}] }]\n` },
+    });
+    await harness.advance(A_LOOK);
+    expect(approvals(harness, number).map(headline)).toEqual([
+      '⏭️ This question is void',
+      '✍️ May this be merged?',
+    ]);
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+  });
+});
+
+describe('any other step behind a gate', () => {
+  test('waits for what people can settle, and is looked at at once when they do', async () => {
+    const harness = await start({ chain: commentBehind(gate(LABELLED)) });
+    const { number, headSha } = await open(harness);
+    await harness.advance(A_LOOK);
+    expect(comments(harness, REPO, number)).toEqual([]);
+    expect(said(harness, headSha)[0]).toContain('in_progress: Step say waits: gate guard is not passed');
+    await harness.github.addLabel(REPO, number, 'will', 'ready');
+    await harness.settle();
+    expect(comments(harness, REPO, number)).toEqual(['Hello']);
+  });
+
+  test('fails at once when only a new commit could change it', async () => {
+    const harness = await start({ chain: commentBehind(gate(SMALL)) });
+    const { number } = await open(harness);
+    expect(comments(harness, REPO, number)).toEqual([]);
+    expect((await stateOf(harness)).invocations[0]?.reason).toMatchObject({
+      code: 'gate.blocked.policy',
+      summary: 'gate guard is not passed: pr.additions < 2 (pr.additions is 3)',
+      evidence: [{ kind: 'gate', id: 'guard' }],
+    });
+  });
+
+  test('does nothing while the pull request is paused, although its gate is passed by then', async () => {
+    const harness = await start({ chain: commentBehind(gate(LABELLED)) });
+    const { number } = await open(harness);
+    await harness.github.comment(REPO, number, 'mia', '/countersign pause');
+    await harness.github.addLabel(REPO, number, 'will', 'ready');
+    await harness.advance(60_000);
+    expect(comments(harness, REPO, number)).toEqual([]);
+    await harness.github.comment(REPO, number, 'mia', '/countersign resume');
+    await harness.settle();
+    expect(comments(harness, REPO, number)).toEqual(['Hello']);
+  });
+
+  test.each(LONG ? PLACES : PLACES.slice(0, 1))(
+    'counts as not passed behind a %s gate that degrades',
+    async (at) => {
+      const harness = await start({
+        chain: commentBehind(
+          gate(SMALL, 'degrade'),
+          at,
+          '  - { id: then, action: gh-label, with: { labels: [done] }, condition: "{{ steps.say.outcome.passed }}" }\n',
+        ),
+      });
+      const { number } = await open(harness);
+      expect(comments(harness, REPO, number)).toEqual(['Hello']);
+      expect(harness.github.labels(REPO, number)).toEqual([]);
+      expect((await stateOf(harness)).invocations[0]?.outcome).toMatchObject({
+        passed: false,
+        summary: `counts as not passed, because of the gate guard: commented on #${number}`,
+      });
+    },
+  );
+
+  test.each(['pre', 'post'] as const)(
+    'asks a person where a %s gate wants one, and goes on with a countersign of this head',
+    async (at) => {
+      const harness = await start({ chain: commentBehind(gate(SMALL, 'require_human'), at) });
+      const { number } = await open(harness);
+      await harness.advance(A_LOOK);
+      expect(comments(harness, REPO, number)).toEqual([]);
+      expect(headline(approvalOf(harness, number))).toBe('✍️ May `say` go on?');
+      await react(harness, number, 'ada');
+      await harness.advance(A_LOOK);
+      expect(comments(harness, REPO, number)).toEqual([]);
+      await countersign(harness, number);
+      expect(comments(harness, REPO, number)).toEqual(['Hello']);
+      expect(harness.github.merges).toEqual([]);
+    },
+  );
+
+  test('counts as not passed also where a merge reads its outcome again', async () => {
+    const harness = await start({
+      chain: `name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - { id: ci, skill: ci, gates: { post: [${gate(SMALL, 'degrade')}] } }
+  - { id: merge, action: gh-merge, requires_approval: true, condition: "{{ steps.ci.outcome.head_sha is defined }}" }
+`,
+    });
+    const { number, headSha } = await open(harness);
+    await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
+    await harness.advance(A_LOOK);
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    expect(await whyText(harness)).toContain('ci: counts as not passed, because of the gate guard');
+  });
+
+  test('has done nothing when a gate behind it blocks', async () => {
+    const harness = await start({
+      chain: commentBehind(gate(criterion('not steps.say.outcome.passed')), 'post'),
+    });
+    const { number } = await open(harness);
+    expect(comments(harness, REPO, number)).toEqual([]);
+    expect((await stateOf(harness)).invocations[0]).toMatchObject({
+      status: 'failed',
+      outcome: null,
+      reason: { code: 'gate.blocked.policy' },
+    });
+  });
+
+  test('is held to a skill that is its gate, whose outcome is kept as evidence', async () => {
+    const harness = await start({ chain: commentBehind('{ id: green, skill: ci }') });
+    const { number, headSha } = await open(harness);
+    await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'pending' });
+    await harness.advance(A_LOOK);
+    expect(comments(harness, REPO, number)).toEqual([]);
+    await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
+    await harness.advance(A_LOOK);
+    expect(comments(harness, REPO, number)).toEqual(['Hello']);
+    const { run } = await stateOf(harness);
+    const kinds = (await harness.app.storage.read.artifacts.ofRun(run.id)).map(({ kind }) => kind);
+    expect(kinds).toContain('ci_result');
+  });
+
+  test('costs no request for facts that no criterion names', async () => {
+    const harness = await start({ chain: commentBehind(gate(criterion("repo.name == 'app'"))) });
+    const { number } = await open(harness);
+    expect(comments(harness, REPO, number)).toEqual(['Hello']);
+    const asked = harness.github.requests.map(({ path }) => path);
+    expect(asked.filter((path) => /\/(reviews|commits)(\?|$)/.test(path))).toEqual([]);
+  });
+});
+
+test('faults of gates are told all at once on the configuration’s check run', async () => {
+  const harness = await start({ chain: mergeBehind(gate(criterion('true'))) });
+  const settings = `gates:
+  - uses: gh-marge
+    pre:
+      - { id: a, criteria: [{ id: b, if: "{{ pr.label }}" }, { id: b, freeze: { from: 2026-12-24, until: 2026-12-20, reason: x } }] }
+`;
+  const { headSha } = await open(harness, { files: { '.github/countersign.yml': settings } });
+  const told = ownChecks(harness, headSha).find(({ name }) => name.includes('configuration'))?.summary ?? '';
+  expect(told).toContain('there is no skill or action "gh-marge": did you mean "gh-merge"?');
+  expect(told).toContain('a pull request has no "label": did you mean "labels"?');
+  expect(told).toContain('the id "b" is used here twice');
+  expect(told).toContain('"until" must come after "from"');
+});

@@ -1,0 +1,122 @@
+import type { Criterion, GateVerdict } from '../../src/outcome/gate-verdict.ts';
+import type { FailurePolicy } from '../../src/policy/gate/gate.ts';
+import type { GateScope } from '../../src/policy/gate/placed.ts';
+import { conditionOf, unjudged, verdictOf } from '../../src/policy/gate/verdict.ts';
+import { reason } from '../../src/run/reason.ts';
+import { why } from '../../src/run/why.ts';
+import { at, check, done, ends, makeApproval, makeCi, makeReview, makeState } from './builders.ts';
+import type { Scene } from './scenes.ts';
+
+function placed(id: string, policy: FailurePolicy, scope: GateScope = 'step') {
+  return { gate: { kind: 'skill' as const, id, skill: 'ci', on_failure: policy }, scope, at: 'pre' as const };
+}
+
+function verdict(
+  id: string,
+  step: string,
+  policy: FailurePolicy,
+  criteria: readonly Criterion[],
+  scope?: GateScope,
+): GateVerdict {
+  return verdictOf(placed(id, policy, scope), step, criteria, 'sha256:0');
+}
+
+function criterion(description: string, passed: boolean, evidence: string, may_change = !passed): Criterion {
+  return { id: 'it', description, passed, evidence, may_change };
+}
+
+const owners = verdict('owners', 'merge', 'block', [
+  criterion('approval by code owners', false, 'no owner approves src/pay.ts (acme/payments or carol)'),
+]);
+const signed = verdict(
+  'signed',
+  'merge',
+  'block',
+  [criterion('Commits are signed here', true, 'pr.signed is true')],
+  'organisation',
+);
+const size = verdict('size', 'merge', 'warn', [
+  criterion('Small changes are read more carefully', false, 'pr.additions is 812', false),
+  criterion('<b>hidden</b> [a](b)', true, 'pr.changed_paths is ["a | b"]'),
+]);
+const person = verdict('outsiders', 'merge', 'require_human', [
+  criterion('not pr.fork', false, 'pr.fork is true', false),
+]);
+const freeze = verdict('freeze', 'changes', 'block', [
+  criterion('no freeze: Nobody is on call', false, 'frozen until 2025-03-03 (Europe/Berlin)'),
+]);
+const lessened = verdict('coverage', 'review', 'degrade', [criterion('tests are there', false, '', false)]);
+const broken = unjudged(
+  placed('odd', 'warn', 'repository'),
+  'review',
+  'it failed inside Countersign',
+  'sha256:0',
+);
+
+const review = done(makeReview());
+const green = done(makeCi([check('build')]));
+const decision = why('unmet', 'not merging: gate owners is not passed', [
+  why('met', 'the pull request is open'),
+  why('met', 'countersigned by alice'),
+  ...[signed, owners, size, person].map(conditionOf),
+  why('met', 'not paused'),
+]);
+
+export const GATES: Record<string, Scene> = {
+  'a merge held up by a gate': {
+    state: {
+      ...makeState(
+        { status: 'waiting_approval' },
+        {
+          review,
+          ci: green,
+          merge: {
+            status: 'waiting_approval',
+            reason: reason('step.waiting.approval', decision.summary),
+            startedAt: at('12:03'),
+          },
+        },
+      ),
+      verdicts: [signed, owners, size, person],
+    },
+    approval: makeApproval({ decision, lookedAt: at('12:04'), countersignedBy: ['alice'] }),
+  },
+  'a step waits for a gate': {
+    state: {
+      ...makeState(
+        { status: 'waiting_until' },
+        {
+          review,
+          changes: {
+            status: 'waiting_until',
+            reason: reason('step.waiting.gate', freeze.summary, [
+              { kind: 'gate', id: 'freeze', label: 'freeze' },
+            ]),
+            startedAt: at('12:03'),
+          },
+        },
+      ),
+      verdicts: [lessened, freeze],
+    },
+    approval: null,
+  },
+  'a gate blocked a step': {
+    state: {
+      ...makeState(
+        {
+          status: 'failed',
+          reason: reason('run.failed.step', `review: ${broken.summary}`),
+          finishedAt: at('12:03'),
+        },
+        {
+          review: ends('failed', reason('gate.blocked.policy', broken.summary)),
+          ci: ends('skipped', reason('step.skipped.run_ended', 'review failed before it')),
+          merge: ends('skipped', reason('step.skipped.run_ended', 'review failed before it')),
+          changes: ends('skipped', reason('step.skipped.run_ended', 'review failed before it')),
+        },
+      ),
+      verdicts: [broken],
+    },
+    approval: null,
+  },
+};

@@ -74,9 +74,12 @@ export async function beginLife(
     }
   }
 
-  /** The question that was asked since the head or the state last changed. */
+  /** The question about the present head that was asked since the state last changed: people read what they answer. */
   function newest(): SeenComment | undefined {
-    return questionsOf(github, repo, number).findLast(({ createdAt }) => createdAt >= since);
+    const about = `head=${heads.at(-1)} `;
+    return questionsOf(github, repo, number).findLast(
+      ({ body, createdAt }) => body.includes(about) && createdAt >= since,
+    );
   }
 
   async function reactTo(

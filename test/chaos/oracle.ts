@@ -54,10 +54,13 @@ export function rightEnd(story: readonly Deed[]): RightEnd {
         // Every story has it after a push or a close, which made that question void.
         break;
       case 'push':
+        // When its event is lost, the app may still ask about the head before, and finds out at its next look.
+        head().most = Math.max(1, head().most);
         heads.push({ fewest: 0, most: 0 });
         [ci, rejected] = [undefined, false];
         break;
       case 'close':
+        head().most = Math.max(1, head().most);
         state = 'closed';
         break;
       case 'reopen':

@@ -107,7 +107,7 @@ test('a broken chain on the base branch is told in a neutral check run, and the 
 
     - \`.github/countersign/chains/broken.yaml:2:19\` "event" cannot be "pr.opend": did you mean "pr.opened"? Allowed: pr.opened, pr.updated, pr.merged, pr.closed, issue.created, file.changed, manual.fired
     - \`.github/countersign/chains/broken.yaml:4:5\` a step needs a skill or an action
-    - \`.github/countersign/chains/broken.yaml:4:7\` unknown key "skil": did you mean "skill"? Allowed: id, skill, action, depends\\_on, condition, with, timeout, retry, on\\_failure, requires\\_approval, validate, expect, artifacts, gates
+    - \`.github/countersign/chains/broken.yaml:4:7\` unknown key "skil": did you mean "skill"? Allowed: id, skill, action, depends\\_on, condition, with, timeout, retry, on\\_failure, requires\\_approval, validate, expect, artifacts, output\\_mapping, gates
 
     This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.
 

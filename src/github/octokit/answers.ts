@@ -18,7 +18,7 @@ const accountSchema = z.object({
 });
 
 const personOrGhost = accountSchema.nullable().transform((account): Person => account ?? GHOST);
-const dateOrNull = z.iso
+export const dateOrNull = z.iso
   .datetime({ offset: true })
   .nullish()
   .transform((text) => (text ? new Date(text) : null));
@@ -265,111 +265,12 @@ export const treeSchema = z.object({
   ),
 });
 
-const checkRunSchema = z
-  .object({
-    id: z.int(),
-    name: z.string(),
-    app: z.object({ id: z.int() }).nullable(),
-    status: z.string(),
-    conclusion: z.string().nullable(),
-    started_at: dateOrNull,
-    completed_at: dateOrNull,
-    html_url: z.string().nullish(),
-    external_id: z.string().nullish(),
-    check_suite: z.object({ id: z.int() }).nullish(),
-    output: z.object({ annotations_count: z.int() }),
-  })
-  .transform((run) => ({
-    id: run.id,
-    name: run.name,
-    appId: run.app?.id ?? null,
-    status: run.status,
-    conclusion: run.conclusion,
-    startedAt: run.started_at,
-    completedAt: run.completed_at,
-    url: run.html_url ?? null,
-    externalId: run.external_id ?? null,
-    suiteId: run.check_suite?.id ?? null,
-    annotations: run.output.annotations_count,
-  }));
-export const checkRunsSchema = z
-  .object({ check_runs: z.array(checkRunSchema) })
-  .transform((page) => page.check_runs);
-
-export const checkSuitesSchema = z
-  .object({
-    check_suites: z.array(
-      z.object({
-        app: z.object({ id: z.int(), name: z.string() }).nullish(),
-        status: z.string().nullish(),
-        latest_check_runs_count: z.int(),
-      }),
-    ),
-  })
-  .transform((page) =>
-    page.check_suites.map(({ app, status, latest_check_runs_count }) => ({
-      appId: app?.id ?? null,
-      appName: app?.name ?? 'another app',
-      status: status ?? 'unknown',
-      checkRuns: latest_check_runs_count,
-    })),
-  );
-
 export const createdSchema = z.object({ id: z.int() });
 export const createdCheckRunSchema = z
   .object({ id: z.int(), html_url: z.string().nullish() })
   .transform(({ id, html_url }) => ({ id, url: html_url ?? undefined }));
 
-export const statusesSchema = z
-  .object({
-    statuses: z.array(
-      z.object({
-        context: z.string(),
-        state: z.enum(['error', 'failure', 'pending', 'success']),
-        target_url: z.string().nullish(),
-        created_at: dateOrNull,
-      }),
-    ),
-  })
-  .transform((page) =>
-    page.statuses.map(({ context, state, target_url, created_at }) => ({
-      context,
-      state,
-      url: target_url ?? null,
-      createdAt: created_at,
-    })),
-  );
-
 export const branchSchema = z.object({ name: z.string(), commit: z.object({ sha: z.string() }) });
-
-/** The branch's own protection; GitHub shows it to everyone who may read the branch. */
-export const protectionSchema = z.object({
-  protection: z
-    .object({
-      required_status_checks: z
-        .object({
-          enforcement_level: z.string().nullish(),
-          contexts: z.array(z.string()).nullish(),
-          checks: z.array(z.object({ context: z.string(), app_id: z.int().nullish() })).nullish(),
-        })
-        .nullish(),
-    })
-    .nullish(),
-});
-
-/** The rules of all rulesets that apply to a branch; of other types than required checks nothing is read. */
-export const branchRulesSchema = z.array(
-  z.object({
-    type: z.string(),
-    parameters: z
-      .object({
-        required_status_checks: z
-          .array(z.object({ context: z.string(), integration_id: z.int().nullish() }))
-          .optional(),
-      })
-      .nullish(),
-  }),
-);
 
 /** The counts by content, without the total and the address that GitHub puts among them; none when it shows none. */
 const reactionCounts = z

@@ -9,8 +9,6 @@ import {
 import {
   blobSchema,
   branchSchema,
-  checkRunsSchema,
-  checkSuitesSchema,
   commentSchema,
   commitsSchema,
   fileSchema,
@@ -24,9 +22,9 @@ import {
   reactionsSchema,
   repositorySchema,
   reviewsSchema,
-  statusesSchema,
   treeSchema,
 } from './answers.ts';
+import { checkRunsSchema, checkSuitesSchema, statusesSchema } from './check-answers.ts';
 import type { Client } from './client.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
 import { readRequiredChecks } from './required-checks.ts';

@@ -1,5 +1,5 @@
 import type { RequiredCheck } from '../github.ts';
-import { branchRulesSchema, protectionSchema } from './answers.ts';
+import { branchRulesSchema, protectionSchema } from './check-answers.ts';
 import type { Client, Parameters } from './client.ts';
 import { RequestFailure } from './failure.ts';
 

@@ -1,11 +1,6 @@
 import { GitHubError, type GitHubWriter } from '../github.ts';
-import {
-  anythingSchema,
-  checkRunsSchema,
-  commentsSchema,
-  createdCheckRunSchema,
-  createdSchema,
-} from './answers.ts';
+import { anythingSchema, commentsSchema, createdCheckRunSchema, createdSchema } from './answers.ts';
+import { checkRunsSchema } from './check-answers.ts';
 import { checkRunBodies } from './check-run.ts';
 import type { Client } from './client.ts';
 import { isAbsent } from './failure.ts';

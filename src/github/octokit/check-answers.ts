@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { dateOrNull } from './answers.ts';
+
+// What GitHub says of a commit's checks and of those that a branch requires; the rest is in `answers.ts`.
+
+const checkRunSchema = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    app: z.object({ id: z.int() }).nullable(),
+    status: z.string(),
+    conclusion: z.string().nullable(),
+    started_at: dateOrNull,
+    completed_at: dateOrNull,
+    html_url: z.string().nullish(),
+    external_id: z.string().nullish(),
+    check_suite: z.object({ id: z.int() }).nullish(),
+    output: z.object({ annotations_count: z.int() }),
+  })
+  .transform((run) => ({
+    id: run.id,
+    name: run.name,
+    appId: run.app?.id ?? null,
+    status: run.status,
+    conclusion: run.conclusion,
+    startedAt: run.started_at,
+    completedAt: run.completed_at,
+    url: run.html_url ?? null,
+    externalId: run.external_id ?? null,
+    suiteId: run.check_suite?.id ?? null,
+    annotations: run.output.annotations_count,
+  }));
+export const checkRunsSchema = z
+  .object({ check_runs: z.array(checkRunSchema) })
+  .transform((page) => page.check_runs);
+
+export const checkSuitesSchema = z
+  .object({
+    check_suites: z.array(
+      z.object({
+        app: z.object({ id: z.int(), name: z.string() }).nullish(),
+        status: z.string().nullish(),
+        latest_check_runs_count: z.int(),
+      }),
+    ),
+  })
+  .transform((page) =>
+    page.check_suites.map(({ app, status, latest_check_runs_count }) => ({
+      appId: app?.id ?? null,
+      appName: app?.name ?? 'another app',
+      status: status ?? 'unknown',
+      checkRuns: latest_check_runs_count,
+    })),
+  );
+
+export const statusesSchema = z
+  .object({
+    statuses: z.array(
+      z.object({
+        context: z.string(),
+        state: z.enum(['error', 'failure', 'pending', 'success']),
+        target_url: z.string().nullish(),
+        created_at: dateOrNull,
+      }),
+    ),
+  })
+  .transform((page) =>
+    page.statuses.map(({ context, state, target_url, created_at }) => ({
+      context,
+      state,
+      url: target_url ?? null,
+      createdAt: created_at,
+    })),
+  );
+
+/** The branch's own protection; GitHub shows it to everyone who may read the branch. */
+export const protectionSchema = z.object({
+  protection: z
+    .object({
+      required_status_checks: z
+        .object({
+          enforcement_level: z.string().nullish(),
+          contexts: z.array(z.string()).nullish(),
+          checks: z.array(z.object({ context: z.string(), app_id: z.int().nullish() })).nullish(),
+        })
+        .nullish(),
+    })
+    .nullish(),
+});
+
+/** The rules of all rulesets that apply to a branch; of other types than required checks nothing is read. */
+export const branchRulesSchema = z.array(
+  z.object({
+    type: z.string(),
+    parameters: z
+      .object({
+        required_status_checks: z
+          .array(z.object({ context: z.string(), integration_id: z.int().nullish() }))
+          .optional(),
+      })
+      .nullish(),
+  }),
+);

@@ -101,11 +101,28 @@ export function schemaFaults(schema: Json, path: (string | number)[] = []): Sche
 
 /** What a JSON value lacks of a schema without faults, as one clause; `undefined` when it is what the schema says. */
 export function schemaMismatch(schema: { [key: string]: Json }, value: unknown): string | undefined {
-  const result = z.fromJSONSchema(schema).safeParse(value);
+  const result = z.fromJSONSchema(withItems(schema)).safeParse(value);
   const [first] = result.error?.issues ?? [];
   if (!first) return undefined;
   const where = first.path.length === 0 ? 'the whole' : first.path.join('.');
   return `${where}: ${first.message}`;
+}
+
+/** zod 4 takes a list's limits as read only where its items are spoken of. */
+function withItems(schema: { [key: string]: Json }): { [key: string]: Json } {
+  const { type, items, properties } = schema;
+  const inner = (value: Json | undefined) => (isMapping(value) ? withItems(value) : {});
+  return {
+    ...schema,
+    ...(type === 'array' ? { items: inner(items) } : {}),
+    ...(isMapping(properties)
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, member]) => [name, inner(member)]),
+          ),
+        }
+      : {}),
+  };
 }
 
 function isMapping(value: Json | undefined): value is { [key: string]: Json } {

@@ -23,17 +23,22 @@ const { schema } = fc.letrec<{ schema: Schema }>((tie) => ({
     fc.record({ type: fc.constant('string'), minLength: count, maxLength: count }).map(defined),
     fc.record({ type: fc.constantFrom('number', 'integer'), minimum: count, maximum: count }).map(defined),
     fc
-      .record({ type: fc.constant('array'), items: tie('schema'), minItems: count, maxItems: count })
+      .record({
+        type: fc.constant('array'),
+        items: fc.option(tie('schema'), { nil: undefined }),
+        minItems: count,
+        maxItems: count,
+      })
       .map(defined),
     fc
       .record({
         type: fc.constant('object'),
-        properties: fc.dictionary(name, tie('schema'), { maxKeys: 3 }),
+        properties: fc.option(fc.dictionary(name, tie('schema'), { maxKeys: 3 }), { nil: undefined }),
         additionalProperties: fc.option(fc.boolean(), { nil: undefined }),
         wanted: fc.boolean(),
       })
       .map(({ wanted, ...rest }) =>
-        defined({ ...rest, required: wanted ? Object.keys(rest.properties).slice(0, 1) : [] }),
+        defined({ ...rest, required: wanted ? Object.keys(rest.properties ?? {}).slice(0, 1) : [] }),
       ),
   ),
 }));

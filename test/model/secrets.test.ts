@@ -1,0 +1,51 @@
+import { describe, expect, it, vi } from 'vitest';
+import { redactedFields } from '../../src/core/redact/fields.ts';
+import { neverShow } from '../../src/core/redact.ts';
+import { describeFailure } from '../../src/words/model.ts';
+import { FINE, KEY, question, useModel } from './support.ts';
+
+const t = useModel();
+const OWN = 'hT7-own-secret-of-the-app-41x';
+neverShow('model key', KEY);
+neverShow('webhook secret', OWN);
+
+describe('the key', () => {
+  it.each([
+    ['an error', { status: 401, body: JSON.stringify({ error: { message: `Incorrect key: ${KEY}` } }) }],
+    ['a bad question', { status: 400, body: JSON.stringify({ error: { message: `key=${KEY}` } }) }],
+    ['a tool’s name', { tool: { name: KEY, args: '{}' } }],
+  ])('that comes back in %s is in no sentence and no row', async (_what, script) => {
+    t.stub.answers(script);
+    const answer = await (await t.model()).ask(question());
+    if (answer.kind !== 'failed') throw new Error('it was answered');
+    expect(describeFailure(answer.failure)).toContain('[redacted');
+    expect(describeFailure(answer.failure)).not.toContain(KEY);
+    expect(JSON.stringify(await t.calls())).not.toContain(KEY);
+    expect(JSON.stringify(redactedFields({ answer }))).not.toContain(KEY);
+  });
+});
+
+it('a prompt leaves without the app’s own secrets, and without those that somebody committed', async () => {
+  t.stub.answers({ text: `Here it is again: ${OWN}` }, { text: FINE });
+  const committed = `AKIA${'ZQ3DRSTU7VWX5YAB'}`;
+  await (await t.model()).ask(question({ prompt: `look at ${OWN} and ${committed}` }));
+  expect(t.stub.asked).toHaveLength(2);
+  for (const { text } of t.stub.asked) {
+    expect(text).toContain('look at [redacted');
+    expect(text).not.toContain(OWN);
+    expect(text).not.toContain(committed);
+  }
+});
+
+it('nothing is printed past the log, whatever the provider does not support', async () => {
+  const printed = [vi.spyOn(console, 'warn'), vi.spyOn(console, 'log'), vi.spyOn(console, 'info')];
+  t.stub.answers({ text: FINE });
+  await (await t.model({ name: { provider: 'openai', model: 'gpt-3.5-turbo' } })).ask(question());
+  await (await t.model({ name: { provider: 'anthropic', model: 'claude-2' } })).ask(
+    question({ limits: { maxOutputTokens: 500_000, timeoutMs: 5_000 } }),
+  );
+  for (const spy of printed) {
+    expect(spy).not.toHaveBeenCalled();
+    spy.mockRestore();
+  }
+});

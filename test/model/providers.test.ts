@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { createAiProvider } from '../../src/model/ai/provider.ts';
 import { familyOf, type ModelName, parseModelName } from '../../src/model/name.ts';
-import { FINE, KEY, question, useModel } from './support.ts';
+import { FINE, KEY, question, useStubModel } from './support.ts';
 
-const t = useModel();
+const t = useStubModel();
 
 describe('every provider', () => {
   it.each<[ModelName, string, string, string]>([
@@ -25,7 +25,7 @@ describe('every provider', () => {
     ],
   ])('is spoken to in its own way: $provider', async (name, path, header, value) => {
     t.stub.answers({ text: FINE });
-    const answer = await (await t.model({ name })).ask(question());
+    const answer = await (await t.model(name)).ask(question());
     expect(answer).toMatchObject({
       kind: 'answered',
       value: { verdict: 'fine' },
@@ -71,7 +71,7 @@ describe('what is sent', () => {
     const { port } = elsewhere.address() as AddressInfo;
     t.stub.answers({ status: 307, headers: { location: `http://127.0.0.1:${port}/v1/messages` } });
     const name: ModelName = { provider: 'anthropic', model: 'claude-haiku-4-5' };
-    const answer = await (await t.model({ name })).ask(question());
+    const answer = await (await t.model(name)).ask(question());
     elsewhere.close();
     expect(answer).toMatchObject({ kind: 'failed' });
     expect(heard).toEqual([]);
@@ -80,7 +80,7 @@ describe('what is sent', () => {
   it('is asked of nobody but the address that was configured', async () => {
     t.stub.answers({ text: FINE });
     vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:9');
-    const answer = await (await t.model({ name: { provider: 'openai', model: 'gpt-5' } })).ask(question());
+    const answer = await (await t.model({ provider: 'openai', model: 'gpt-5' })).ask(question());
     vi.unstubAllEnvs();
     expect(answer.kind).toBe('answered');
   });

@@ -2,9 +2,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { redactedFields } from '../../src/core/redact/fields.ts';
 import { neverShow } from '../../src/core/redact.ts';
 import { describeFailure } from '../../src/words/model.ts';
-import { FINE, KEY, question, useModel } from './support.ts';
+import { FINE, KEY, question, usePaidModel, useStubModel } from './support.ts';
 
-const t = useModel();
+const t = usePaidModel();
+const free = useStubModel();
 const OWN = 'hT7-own-secret-of-the-app-41x';
 neverShow('model key', KEY);
 neverShow('webhook secret', OWN);
@@ -39,9 +40,9 @@ it('a prompt leaves without the app’s own secrets, and without those that some
 
 it('nothing is printed past the log, whatever the provider does not support', async () => {
   const printed = [vi.spyOn(console, 'warn'), vi.spyOn(console, 'log'), vi.spyOn(console, 'info')];
-  t.stub.answers({ text: FINE });
-  await (await t.model({ name: { provider: 'openai', model: 'gpt-3.5-turbo' } })).ask(question());
-  await (await t.model({ name: { provider: 'anthropic', model: 'claude-2' } })).ask(
+  free.stub.answers({ text: FINE });
+  await (await free.model({ provider: 'openai', model: 'gpt-3.5-turbo' })).ask(question());
+  await (await free.model({ provider: 'anthropic', model: 'claude-2' })).ask(
     question({ limits: { maxOutputTokens: 500_000, timeoutMs: 5_000 } }),
   );
   for (const spy of printed) {

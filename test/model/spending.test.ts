@@ -9,9 +9,9 @@ import { describeFailure } from '../../src/words/model.ts';
 import { runState } from '../contract/rows.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { ManualClock } from '../support/clock.ts';
-import { FINE, purpose, question, useModel } from './support.ts';
+import { FINE, purpose, question, usePaidModel } from './support.ts';
 
-const t = useModel();
+const t = usePaidModel();
 const price = { input: 2, output: 10 };
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? 20_261_122);
 
@@ -67,6 +67,17 @@ describe('what a call took', () => {
     expect(answer.spent).toMatchObject({ calls: 2, tokens: { input: 240, output: 60 } });
     expect(await t.calls()).toHaveLength(2);
   });
+});
+
+it('ends with its caller’s reason when that gives up, and the call stays counted', async () => {
+  t.stub.answers({ silent: true });
+  const controller = new AbortController();
+  const asking = (await t.model()).ask(question({ signal: controller.signal }));
+  setTimeout(() => controller.abort(new Error('the run was cancelled')), 50);
+  await expect(asking).rejects.toThrow('the run was cancelled');
+  const [call] = await t.calls();
+  expect(call).toMatchObject({ tokensIn: null, error: expect.stringContaining('no whole answer') });
+  expect(call?.tokens).toBeGreaterThan(500);
 });
 
 describe('a spent budget', () => {
@@ -196,6 +207,6 @@ it(`calls at the same time never overspend together (seed ${SEED})`, async () =>
         }
       },
     ),
-    { seed: SEED, numRuns: process.env.COUNTERSIGN_LONG === '1' ? 2_000 : 40 },
+    { seed: SEED, numRuns: process.env.COUNTERSIGN_LONG === '1' ? 2_000 : 25 },
   );
 });

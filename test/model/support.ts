@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createAiProvider } from '../../src/model/ai/provider.ts';
 import { createModel } from '../../src/model/ask.ts';
 import { type Budgets, DEFAULT_BUDGETS } from '../../src/model/budget.ts';
-import { createLedger } from '../../src/model/ledger.ts';
+import { createLedger, type Ledger } from '../../src/model/ledger.ts';
 import type { Model, Purpose, Question } from '../../src/model/model.ts';
 import type { ModelName } from '../../src/model/name.ts';
 import type { Price } from '../../src/model/price.ts';
@@ -40,51 +40,70 @@ export const question = (over: Partial<Question<Verdict>> = {}): Question<Verdic
   ...over,
 });
 
-export interface ModelOptions {
-  name?: ModelName;
-  price?: Price;
-  budgets?: Partial<Budgets>;
-}
+const COMPATIBLE: ModelName = { provider: 'openai-compatible', model: 'stub' };
 
-/** For each test: a database with one run and session in it, a stub model, and what connects both. */
-export function useModel() {
-  const db = useDatabase(sqliteTestDatabase);
+/** Takes any call, for tests that are not about money: opening a database is most of the time of a short one. */
+const FREE: Ledger = {
+  reserve: async () => ({ ok: true, id: 1 }),
+  settle: async () => null,
+};
+
+/** For each test: a stub model, and what asks it. */
+export function useStubModel() {
   let stub: StubModel;
   const waits: number[] = [];
   beforeEach(async () => {
     waits.length = 0;
     stub = await startStubModel();
-    await db.storage.transaction(async (tx) => {
-      await tx.runs.insert(runState('run1'));
-      await tx.runs.insertSession(session('ses1', 'run1-inv0'));
-    });
   });
   afterEach(() => stub.stop());
 
   return {
-    db,
     /** How long was waited between calls, in milliseconds; no time passes in fact. */
     waits,
     get stub() {
       return stub;
     },
-    async model({
-      name = { provider: 'openai-compatible', model: 'stub' },
-      price,
-      budgets,
-    }: ModelOptions = {}): Promise<Model> {
-      return createModel({
+    model: async (name = COMPATIBLE, ledger = FREE): Promise<Model> =>
+      createModel({
         provider: await createAiProvider({ name, apiKey: KEY, baseUrl: `${stub.url}/v1` }),
-        ledger: createLedger({
-          storage: db.storage,
-          clock: db.clock,
-          model: name,
-          price,
-          budgets: { ...DEFAULT_BUDGETS, ...budgets },
-        }),
+        ledger,
         wait: async (ms) => void waits.push(ms),
         random: () => 0.5,
+      }),
+  };
+}
+
+export interface PaidOptions {
+  price?: Price;
+  budgets?: Partial<Budgets>;
+}
+
+/** The same with a database in which there is one run and session, and in which calls are paid for. */
+export function usePaidModel() {
+  const db = useDatabase(sqliteTestDatabase);
+  const free = useStubModel();
+  beforeEach(() =>
+    db.storage.transaction(async (tx) => {
+      await tx.runs.insert(runState('run1'));
+      await tx.runs.insertSession(session('ses1', 'run1-inv0'));
+    }),
+  );
+
+  return {
+    db,
+    get stub() {
+      return free.stub;
+    },
+    model({ price, budgets }: PaidOptions = {}): Promise<Model> {
+      const ledger = createLedger({
+        storage: db.storage,
+        clock: db.clock,
+        model: COMPATIBLE,
+        price,
+        budgets: { ...DEFAULT_BUDGETS, ...budgets },
       });
+      return free.model(COMPATIBLE, ledger);
     },
     calls: () => db.storage.read.modelCalls.ofRun('run1'),
   };

@@ -104,5 +104,5 @@ function count(value: number): string {
 
 /** @param millionths Of a dollar. */
 function dollars(millionths: number): string {
-  return `$${(millionths / 1_000_000).toFixed(millionths < 1_000_000 ? 4 : 2)}`;
+  return `$${(millionths / 1_000_000).toFixed(millionths % 10_000 === 0 ? 2 : 4)}`;
 }

@@ -79,10 +79,8 @@ describe('renderString', () => {
     expect(rendered.ok && rendered.text.length).toBe(MAX_RENDERED_BYTES);
   });
 
-  it('kills what takes too long', async () => {
-    const begun = performance.now();
+  it('says so when there was not enough time', async () => {
     expect(await render('{{ 1 }}', {}, 5)).toEqual({ ok: false, fault: { kind: 'timed_out', ms: 5 } });
-    expect(performance.now() - begun).toBeLessThan(2_000);
   });
 
   it('ends with its caller’s reason when that gives up', async () => {
@@ -99,14 +97,26 @@ describe('renderString', () => {
 });
 
 describe('the process of a render', () => {
+  const signal = new AbortController().signal;
+  const moduleOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+  it('is killed when it never ends', async () => {
+    const bounds = { readable: [], maxOutputBytes: 10_000, timeoutMs: 300, signal };
+    expect(await runShutIn(moduleOf('./prompt-endless.ts'), '', bounds)).toEqual({
+      kind: 'timed_out',
+      ms: 300,
+    });
+  });
+
+  it('is killed when it never stops talking', async () => {
+    const bounds = { readable: [], maxOutputBytes: 10_000, timeoutMs: 10_000, signal };
+    expect(await runShutIn(moduleOf('./prompt-endless.ts'), 'talk', bounds)).toEqual({ kind: 'too_long' });
+  });
+
   it('sees no environment and no files, starts nothing, writes nothing and makes no code', async () => {
     process.env.PLANTED_FOR_THE_PROBE = 'x';
-    const end = await runShutIn(fileURLToPath(new URL('./prompt-probe.ts', import.meta.url)), '', {
-      readable: [],
-      maxOutputBytes: 10_000,
-      timeoutMs: 10_000,
-      signal: new AbortController().signal,
-    });
+    const bounds = { readable: [], maxOutputBytes: 10_000, timeoutMs: 10_000, signal };
+    const end = await runShutIn(moduleOf('./prompt-probe.ts'), '', bounds);
     delete process.env.PLANTED_FOR_THE_PROBE;
     expect(end.kind === 'said' && JSON.parse(end.text)).toEqual({
       environment: [],

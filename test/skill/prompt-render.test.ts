@@ -83,13 +83,6 @@ describe('renderString', () => {
     expect(await render('{{ 1 }}', {}, 5)).toEqual({ ok: false, fault: { kind: 'timed_out', ms: 5 } });
   });
 
-  it('ends with its caller’s reason when that gives up', async () => {
-    const controller = new AbortController();
-    const rendering = renderString('{{ 1 }}', {}, { signal: controller.signal });
-    setTimeout(() => controller.abort(new Error('cancelled')), 10);
-    await expect(rendering).rejects.toThrow('cancelled');
-  });
-
   it('takes no more values than it can carry', async () => {
     const fault = faultOf(await render('{{ a|length }}', { a: 'x'.repeat(4_000_001) }));
     expect(fault).toMatch(/^review\.md: the template and its values have 4,000,\d{3} bytes/);
@@ -106,6 +99,14 @@ describe('the process of a render', () => {
       kind: 'timed_out',
       ms: 300,
     });
+  });
+
+  it('is killed when its caller gives up, whose reason it ends with', async () => {
+    const caller = new AbortController();
+    const bounds = { readable: [], maxOutputBytes: 10_000, timeoutMs: 60_000, signal: caller.signal };
+    const running = runShutIn(moduleOf('./prompt-endless.ts'), '', bounds);
+    setTimeout(() => caller.abort(new Error('the run was cancelled')), 200);
+    await expect(running).rejects.toThrow('the run was cancelled');
   });
 
   it('is killed when it never stops talking', async () => {

@@ -38,7 +38,7 @@ export async function createAiProvider(access: ModelAccess): Promise<Provider> {
           maxRetries: 0,
           abortSignal: signal,
           providerOptions: NOT_STRICT,
-          // An answer may name files, which the package would fetch from wherever they are.
+          // The package would fetch files that an answer names. No answer of these providers does so; none shall.
           experimental_download: async (files) => {
             if (files.length > 0) throw new Error('the answer names files, and nothing is downloaded');
             return [];

@@ -75,6 +75,7 @@ const LAST_REQUESTS_MS = 2_000;
 export async function startApp(config: AppConfig, givenLog: Log, overrides: AppOverrides = {}): Promise<App> {
   neverShow('private key', config.privateKey);
   neverShow('webhook secret', config.webhookSecret);
+  if (config.model?.apiKey) neverShow('model key', config.model.apiKey);
   const clock = overrides.clock ?? systemClock;
   const log = withoutRepeats(redactedLog(givenLog), clock);
   const ids = overrides.ids ?? timeSortedIds(() => clock.now());

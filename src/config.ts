@@ -1,6 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { isLoopback, optionalText, refuse, webUrl, withoutTrailingSlash } from './config/fields.ts';
+import { modelSchema } from './config/model.ts';
 import { LOG_LEVELS } from './core/log.ts';
 import { parseS3Url, type S3Access } from './storage/s3/location.ts';
 
@@ -10,8 +12,6 @@ import { parseS3Url, type S3Access } from './storage/s3/location.ts';
  */
 const text = (fault: string) =>
   z.preprocess((value) => (value === '' ? undefined : value), z.string({ error: fault }));
-
-const optionalText = z.preprocess((value) => (value === '' ? undefined : value), z.string().optional());
 
 const databaseUrl = optionalText.transform((value, ctx) => {
   if (value === undefined) return 'sqlite:data/countersign.db';
@@ -148,7 +148,9 @@ const registrationSchema = z
   })
   .transform((env) => ({ appId: env.APP_ID, webhookSecret: env.WEBHOOK_SECRET, privateKey: env.key }));
 
-type Surroundings = z.infer<typeof surroundingsSchema> & z.infer<typeof artifactsSchema>;
+type Surroundings = z.infer<typeof surroundingsSchema> &
+  z.infer<typeof artifactsSchema> &
+  z.infer<typeof modelSchema>;
 type Registration = z.infer<typeof registrationSchema>;
 
 /** `setup`: no App is registered yet, so all that can be offered is the page that registers one. */
@@ -193,10 +195,13 @@ export function readConfig(
 function readSurroundings(env: Environment): Read<Surroundings> {
   const surroundings = surroundingsSchema.safeParse(env);
   const artifacts = artifactsSchema.safeParse(env);
-  if (surroundings.success && artifacts.success) {
-    return { ok: true, config: { ...surroundings.data, ...artifacts.data } };
+  const model = modelSchema.safeParse(env);
+  if (surroundings.success && artifacts.success && model.success) {
+    return { ok: true, config: { ...surroundings.data, ...artifacts.data, ...model.data } };
   }
-  const faults = [surroundings, artifacts].flatMap((part) => (part.success ? [] : faultsOf(part.error)));
+  const faults = [surroundings, artifacts, model].flatMap((part) =>
+    part.success ? [] : faultsOf(part.error),
+  );
   return { ok: false, faults };
 }
 
@@ -274,28 +279,6 @@ function rsaPrivateKey(pem: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The URL, or what is wrong with it. */
-function webUrl(value: string): URL | string {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return 'must be an http or https URL';
-  if (url.username || url.password || url.search || url.hash)
-    return 'must have no user name, query or fragment';
-  return url;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
-function withoutTrailingSlash(url: URL): string {
-  return url.href.replace(/\/+$/, '');
-}
-
-function refuse(ctx: z.RefinementCtx, message: string): never {
-  ctx.addIssue({ code: 'custom', message });
-  return z.NEVER;
 }
 
 function faultsOf(error: z.ZodError, keyVariable = 'PRIVATE_KEY'): string[] {

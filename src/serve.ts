@@ -7,6 +7,7 @@ import { neverShowSecretsOf } from './core/redact.ts';
 import { offerSetup } from './setup.ts';
 import { sandbox } from './skill/pr-review/sandbox.ts';
 import { claimDatabase } from './storage/open.ts';
+import { modelStanding } from './words/model.ts';
 import {
   analyzersShutIn,
   badSettings,
@@ -53,6 +54,7 @@ export async function serve(env: Environment, patienceMs = PATIENCE_MS): Promise
       const app = await startApp(config, log);
       stopWhenTold(log, () => app.stop().finally(claim.release));
       log.info({ url: app.url }, listening(app.url));
+      log.info({}, modelStanding(config.model));
       sayHowShutIn(log);
       return { ok: true };
     } catch (error) {

@@ -11,17 +11,17 @@ const LAYERS = [
   {
     name: 'vocabulary',
     files:
-      /^(event\/event|effect\/effect|effect\/body-hash|artifact\/.*|chain\/.*|outcome\/.*|policy\/.*|run\/state\/.*|run\/(run|actor|evidence|history|reason|why|explain|transition|completed|context|plan|new-run))\.ts$/,
+      /^(event\/event|effect\/effect|effect\/body-hash|model\/(budget|name|price)|artifact\/.*|chain\/.*|outcome\/.*|policy\/.*|run\/state\/.*|run\/(run|actor|evidence|history|reason|why|explain|transition|completed|context|plan|new-run))\.ts$/,
   },
-  { name: 'port', files: /^(github\/github|storage\/(storage|blobs)|queue\/queue)\.ts$/ },
+  { name: 'port', files: /^(github\/github|storage\/(storage|blobs)|queue\/queue|model\/model)\.ts$/ },
   { name: 'words', files: /^words\// },
-  { name: 'engine', files: /^(run|session|skill|effect)\// },
+  { name: 'engine', files: /^(run|session|skill|effect|model(?!\/ai\/))\// },
   {
     name: 'composition',
-    files: /^(main|app|serve|setup|shipped|config|cli\/(main|compose|database))\.ts$/,
+    files: /^(main|app|serve|setup|shipped|config(\/\w+)?|cli\/(main|compose|database))\.ts$/,
   },
   { name: 'door', files: /^(webhook|delivery|command|event|recovery|cli)\// },
-  { name: 'adapter', files: /^(github\/octokit|storage|queue)\// },
+  { name: 'adapter', files: /^(github\/octokit|storage|queue|model\/ai)\// },
 ] as const;
 type Layer = (typeof LAYERS)[number]['name'];
 
@@ -38,7 +38,7 @@ const MAY_IMPORT: Record<Layer, readonly Layer[]> = {
 };
 
 /** The rooms of the engine and the doors, in the order data passes them; each imports only those behind it. */
-const ROOMS = ['effect', 'run', 'session', 'skill'];
+const ROOMS = ['model', 'effect', 'run', 'session', 'skill'];
 const DOORS = ['command', 'delivery', 'recovery', 'webhook', 'cli'];
 /** The webhook door hands what it hears to the delivery room; no other door knows another. */
 const DOORS_BEHIND_DOORS: Record<string, readonly string[]> = { webhook: ['delivery'], delivery: ['event'] };

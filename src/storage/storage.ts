@@ -1,6 +1,8 @@
 import type { Artifact } from '../artifact/artifact.ts';
 import type { Json } from '../core/canonical.ts';
 import type { Effect, EffectRow, EffectStatus } from '../effect/effect.ts';
+import type { Amount } from '../model/budget.ts';
+import type { Tokens } from '../model/price.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Actor } from '../run/actor.ts';
 import type { PastTransition } from '../run/history.ts';
@@ -49,6 +51,7 @@ export interface Tx {
   readonly jobs: Jobs;
   readonly cursors: Cursors;
   readonly missedDeliveries: MissedDeliveries;
+  readonly modelCalls: ModelCalls;
 }
 
 /** Reading needs no transaction; a type of its own would copy every table's interface for little. */
@@ -256,4 +259,48 @@ export interface MissedDeliveries {
   remove(guid: string): Promise<void>;
   /** Those to be asked for by then, oldest first. */
   due(now: Date, limit: number): Promise<MissedDelivery[]>;
+}
+
+/** A call to a language model that is about to be made. */
+export interface NewModelCall {
+  runId: string | null;
+  sessionId: string | null;
+  repositoryId: number | null;
+  pullRequest: number | null;
+  skill: string | null;
+  artifact: string | null;
+  /** `provider/model`. */
+  model: string;
+  /** What counts against the budgets: the most it could take, until it is settled. */
+  tokens: number;
+  /** The same in millionths of a dollar; `null` when no price is known. */
+  cost: number | null;
+  startedAt: Date;
+}
+
+/** How a call ended. Without `tokens` nobody knows what it took, and what was reserved for it stays counted. */
+export interface ModelCallEnd {
+  tokens: Tokens | null;
+  cost: number | null;
+  completedAt: Date;
+  error: string | null;
+}
+
+export interface ModelCall extends NewModelCall {
+  id: number;
+  tokensIn: number | null;
+  tokensOut: number | null;
+  completedAt: Date | null;
+  error: string | null;
+}
+
+export interface ModelCalls {
+  begin(call: NewModelCall): Promise<number>;
+  end(id: number, end: ModelCallEnd): Promise<void>;
+  /** What counts of all calls of a run, of a pull request, or since a moment. Costs that are not known count as none. */
+  spent(
+    of: { runId: string } | { repositoryId: number; pullRequest: number } | { since: Date },
+  ): Promise<Amount>;
+  /** In the order in which they were begun. */
+  ofRun(runId: string): Promise<ModelCall[]>;
 }

@@ -146,7 +146,8 @@ function clip(text: string, max: number): string {
         .trimEnd()}…`;
 }
 
-function visible(text: string): string {
+/** What a reader cannot see written out, as in `⟨U+202E⟩`; line feeds and tabs stay. Not escaped for Markdown. */
+export function visible(text: string): string {
   return text.replaceAll(
     INVISIBLE,
     (character) => `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`,

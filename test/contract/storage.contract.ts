@@ -3,6 +3,7 @@ import type { OpenDatabase } from './database.ts';
 import { deliveriesContract } from './deliveries.contract.ts';
 import { effectsContract } from './effects.contract.ts';
 import { jobsContract } from './jobs.contract.ts';
+import { modelCallsContract } from './model-calls.contract.ts';
 import { recoveryContract } from './recovery.contract.ts';
 import { runsContract } from './runs.contract.ts';
 import { transactionsContract } from './transactions.contract.ts';
@@ -14,5 +15,6 @@ export function storageContract(open: OpenDatabase): void {
   runsContract(open);
   effectsContract(open);
   recoveryContract(open);
+  modelCallsContract(open);
   describe('jobs', () => jobsContract(open));
 }

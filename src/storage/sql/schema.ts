@@ -23,6 +23,25 @@ export interface Database {
   transitions: TransitionsTable;
   cursors: { name: string; position_json: string; updated_at: string };
   missed_deliveries: MissedDeliveriesTable;
+  model_calls: ModelCallsTable;
+}
+
+export interface ModelCallsTable {
+  id: Generated<number>;
+  run_id: string | null;
+  session_id: string | null;
+  repository_id: number | null;
+  pull_request: number | null;
+  skill: string | null;
+  artifact: string | null;
+  model: string;
+  tokens: number;
+  cost: number | null;
+  tokens_in: number | null;
+  tokens_out: number | null;
+  started_at: string;
+  completed_at: string | null;
+  error: string | null;
 }
 
 export interface MissedDeliveriesTable {

@@ -8,6 +8,7 @@ import { deliveriesTable } from './deliveries.ts';
 import { effectsTable } from './effects.ts';
 import { jobsTable } from './jobs.ts';
 import { missedDeliveriesTable } from './missed-deliveries.ts';
+import { modelCallsTable } from './model-calls.ts';
 import { pullRequestsTable } from './pull-requests.ts';
 import { runsTable } from './runs.ts';
 import type { Database } from './schema.ts';
@@ -24,5 +25,6 @@ export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
     jobs: jobsTable(db),
     cursors: cursorsTable(db),
     missedDeliveries: missedDeliveriesTable(db),
+    modelCalls: modelCallsTable(db),
   };
 }

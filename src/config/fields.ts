@@ -1,0 +1,29 @@
+import { z } from 'zod';
+
+/** A variable's text; an empty one counts as not set. */
+export const optionalText = z.preprocess(
+  (value) => (value === '' ? undefined : value),
+  z.string().optional(),
+);
+
+/** The URL, or what is wrong with it. */
+export function webUrl(value: string): URL | string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return 'must be an http or https URL';
+  if (url.username || url.password || url.search || url.hash)
+    return 'must have no user name, query or fragment';
+  return url;
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+export function withoutTrailingSlash(url: URL): string {
+  return url.href.replace(/\/+$/, '');
+}
+
+export function refuse(ctx: z.RefinementCtx, message: string): never {
+  ctx.addIssue({ code: 'custom', message });
+  return z.NEVER;
+}

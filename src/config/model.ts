@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { type Budgets, DEFAULT_BUDGETS, parseBudget } from '../model/budget.ts';
+import { type ModelName, PROVIDERS, type ProviderName, parseModelName } from '../model/name.ts';
+import { listPrice, type Price, parsePrice } from '../model/price.ts';
+import { isLoopback, optionalText, refuse, webUrl, withoutTrailingSlash } from './fields.ts';
+
+/** The variables in which the providers' own tools look for their keys. */
+const MODEL_KEYS: Readonly<Record<ProviderName, string>> = {
+  openai: 'OPENAI_API_KEY',
+  anthropic: 'ANTHROPIC_API_KEY',
+  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
+  // Not OpenAI's: that key must not go to another server for having been there already.
+  'openai-compatible': 'OPENAI_COMPATIBLE_API_KEY',
+};
+
+const budget = optionalText.transform((value, ctx) => {
+  if (value === undefined) return undefined;
+  const fault = 'must be tokens, dollars or both, such as 500000, $2.50 or 500000, $2.50';
+  return parseBudget(value) ?? refuse(ctx, fault);
+});
+
+export interface ModelConfig {
+  name: ModelName;
+  apiKey: string | undefined;
+  /** Without a trailing slash; the provider's own when not given. */
+  baseUrl: string | undefined;
+  /** Not known for models that are not on the list. */
+  price: Price | undefined;
+  budgets: Budgets;
+}
+
+/** The language model, if there is one. The other variables are read only then, as they may be there for something else. */
+export const modelSchema = z
+  .object({
+    COUNTERSIGN_MODEL: optionalText.transform((value, ctx) => {
+      if (value === undefined) return undefined;
+      const fault = `must be <provider>/<model>, such as openai/gpt-5-mini, with one of ${PROVIDERS.join(', ')}`;
+      return parseModelName(value) ?? refuse(ctx, fault);
+    }),
+    COUNTERSIGN_MODEL_BASE_URL: optionalText,
+    COUNTERSIGN_MODEL_PRICE: optionalText.transform((value, ctx) => {
+      if (value === undefined) return undefined;
+      const fault = 'must be dollars per million tokens in and out, such as 0.25/2';
+      return parsePrice(value) ?? refuse(ctx, fault);
+    }),
+    COUNTERSIGN_MODEL_BUDGET_RUN: budget,
+    COUNTERSIGN_MODEL_BUDGET_PULL_REQUEST: budget,
+    COUNTERSIGN_MODEL_BUDGET_DAY: budget,
+    OPENAI_API_KEY: optionalText,
+    ANTHROPIC_API_KEY: optionalText,
+    GOOGLE_GENERATIVE_AI_API_KEY: optionalText,
+    OPENAI_COMPATIBLE_API_KEY: optionalText,
+  })
+  .transform((env, ctx): { model?: ModelConfig } => {
+    const name = env.COUNTERSIGN_MODEL;
+    if (!name) return {};
+    const fault = (variable: string, message: string) =>
+      ctx.addIssue({ code: 'custom', path: [variable], message });
+
+    const keyName = MODEL_KEYS[name.provider] as keyof typeof env & string;
+    const apiKey = env[keyName] as string | undefined;
+    const own = name.provider !== 'openai-compatible';
+    if (own && apiKey === undefined) fault(keyName, `is missing; COUNTERSIGN_MODEL names ${name.provider}`);
+    if (apiKey !== undefined && /\s/.test(apiKey)) fault(keyName, 'must have no white space in it');
+
+    const given = env.COUNTERSIGN_MODEL_BASE_URL;
+    const url = given === undefined ? undefined : webUrl(given);
+    if (typeof url === 'string')
+      fault('COUNTERSIGN_MODEL_BASE_URL', `${url}, such as http://127.0.0.1:11434/v1`);
+    else if (!url && !own)
+      fault(
+        'COUNTERSIGN_MODEL_BASE_URL',
+        'is missing; openai-compatible is any server that speaks as OpenAI’s does',
+      );
+    else if (url?.protocol === 'http:' && !isLoopback(url.hostname) && apiKey !== undefined)
+      fault(
+        'COUNTERSIGN_MODEL_BASE_URL',
+        `must be https, as ${keyName} goes along; plain http is for a loopback host or no key`,
+      );
+
+    const price = env.COUNTERSIGN_MODEL_PRICE ?? listPrice(name);
+    const variables = {
+      run: 'COUNTERSIGN_MODEL_BUDGET_RUN',
+      pull_request: 'COUNTERSIGN_MODEL_BUDGET_PULL_REQUEST',
+      day: 'COUNTERSIGN_MODEL_BUDGET_DAY',
+    } as const;
+    for (const variable of Object.values(variables)) {
+      if (env[variable]?.cost !== undefined && !price)
+        fault(variable, `is in dollars, and no price of ${name.model} is known: set COUNTERSIGN_MODEL_PRICE`);
+    }
+    return {
+      model: {
+        name,
+        apiKey,
+        baseUrl: url instanceof URL ? withoutTrailingSlash(url) : undefined,
+        price,
+        budgets: {
+          run: env[variables.run] ?? DEFAULT_BUDGETS.run,
+          pull_request: env[variables.pull_request] ?? DEFAULT_BUDGETS.pull_request,
+          day: env[variables.day] ?? DEFAULT_BUDGETS.day,
+        },
+      },
+    };
+  });

@@ -1,0 +1,42 @@
+import type { z } from 'zod';
+import type { Failure } from './model.ts';
+
+/** Faults told to a model that is asked again; the first ones are enough to see what it misunderstood. */
+const MOST_FAULTS = 8;
+const LONGEST_DETAIL = 1_000;
+
+export type Judged<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+
+/**
+ * Reads an answer strictly: one JSON value of the schema's shape. What stands around it is not searched for JSON, since a
+ * sentence before a verdict may take it back. Only a code fence around the whole is taken off, which many models cannot do without.
+ */
+export function judge<T>(text: string, schema: z.ZodType<T>): Judged<T> {
+  if (text.trim() === '') return { ok: false, failure: { kind: 'empty' } };
+  let json: unknown;
+  try {
+    json = JSON.parse(unfenced(text));
+  } catch {
+    return { ok: false, failure: { kind: 'not_json' } };
+  }
+  try {
+    const parsed = schema.safeParse(json);
+    if (parsed.success) return { ok: true, value: parsed.data };
+    return { ok: false, failure: { kind: 'wrong_shape', detail: faultsOf(parsed.error) } };
+  } catch {
+    // A value nested many thousands deep exhausts the stack of whoever walks through it.
+    return { ok: false, failure: { kind: 'wrong_shape', detail: 'it is nested too deeply' } };
+  }
+}
+
+function unfenced(text: string): string {
+  return /^\s*```(?:json)?\n([\s\S]*)\n```\s*$/.exec(text)?.[1] ?? text;
+}
+
+function faultsOf({ issues }: z.ZodError): string {
+  const faults = issues.slice(0, MOST_FAULTS).map(({ path, message }) => {
+    const place = path.map(String).join('.');
+    return place === '' ? message : `${place}: ${message}`;
+  });
+  return faults.join('; ').slice(0, LONGEST_DETAIL);
+}

@@ -1,0 +1,33 @@
+import type { RenderAnswer, RenderRequest } from './protocol.ts';
+
+/** The worker process: renders one template and ends. Whoever started it kills it when that takes too long. */
+const chunks: Buffer[] = [];
+for await (const chunk of process.stdin) chunks.push(chunk);
+const request = JSON.parse(Buffer.concat(chunks).toString('utf8')) as RenderRequest;
+process.stdout.write(JSON.stringify(await render(request)));
+
+async function render({ engine, template, context, fuel, maxBytes }: RenderRequest): Promise<RenderAnswer> {
+  const { Environment } = (await import(engine)) as typeof import('minijinja-js');
+  const environment = new Environment();
+  environment.fuel = fuel;
+  // A name that is written wrong would otherwise leave a hole in the prompt, and nobody would know.
+  environment.undefinedBehavior = 'strict';
+  environment.keepTrailingNewline = true;
+  try {
+    const text = environment.renderStr(template, context);
+    return Buffer.byteLength(text) > maxBytes ? { kind: 'too_long' } : { kind: 'text', text };
+  } catch (error) {
+    // Not an error of the engine's own but of WebAssembly: it asked for more memory than there is, or for more stack.
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    return name === 'RuntimeError' || name === 'RangeError'
+      ? { kind: 'out_of_memory' }
+      : templateFault(message);
+  }
+}
+
+/** `syntax error: unexpected end of block (in <string>:2)`, and below it a picture of the lines around. */
+function templateFault(message: string): RenderAnswer {
+  const [first = ''] = message.split('\n');
+  const [, words = first, line] = /^(.*?) \(in <string>:(\d+)\)/.exec(first) ?? [];
+  return { kind: 'template', line: line === undefined ? null : Number(line), message: words.slice(0, 1_000) };
+}

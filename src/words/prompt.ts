@@ -1,0 +1,45 @@
+import { unreachable } from '../core/errors.ts';
+import { redact } from '../core/redact.ts';
+import { visible } from './markdown.ts';
+
+/** Why a prompt template gave no text. */
+export type RenderFault =
+  | { kind: 'template'; line: number | null; message: string }
+  | { kind: 'too_long'; limit: number }
+  | { kind: 'too_much_context'; bytes: number; limit: number }
+  | { kind: 'timed_out'; ms: number }
+  | { kind: 'out_of_memory' }
+  | { kind: 'crashed'; detail: string };
+
+/** As one sentence that begins with the place: `review.md, line 3: undefined value.` */
+export function describeRenderFault(template: string, fault: RenderFault): string {
+  const line = fault.kind === 'template' && fault.line !== null ? `, line ${fault.line}` : '';
+  return `${shown(template)}${line}: ${because(fault)}.`;
+}
+
+function because(fault: RenderFault): string {
+  switch (fault.kind) {
+    case 'template':
+      return shown(fault.message);
+    case 'too_long':
+      return `it renders to more than ${count(fault.limit)} bytes`;
+    case 'too_much_context':
+      return `the template and its values have ${count(fault.bytes)} bytes, and at most ${count(fault.limit)} are rendered`;
+    case 'timed_out':
+      return `it was not rendered within ${count(fault.ms)} ms`;
+    case 'out_of_memory':
+      return 'rendering it takes more memory than a template may have';
+    case 'crashed':
+      return `the process that renders it ended early (${shown(fault.detail)})`;
+    default:
+      return unreachable(fault);
+  }
+}
+
+function shown(text: string): string {
+  return visible(redact(text).replaceAll(/\s+/g, ' ')).trim().slice(0, 300);
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en');
+}

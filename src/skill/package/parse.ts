@@ -5,7 +5,7 @@ import { readYaml, type YamlSource } from '../../chain/positions.ts';
 import { checkShape, inFileOrder, notAllowed } from '../../chain/shape.ts';
 import type { Json } from '../../core/canonical.ts';
 import type { Fault } from '../../core/fault.ts';
-import { PatternError } from '../../policy/rule/pattern.ts';
+import { compilePattern, PatternError } from '../../policy/rule/pattern.ts';
 import { checkFiles } from './check-files.ts';
 import { frontmatterOf } from './frontmatter.ts';
 import { compileIntent } from './intent.ts';
@@ -69,6 +69,8 @@ function checkPatterns(source: YamlSource, written: Json | undefined): Fault[] {
   return patterns.flatMap((pattern, index) => {
     if (typeof pattern !== 'string') return [];
     try {
+      // As written first: what is wrong is told in the writer's own words.
+      compilePattern(pattern);
       compileIntent(pattern);
       return [];
     } catch (error) {

@@ -8,6 +8,7 @@ import { sqliteDialect } from '../../src/storage/sqlite/dialect.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import type { Tx } from '../../src/storage/storage.ts';
 import { at, comment, delivery, runState, session } from './rows.ts';
+import { storedArtifact, storedSkill } from './skills.contract.ts';
 import { temporaryFolders } from './temp.ts';
 
 const folder = temporaryFolders();
@@ -83,6 +84,8 @@ describe('no query reads a whole table row by row', () => {
     ['cursors.get', (tx) => tx.cursors.get('a')],
     ['missedDeliveries.get', (tx) => tx.missedDeliveries.get('g')],
     ['missedDeliveries.due', (tx) => tx.missedDeliveries.due(at(0), 5)],
+    ['skills.keep', (tx) => tx.skills.keep(storedSkill('skl_1', { artifacts: [storedArtifact()] }))],
+    ['skills.get', (tx) => tx.skills.get('skl_1')],
     ['jobs.bringForward', (tx) => tx.jobs.bringForward('wake', 'a', at(0))],
     ['jobs.claim', (tx) => tx.jobs.claim(at(0), at(30), 't', 16)],
     ['jobs.extend', (tx) => tx.jobs.extend(1, 't', at(30))],

@@ -5,6 +5,7 @@ import { effectsContract } from './effects.contract.ts';
 import { jobsContract } from './jobs.contract.ts';
 import { recoveryContract } from './recovery.contract.ts';
 import { runsContract } from './runs.contract.ts';
+import { skillsContract } from './skills.contract.ts';
 import { transactionsContract } from './transactions.contract.ts';
 
 /** What every storage adapter does, whatever database lies below it. */
@@ -14,5 +15,6 @@ export function storageContract(open: OpenDatabase): void {
   runsContract(open);
   effectsContract(open);
   recoveryContract(open);
+  skillsContract(open);
   describe('jobs', () => jobsContract(open));
 }

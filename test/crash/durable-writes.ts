@@ -19,6 +19,7 @@ const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   jobs: ['leaseTokens', 'nextDue', 'countDue'],
   cursors: ['get'],
   missedDeliveries: ['get', 'due'],
+  skills: ['get'],
 };
 const READING = new Set(
   Object.entries(READS).flatMap(([table, methods]) => methods.map((method) => `${table}.${method}`)),

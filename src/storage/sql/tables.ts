@@ -11,6 +11,7 @@ import { missedDeliveriesTable } from './missed-deliveries.ts';
 import { pullRequestsTable } from './pull-requests.ts';
 import { runsTable } from './runs.ts';
 import type { Database } from './schema.ts';
+import { skillsTable } from './skills.ts';
 
 /** All tables on one connection or transaction. The clock dates the lines of `transitions`. */
 export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
@@ -24,5 +25,6 @@ export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
     jobs: jobsTable(db),
     cursors: cursorsTable(db),
     missedDeliveries: missedDeliveriesTable(db),
+    skills: skillsTable(db),
   };
 }

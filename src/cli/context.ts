@@ -71,6 +71,8 @@ export interface Tools {
 export interface KnownNames {
   skills: string[];
   actions: string[];
+  /** The skills that are no packages; all of them when left out. */
+  builtIn?: string[];
 }
 
 /** Versions are numbers of migrations; 0 is a database that did not exist. */

@@ -13,7 +13,12 @@ export const MAX_PACKAGE_BYTES = 524_288;
 
 /** Faults of a package's files beyond what its SKILL.md says: places, sizes, names used twice, data that cannot be read. */
 export function checkFiles(files: readonly PackageFile[], folder: string): Fault[] {
-  const whole = (message: string): Fault => ({ file: folder, line: 1, column: 1, message });
+  const whole = (message: string): Fault => ({
+    file: `${folder}/${SKILL_FILE}`,
+    line: 1,
+    column: 1,
+    message,
+  });
   const bytes = files.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   const skillFiles = files.filter(({ path }) => path === SKILL_FILE).length;
   return [

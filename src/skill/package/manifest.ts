@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { MAX_EXPECTED } from '../../artifact/contract.ts';
 import { expectedInFileSchema, globSchema } from '../../chain/chain-file.ts';
 import { listOrOne } from '../../chain/shape.ts';
+import { TRUST_LEVELS } from '../../policy/trust.ts';
+import { slotSchema } from '../../run/state/slot.ts';
 
 export const SKILL_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 export const MAX_NAME_LENGTH = 64;
@@ -13,8 +15,6 @@ export const MAX_PATTERNS = 20;
  */
 export const SKILL_OUTCOMES = ['review_verdict', 'gate_verdict'] as const;
 export type SkillOutcome = (typeof SKILL_OUTCOMES)[number];
-
-export const TRUST_LEVELS = ['sandbox', 'standard', 'elevated', 'privileged'] as const;
 
 const phrases = (longest: number) => listOrOne(z.string().min(1).max(longest)).optional();
 
@@ -66,7 +66,7 @@ export const manifestSchema = z.strictObject({
     .optional()
     .describe('What the skill leaves behind whenever it is done, beside its outcome.'),
   cognitive_hints: z
-    .strictObject({ produces: listOrOne(z.string().min(1).max(50)) })
+    .strictObject({ produces: listOrOne(slotSchema) })
     .optional()
     .describe('What of the run’s working memory the skill’s outcome fills.'),
   artifacts: z

@@ -1,7 +1,10 @@
 import { type Contract, resolve } from '../../artifact/contract.ts';
+import type { PackageReference } from '../../chain/chain.ts';
 import { contentHash } from '../../core/canonical.ts';
 import type { Fault } from '../../core/fault.ts';
-import type { Manifest, SkillOutcome } from './manifest.ts';
+import type { TrustLevel } from '../../policy/trust.ts';
+import type { Slot } from '../../run/state/slot.ts';
+import type { SkillOutcome } from './manifest.ts';
 import { pathOf } from './place.ts';
 import type { SkillArtifact } from './skill.ts';
 
@@ -13,6 +16,8 @@ export interface PackageFile {
 
 /** A skill as content: what its SKILL.md says of it, and its artifacts by ordinal, that file first among them. */
 export interface SkillPackage {
+  /** Of its content: a package with the same id has the same files. */
+  id: string;
   name: string;
   description: string;
   version: string | null;
@@ -23,9 +28,9 @@ export interface SkillPackage {
   paths: string[];
   /** `null`: it is only for reading, and no step can run it. */
   outcome: SkillOutcome | null;
-  trust: NonNullable<Manifest['trust']>;
+  trust: TrustLevel;
   artifactDefaults: Contract['expected'];
-  cognitiveHints: { produces: string[] };
+  cognitiveHints: { produces: Slot[] };
   artifacts: SkillArtifact[];
 }
 
@@ -42,10 +47,10 @@ export function filesOf({ artifacts }: Pick<SkillPackage, 'artifacts'>): Package
   return artifacts.map((artifact) => ({ path: pathOf(artifact), text: artifact.content }));
 }
 
-/** Names a package by its content: a package with the same id has the same files, whatever it is called elsewhere. */
-export function packageId(skill: SkillPackage): string {
-  const files = filesOf(skill).toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  return `skl_${contentHash({ name: skill.name, files }).slice('sha256:'.length, 'sha256:'.length + 32)}`;
+/** Names a package by its content. */
+export function packageId(name: string, files: readonly PackageFile[]): string {
+  const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return `skl_${contentHash({ name, files: sorted }).slice('sha256:'.length, 'sha256:'.length + 32)}`;
 }
 
 /** What a step that runs the package must leave behind, as far as the package says so. */
@@ -53,4 +58,9 @@ export function contractOf({ outcome, artifactDefaults }: SkillPackage): Contrac
   const own: Contract['expected'] =
     outcome === null ? [] : [{ kind: 'outcome', id: 'outcome', outcome, required: true, source: 'skill' }];
   return resolve(own, artifactDefaults).expected;
+}
+
+/** What a run's definition keeps of the package; its files are kept by the id. */
+export function referenceTo({ id, trust, cognitiveHints }: SkillPackage): PackageReference {
+  return { id, trust, produces: cognitiveHints.produces };
 }

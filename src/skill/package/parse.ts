@@ -10,7 +10,7 @@ import { checkFiles } from './check-files.ts';
 import { frontmatterOf } from './frontmatter.ts';
 import { compileIntent } from './intent.ts';
 import { type Manifest, manifestSchema, SKILL_OUTCOMES } from './manifest.ts';
-import type { PackageFile, ParsedPackage, SkillPackage } from './package.ts';
+import { type PackageFile, type ParsedPackage, packageId, type SkillPackage } from './package.ts';
 import { placeOf, SKILL_FILE } from './place.ts';
 import type { SkillArtifact } from './skill.ts';
 
@@ -115,6 +115,7 @@ function checkNamedFiles(
 function toPackage(manifest: Manifest, files: readonly PackageFile[]): SkillPackage {
   const defaults = toContract(manifest.artifact_defaults ?? []).expected;
   return {
+    id: packageId(manifest.name, files),
     name: manifest.name,
     description: manifest.description,
     version: manifest.version ?? null,

@@ -14,7 +14,7 @@ const FOLDERS = [
 /** Every place a package's file can have, as people write them. */
 export const PLACES: readonly string[] = [
   SKILL_FILE,
-  ...FOLDERS.map(({ folder, extensions }) => `${folder}/*.${extensions.join('|')}`),
+  ...FOLDERS.flatMap(({ folder, extensions }) => extensions.map((extension) => `${folder}/*.${extension}`)),
 ];
 
 const STEM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;

@@ -113,6 +113,13 @@ export function createTools(env: Environment): Tools {
         policy: builtInPolicy,
       };
     },
+    async skills() {
+      const [{ SHIPPED_SKILLS }, { shippedSkills }] = await Promise.all([
+        import('../skill/shipped.ts'),
+        import('../shipped.ts'),
+      ]);
+      return { builtIn: SHIPPED_SKILLS.map(({ name }) => name), shipped: shippedSkills() };
+    },
     async serve(url) {
       const { serve } = await import('../serve.ts');
       return serve(url === undefined ? env : { ...env, DATABASE_URL: urlOf(url) });

@@ -50,7 +50,7 @@ export function compilePattern(source: string): Pattern {
       if (text.length > MAX_MATCHED_LENGTH) return 'too_long';
       return compiled.matches(text) ? 'matches' : 'differs';
     },
-    isFoundIn: (text) => text.length <= MAX_MATCHED_LENGTH && compiled.matcher(text).find(),
+    isFoundIn: (text) => text.length <= MAX_MATCHED_LENGTH && compiled.test(text),
   };
 }
 

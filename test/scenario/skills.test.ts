@@ -174,6 +174,29 @@ test('no package takes the place of the built-in review', async () => {
   expect(scene.check(headSha, 'base configuration')?.summary).toContain('"pr-review" is built in');
 });
 
+test('a skill that needs more trust than the run has is not carried out', async () => {
+  const scene = await start({
+    ...only({ flow: asking('naming') }),
+    ...skill('naming', gate(true, 'good names')),
+    [`${SKILLS}/naming/SKILL.md`]: skillMd('naming', 'outcome: gate_verdict\ntrust: privileged\n'),
+  });
+  const { number, headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'failure' });
+  expect(scene.check(headSha, 'flow')?.summary).toContain('privileged');
+  expect(said(scene, number)).toEqual([]);
+});
+
+test('a gate may ask what is built in, and no package', async () => {
+  const gated = asking('naming').replace(
+    'skill: naming',
+    'skill: naming, gates: { pre: [{ id: names, kind: skill, skill: naming }] }',
+  );
+  const scene = await start({ ...only({ flow: gated }), ...skill('naming', gate(true, 'x')) });
+  const { headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
+  expect(scene.check(headSha, 'base configuration')?.summary).toContain('there is no skill "naming"');
+});
+
 test('a skill of a kind that nothing here can carry out fails its step with that sentence', async () => {
   const scene = await start({
     ...only({ flow: asking('naming') }),

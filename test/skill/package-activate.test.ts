@@ -128,6 +128,22 @@ describe('a step that names a package', () => {
   });
 });
 
+test('what a package needs and fills is known before it is read', () => {
+  const [step] = chainOfSteps('id: a, skill: ci').steps;
+  if (!step) throw new Error('a chain has at least one step');
+  const handlerOf = packageSkill({ skills: { get: async () => undefined }, handlers: [], modelFamily: null });
+  const uses = { kind: 'skill', name: 'naming' } as const;
+  const known = { id: 'skl_1', trust: 'elevated', produces: ['risks'] } as const;
+  expect(
+    handlerOf({ ...step, uses: { ...uses, package: { ...known, produces: [...known.produces] } } }),
+  ).toMatchObject({
+    name: 'naming',
+    capability: { name: 'naming', minimumTrust: 'elevated', sideEffects: false },
+    cognitiveHints: { produces: ['risks'] },
+  });
+  expect(handlerOf({ ...step, uses }).capability.minimumTrust).toBe('privileged');
+});
+
 describe('of an artifact’s variants', () => {
   const { artifacts } = packageOf(
     files(

@@ -33,7 +33,9 @@ import { createContextOf } from './session/context.ts';
 import { createExecutor } from './session/execute.ts';
 import { createRegistry } from './session/registry.ts';
 import type { StepHandler } from './session/step.ts';
-import { shippedChains } from './shipped.ts';
+import { shippedChains, shippedSkills } from './shipped.ts';
+import { type ActivationDeps, packageSkill } from './skill/registry/activate.ts';
+import { createSkillKeeper } from './skill/registry/keep.ts';
 import { SHIPPED_SKILLS } from './skill/shipped.ts';
 import type { Blobs } from './storage/blobs.ts';
 import { openBlobs, openStorage } from './storage/open.ts';
@@ -64,6 +66,8 @@ export interface AppOverrides {
   storage?: (real: Storage) => Storage;
   /** Stands between the app and its store of large artifacts. */
   blobs?: (real: Blobs) => Blobs;
+  /** What carries out the artifacts of skill packages. */
+  artifactHandlers?: ActivationDeps['handlers'];
 }
 
 /** What is under way has so many milliseconds to end: with what follows, it must be less than the 10 s that supervisors give. */
@@ -102,9 +106,24 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
 
   const outbox = createOutbox({ queue, ids });
   const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
-  const registry = createRegistry([...SHIPPED_SKILLS, ...(overrides.skills ?? [])], overrides.policy);
+  const registry = createRegistry(
+    [...SHIPPED_SKILLS, ...(overrides.skills ?? [])],
+    overrides.policy,
+    packageSkill({
+      skills: storage.read.skills,
+      handlers: overrides.artifactHandlers ?? [],
+      modelFamily: null,
+    }),
+  );
   const names = { skills: registry.skills, actions: registry.actions };
-  const configuration = createConfigurationLoader({ github, clock, names, shipped: shippedChains(names) });
+  const configuration = createConfigurationLoader({
+    github,
+    clock,
+    names,
+    shipped: shippedChains(names),
+    shippedSkills: shippedSkills(),
+    keepSkill: createSkillKeeper({ storage, clock }),
+  });
   const executor = createExecutor({
     storage,
     queue,
@@ -147,7 +166,6 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     engine,
     outbox,
     configuration,
-    names,
     clock,
     ids,
     log,

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseChain } from './chain/parse.ts';
 import type { ParsedChain } from './chain/scope.ts';
 import { formatFault } from './core/fault.ts';
 import type { Names } from './run/configuration.ts';
+import type { PackageFile, ParsedPackage } from './skill/package/package.ts';
+import { parsePackage } from './skill/package/parse.ts';
 
 /** The package's own folder, both for the sources and for the build beside them. */
 export const PACKAGE_ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -13,7 +15,8 @@ export const PACKAGE_ROOT = fileURLToPath(new URL('..', import.meta.url));
  * The chains of the package's `chains` folder.
  * @throws Error when one has faults: that is our mistake, not a user's.
  */
-export function shippedChains(names: Names): ParsedChain[] {
+export function shippedChains(builtIn: Names): ParsedChain[] {
+  const names = { ...builtIn, skills: [...builtIn.skills, ...shippedSkills().map(({ name }) => name)] };
   const folder = join(PACKAGE_ROOT, 'chains');
   return readdirSync(folder)
     .filter((name) => /\.ya?ml$/.test(name))
@@ -24,4 +27,27 @@ export function shippedChains(names: Names): ParsedChain[] {
       if (!parsed.chain) throw new Error(parsed.faults.map(formatFault).join('\n'));
       return { file, ...parsed };
     });
+}
+
+/**
+ * The skill packages of the package's `skills` folder.
+ * @throws Error when one has faults: that is our mistake, not a user's.
+ */
+export function shippedSkills(): ParsedPackage[] {
+  const root = join(PACKAGE_ROOT, 'skills');
+  return readdirSync(root)
+    .sort()
+    .map((name) => {
+      const parsed = parsePackage(filesIn(join(root, name)), `skills/${name}`);
+      if (!parsed.skill) throw new Error(parsed.faults.map(formatFault).join('\n'));
+      return parsed;
+    });
+}
+
+/** Every file below a folder, as text. */
+function filesIn(folder: string): PackageFile[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => ({ path: relative(folder, file), text: readFileSync(file, 'utf8') }));
 }

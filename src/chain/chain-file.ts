@@ -9,14 +9,14 @@ import { SLOTS, type Slot } from '../run/state/slot.ts';
 import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
 import { duration, listOrOne } from './shape.ts';
 
-const glob = z
+export const globSchema = z
   .string()
   .min(1)
   .max(256)
   .refine((text) => (text.match(/\*+/g) ?? []).length <= 8, {
     error: 'a pattern may have at most 8 wildcards',
   });
-const globs = listOrOne(glob).optional();
+const globs = listOrOne(globSchema).optional();
 
 /** The filter's keys are exactly FILTER_KEYS; the type says so. */
 const filter = z
@@ -53,7 +53,8 @@ const place = (what: string, unfit: (text: string) => string | undefined) =>
 
 const fileCount = z.int().min(1).max(1_000);
 
-const expected = z.strictObject({
+/** One entry of a step's `artifacts: {expected: […]}`; what its keys mean together is checked in `check-artifacts.ts`. */
+export const expectedInFileSchema = z.strictObject({
   id: z
     .string()
     .regex(ARTIFACT_ID, { error: 'an artifact id has 1 to 50 letters, digits, "-" and "_"' })
@@ -75,7 +76,7 @@ const expected = z.strictObject({
   schema: z.record(z.string(), z.json()).optional().describe('A JSON Schema that the content must fit.'),
 });
 
-const artifacts = z.strictObject({ expected: z.array(expected).min(1).max(MAX_EXPECTED) });
+const artifacts = z.strictObject({ expected: z.array(expectedInFileSchema).min(1).max(MAX_EXPECTED) });
 
 const outputMapping = z.strictObject(
   Object.fromEntries(SLOTS.map((slot) => [slot, z.string().optional()])) as Record<
@@ -136,5 +137,4 @@ export const chainFileSchema = z.strictObject({
 });
 
 export type ChainFile = z.infer<typeof chainFileSchema>;
-/** One entry of a step's `artifacts: {expected: […]}`. */
-export type ExpectedInFile = z.infer<typeof expected>;
+export type ExpectedInFile = z.infer<typeof expectedInFileSchema>;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contractSchema } from '../artifact/contract.ts';
 import { stepGatesSchema } from '../policy/gate/gate.ts';
 import { MAX_RULES, writtenRuleSchema } from '../policy/rule/rule.ts';
+import { TRUST_LEVELS } from '../policy/trust.ts';
 import { slotSchema } from '../run/state/slot.ts';
 
 /** Events a chain may wait for. `pr.opened` also fires on `pr.updated`: the newer run supersedes the older one. */
@@ -48,10 +49,25 @@ const filterSchema = z.strictObject({
   paths: z.array(z.string()).optional(),
 });
 
+/** A package by the id of its content, with what must be known of it before it is read. */
+const packageReferenceSchema = z.strictObject({
+  id: z.string(),
+  /** The least trust a run needs for it. */
+  trust: z.enum(TRUST_LEVELS),
+  /** The slots of the run's working memory that its outcome fills. */
+  produces: z.array(slotSchema),
+});
+export type PackageReference = z.infer<typeof packageReferenceSchema>;
+
 const stepSchema = z.strictObject({
   id: z.string().regex(STEP_ID),
   index: z.int().nonnegative(),
-  uses: z.strictObject({ kind: z.enum(['skill', 'action']), name: z.string() }),
+  uses: z.strictObject({
+    kind: z.enum(['skill', 'action']),
+    name: z.string(),
+    /** The skill package that the name meant when the run began; absent for what is built in. */
+    package: packageReferenceSchema.optional(),
+  }),
   dependsOn: z.array(z.string()),
   condition: z.string().optional(),
   with: z.record(z.string(), z.json()),

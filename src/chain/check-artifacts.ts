@@ -9,17 +9,25 @@ const OF_FILES = ['path', 'glob', 'count', 'min_size', 'mime_type', 'schema'] as
 
 /** Faults of what steps must leave behind, beyond the shape of each entry. */
 export function checkArtifacts(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
-  return steps.flatMap((step) =>
-    step.expected.flatMap((entry, index) => {
-      const path: Path = ['steps', step.index, 'artifacts', 'expected', index];
-      return [
-        ...checkId(source, path, step.expected, index),
-        ...checkKeys(source, path, entry),
-        ...checkSchema(source, path, entry),
-        ...checkAction(source, path, entry, step),
-      ];
-    }),
-  );
+  return steps.flatMap((step) => {
+    const path: Path = ['steps', step.index, 'artifacts', 'expected'];
+    return [
+      ...checkExpected(source, path, step.expected),
+      ...step.expected.flatMap((entry, index) => checkAction(source, [...path, index], entry, step)),
+    ];
+  });
+}
+
+/** The same of one list of entries, wherever it stands. */
+export function checkExpected(source: YamlSource, list: Path, entries: readonly Json[]): Fault[] {
+  return entries.flatMap((entry, index) => {
+    const path = [...list, index];
+    return [
+      ...checkId(source, path, entries, index),
+      ...checkKeys(source, path, entry),
+      ...checkSchema(source, path, entry),
+    ];
+  });
 }
 
 function checkId(source: YamlSource, path: Path, entries: readonly Json[], index: number): Fault[] {

@@ -31,7 +31,7 @@ export function checkGates(source: YamlSource, steps: readonly StepOutline[], kn
     return [
       ...checkLists(source, ['steps', step.index, 'gates'], step.gates, {
         isMerge: step.action === MERGE_ACTION,
-        skills: known.skills,
+        skills: known.builtIn ?? known.skills,
         // Behind the step its own outcome is there, too.
         unreadable: (reference, place) =>
           checkReference(reference, steps, new Set(place === 'post' ? [...before, step.id] : before)),
@@ -53,7 +53,7 @@ export function checkMandatoryGates(source: YamlSource, known: Known | undefined
       ...(isMapping(entry)
         ? checkLists(source, path, entry, {
             isMerge: uses === MERGE_ACTION,
-            skills: known?.skills,
+            skills: known?.builtIn ?? known?.skills,
             unreadable: () => undefined,
           })
         : []),

@@ -11,6 +11,8 @@ import { notAllowed } from './shape.ts';
 export interface Known {
   skills: readonly string[];
   actions: readonly string[];
+  /** The skills that a gate may ask, which are those that are no packages; all of them when left out. */
+  builtIn?: readonly string[];
 }
 
 /** Faults of single steps: what they use, their ids, the approval of a merge. */

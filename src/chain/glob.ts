@@ -6,7 +6,16 @@
  * translation to RegExp was rejected: it backtracks, and file names come from the pull request.
  */
 export function globMatches(pattern: string, text: string): boolean {
+  return compileGlob(pattern)(text);
+}
+
+/** The same for many texts. */
+export function compileGlob(pattern: string): (text: string) => boolean {
   const tokens = tokenise(pattern);
+  return (text) => tokensMatch(tokens, text);
+}
+
+function tokensMatch(tokens: readonly Token[], text: string): boolean {
   let places = closure(tokens, [0]);
   for (const char of text) {
     const next: number[] = [];

@@ -1,10 +1,12 @@
 import { lintText } from '../words/cli.ts';
 import { checkFiles } from './chain-files.ts';
 import type { Context, Said } from './context.ts';
+import { namesKnownIn } from './known-names.ts';
 
 export async function chainLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Said> {
   const { known, foldContracts } = await tools.chains();
-  const files = checkFiles(cwd, paths, known, foldContracts);
+  const names = await namesKnownIn(cwd, paths, known, tools);
+  const files = checkFiles(cwd, paths, names, foldContracts);
   return {
     text: lintText(files),
     json: {

@@ -3,10 +3,11 @@ import { brokenChain, chainText, unknownChain } from '../words/cli.ts';
 import { chainsHere } from './chain-files.ts';
 import type { Context, Said } from './context.ts';
 import { chainJson } from './json.ts';
+import { namesKnownIn } from './known-names.ts';
 
 export async function chainShow({ cwd, tools }: Context, name: string): Promise<Said> {
   const { known, shipped } = await tools.chains();
-  const chains = chainsHere(cwd, known, shipped);
+  const chains = chainsHere(cwd, await namesKnownIn(cwd, [], known, tools), shipped);
   const found = chains.find((one) => one.name === name);
   if (!found) {
     const names = chains.map((one) => one.name);

@@ -83,7 +83,8 @@ export function createTools(env: Environment): Tools {
         { builtInPolicy },
         { createRegistry },
         { SHIPPED_SKILLS },
-        { shippedChains },
+        { shippedChains, shippedSkills },
+        { packageSkill },
       ] = await Promise.all([
         import('../github/octokit/octokit-github.ts'),
         import('../run/configuration.ts'),
@@ -91,16 +92,33 @@ export function createTools(env: Environment): Tools {
         import('../session/registry.ts'),
         import('../skill/shipped.ts'),
         import('../shipped.ts'),
+        import('../skill/registry/activate.ts'),
       ]);
       const clock = systemClock;
       const github = createOctokitGitHub({ appId, privateKey, apiUrl, log: silentLog, clock });
-      const names = createRegistry(SHIPPED_SKILLS);
+      // What a step needs is asked here, and none is carried out.
+      const nothing = { skills: { get: async () => undefined }, handlers: [], modelFamily: null };
+      const names = createRegistry(SHIPPED_SKILLS, builtInPolicy, packageSkill(nothing));
       return {
         github,
-        configuration: createConfigurationLoader({ github, clock, names, shipped: shippedChains(names) }),
+        configuration: createConfigurationLoader({
+          github,
+          clock,
+          names,
+          shipped: shippedChains(names),
+          shippedSkills: shippedSkills(),
+          keepSkill: async () => {},
+        }),
         useOf: names.useOf,
         policy: builtInPolicy,
       };
+    },
+    async skills() {
+      const [{ SHIPPED_SKILLS }, { shippedSkills }] = await Promise.all([
+        import('../skill/shipped.ts'),
+        import('../shipped.ts'),
+      ]);
+      return { builtIn: SHIPPED_SKILLS.map(({ name }) => name), shipped: shippedSkills() };
     },
     async serve(url) {
       const { serve } = await import('../serve.ts');

@@ -7,6 +7,7 @@ import type { PolicyEngine } from '../policy/engine.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
 import type { Registry } from '../session/registry.ts';
+import type { ParsedPackage } from '../skill/package/package.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import type { Delivery, Storage } from '../storage/storage.ts';
 import type { Pages } from '../words/evidence.ts';
@@ -62,6 +63,7 @@ export interface Tools {
     useOf: Registry['useOf'];
     policy: PolicyEngine;
   }>;
+  skills(): Promise<KnownSkills>;
   /** Resolves once the app listens; it then runs until the process is told to stop. */
   serve(url: string | undefined): Promise<{ ok: true } | { ok: false; code: string; message: string }>;
   /** The checkout's demo, when this is a checkout. */
@@ -71,6 +73,14 @@ export interface Tools {
 export interface KnownNames {
   skills: string[];
   actions: string[];
+  /** The skills that are no packages; all of them when left out. */
+  builtIn?: string[];
+}
+
+export interface KnownSkills {
+  /** Names that no package may take. */
+  builtIn: string[];
+  shipped: ParsedPackage[];
 }
 
 /** Versions are numbers of migrations; 0 is a database that did not exist. */

@@ -64,3 +64,9 @@ export function input(text: string, before: Readonly<Record<string, string>> = {
   }
   return { ...before, [key]: value };
 }
+
+/** Adds one path to those before it. */
+export function changedPath(text: string, before: readonly string[] = []): string[] {
+  if (text === '') throw new InvalidArgumentError('A path is not empty.');
+  return [...before, text];
+}

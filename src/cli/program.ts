@@ -7,10 +7,12 @@ import type { ArtifactPruneOptions } from './artifact-prune.ts';
 import type { FireOptions } from './chain-fire.ts';
 import type { Answer, Context, DatabaseOption } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
+import { example } from './help.ts';
 import { commit, duration, input, limit, login, pullRequest, repository } from './options.ts';
 import type { SimulateOptions } from './policy-simulate.ts';
 import type { RunListOptions } from './run-list.ts';
 import type { RunShowOptions } from './run-show.ts';
+import { addSkill } from './skill-commands.ts';
 
 /** Gives a command its surroundings and says what came of it. */
 export type Perform = (work: (context: Context) => Promise<Answer>) => Promise<void>;
@@ -20,7 +22,7 @@ const DEFAULT_LISTED = 20;
 /** The command line's nouns, verbs and options. What each does is in a file of its own, loaded when it is asked for. */
 export function buildProgram(perform: Perform, output: OutputConfiguration = {}): Command {
   const program = new Command('countersign')
-    .description('Looks after the runs, chains, deliveries and artifacts of a Countersign app.')
+    .description('Looks after the runs, chains, skills, deliveries and artifacts of a Countersign app.')
     .option('--json', 'answer with one JSON document')
     .configureHelp({ showGlobalOptions: true })
     // Before any command is added: each takes over a copy of what is set by then.
@@ -47,6 +49,7 @@ export function buildProgram(perform: Perform, output: OutputConfiguration = {})
   example(demo, 'countersign demo --keep');
 
   addChain(program, perform);
+  addSkill(program, perform);
   addRun(program, perform);
   addPolicy(program, perform);
   addDelivery(program, perform);
@@ -272,8 +275,4 @@ function limitOption(): Option {
   return new Option('--limit <count>', `how many, up to ${MAX_LISTED}`)
     .argParser(limit)
     .default(DEFAULT_LISTED);
-}
-
-function example(command: Command, line: string): void {
-  command.addHelpText('after', `\nExample:\n  $ ${line}`);
 }

@@ -7,6 +7,7 @@ import type { Effect } from '../effect/effect.ts';
 import type { RepositoryEvent } from '../event/event.ts';
 import type { GitHub, GitHubReader, PullRequest, PullRequestFile, Repo } from '../github/github.ts';
 import { baseConfigurationCheck, configurationCheck } from '../words/configuration-check.ts';
+import { changedSkills } from './check-skills.ts';
 import {
   CHAINS_FOLDER,
   type Configuration,
@@ -25,11 +26,11 @@ const MAX_FILES = 100;
  * to be reported on; they govern nothing (invariant I4).
  */
 export async function checkConfiguration(
-  deps: { github: GitHub; names: Names; clock: Clock },
+  deps: { github: GitHub; clock: Clock },
   event: RepositoryEvent,
   pullRequest: PullRequest,
   files: readonly PullRequestFile[],
-  { broken, sha }: Configuration,
+  { broken, names, sha }: Configuration,
 ): Promise<{ key: string; effect: Effect }[]> {
   const repo = event.repository;
   const reader = deps.github.reader(event.installation_id);
@@ -46,15 +47,18 @@ export async function checkConfiguration(
       externalId: idOf(key),
       baseRef: pullRequest.baseRef,
       baseSha: sha,
-      settingsBroken: broken.some((file) => file.chain === undefined),
+      settingsBroken: broken.some(({ kind }) => kind === 'settings'),
       faults: broken.flatMap((file) => file.faults),
     });
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });
   }
   const changed = files.filter((file) => isConfiguration(file.path) && file.status !== 'removed');
-  if (changed.length > 0) {
+  const skills = await changedSkills(reader, repo, pullRequest.headSha, files, names);
+  if (changed.length > 0 || skills.folders.length > 0) {
+    // A chain may name a skill that comes with the same pull request.
+    const known = { ...names, skills: [...new Set([...names.skills, ...skills.sound])] };
     const faults = await Promise.all(
-      changed.slice(0, MAX_FILES).map((file) => faultsOf(reader, repo, file, deps.names)),
+      changed.slice(0, MAX_FILES).map((file) => faultsOf(reader, repo, file, known)),
     );
     const unread = changed.slice(MAX_FILES).map(
       ({ path }): Fault => ({
@@ -68,8 +72,8 @@ export async function checkConfiguration(
     const content = configurationCheck({
       ...at,
       externalId: idOf(key),
-      files: changed.map((file) => file.path),
-      faults: [...faults.flat(), ...unread],
+      files: [...changed.map((file) => file.path), ...skills.folders],
+      faults: [...faults.flat(), ...skills.faults, ...unread],
     });
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });
   }

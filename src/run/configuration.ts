@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { foldContracts } from '../artifact/contract.ts';
 import type { Chain } from '../chain/chain.ts';
 import { parseChain } from '../chain/parse.ts';
 import { type ParsedChain, resolveChains } from '../chain/scope.ts';
@@ -12,12 +13,18 @@ import {
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
 import type { GitHub, GitHubReader, Repo, TreeEntry } from '../github/github.ts';
+import { contractOf, type ParsedPackage, referenceTo } from '../skill/package/package.ts';
+import { resolveSkills, type SkillInForce } from '../skill/registry/scope.ts';
 import { tooLarge } from '../words/configuration-check.ts';
+import { readSkills } from './skill-files.ts';
 
-export const CHAINS_FOLDER = '.github/countersign/chains';
+const FOLDER = '.github/countersign';
+export const CHAINS_FOLDER = `${FOLDER}/chains`;
+export const SKILLS_FOLDER = `${FOLDER}/skills`;
 export const SETTINGS_FILE = '.github/countersign.yml';
-/** Where an organisation's `.github` repository keeps its chains and its default settings. */
+/** Where an organisation's `.github` repository keeps its chains and skills, beside its default settings. */
 const ORGANISATION_CHAINS = 'countersign/chains';
+const ORGANISATION_SKILLS = 'countersign/skills';
 export const MAX_FILE_BYTES = 65_536;
 const MAX_CHAIN_FILES = 100;
 /** GitHub may leave files out of the list of a push larger than this, so such a one is read anew. */
@@ -27,8 +34,8 @@ const ORGANISATION_TTL_MS = 60_000;
 
 export interface BrokenFile {
   file: string;
-  /** The chain that does not run because of it; `undefined` when it is the settings file. */
-  chain: string | undefined;
+  /** What cannot be used because of it. */
+  kind: 'settings' | 'chain' | 'skill';
   faults: readonly Fault[];
 }
 
@@ -38,6 +45,7 @@ export interface Configuration {
   sha: string;
   chains: Chain[];
   settings: Settings;
+  names: NamesHere;
   /** Files that cannot be used, with all that is wrong in them. */
   broken: BrokenFile[];
 }
@@ -47,13 +55,27 @@ export interface Names {
   actions: string[];
 }
 
-interface Scope {
-  chains: ParsedChain[];
-  settings: SettingsFile | undefined;
-  settingsFaults: Fault[];
+/** What the repository's chains may name: what is built in, and the packages in force. */
+export interface NamesHere extends Names {
+  /** The skills that no package may take the name of. */
+  builtIn: readonly string[];
 }
 
-const EMPTY: Scope = { chains: [], settings: undefined, settingsFaults: [] };
+interface Scope {
+  chains: ChainFile[];
+  skills: ParsedPackage[];
+  settings: SettingsSource;
+}
+
+/** A settings file as read; its gates may be for skills, as chains name them. */
+type SettingsSource = (names: Names) => { settings?: SettingsFile | undefined; faults: Fault[] };
+
+/** A chain file as read. What it means depends on the skills there are, which are read from elsewhere too. */
+interface ChainFile {
+  parse(names: Names): ParsedChain;
+}
+
+const NO_SETTINGS: SettingsSource = () => ({ faults: [] });
 
 /**
  * Reads what governs a pull request from the base branch's commit, never from its head (invariant I4). A broken file
@@ -71,13 +93,18 @@ export interface ConfigurationLoader {
 export function createConfigurationLoader(deps: {
   github: GitHub;
   clock: Clock;
+  /** What is built in. */
   names: Names;
   shipped: readonly ParsedChain[];
+  shippedSkills: readonly ParsedPackage[];
+  /** Stores a package that a chain in force names, so that a run can begin with it; often, and of few packages. */
+  keepSkill(skill: SkillInForce): Promise<void>;
 }): ConfigurationLoader {
-  const { github, clock, names, shipped } = deps;
+  const { github, clock, names, shipped, shippedSkills } = deps;
   const repositories = new LRUCache<string, Promise<Scope>>({ max: 500 });
   const organisations = new LRUCache<string, { scope: Promise<Scope>; until: number }>({ max: 100 });
   const tips = new Map<string, Promise<string | undefined>>();
+  const texts = new LRUCache<string, Promise<string | undefined>>({ max: 500 });
 
   /** A commit never changes, so what it holds is read once; a failed read is forgotten. */
   function ofRepository(reader: GitHubReader, repo: Repo, sha: string): Promise<Scope> {
@@ -92,10 +119,11 @@ export function createConfigurationLoader(deps: {
 
   async function readRepository(reader: GitHubReader, repo: Repo, sha: string): Promise<Scope> {
     const root = await reader.folder(repo, '.github', sha);
-    const hasChains = root?.some((entry) => entry.type === 'dir' && entry.path === '.github/countersign');
-    const chainFiles = hasChains ? ((await reader.folder(repo, CHAINS_FOLDER, sha)) ?? []) : [];
+    const folder = root?.find((entry) => entry.type === 'dir' && entry.path === FOLDER);
+    const inside = folder ? ((await reader.tree(repo, folder.sha)) ?? []) : [];
+    const entries = inside.map((entry) => ({ ...entry, path: `${FOLDER}/${entry.path}` }));
     const settings = root?.find((entry) => entry.type === 'file' && entry.path === SETTINGS_FILE);
-    return readScope(reader, repo, chainFiles, settings, '');
+    return readScope(reader, repo, entries, settings, { chains: CHAINS_FOLDER, skills: SKILLS_FOLDER }, '');
   }
 
   function ofOrganisation(reader: GitHubReader, owner: string): Promise<Scope> {
@@ -110,9 +138,9 @@ export function createConfigurationLoader(deps: {
   async function readOrganisation(reader: GitHubReader, owner: string): Promise<Scope> {
     const repo = { owner, name: '.github' };
     const tree = (await reader.tree(repo, 'HEAD')) ?? [];
-    const chainFiles = tree.filter((entry) => folderOf(entry.path) === ORGANISATION_CHAINS);
     const settings = tree.find((entry) => entry.type === 'file' && entry.path === SETTINGS_FILE);
-    return readScope(reader, repo, chainFiles, settings, `${owner}/.github:`);
+    const folders = { chains: ORGANISATION_CHAINS, skills: ORGANISATION_SKILLS };
+    return readScope(reader, repo, tree, settings, folders, `${owner}/.github:`);
   }
 
   /** Events that come together, such as a push and its pull request, share one read of the tip. */
@@ -126,26 +154,76 @@ export function createConfigurationLoader(deps: {
   async function readScope(
     reader: GitHubReader,
     repo: Repo,
-    chainFiles: readonly TreeEntry[],
+    entries: readonly TreeEntry[],
     settingsFile: TreeEntry | undefined,
+    folders: { chains: string; skills: string },
     prefix: string,
   ): Promise<Scope> {
-    const files = chainFiles.filter((entry) => entry.type === 'file' && /\.ya?ml$/.test(entry.path));
-    if (files.length === 0 && !settingsFile) return EMPTY;
-    const chains = await Promise.all(
-      files.map(async (entry, index): Promise<ParsedChain> => {
-        const file = prefix + entry.path;
-        if (index >= MAX_CHAIN_FILES) return { file, faults: [tooMany(file)] };
-        const text = await textOf(reader, repo, entry);
-        if (text === undefined) return { file, faults: [tooLargeFault(file)] };
-        return { file, ...parseChain(text, file, names) };
-      }),
+    const read = (entry: TreeEntry) => textOf(reader, repo, entry);
+    const chainFiles = entries.filter(
+      ({ path, type }) => type === 'file' && folderOf(path) === folders.chains && /\.ya?ml$/.test(path),
     );
-    if (!settingsFile) return { ...EMPTY, chains };
+    const [chains, skills] = await Promise.all([
+      Promise.all(
+        chainFiles.map(async (entry, index): Promise<ChainFile> => {
+          const file = prefix + entry.path;
+          if (index >= MAX_CHAIN_FILES) return faultyChain(tooMany(file));
+          const text = await read(entry);
+          return text === undefined ? faultyChain(tooLargeFault(file)) : chainFile(text, file);
+        }),
+      ),
+      readSkills(entries, folders.skills, prefix, read),
+    ]);
+    if (!settingsFile) return { chains, skills, settings: NO_SETTINGS };
     const file = prefix + settingsFile.path;
-    const text = await textOf(reader, repo, settingsFile);
-    const parsed = text === undefined ? { faults: [tooLargeFault(file)] } : parseSettings(text, file, names);
-    return { chains, settings: parsed.settings, settingsFaults: parsed.faults };
+    const text = await read(settingsFile);
+    const settings: SettingsSource = (names) =>
+      text === undefined ? { faults: [tooLargeFault(file)] } : parseSettings(text, file, names);
+    return { chains, skills, settings };
+  }
+
+  /** What a name of git stands for never changes, in whatever commit it is; a failed read is forgotten. */
+  function textOf(reader: GitHubReader, repo: Repo, entry: TreeEntry): Promise<string | undefined> {
+    const key = `${repo.owner}/${repo.name}:${entry.sha}`;
+    const known = texts.get(key);
+    if (known) return known;
+    const reading = reader
+      .blob(repo, entry.sha, MAX_FILE_BYTES)
+      .then((bytes) => bytes && new TextDecoder().decode(bytes));
+    texts.set(key, reading);
+    reading.catch(() => texts.delete(key));
+    return reading;
+  }
+
+  /** The names of what is built in and of packages, each once. */
+  function namesWith(skills: readonly SkillInForce[]): NamesHere {
+    const all = new Set([...names.skills, ...skills.map(({ skill }) => skill.name)]);
+    return { ...names, builtIn: names.skills, skills: [...all].sort() };
+  }
+
+  /**
+   * The chain with the packages that its steps name, as a run keeps it: their content, by its id, and what they leave behind. Stored
+   * before the run is: a package without a run is litter, a run without its package is a loss.
+   */
+  async function withPackages(chain: Chain, skills: readonly SkillInForce[]): Promise<Chain> {
+    const packageOf = ({ uses }: Chain['steps'][number]) =>
+      uses.kind === 'skill' && !names.skills.includes(uses.name)
+        ? skills.find(({ skill }) => skill.name === uses.name)
+        : undefined;
+    if (!chain.steps.some(packageOf)) return chain;
+    for (const step of chain.steps) {
+      const found = packageOf(step);
+      if (found) await deps.keepSkill(found);
+    }
+    const folded = foldContracts(chain, (step) => {
+      const found = packageOf(step);
+      return found ? contractOf(found.skill) : [];
+    });
+    const steps = folded.steps.map((step) => {
+      const found = packageOf(step);
+      return found ? { ...step, uses: { ...step.uses, package: referenceTo(found.skill) } } : step;
+    });
+    return { ...folded, steps };
   }
 
   return {
@@ -168,33 +246,56 @@ export function createConfigurationLoader(deps: {
       ofRepository(reader, repo, sha),
       ofOrganisation(reader, repo.owner),
     ]);
+    const account = { organisation: organisation.skills, shipped: shippedSkills };
+    const { skills, broken: brokenSkills } = resolveSkills(
+      { workspace: repository.skills, ...account },
+      names.skills,
+    );
+    const known = namesWith(skills);
+    const ofAccount = namesWith(resolveSkills({ workspace: [], ...account }, names.skills).skills);
     const resolved = resolveChains({
-      repository: repository.chains,
-      organisation: organisation.chains,
+      repository: repository.chains.map((file) => file.parse(known)),
+      organisation: organisation.chains.map((file) => file.parse(ofAccount)),
       shipped: [...shipped],
     });
-    const settings = mergeSettings(organisation.settings, repository.settings);
-    const broken = resolved.broken.map(({ file, chain, faults }): BrokenFile => ({ file, chain, faults }));
-    const settingsFaults = [...repository.settingsFaults, ...organisation.settingsFaults];
+    const [own, above] = [repository.settings(known), organisation.settings(ofAccount)];
+    const settings = mergeSettings(above.settings, own.settings);
+    const broken: BrokenFile[] = [
+      ...resolved.broken.map(({ file, faults }) => ({ file, kind: 'chain' as const, faults })),
+      ...brokenSkills.map(({ folder, faults }) => ({ file: folder, kind: 'skill' as const, faults })),
+    ];
+    const settingsFaults = [...own.faults, ...above.faults];
     if (settingsFaults.length > 0) {
       // Without its settings it is not known who may countersign: nothing runs until they can be read.
       broken.push({
         file: settingsFaults[0]?.file ?? SETTINGS_FILE,
-        chain: undefined,
+        kind: 'settings',
         faults: settingsFaults,
       });
-      return { sha, chains: [], settings: defaultSettings, broken };
+      return { sha, chains: [], settings: defaultSettings, names: known, broken };
     }
-    const chains = resolved.chains.filter(
+    const inForce = resolved.chains.filter(
       (chain) => settings.chains === undefined || settings.chains.includes(chain.name),
     );
-    return { sha, chains, settings, broken };
+    const chains = await Promise.all(inForce.map((chain) => withPackages(chain, skills)));
+    return { sha, chains, settings, names: known, broken };
   }
 }
 
-async function textOf(reader: GitHubReader, repo: Repo, entry: TreeEntry): Promise<string | undefined> {
-  const bytes = await reader.blob(repo, entry.sha, MAX_FILE_BYTES);
-  return bytes && new TextDecoder().decode(bytes);
+/** Reads it once for each set of names: the same file comes up with every event. */
+function chainFile(text: string, file: string): ChainFile {
+  let last: { key: string; parsed: ParsedChain } | undefined;
+  return {
+    parse(names) {
+      const key = names.skills.join(' ');
+      if (last?.key !== key) last = { key, parsed: { file, ...parseChain(text, file, names) } };
+      return last.parsed;
+    },
+  };
+}
+
+function faultyChain(fault: Fault): ChainFile {
+  return { parse: () => ({ file: fault.file, faults: [fault] }) };
 }
 
 export function tooLargeFault(file: string): Fault {

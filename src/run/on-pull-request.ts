@@ -8,7 +8,7 @@ import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from
 import type { PullRequestRow, Storage, Tx } from '../storage/storage.ts';
 import { type Actor, actorOf } from './actor.ts';
 import { checkConfiguration } from './check-configuration.ts';
-import type { ConfigurationLoader, Names } from './configuration.ts';
+import type { ConfigurationLoader } from './configuration.ts';
 import type { Engine } from './engine.ts';
 import { newRun } from './new-run.ts';
 import { type Plan, type PullRequestNow, planRuns } from './plan.ts';
@@ -26,7 +26,6 @@ export interface PullRequestDeps {
   engine: Engine;
   outbox: Outbox;
   configuration: ConfigurationLoader;
-  names: Names;
   clock: Clock;
   ids: Ids;
   log: Log;

@@ -72,7 +72,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       },
       async settingsNow() {
         const now = await deps.configuration.atBranch(run.installationId, repoOf(run), run.baseRef);
-        return now?.broken.some(({ chain }) => chain === undefined) ? undefined : now?.settings;
+        return now?.broken.some(({ kind }) => kind === 'settings') ? undefined : now?.settings;
       },
       async mergeWasBegun() {
         return (await storage.read.effects.get(mergeKey(run.id, run.headSha)))?.begun ?? false;

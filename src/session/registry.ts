@@ -31,12 +31,13 @@ export interface Registry {
 }
 
 /**
- * The actions that ship, and the skills given.
+ * The actions that ship, the skills given, and what carries out every step that names a skill package.
  * @throws ZodError when a skill's artifact defaults are no sound contract: that is its maker's mistake.
  */
 export function createRegistry(
   skillHandlers: readonly StepHandler[],
   policy: PolicyEngine = builtInPolicy,
+  ofPackage?: (step: Step) => StepHandler,
 ): Registry {
   for (const { artifactDefaults = [] } of skillHandlers) contractSchema.parse({ expected: artifactDefaults });
   const skills = new Map(skillHandlers.map((handler) => [handler.name, handler]));
@@ -60,7 +61,12 @@ export function createRegistry(
     },
   });
 
-  const named = ({ uses }: Step) => (uses.kind === 'skill' ? skills : actions).get(uses.name);
+  /** What is built in comes first, so that no package takes its place. */
+  const named = (step: Step) => {
+    const { uses } = step;
+    if (uses.kind === 'action') return actions.get(uses.name);
+    return skills.get(uses.name) ?? (uses.package === undefined ? undefined : ofPackage?.(step));
+  };
   const found = (step: Step): StepHandler => {
     const handler = named(step);
     if (handler) return handler;

@@ -7,6 +7,7 @@ import type { Approval } from '../policy/approval.ts';
 import type { Actor } from '../run/actor.ts';
 import type { PastTransition } from '../run/history.ts';
 import type { Invocation, Run, RunState, RunStatus, Session } from '../run/run.ts';
+import type { SkillArtifact } from '../skill/package/skill.ts';
 
 /**
  * The database as the engine sees it. Every write happens inside `transaction`; what belongs together commits
@@ -52,6 +53,7 @@ export interface Tx {
   readonly cursors: Cursors;
   readonly missedDeliveries: MissedDeliveries;
   readonly modelCalls: ModelCalls;
+  readonly skills: Skills;
 }
 
 /** Reading needs no transaction; a type of its own would copy every table's interface for little. */
@@ -303,4 +305,41 @@ export interface ModelCalls {
   ): Promise<Amount>;
   /** In the order in which they were begun. */
   ofRun(runId: string): Promise<ModelCall[]>;
+}
+
+/** Who brought a skill: it ships with Countersign, comes from an index that is shared, or from an organisation or repository. */
+export const SKILL_SOURCES = ['system', 'community', 'user'] as const;
+export type SkillSource = (typeof SKILL_SOURCES)[number];
+
+/** A skill package as the tables hold it; `skill/package/` gives it its meaning. */
+export interface StoredSkill {
+  /** Of its content. */
+  id: string;
+  name: string;
+  description: string;
+  version: string | null;
+  tags: string[];
+  source: SkillSource;
+  author: string | null;
+  intentPatterns: string[];
+  triggerPhrases: string[];
+  /** Where an index knows it, and in which state it was taken from there. */
+  marketplaceId: string | null;
+  syncEtag: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+  /** By ordinal. */
+  artifacts: StoredSkillArtifact[];
+}
+
+export interface StoredSkillArtifact extends SkillArtifact {
+  id: string;
+  /** What an optimizer learned about a module. */
+  state: Json | null;
+}
+
+export interface Skills {
+  /** Stores a skill with its artifacts. One with that id has the same content, and is left as it is. */
+  keep(skill: StoredSkill): Promise<void>;
+  get(id: string): Promise<StoredSkill | undefined>;
 }

@@ -39,7 +39,7 @@ export function baseConfigurationCheck(
       settingsBroken
         ? 'This pull request did not cause it. Without its settings it is not known who may countersign, so no chain runs until they are corrected.'
         : 'This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.',
-      `**Next:** correct the files on ${code(baseRef)}. \`countersign chain lint\` finds the same faults on your machine.`,
+      `**Next:** correct the files on ${code(baseRef)}. ${linters(faults)} finds the same faults on your machine.`,
     ]),
     annotations: [],
   };
@@ -60,9 +60,7 @@ export function configurationCheck(view: ConfigurationView & { files: readonly s
       'It takes effect once it is merged: until then the configuration of the base branch applies, for this pull request, too.',
       ...(sound
         ? []
-        : [
-            '**Next:** correct the faults and push. `countersign chain lint` finds the same ones on your machine.',
-          ]),
+        : [`**Next:** correct the faults and push. ${linters(faults)} finds the same ones on your machine.`]),
     ]),
     annotations: faults.slice(0, MAX_ANNOTATIONS).map(annotation),
   };
@@ -97,7 +95,18 @@ function list(items: readonly (Fault | string)[]): string {
         : `- ${code(clip(`${item.file}:${item.line}:${item.column}`, 200))} ${inline(item.message, 500)}`,
     typeof items[0] === 'string' ? FILES : SHOWN,
   );
-  return withRest(shown, 'which `countersign chain lint` prints');
+  return withRest(shown, `which ${linters(items)} prints`);
+}
+
+/** The command that finds these faults: skills have one of their own. */
+function linters(faults: readonly (Fault | string)[]): string {
+  const ofSkills = faults.filter(
+    (fault) => typeof fault !== 'string' && /(^|[:/])countersign\/skills\//.test(fault.file),
+  );
+  if (ofSkills.length === 0) return '`countersign chain lint`';
+  return ofSkills.length === faults.length
+    ? '`countersign skill lint`'
+    : '`countersign chain lint` or `countersign skill lint`';
 }
 
 function annotation(fault: Fault): Annotation {

@@ -18,6 +18,7 @@ const noTools: Tools = {
   deliveryKeys: untouched,
   chains: untouched,
   policy: untouched,
+  skills: untouched,
   serve: untouched,
   demoFile: () => undefined,
 };

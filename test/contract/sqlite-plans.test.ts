@@ -8,6 +8,7 @@ import { sqliteDialect } from '../../src/storage/sqlite/dialect.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import type { Tx } from '../../src/storage/storage.ts';
 import { at, comment, delivery, runState, session } from './rows.ts';
+import { storedArtifact, storedSkill } from './skills.contract.ts';
 import { temporaryFolders } from './temp.ts';
 
 const folder = temporaryFolders();
@@ -87,6 +88,8 @@ describe('no query reads a whole table row by row', () => {
     ['modelCalls.spent of a pull request', (tx) => tx.modelCalls.spent({ repositoryId: 70, pullRequest: 3 })],
     ['modelCalls.spent of a day', (tx) => tx.modelCalls.spent({ since: at(0) })],
     ['modelCalls.ofRun', (tx) => tx.modelCalls.ofRun('run1')],
+    ['skills.keep', (tx) => tx.skills.keep(storedSkill('skl_1', { artifacts: [storedArtifact()] }))],
+    ['skills.get', (tx) => tx.skills.get('skl_1')],
     ['jobs.bringForward', (tx) => tx.jobs.bringForward('wake', 'a', at(0))],
     ['jobs.claim', (tx) => tx.jobs.claim(at(0), at(30), 't', 16)],
     ['jobs.extend', (tx) => tx.jobs.extend(1, 't', at(30))],

@@ -6,6 +6,7 @@ import { jobsContract } from './jobs.contract.ts';
 import { modelCallsContract } from './model-calls.contract.ts';
 import { recoveryContract } from './recovery.contract.ts';
 import { runsContract } from './runs.contract.ts';
+import { skillsContract } from './skills.contract.ts';
 import { transactionsContract } from './transactions.contract.ts';
 
 /** What every storage adapter does, whatever database lies below it. */
@@ -16,5 +17,6 @@ export function storageContract(open: OpenDatabase): void {
   effectsContract(open);
   recoveryContract(open);
   modelCallsContract(open);
+  skillsContract(open);
   describe('jobs', () => jobsContract(open));
 }

@@ -20,6 +20,7 @@ const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   cursors: ['get'],
   missedDeliveries: ['get', 'due'],
   modelCalls: ['spent', 'ofRun'],
+  skills: ['get'],
 };
 const READING = new Set(
   Object.entries(READS).flatMap(([table, methods]) => methods.map((method) => `${table}.${method}`)),

@@ -40,6 +40,7 @@ export interface HarnessOptions {
   github?: AppOverrides['github'];
   skills?: AppOverrides['skills'];
   policy?: AppOverrides['policy'];
+  artifactHandlers?: AppOverrides['artifactHandlers'];
   /** An empty folder for the database; one in memory, if there is such a place, when left out. */
   folder?: string;
 }
@@ -100,6 +101,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       ...(options.skills ? { skills: options.skills } : {}),
       ...(options.policy ? { policy: options.policy } : {}),
       github: { pointsPerMinute: Number.POSITIVE_INFINITY, ...options.github },
+      artifactHandlers: options.artifactHandlers ?? [],
     });
     github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);
     return app;

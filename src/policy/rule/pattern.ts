@@ -25,6 +25,8 @@ export class PatternError extends Error {
 export interface Pattern {
   /** Whether the whole text matches. A part is not enough: `v\d+` would then let `anything v1 at all` pass. */
   match(text: string): 'matches' | 'differs' | 'too_long';
+  /** Whether some part of the text matches; of a text that is too long, none does. */
+  isFoundIn(text: string): boolean;
 }
 
 /**
@@ -48,6 +50,7 @@ export function compilePattern(source: string): Pattern {
       if (text.length > MAX_MATCHED_LENGTH) return 'too_long';
       return compiled.matches(text) ? 'matches' : 'differs';
     },
+    isFoundIn: (text) => text.length <= MAX_MATCHED_LENGTH && compiled.test(text),
   };
 }
 

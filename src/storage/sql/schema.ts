@@ -3,7 +3,8 @@ import type { EffectStatus } from '../../effect/effect.ts';
 import type { ApprovalStatus } from '../../policy/approval.ts';
 import type { PastTransition } from '../../run/history.ts';
 import type { RunStatus, SessionStatus, StepStatus } from '../../run/run.ts';
-import type { DeliveryStatus } from '../storage.ts';
+import type { SkillArtifact } from '../../skill/package/skill.ts';
+import type { DeliveryStatus, SkillSource } from '../storage.ts';
 
 /**
  * The tables as every database holds them. A driver gives times as ISO-8601 text (UTC, milliseconds), JSON as text,
@@ -23,6 +24,8 @@ export interface Database {
   transitions: TransitionsTable;
   cursors: { name: string; position_json: string; updated_at: string };
   missed_deliveries: MissedDeliveriesTable;
+  skills: SkillsTable;
+  skill_artifacts: SkillArtifactsTable;
   model_calls: ModelCallsTable;
 }
 
@@ -191,4 +194,32 @@ export interface TransitionsTable {
   reason_code: string | null;
   at: string;
   actor_json: string | null;
+}
+
+export interface SkillsTable {
+  id: string;
+  name: string;
+  description: string;
+  version: string | null;
+  tags_json: string;
+  source: SkillSource;
+  author: string | null;
+  intent_patterns_json: string;
+  trigger_phrases_json: string;
+  marketplace_id: string | null;
+  sync_etag: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface SkillArtifactsTable {
+  id: string;
+  skill_id: string;
+  kind: SkillArtifact['kind'];
+  name: string;
+  ordinal: number;
+  content: string;
+  model_variant: string | null;
+  metadata_json: string;
+  state_blob: string | null;
 }

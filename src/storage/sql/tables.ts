@@ -12,6 +12,7 @@ import { modelCallsTable } from './model-calls.ts';
 import { pullRequestsTable } from './pull-requests.ts';
 import { runsTable } from './runs.ts';
 import type { Database } from './schema.ts';
+import { skillsTable } from './skills.ts';
 
 /** All tables on one connection or transaction. The clock dates the lines of `transitions`. */
 export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
@@ -26,5 +27,6 @@ export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
     cursors: cursorsTable(db),
     missedDeliveries: missedDeliveriesTable(db),
     modelCalls: modelCallsTable(db),
+    skills: skillsTable(db),
   };
 }

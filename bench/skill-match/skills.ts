@@ -1,0 +1,61 @@
+import type { SkillPackage } from '../../src/skill/package/package.ts';
+import { parsePackage } from '../../src/skill/package/parse.ts';
+
+const SUBJECTS = [
+  'api',
+  'cache',
+  'database',
+  'docs',
+  'frontend',
+  'helm',
+  'logging',
+  'migration',
+  'payment',
+  'queue',
+  'schema',
+  'search',
+  'session',
+  'terraform',
+  'workflow',
+];
+const DEEDS = [
+  'audit',
+  'check',
+  'compare',
+  'explain',
+  'lint',
+  'measure',
+  'plan',
+  'review',
+  'summarise',
+  'trace',
+];
+const MANNERS = ['deep', 'quick', 'strict', 'weekly'];
+
+/** So many skills, each with as much to match as a skill that somebody took care of: no two are the same. */
+export function manySkills(count: number): SkillPackage[] {
+  return Array.from({ length: count }, (_, index) => {
+    const subject = SUBJECTS[index % SUBJECTS.length] ?? '';
+    const deed = DEEDS[Math.floor(index / SUBJECTS.length) % DEEDS.length] ?? '';
+    const manner = MANNERS[Math.floor(index / (SUBJECTS.length * DEEDS.length)) % MANNERS.length] ?? '';
+    const name = `${manner}-${deed}-${subject}-${index}`;
+    const text = [
+      '---',
+      `name: ${name}`,
+      `description: A ${manner} skill to ${deed} what a pull request changes in the ${subject}, with number ${index}, its risks and what to do about them.`,
+      `tags: [${subject}, ${deed}, ${manner}, team-${index % 40}]`,
+      'intent_patterns:',
+      `  - "${deed}\\\\w* (the |this |our )?${subject}"`,
+      `  - "(how|why|where) (does|is|did) .*${subject}.*\\\\?"`,
+      `  - "\\\\b${manner} (look|pass)\\\\b"`,
+      `trigger_phrases: ["${deed} the ${subject}", "${manner} ${deed} of ${subject} ${index}"]`,
+      `paths: ["${subject}/**", "src/**/${subject}*.ts", "**/${subject}-${index % 50}/*.sql"]`,
+      'outcome: review_verdict',
+      '---',
+      '',
+    ].join('\n');
+    const { skill, faults } = parsePackage([{ path: 'SKILL.md', text }], name);
+    if (!skill) throw new Error(faults.map(({ message }) => message).join('; '));
+    return skill;
+  });
+}

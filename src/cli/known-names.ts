@@ -1,0 +1,19 @@
+import { resolve } from 'node:path';
+import type { KnownNames, Tools } from './context.ts';
+import { skillsHere } from './skill-files.ts';
+
+/**
+ * What chains may name in repositories like these folders: what is built in, what ships, and each one's own skills. Those of an
+ * organisation are not known here.
+ */
+export async function namesKnownIn(
+  cwd: string,
+  folders: readonly string[],
+  known: KnownNames,
+  tools: Tools,
+): Promise<KnownNames> {
+  const account = await tools.skills();
+  const roots = [cwd, ...folders.map((folder) => resolve(cwd, folder))];
+  const own = roots.flatMap((root) => skillsHere(root, account).skills.map(({ skill }) => skill.name));
+  return { ...known, builtIn: account.builtIn, skills: [...new Set([...known.skills, ...own])].sort() };
+}

@@ -1,0 +1,81 @@
+import { type Command, Option } from 'commander';
+import { SKILL_OUTCOMES } from '../skill/package/manifest.ts';
+import { example } from './help.ts';
+import { changedPath } from './options.ts';
+import type { Perform } from './program.ts';
+import type { SkillMatchOptions } from './skill-match.ts';
+import type { SkillNewOptions } from './skill-new.ts';
+
+/** The verbs of `countersign skill`. */
+export function addSkill(program: Command, perform: Perform): void {
+  const skill = program.command('skill').description('check, show, find, make and share skill packages');
+
+  const lint = skill
+    .command('lint')
+    .description('say everything that is wrong in skill packages')
+    .argument(
+      '[folders or files...]',
+      'a folder with SKILL.md is a package, one with .github a repository; of any other, each folder in it is a package; a JSON file is an exported package (default: this repository)',
+    )
+    .action((paths: string[]) =>
+      perform(async (context) => (await import('./skill-lint.ts')).skillLint(context, paths)),
+    );
+  example(lint, 'countersign skill lint .github/countersign/skills/naming');
+
+  const list = skill
+    .command('list')
+    .description('the skills that ship and those of the working folder’s .github/countersign/skills')
+    .action(() => perform(async (context) => (await import('./skill-list.ts')).skillList(context)));
+  example(list, 'countersign skill list');
+
+  const show = skill
+    .command('show')
+    .description('one skill as it is in force here, with its artifacts')
+    .argument('<name>', 'the name of a skill')
+    .action((name: string) =>
+      perform(async (context) => (await import('./skill-show.ts')).skillShow(context, name)),
+    );
+  example(show, 'countersign skill show pr-review');
+
+  const match = skill
+    .command('match')
+    .description('the skills that fit a question or changed files, the best first, with the reasons')
+    .argument('[words...]', 'the question')
+    .addOption(new Option('--path <path>', 'a file that changes; may be repeated').argParser(changedPath))
+    .action((words: string[], options: SkillMatchOptions) =>
+      perform(async (context) => (await import('./skill-match.ts')).skillMatch(context, words, options)),
+    );
+  example(match, 'countersign skill match review this pull request --path src/index.ts');
+
+  const make = skill
+    .command('new')
+    .description('begin a skill package in .github/countersign/skills')
+    .argument('<name>', 'its name: small letters, digits and -')
+    .addOption(new Option('--description <sentence>', 'what it does and when to use it'))
+    .addOption(
+      new Option('--outcome <kind>', 'what it comes to').choices(SKILL_OUTCOMES).default('gate_verdict'),
+    )
+    .action((name: string, options: SkillNewOptions) =>
+      perform(async (context) => (await import('./skill-new.ts')).skillNew(context, name, options)),
+    );
+  example(make, 'countersign skill new naming --description "Looks at the names of things."');
+
+  const take = skill
+    .command('import')
+    .description('write an exported package to .github/countersign/skills')
+    .argument('<file>', 'the JSON file')
+    .action((file: string) =>
+      perform(async (context) => (await import('./skill-import.ts')).skillImport(context, file)),
+    );
+  example(take, 'countersign skill import naming.json');
+
+  const give = skill
+    .command('export')
+    .description('write a skill, all of its files, to one JSON file')
+    .argument('<name>', 'the name of a skill')
+    .argument('<file>', 'the file to write, which must not exist yet')
+    .action((name: string, file: string) =>
+      perform(async (context) => (await import('./skill-export.ts')).skillExport(context, name, file)),
+    );
+  example(give, 'countersign skill export naming naming.json');
+}

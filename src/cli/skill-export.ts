@@ -1,0 +1,14 @@
+import { packageToJson } from '../skill/package/json.ts';
+import { skillExported } from '../words/skill.ts';
+import type { Context, Said } from './context.ts';
+import { skillNamed, skillsHere, writeNew } from './skill-files.ts';
+
+/** To a file and not to standard output, where what looks like a secret is hidden: the package would not be the same. */
+export async function skillExport({ cwd, tools }: Context, name: string, file: string): Promise<Said> {
+  const { skill } = skillNamed(name, skillsHere(cwd, await tools.skills()));
+  writeNew(cwd, file, packageToJson(skill));
+  return {
+    text: skillExported(name, file, skill.artifacts.length),
+    json: { name, id: skill.id, file, files: skill.artifacts.length },
+  };
+}

@@ -1,0 +1,156 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { CountersignError, messageOf } from '../core/errors.ts';
+import type { Fault } from '../core/fault.ts';
+import { SKILLS_FOLDER } from '../run/configuration.ts';
+import { MAX_FILE_BYTES } from '../skill/package/check-files.ts';
+import { packageFromJson } from '../skill/package/json.ts';
+import {
+  filesOf,
+  type PackageFile,
+  type ParsedPackage,
+  type SkillPackage,
+} from '../skill/package/package.ts';
+import { parsePackage } from '../skill/package/parse.ts';
+import { SKILL_FILE } from '../skill/package/place.ts';
+import { type BrokenSkill, resolveSkills, type SkillInForce } from '../skill/registry/scope.ts';
+import { noSuchPath, unreadableFile } from '../words/cli.ts';
+import { tooLarge } from '../words/configuration-check.ts';
+import { brokenSkill, cannotWrite, skillExists, unknownSkill } from '../words/skill.ts';
+import type { KnownSkills } from './context.ts';
+
+export interface SkillsHere {
+  skills: SkillInForce[];
+  broken: BrokenSkill[];
+}
+
+/** The skills for a repository whose base branch looks like this folder, without its organisation's. */
+export function skillsHere(cwd: string, { builtIn, shipped }: KnownSkills): SkillsHere {
+  return resolveSkills({ workspace: packagesIn(cwd, SKILLS_FOLDER), organisation: [], shipped }, builtIn);
+}
+
+/** @throws CountersignError for a name that no sound skill has. */
+export function skillNamed(name: string, { skills, broken }: SkillsHere): SkillInForce {
+  const found = skills.find(({ skill }) => skill.name === name);
+  if (found) return found;
+  const faulty = broken.find((one) => one.name === name);
+  if (faulty) throw new CountersignError('cli.broken_skill', brokenSkill(name, faulty.faults));
+  const names = skills.map(({ skill }) => skill.name);
+  throw new CountersignError('cli.unknown_skill', unknownSkill(name, names));
+}
+
+/**
+ * The packages that paths lead to, each with its faults, also for a name that the app would not take.
+ * @throws CountersignError for a path that is not there or cannot be read.
+ */
+export function checkPackages(
+  cwd: string,
+  paths: readonly string[],
+  builtIn: readonly string[],
+): ParsedPackage[] {
+  const found =
+    paths.length === 0 ? packagesIn(cwd, SKILLS_FOLDER) : paths.flatMap((path) => expand(cwd, path));
+  return found.map((parsed) => {
+    // Elsewhere, as in the folder of what ships, a built-in skill has its own package.
+    const isOwn = parsed.folder.includes('countersign/skills/');
+    const scopes = { workspace: isOwn ? [parsed] : [], organisation: [], shipped: isOwn ? [] : [parsed] };
+    const [broken] = resolveSkills(scopes, builtIn).broken;
+    return broken ? { ...parsed, skill: undefined, faults: broken.faults } : parsed;
+  });
+}
+
+/** @throws CountersignError when the file cannot be read or has faults. */
+export function packageInFile(cwd: string, file: string): SkillPackage {
+  const { skill, faults } = readJson(cwd, file);
+  if (skill) return skill;
+  throw new CountersignError('cli.broken_skill', brokenSkill(file, faults));
+}
+
+/**
+ * Writes the package as a folder of the working folder's own skills.
+ * @returns the folder and its files.
+ * @throws CountersignError when it is there already.
+ */
+export function writePackage(cwd: string, skill: SkillPackage): { folder: string; files: string[] } {
+  const folder = join(SKILLS_FOLDER, skill.name);
+  if (existsSync(resolve(cwd, folder))) throw new CountersignError('cli.skill_exists', skillExists(folder));
+  const files = filesOf(skill).map(({ path, text }) => ({ file: join(folder, path), text }));
+  for (const { file, text } of files) {
+    mkdirSync(dirname(resolve(cwd, file)), { recursive: true });
+    writeNew(cwd, file, text);
+  }
+  return { folder, files: files.map(({ file }) => file) };
+}
+
+/** @throws CountersignError when there is such a file, or it cannot be written. */
+export function writeNew(cwd: string, file: string, text: string): void {
+  try {
+    writeFileSync(resolve(cwd, file), text, { flag: 'wx' });
+  } catch (error) {
+    throw new CountersignError('cli.cannot_write', cannotWrite(file, messageOf(error)));
+  }
+}
+
+function expand(cwd: string, path: string): ParsedPackage[] {
+  const at = resolve(cwd, path);
+  if (!existsSync(at)) throw new CountersignError('cli.no_such_file', noSuchPath(path));
+  if (statSync(at).isFile()) return [readJson(cwd, path)];
+  if (existsSync(join(at, SKILL_FILE))) return [readPackage(cwd, path)];
+  return existsSync(join(at, '.github')) ? packagesIn(cwd, join(path, SKILLS_FOLDER)) : packagesIn(cwd, path);
+}
+
+function packagesIn(cwd: string, root: string): ParsedPackage[] {
+  const at = resolve(cwd, root);
+  if (!existsSync(at)) return [];
+  return readdirSync(at, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+    .map((name) => readPackage(cwd, join(root, name)));
+}
+
+function readPackage(cwd: string, folder: string): ParsedPackage {
+  const at = resolve(cwd, folder);
+  const files: PackageFile[] = [];
+  const faults: Fault[] = [];
+  for (const name of readdirSync(at, { recursive: true, encoding: 'utf8' }).sort()) {
+    const path = name.split(sep).join('/');
+    const refuse = (message: string) =>
+      faults.push({ file: `${folder}/${path}`, line: 1, column: 1, message });
+    const kind = lstatSync(join(at, name));
+    if (kind.isDirectory()) continue;
+    if (!kind.isFile()) refuse('this is a symbolic link, and those are not followed');
+    else if (kind.size > MAX_FILE_BYTES) refuse(tooLarge);
+    else files.push({ path, text: textOf(cwd, join(folder, name)) });
+  }
+  const parsed = parsePackage(files, folder, nameOf(cwd, folder));
+  return faults.length === 0
+    ? parsed
+    : { ...parsed, skill: undefined, faults: [...parsed.faults, ...faults] };
+}
+
+/** A package is called by its folder, also when the path to it is a dot. */
+function nameOf(cwd: string, folder: string): string {
+  const at = resolve(cwd, folder);
+  return relative(dirname(at), at);
+}
+
+function readJson(cwd: string, file: string): ParsedPackage {
+  return packageFromJson(textOf(cwd, file), file);
+}
+
+function textOf(cwd: string, file: string): string {
+  try {
+    return readFileSync(resolve(cwd, file), 'utf8');
+  } catch {
+    throw new CountersignError('cli.unreadable_file', unreadableFile(file));
+  }
+}

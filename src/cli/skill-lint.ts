@@ -1,0 +1,15 @@
+import { skillLintText } from '../words/skill.ts';
+import type { Context, Said } from './context.ts';
+import { checkPackages } from './skill-files.ts';
+
+export async function skillLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Said> {
+  const { builtIn } = await tools.skills();
+  const packages = checkPackages(cwd, paths, builtIn);
+  return {
+    text: skillLintText(packages),
+    json: {
+      skills: packages.map(({ folder, name, faults }) => ({ folder, name, ok: faults.length === 0, faults })),
+    },
+    failed: packages.some(({ faults }) => faults.length > 0),
+  };
+}

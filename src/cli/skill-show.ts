@@ -1,0 +1,39 @@
+import { contractOf } from '../skill/package/package.ts';
+import { pathOf } from '../skill/package/place.ts';
+import { skillText } from '../words/skill.ts';
+import type { Context, Said } from './context.ts';
+import { skillNamed, skillsHere } from './skill-files.ts';
+
+export async function skillShow({ cwd, tools }: Context, name: string): Promise<Said> {
+  const found = skillNamed(name, skillsHere(cwd, await tools.skills()));
+  const { skill, scope, folder } = found;
+  return {
+    text: skillText(found),
+    json: {
+      id: skill.id,
+      name: skill.name,
+      scope,
+      folder,
+      description: skill.description,
+      version: skill.version,
+      author: skill.author,
+      tags: skill.tags,
+      intent_patterns: skill.intentPatterns,
+      trigger_phrases: skill.triggerPhrases,
+      paths: skill.paths,
+      outcome: skill.outcome,
+      trust: skill.trust,
+      artifact_defaults: contractOf(skill),
+      cognitive_hints: skill.cognitiveHints,
+      artifacts: skill.artifacts.map((artifact) => ({
+        path: pathOf(artifact),
+        kind: artifact.kind,
+        name: artifact.name,
+        ordinal: artifact.ordinal,
+        model_variant: artifact.modelVariant,
+        metadata: artifact.metadata,
+        bytes: Buffer.byteLength(artifact.content),
+      })),
+    },
+  };
+}

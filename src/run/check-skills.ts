@@ -1,0 +1,64 @@
+import type { Fault } from '../core/fault.ts';
+import type { GitHubReader, PullRequestFile, Repo } from '../github/github.ts';
+import { resolveSkills } from '../skill/registry/scope.ts';
+import { MAX_FILE_BYTES, type NamesHere, SKILLS_FOLDER } from './configuration.ts';
+import { readSkills } from './skill-files.ts';
+
+/** Of one pull request; each of their files costs a request to read. */
+const MAX_SKILLS = 10;
+
+export interface ChangedSkills {
+  folders: string[];
+  /** Names of those without faults. */
+  sound: string[];
+  faults: Fault[];
+}
+
+const NONE: ChangedSkills = { folders: [], sound: [], faults: [] };
+
+/**
+ * The skill packages that a pull request changes, as they would be if it were merged as it stands. A package is checked whole, since
+ * its SKILL.md may be at odds with a file that did not change. The head's files are only parsed to be reported on (invariant I4).
+ */
+export async function changedSkills(
+  reader: GitHubReader,
+  repo: Repo,
+  headSha: string,
+  files: readonly PullRequestFile[],
+  { builtIn }: NamesHere,
+): Promise<ChangedSkills> {
+  const touched = new Set(
+    files.flatMap(({ path, previousPath = path }) => [path, previousPath]).flatMap(skillOf),
+  );
+  if (touched.size === 0) return NONE;
+  const there = (await reader.folder(repo, SKILLS_FOLDER, headSha)) ?? [];
+  const folders = there.filter(({ path, type }) => type === 'dir' && touched.has(path));
+  const checked = folders.slice(0, MAX_SKILLS);
+  const entries = await Promise.all(
+    checked.map(async ({ path, sha }) =>
+      ((await reader.tree(repo, sha)) ?? []).map((entry) => ({ ...entry, path: `${path}/${entry.path}` })),
+    ),
+  );
+  const packages = await readSkills(entries.flat(), SKILLS_FOLDER, '', async ({ sha }) => {
+    const bytes = await reader.blob(repo, sha, MAX_FILE_BYTES);
+    return bytes && new TextDecoder().decode(bytes);
+  });
+  const { skills, broken } = resolveSkills({ workspace: packages, organisation: [], shipped: [] }, builtIn);
+  return {
+    folders: folders.map(({ path }) => path),
+    sound: skills.map(({ skill }) => skill.name),
+    faults: [...broken.flatMap(({ faults }) => faults), ...folders.slice(MAX_SKILLS).map(notChecked)],
+  };
+}
+
+/** The package's folder that a path lies in. */
+function skillOf(path: string): string[] {
+  if (!path.startsWith(`${SKILLS_FOLDER}/`)) return [];
+  const [name = '', ...rest] = path.slice(SKILLS_FOLDER.length + 1).split('/');
+  return rest.length === 0 ? [] : [`${SKILLS_FOLDER}/${name}`];
+}
+
+function notChecked({ path }: { path: string }): Fault {
+  const message = `not checked: only the first ${MAX_SKILLS} skills of a pull request are read`;
+  return { file: `${path}/SKILL.md`, line: 1, column: 1, message };
+}

@@ -1,0 +1,66 @@
+import { type Contract, resolve } from '../../artifact/contract.ts';
+import type { PackageReference } from '../../chain/chain.ts';
+import { contentHash } from '../../core/canonical.ts';
+import type { Fault } from '../../core/fault.ts';
+import type { TrustLevel } from '../../policy/trust.ts';
+import type { Slot } from '../../run/state/slot.ts';
+import type { SkillOutcome } from './manifest.ts';
+import { pathOf } from './place.ts';
+import type { SkillArtifact } from './skill.ts';
+
+/** One file of a package, by its path in the package's folder, such as `prompts/review.md`. */
+export interface PackageFile {
+  path: string;
+  text: string;
+}
+
+/** A skill as content: what its SKILL.md says of it, and its artifacts by ordinal, that file first among them. */
+export interface SkillPackage {
+  /** Of its content: a package with the same id has the same files. */
+  id: string;
+  name: string;
+  description: string;
+  version: string | null;
+  author: string | null;
+  tags: string[];
+  intentPatterns: string[];
+  triggerPhrases: string[];
+  paths: string[];
+  /** `null`: it is only for reading, and no step can run it. */
+  outcome: SkillOutcome | null;
+  trust: TrustLevel;
+  artifactDefaults: Contract['expected'];
+  cognitiveHints: { produces: Slot[] };
+  artifacts: SkillArtifact[];
+}
+
+/** A folder as read: its package, or everything that is wrong in it. It is called by its folder's name either way. */
+export interface ParsedPackage {
+  folder: string;
+  name: string;
+  skill?: SkillPackage | undefined;
+  faults: Fault[];
+}
+
+/** The files that the package is, and that give it again when they are parsed. */
+export function filesOf({ artifacts }: Pick<SkillPackage, 'artifacts'>): PackageFile[] {
+  return artifacts.map((artifact) => ({ path: pathOf(artifact), text: artifact.content }));
+}
+
+/** Names a package by its content. */
+export function packageId(name: string, files: readonly PackageFile[]): string {
+  const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return `skl_${contentHash({ name, files: sorted }).slice('sha256:'.length, 'sha256:'.length + 32)}`;
+}
+
+/** What a step that runs the package must leave behind, as far as the package says so. */
+export function contractOf({ outcome, artifactDefaults }: SkillPackage): Contract['expected'] {
+  const own: Contract['expected'] =
+    outcome === null ? [] : [{ kind: 'outcome', id: 'outcome', outcome, required: true, source: 'skill' }];
+  return resolve(own, artifactDefaults).expected;
+}
+
+/** What a run's definition keeps of the package; its files are kept by the id. */
+export function referenceTo({ id, trust, cognitiveHints }: SkillPackage): PackageReference {
+  return { id, trust, produces: cognitiveHints.produces };
+}

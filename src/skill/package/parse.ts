@@ -1,0 +1,145 @@
+import { checkExpected } from '../../chain/check-artifacts.ts';
+import { toContract } from '../../chain/expected.ts';
+import { isMapping, memberOf } from '../../chain/outline.ts';
+import { readYaml, type YamlSource } from '../../chain/positions.ts';
+import { checkShape, inFileOrder, notAllowed } from '../../chain/shape.ts';
+import type { Json } from '../../core/canonical.ts';
+import type { Fault } from '../../core/fault.ts';
+import { compilePattern, PatternError } from '../../policy/rule/pattern.ts';
+import { checkFiles } from './check-files.ts';
+import { frontmatterOf } from './frontmatter.ts';
+import { compileIntent } from './intent.ts';
+import { type Manifest, manifestSchema, SKILL_OUTCOMES } from './manifest.ts';
+import { type PackageFile, type ParsedPackage, packageId, type SkillPackage } from './package.ts';
+import { placeOf, SKILL_FILE } from './place.ts';
+import type { SkillArtifact } from './skill.ts';
+
+/**
+ * Reads the files of a package's folder. Either there is a package, or there are all faults of all of its files. Never throws,
+ * whatever the files hold.
+ * @param folder where it lies, as people know the place.
+ * @param name what it must be called: the folder's own name, wherever that lies.
+ */
+export function parsePackage(
+  files: readonly PackageFile[],
+  folder: string,
+  name = folder.slice(folder.lastIndexOf('/') + 1),
+): ParsedPackage {
+  const fileFaults = checkFiles(files, folder);
+  const file = files.find(({ path }) => path === SKILL_FILE);
+  if (!file) return { folder, name, faults: fileFaults };
+
+  const source = readYaml(frontmatterOf(file.text), `${folder}/${SKILL_FILE}`);
+  const read = readManifest(source, name, files);
+  const faults = [...inFileOrder(read.faults), ...fileFaults];
+  if (!read.manifest || faults.length > 0) return { folder, name, faults };
+  return { folder, name, skill: toPackage(read.manifest, files), faults };
+}
+
+function readManifest(
+  source: YamlSource,
+  name: string,
+  files: readonly PackageFile[],
+): { manifest?: Manifest | undefined; faults: readonly Fault[] } {
+  const { value } = source;
+  if (value === undefined) return { faults: source.faults };
+  if (value === null) {
+    return {
+      faults: [source.fault([], 'the frontmatter is missing: name and description between two lines ---')],
+    };
+  }
+  const shape = checkShape(manifestSchema, source);
+  const faults = [
+    ...shape.faults,
+    ...checkName(source, name, memberOf(value, 'name')),
+    ...checkPatterns(source, memberOf(value, 'intent_patterns')),
+    ...checkDefaults(source, value),
+    ...checkNamedFiles(source, memberOf(value, 'artifacts'), files),
+  ];
+  return { manifest: shape.value, faults };
+}
+
+function checkName(source: YamlSource, folder: string, name: Json | undefined): Fault[] {
+  if (typeof name !== 'string' || name === folder) return [];
+  return [source.fault(['name'], `a skill is called by its folder, so this must be "${folder}"`)];
+}
+
+function checkPatterns(source: YamlSource, written: Json | undefined): Fault[] {
+  const patterns = Array.isArray(written) ? written : [written];
+  return patterns.flatMap((pattern, index) => {
+    if (typeof pattern !== 'string') return [];
+    try {
+      // As written first: what is wrong is told in the writer's own words.
+      compilePattern(pattern);
+      compileIntent(pattern);
+      return [];
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      const place = Array.isArray(written) ? ['intent_patterns', index] : ['intent_patterns'];
+      return [source.fault(place, error.message)];
+    }
+  });
+}
+
+function checkDefaults(source: YamlSource, manifest: Json): Fault[] {
+  const defaults = memberOf(manifest, 'artifact_defaults');
+  if (!Array.isArray(defaults)) return [];
+  const declared = memberOf(manifest, 'outcome');
+  const others = defaults.flatMap((entry, index) => {
+    const outcome = memberOf(entry, 'outcome');
+    const isOther = memberOf(entry, 'kind') === 'outcome' && outcome !== undefined && outcome !== declared;
+    if (!isOther) return [];
+    const allowed = SKILL_OUTCOMES.filter((kind) => kind === declared);
+    const message = notAllowed('the skill does not come to this outcome', allowed, '');
+    return [source.fault(['artifact_defaults', index, 'outcome'], message)];
+  });
+  return [...checkExpected(source, ['artifact_defaults'], defaults), ...others];
+}
+
+/** Only what is there can have metadata, and the SKILL.md has all of its own above. */
+function checkNamedFiles(
+  source: YamlSource,
+  artifacts: Json | undefined,
+  files: readonly PackageFile[],
+): Fault[] {
+  if (!isMapping(artifacts)) return [];
+  const paths = files.map(({ path }) => path).filter((path) => path !== SKILL_FILE);
+  return Object.keys(artifacts)
+    .filter((path) => !paths.includes(path))
+    .map((path) => {
+      const message = notAllowed(`the package has no file "${path}"`, paths, path);
+      return source.fault(['artifacts', path], message, { part: 'key' });
+    });
+}
+
+function toPackage(manifest: Manifest, files: readonly PackageFile[]): SkillPackage {
+  const defaults = toContract(manifest.artifact_defaults ?? []).expected;
+  return {
+    id: packageId(manifest.name, files),
+    name: manifest.name,
+    description: manifest.description,
+    version: manifest.version ?? null,
+    author: manifest.author ?? null,
+    tags: manifest.tags ?? [],
+    intentPatterns: manifest.intent_patterns ?? [],
+    triggerPhrases: manifest.trigger_phrases ?? [],
+    paths: manifest.paths ?? [],
+    outcome: manifest.outcome ?? null,
+    trust: manifest.trust ?? 'sandbox',
+    artifactDefaults: defaults.map((entry) => ({ ...entry, source: 'skill' })),
+    cognitiveHints: { produces: manifest.cognitive_hints?.produces ?? [] },
+    artifacts: toArtifacts(manifest, files),
+  };
+}
+
+/** The SKILL.md first, then what it names in its order, then the others by path. */
+function toArtifacts({ artifacts = {} }: Manifest, files: readonly PackageFile[]): SkillArtifact[] {
+  const named = [SKILL_FILE, ...Object.keys(artifacts)];
+  const rank = ({ path }: PackageFile) => (named.includes(path) ? named.indexOf(path) : named.length);
+  const inOrder = files.toSorted((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1));
+  return inOrder.flatMap((file, ordinal) => {
+    const place = placeOf(file.path);
+    const metadata = Object.hasOwn(artifacts, file.path) ? (artifacts[file.path] ?? {}) : {};
+    return place ? [{ ...place, ordinal, content: file.text, metadata }] : [];
+  });
+}

@@ -1,0 +1,48 @@
+import type { SkillArtifact } from './skill.ts';
+
+/** The file that makes a folder a package. */
+export const SKILL_FILE = 'SKILL.md';
+
+const FOLDERS = [
+  { folder: 'prompts', extensions: ['md'], kind: 'prompt_template' },
+  { folder: 'code', extensions: ['py', 'js'], kind: 'code_template' },
+  { folder: 'modules', extensions: ['json'], kind: 'dspy_module' },
+  { folder: 'analyzers', extensions: ['yml'], kind: 'analyzer' },
+  { folder: 'agents', extensions: ['yml'], kind: 'agent' },
+] as const satisfies readonly { folder: string; extensions: string[]; kind: SkillArtifact['kind'] }[];
+
+/** Every place a package's file can have, as people write them. */
+export const PLACES: readonly string[] = [
+  SKILL_FILE,
+  ...FOLDERS.flatMap(({ folder, extensions }) => extensions.map((extension) => `${folder}/*.${extension}`)),
+];
+
+const STEM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+const VARIANT = /^[a-z0-9][a-z0-9.-]{0,49}$/;
+
+export type Place = Pick<SkillArtifact, 'kind' | 'name' | 'modelVariant'>;
+
+/**
+ * What a file of a package is, told by where it lies: `prompts/review@gpt.md` is the prompt `review.md` in its variant for
+ * `gpt`. `undefined` when a package has no such file. Each place is written in one way, so `pathOf` leads back.
+ */
+export function placeOf(path: string): Place | undefined {
+  if (path === SKILL_FILE) return { kind: 'description', name: SKILL_FILE, modelVariant: null };
+  const [, folder, stem = '', variant, extension = ''] =
+    /^([a-z]+)\/([^/@]+)(?:@([^/@]*))?\.([a-z]+)$/.exec(path) ?? [];
+  const found = FOLDERS.find((one) => one.folder === folder);
+  const isKnown = found?.extensions.some((one) => one === extension);
+  if (!found || !isKnown || !STEM.test(stem) || (variant !== undefined && !VARIANT.test(variant))) {
+    return undefined;
+  }
+  return { kind: found.kind, name: `${stem}.${extension}`, modelVariant: variant ?? null };
+}
+
+/** Where an artifact lies in its package's folder. */
+export function pathOf({ kind, name, modelVariant }: Place): string {
+  const folder = FOLDERS.find((one) => one.kind === kind)?.folder;
+  if (folder === undefined) return name;
+  if (modelVariant === null) return `${folder}/${name}`;
+  const dot = name.lastIndexOf('.');
+  return `${folder}/${name.slice(0, dot)}@${modelVariant}${name.slice(dot)}`;
+}

@@ -1,0 +1,136 @@
+import { type Fault, formatFault, nearest } from '../core/fault.ts';
+import { plainLine } from '../run/explain.ts';
+import { pathOf } from '../skill/package/place.ts';
+import type { SkillInForce, SkillScope } from '../skill/registry/scope.ts';
+import { asSentence, listed, plural } from './pretty.ts';
+import { table } from './terminal.ts';
+
+const FROM: Readonly<Record<SkillScope, string>> = {
+  workspace: 'of the repository',
+  organisation: 'of the organisation',
+  shipped: 'ships with Countersign',
+};
+
+/** `skill list`. */
+export function skillTable(
+  skills: readonly {
+    name: string;
+    scope: SkillScope;
+    folder: string;
+    outcome: string | null;
+    kinds: readonly string[];
+    faults: readonly Fault[];
+  }[],
+): string {
+  if (skills.length === 0) return 'No skills.';
+  return table(
+    ['SKILL', 'FROM', 'FOLDER', 'COMES TO', 'ARTIFACTS'],
+    skills.map(({ name, scope, folder, outcome, kinds, faults }) => [
+      name,
+      scope,
+      folder,
+      outcome ?? '',
+      faults.length > 0 ? `${plural(faults.length, 'fault')}: is not used` : kinds.join(', '),
+    ]),
+  );
+}
+
+/** `skill show`: where it is from, what it does, what it is found by, and what it is made of. */
+export function skillText({ skill, scope, folder }: SkillInForce): string {
+  const version = skill.version === null ? '' : ` ${skill.version}`;
+  const foundBy: [string, readonly string[]][] = [
+    ['tags', skill.tags],
+    ['trigger phrases', skill.triggerPhrases],
+    ['intent patterns', skill.intentPatterns],
+    ['paths', skill.paths],
+  ];
+  return [
+    `${skill.name}${version} (${FROM[scope]}: ${plainLine(folder)})`,
+    asSentence(plainLine(skill.description)),
+    asSentence(
+      skill.outcome === null ? 'no step can run it: it says no outcome' : `comes to a ${skill.outcome}`,
+    ),
+    ...foundBy
+      .filter(([, said]) => said.length > 0)
+      .map(([what, said]) => asSentence(`${what}: ${said.map(plainLine).join(', ')}`)),
+    '',
+    table(
+      ['FILE', 'KIND', 'FOR', 'BYTES'],
+      skill.artifacts.map((artifact) => [
+        pathOf(artifact),
+        artifact.kind,
+        artifact.modelVariant ?? '',
+        String(Buffer.byteLength(artifact.content)),
+      ]),
+    ),
+  ].join('\n');
+}
+
+/** `skill match`. */
+export function matchText(
+  matches: readonly { name: string; score: number; reasons: readonly { kind: string; said: string }[] }[],
+): string {
+  if (matches.length === 0) return 'No skill fits.';
+  return table(
+    ['SKILL', 'SCORE', 'BECAUSE OF'],
+    matches.map(({ name, score, reasons }) => [
+      name,
+      score.toFixed(2),
+      reasons.map(({ kind, said }) => `${kind} ${said}`).join('; '),
+    ]),
+  );
+}
+
+/** `skill lint`: every fault as `file:line:col: message`, then one line that counts. */
+export function skillLintText(packages: readonly { faults: readonly Fault[] }[]): string {
+  if (packages.length === 0) return 'Nothing to check: there are no skills here.';
+  const faults = packages.flatMap((one) => one.faults);
+  const faulty = packages.filter((one) => one.faults.length > 0).length;
+  const where = packages.length === 1 ? '' : ` in ${faulty} of them`;
+  const count = faults.length === 0 ? 'no faults' : `${plural(faults.length, 'fault')}${where}`;
+  return [
+    ...faults.map((fault) => plainLine(formatFault(fault))),
+    ...(faults.length === 0 ? [] : ['']),
+    `Checked ${plural(packages.length, 'skill')}: ${count}.`,
+  ].join('\n');
+}
+
+export function unknownSkill(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  const hint = meant ? `did you mean ${meant}?` : `there are ${listed([...known], 'and')}.`;
+  return `There is no skill ${plainLine(name)}; ${hint}`;
+}
+
+export function brokenSkill(name: string, faults: readonly Fault[]): string {
+  const [first, ...others] = faults.map((fault) => plainLine(formatFault(fault)));
+  const more = others.length === 0 ? '' : ` (and ${plural(others.length, 'more fault', 'more faults')})`;
+  return `The skill ${plainLine(name)} cannot be used: ${first ?? 'it has faults'}${more}`;
+}
+
+export function notASkillName(name: string): string {
+  return `${plainLine(name)} is no name of a skill: small letters, digits and single - are, and a letter comes first.`;
+}
+
+export function skillExists(folder: string): string {
+  return `There is a skill in ${plainLine(folder)} already; remove it first if this one is to take its place.`;
+}
+
+export function cannotWrite(file: string, because: string): string {
+  return asSentence(`the file ${plainLine(file)} cannot be written: ${plainLine(because)}`);
+}
+
+export function skillBegun(files: readonly string[]): string {
+  return [
+    ...files.map((file) => `Wrote ${plainLine(file)}`),
+    '',
+    'Say in SKILL.md what it does, and in the prompt how; countersign skill lint checks both.',
+  ].join('\n');
+}
+
+export function skillImported(name: string, folder: string, files: number): string {
+  return `Wrote ${plainLine(name)} to ${plainLine(folder)}: ${plural(files, 'file')}.`;
+}
+
+export function skillExported(name: string, file: string, files: number): string {
+  return `Wrote ${plainLine(name)} to ${plainLine(file)}: ${plural(files, 'file')}.`;
+}

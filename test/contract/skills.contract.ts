@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { StoredSkill, StoredSkillArtifact } from '../../src/storage/storage.ts';
+import { type OpenDatabase, useDatabase } from './database.ts';
+import { at } from './rows.ts';
+
+export function storedArtifact(more: Partial<StoredSkillArtifact> = {}): StoredSkillArtifact {
+  return {
+    id: 'skl_1/review.md',
+    kind: 'prompt_template',
+    name: 'review.md',
+    ordinal: 0,
+    content: 'Look at {{ diff }}. \u{1f50d}\r\n',
+    modelVariant: null,
+    metadata: { temperature: 0 },
+    state: null,
+    ...more,
+  };
+}
+
+export function storedSkill(id: string, more: Partial<StoredSkill> = {}): StoredSkill {
+  return {
+    id,
+    name: 'naming',
+    description: 'Looks at names.',
+    version: '1.0.0',
+    tags: ['names'],
+    source: 'user',
+    author: 'Ada',
+    intentPatterns: ['names?'],
+    triggerPhrases: ['check the names'],
+    marketplaceId: 'naming@index',
+    syncEtag: '"e"',
+    createdAt: at(0),
+    updatedAt: at(1),
+    artifacts: [],
+    ...more,
+  };
+}
+
+/** Skills as content that never changes, with their artifacts. */
+export function skillsContract(open: OpenDatabase): void {
+  const db = useDatabase(open);
+  const keep = (...all: StoredSkill[]) =>
+    db.storage.transaction(async (tx) => {
+      for (const one of all) await tx.skills.keep(one);
+    });
+
+  describe('skills', () => {
+    it('are not there at first', async () => {
+      expect(await db.storage.read.skills.get('skl_1')).toBeUndefined();
+    });
+
+    it('come back as they were kept, their artifacts by ordinal', async () => {
+      const artifacts = [
+        storedArtifact({ id: 'b', name: 'b.json', kind: 'dspy_module', ordinal: 1, state: { demos: [1] } }),
+        storedArtifact({ id: 'a', name: 'a.md', ordinal: 0 }),
+      ];
+      await keep(storedSkill('skl_1', { artifacts }));
+      expect(await db.storage.read.skills.get('skl_1')).toEqual(
+        storedSkill('skl_1', { artifacts: artifacts.toReversed() }),
+      );
+    });
+
+    it('may leave out what they need not say', async () => {
+      const bare = storedSkill('skl_1', {
+        version: null,
+        author: null,
+        tags: [],
+        intentPatterns: [],
+        triggerPhrases: [],
+        marketplaceId: null,
+        syncEtag: null,
+      });
+      await keep(bare);
+      expect(await db.storage.read.skills.get('skl_1')).toEqual(bare);
+    });
+
+    it('are left as they are when they are kept again', async () => {
+      const first = storedSkill('skl_1', { artifacts: [storedArtifact({ id: 'a' })] });
+      await keep(first, { ...first, source: 'system', updatedAt: at(60), artifacts: [] });
+      expect(await db.storage.read.skills.get('skl_1')).toEqual(first);
+    });
+
+    it('may have one name: they are told apart by their content', async () => {
+      await keep(storedSkill('skl_1'), storedSkill('skl_2', { version: '2.0.0' }));
+      expect((await db.storage.read.skills.get('skl_2'))?.version).toBe('2.0.0');
+    });
+
+    it('have one artifact of a name for each family of models, and one for all', async () => {
+      const variants = [null, 'gpt', 'claude'].map((modelVariant, ordinal) =>
+        storedArtifact({ id: `a${ordinal}`, ordinal, modelVariant }),
+      );
+      await keep(storedSkill('skl_1', { artifacts: variants }));
+      expect((await db.storage.read.skills.get('skl_1'))?.artifacts).toEqual(variants);
+      const twice = [storedArtifact({ id: 'x' }), storedArtifact({ id: 'y' })];
+      await expect(keep(storedSkill('skl_2', { artifacts: twice }))).rejects.toThrow();
+      expect(await db.storage.read.skills.get('skl_2')).toBeUndefined();
+    });
+  });
+}

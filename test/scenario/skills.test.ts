@@ -1,0 +1,248 @@
+import { expect, test } from 'vitest';
+import type { ArtifactHandler, ArtifactOutput } from '../../src/skill/handler.ts';
+import type { SkillContext } from '../../src/skill/registry/activate.ts';
+import { REPO } from '../support/harness.ts';
+import { CHAINS, only, type Scene, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
+
+const startScene = scenes();
+const SKILLS = '.github/countersign/skills';
+
+/** Stands in for a model: what a prompt says is the answer to it. */
+const echo: ArtifactHandler<SkillContext> = {
+  kind: 'prompt_template',
+  async execute({ content }): Promise<ArtifactOutput> {
+    return content.startsWith('fail:')
+      ? { kind: 'failed', because: content.slice('fail:'.length).trim(), retryable: false, log: content }
+      : { kind: 'done', value: JSON.parse(content), log: 'asked once' };
+  },
+};
+
+const start = (files: Record<string, string>) => startScene(files, { artifactHandlers: [echo] });
+
+function gate(passed: boolean, summary: string): string {
+  return JSON.stringify({
+    summary,
+    passed,
+    gate_passed: passed,
+    feedback: '',
+    notes: [],
+    criteria: [],
+    blocking_reason: passed ? null : 'no',
+    next_action: null,
+  });
+}
+
+const skillMd = (name: string, lines = 'outcome: gate_verdict\n') =>
+  `---\nname: ${name}\ndescription: Looks at the names of things.\n${lines}---\n`;
+
+function skill(name: string, answer: string, root = SKILLS): Record<string, string> {
+  return { [`${root}/${name}/SKILL.md`]: skillMd(name), [`${root}/${name}/prompts/ask.md`]: answer };
+}
+
+/** A chain that asks a skill and says in a comment what came of it. */
+const asking = (name: string, chain = 'flow') => `
+name: ${chain}
+trigger: { event: pr.opened }
+steps:
+  - { id: ask, skill: ${name} }
+  - { action: gh-comment, with: { body: "said: {{ steps.ask.outcome.summary }}" } }
+`;
+
+const said = (scene: Scene, number: number) =>
+  scene.github.comments(REPO, number).flatMap(({ body }) => /said: (.*)/.exec(body)?.[1] ?? []);
+
+function organisation(scene: Scene, files: Record<string, string>): void {
+  scene.github.addRepository({ owner: 'octo', name: '.github', defaultBranch: 'HEAD', files });
+}
+
+async function pushToMain(scene: Scene, files: Record<string, string>): Promise<void> {
+  await scene.github.push({ repo: REPO, branch: 'main', author: 'mia', files });
+  await scene.settle();
+}
+
+test('a step runs a skill of the repository, and its outcome is kept with what it said', async () => {
+  const scene = await start({
+    ...only({ flow: asking('naming') }),
+    ...skill('naming', gate(true, 'good names')),
+  });
+  const { number, headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'success' });
+  expect(said(scene, number)).toEqual(['good names']);
+  const [run] = await scene.runs('flow');
+  const artifacts = await scene.app.storage.read.artifacts.ofRun(run?.id ?? '');
+  expect(artifacts.map(({ kind, name }) => [kind, name])).toEqual(
+    expect.arrayContaining([
+      ['gate_verdict', 'gate_verdict'],
+      ['log', 'skill.log'],
+    ]),
+  );
+});
+
+test('a skill of the organisation is there for its repositories, and a repository’s own is nearer', async () => {
+  const scene = await start(only({ flow: asking('naming'), other: asking('spelling', 'other') }));
+  organisation(scene, {
+    ...skill('naming', gate(true, 'of octo'), 'countersign/skills'),
+    ...skill('spelling', gate(true, 'spelled by octo'), 'countersign/skills'),
+  });
+  const first = await scene.open();
+  expect(said(scene, first.number)).toEqual(expect.arrayContaining(['of octo', 'spelled by octo']));
+
+  await pushToMain(scene, skill('naming', gate(true, 'our own')));
+  const second = await scene.open({ branch: 'second' });
+  expect(said(scene, second.number)).toEqual(expect.arrayContaining(['our own', 'spelled by octo']));
+});
+
+test('what a pull request’s head makes of a skill governs nothing', async () => {
+  const scene = await start({
+    ...only({ flow: asking('naming') }),
+    ...skill('naming', gate(false, 'of the base')),
+  });
+  const { number, headSha } = await scene.open({ files: skill('naming', gate(true, 'of the head')) });
+  expect(said(scene, number)).toEqual(['of the base']);
+  expect(scene.verdicts(headSha)['countersign / configuration']).toBe('success');
+});
+
+test('a run keeps the skill it began with, also when the base changes and the app is started anew', async () => {
+  const chain = `
+name: flow
+trigger: { event: pr.opened }
+steps:
+  - skill: ci
+  - { id: ask, skill: naming }
+  - { action: gh-comment, with: { body: "said: {{ steps.ask.outcome.summary }}" } }
+`;
+  const scene = await start({ ...only({ flow: chain }), ...skill('naming', gate(true, 'as it was')) });
+  const { number, headSha } = await scene.open();
+  await pushToMain(scene, skill('naming', gate(true, 'as it became')));
+  await scene.restart();
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(said(scene, number)).toEqual(['as it was']);
+});
+
+test('a bad skill is named with every fault, stops what names it, and leaves the rest working', async () => {
+  const scene = await start({
+    ...only({ flow: asking('naming'), other: asking('spelling', 'other') }),
+    ...skill('spelling', gate(true, 'fine')),
+    [`${SKILLS}/naming/SKILL.md`]: skillMd('naming', 'outcom: gate_verdict\nversion: one\n'),
+    [`${SKILLS}/naming/notes.txt`]: 'x',
+  });
+  const { number, headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({
+    'countersign / base configuration': 'neutral',
+    'countersign / other': 'success',
+  });
+  expect(said(scene, number)).toEqual(['fine']);
+  const told = scene.check(headSha, 'base configuration')?.summary ?? '';
+  expect(told.split('\n').filter((line) => line.startsWith('- '))).toMatchInlineSnapshot(`
+    [
+      "- \`.github/countersign/chains/flow.yaml:5:23\` there is no skill "naming"; allowed: ci, pr-review, spelling",
+      "- \`.github/countersign/skills/naming/SKILL.md:4:1\` unknown key "outcom": did you mean "outcome"? Allowed: name, description, version, author, tags, intent\\_patterns, trigger\\_phrases, paths, outcome, trust, artifact\\_defaults, cognitive\\_hints, artifacts, license, compatibility, allowed-tools, metadata",
+      "- \`.github/countersign/skills/naming/SKILL.md:5:10\` a version is a text such as 1.2.0",
+      "- \`.github/countersign/skills/naming/notes.txt:1:1\` a package has no such file; allowed: SKILL.md, prompts/\\*.md, code/\\*.py, code/\\*.js, modules/\\*.json, analyzers/\\*.yml, agents/\\*.yml",
+    ]
+  `);
+  expect(told).toContain('`countersign chain lint` or `countersign skill lint`');
+});
+
+test('a bad skill of the repository does not let the organisation’s of its name run instead', async () => {
+  const scene = await start({
+    ...only({ flow: asking('naming') }),
+    [`${SKILLS}/naming/SKILL.md`]: 'nothing',
+  });
+  organisation(scene, skill('naming', gate(true, 'of octo'), 'countersign/skills'));
+  const { number, headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
+  expect(said(scene, number)).toEqual([]);
+});
+
+test('no package takes the place of the built-in review', async () => {
+  const approving = JSON.stringify({
+    summary: 'fine',
+    passed: true,
+    verdict: 'APPROVE',
+    findings: [],
+    files_reviewed: 1,
+  });
+  const scene = await start({
+    ...only({ flow: asking('pr-review') }),
+    [`${SKILLS}/pr-review/SKILL.md`]: skillMd('pr-review', 'outcome: review_verdict\n'),
+    [`${SKILLS}/pr-review/prompts/ask.md`]: approving,
+  });
+  const { number, headSha } = await scene.open({ files: { 'src/bad.js': `eval(location.hash);\n` } });
+  expect(said(scene, number).join()).toMatch(/must be fixed/);
+  expect(scene.check(headSha, 'base configuration')?.summary).toContain('"pr-review" is built in');
+});
+
+test('a skill that needs more trust than the run has is not carried out', async () => {
+  const scene = await start({
+    ...only({ flow: asking('naming') }),
+    ...skill('naming', gate(true, 'good names')),
+    [`${SKILLS}/naming/SKILL.md`]: skillMd('naming', 'outcome: gate_verdict\ntrust: privileged\n'),
+  });
+  const { number, headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'failure' });
+  expect(scene.check(headSha, 'flow')?.summary).toContain('privileged');
+  expect(said(scene, number)).toEqual([]);
+});
+
+test('a gate may ask what is built in, and no package', async () => {
+  const gated = asking('naming').replace(
+    'skill: naming',
+    'skill: naming, gates: { pre: [{ id: names, kind: skill, skill: naming }] }',
+  );
+  const scene = await start({ ...only({ flow: gated }), ...skill('naming', gate(true, 'x')) });
+  const { headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
+  expect(scene.check(headSha, 'base configuration')?.summary).toContain('there is no skill "naming"');
+});
+
+test('a skill of a kind that nothing here can carry out fails its step with that sentence', async () => {
+  const scene = await start({
+    ...only({ flow: asking('naming') }),
+    [`${SKILLS}/naming/SKILL.md`]: skillMd('naming'),
+    [`${SKILLS}/naming/modules/m.json`]: '{}',
+  });
+  const { headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'failure' });
+  expect(scene.check(headSha, 'flow')?.summary).toContain(
+    'its m.json is of the kind dspy\\_module, and only prompt\\_template can be',
+  );
+});
+
+test.each([
+  ['a value that is no outcome', '{"summary": "hi", "passed": true}', 'what it gave back is no gate'],
+  [
+    'a verdict that contradicts itself',
+    gate(true, 'x').replace('"gate_passed":true', '"gate_passed":false'),
+    'contradicts itself',
+  ],
+  ['a failure', 'fail: the model said nothing', 'the model said nothing'],
+])('%s is no verdict, and nothing goes on', async (_, answer, message) => {
+  const scene = await start({ ...only({ flow: asking('naming') }), ...skill('naming', answer) });
+  const { number, headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'failure' });
+  expect(scene.check(headSha, 'flow')?.summary).toContain(message);
+  expect(said(scene, number)).toEqual([]);
+});
+
+test('a pull request that changes a skill is told its faults, the whole package’s', async () => {
+  const scene = await start({ [SETTINGS]: 'chains: []\n', ...skill('naming', gate(true, 'x')) });
+  const { headSha } = await scene.open({
+    files: { [`${SKILLS}/naming/prompts/ask.md`]: null, [`${SKILLS}/naming/modules/m.json`]: '{' },
+  });
+  const check = scene.check(headSha, 'configuration');
+  expect(check?.conclusion).toBe('failure');
+  expect(check?.summary).toContain('naming/modules/m.json:1:1');
+  expect(check?.summary).toContain('`countersign skill lint`');
+});
+
+test('a chain may name a skill that comes with the same pull request, and a built-in name is refused', async () => {
+  const scene = await start({ [SETTINGS]: 'chains: []\n' });
+  const files = { ...skill('naming', gate(true, 'x')), [`${CHAINS}/flow.yaml`]: asking('naming') };
+  const sound = await scene.open({ files });
+  expect(scene.check(sound.headSha, 'configuration')?.summary).toContain(`\`${SKILLS}/naming\``);
+  expect(scene.verdicts(sound.headSha)).toEqual({ 'countersign / configuration': 'success' });
+  const taken = await scene.open({ branch: 'second', files: skill('ci', gate(true, 'x')) });
+  expect(scene.check(taken.headSha, 'configuration')?.summary).toContain('"ci" is built in');
+});

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parseChain } from '../../src/chain/parse.ts';
+import { scaffold } from '../../src/cli/skill-scaffold.ts';
+import { createMatcher } from '../../src/skill/match.ts';
+import { packageFromJson } from '../../src/skill/package/json.ts';
+import { manifestSchema } from '../../src/skill/package/manifest.ts';
+import { parsePackage } from '../../src/skill/package/parse.ts';
+import { PLACES } from '../../src/skill/package/place.ts';
+import { ARTIFACT_KINDS } from '../../src/skill/package/skill.ts';
+import { matchText } from '../../src/words/skill.ts';
+
+const page = readFileSync(new URL('../../docs/skills.md', import.meta.url), 'utf8');
+const blocks = [...page.matchAll(/^```(\w+) (\S+)\n([\s\S]*?)^```$/gm)].map(([, language, label, text]) => ({
+  language,
+  label: label ?? '',
+  text: text ?? '',
+}));
+const FOLDER = '.github/countersign/skills/naming';
+const files = blocks
+  .filter(({ label }) => label.startsWith(`${FOLDER}/`))
+  .map(({ label, text }) => ({ path: label.slice(FOLDER.length + 1), text }));
+const { skill, faults } = parsePackage(files, FOLDER);
+
+test('docs/skills.md shows a package without faults, and a chain that names it', () => {
+  expect(files).toHaveLength(2);
+  expect(faults).toEqual([]);
+  const chain = blocks.find(({ label }) => label === 'chain')?.text ?? '';
+  const known = { skills: ['naming'], actions: ['gh-comment'] };
+  expect(parseChain(chain, 'names.yaml', known).faults).toEqual([]);
+});
+
+test('docs/skills.md shows an exported package as it is read', () => {
+  const json = blocks.find(({ label }) => label === 'package')?.text ?? '';
+  expect(packageFromJson(json, 'naming.json').faults).toEqual([]);
+});
+
+test('docs/skills.md shows what the match says of its package', () => {
+  const matches = createMatcher(skill ? [skill] : []).match({ text: 'check the names', paths: ['src/a.ts'] });
+  for (const line of matchText(matches).split('\n')) expect(page).toContain(`    ${line}\n`);
+});
+
+test('what skill new writes has the files that docs/skills.md says', () => {
+  expect(scaffold('naming', undefined, 'gate_verdict').map(({ path }) => path)).toEqual(
+    files.map(({ path }) => path),
+  );
+});
+
+test.each([...Object.keys(manifestSchema.shape), ...ARTIFACT_KINDS, ...PLACES])(
+  'docs/skills.md tells of `%s`',
+  (word) => {
+    expect(page).toContain(`\`${word}\``);
+  },
+);

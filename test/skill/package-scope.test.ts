@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { ParsedPackage } from '../../src/skill/package/package.ts';
+import { parsePackage } from '../../src/skill/package/parse.ts';
+import { resolveSkills, SKILL_SCOPES, type SkillScope } from '../../src/skill/registry/scope.ts';
+import { files, skillMd } from './package-support.ts';
+
+const sound = (name: string, scope: SkillScope) =>
+  parsePackage(files({}, skillMd('', name)), `${scope}/${name}`);
+const broken = (name: string, scope: SkillScope) => parsePackage(files({}, 'nothing'), `${scope}/${name}`);
+
+function resolved(packages: Partial<Record<SkillScope, ParsedPackage[]>>) {
+  const { skills, broken } = resolveSkills({ workspace: [], organisation: [], shipped: [], ...packages }, [
+    'pr-review',
+  ]);
+  return {
+    skills: skills.map(({ folder }) => folder),
+    broken: broken.map(({ folder, faults }) => [folder, faults.at(-1)?.message.slice(0, 24)]),
+  };
+}
+
+test('of two skills with one name the nearer is in force', () => {
+  const all = Object.fromEntries(SKILL_SCOPES.map((scope) => [scope, [sound('naming', scope)]]));
+  expect(resolved(all).skills).toEqual(['workspace/naming']);
+  expect(resolved({ ...all, workspace: [] }).skills).toEqual(['organisation/naming']);
+  expect(resolved({ shipped: all.shipped ?? [] }).skills).toEqual(['shipped/naming']);
+});
+
+test('a nearer one with faults takes the name out of force, and no other name', () => {
+  const found = resolved({
+    workspace: [broken('naming', 'workspace')],
+    shipped: [sound('naming', 'shipped'), sound('spelling', 'shipped')],
+  });
+  expect(found).toEqual({
+    skills: ['shipped/spelling'],
+    broken: [['workspace/naming', 'the frontmatter is missi']],
+  });
+});
+
+test('only what ships has the name of something built in', () => {
+  const found = resolved({
+    workspace: [sound('pr-review', 'workspace')],
+    organisation: [sound('pr-review', 'organisation')],
+    shipped: [sound('pr-review', 'shipped')],
+  });
+  expect(found).toEqual({
+    skills: ['shipped/pr-review'],
+    broken: [
+      ['organisation/pr-review', '"pr-review" is built in,'],
+      ['workspace/pr-review', '"pr-review" is built in,'],
+    ],
+  });
+});
+
+test('no skill is called auto', () => {
+  expect(resolved({ workspace: [sound('auto', 'workspace')] }).broken).toEqual([
+    ['workspace/auto', '"auto" stands for whiche'],
+  ]);
+});

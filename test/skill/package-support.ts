@@ -1,0 +1,25 @@
+import { formatFault } from '../../src/core/fault.ts';
+import type { PackageFile, SkillPackage } from '../../src/skill/package/package.ts';
+import { parsePackage } from '../../src/skill/package/parse.ts';
+
+export const FOLDER = '.github/countersign/skills/naming';
+
+/** A SKILL.md with these lines in its frontmatter, beside name and description. */
+export function skillMd(lines = '', name = 'naming', body = '# Naming\n'): string {
+  return `---\nname: ${name}\ndescription: Looks at the names of things.\n${lines}---\n\n${body}`;
+}
+
+export function files(more: Record<string, string> = {}, skill = skillMd()): PackageFile[] {
+  return Object.entries({ 'SKILL.md': skill, ...more }).map(([path, text]) => ({ path, text }));
+}
+
+export function faultsOf(given: readonly PackageFile[]): string[] {
+  return parsePackage(given, FOLDER).faults.map(formatFault);
+}
+
+/** The package of these files; a test's own mistake in them is thrown with its faults. */
+export function packageOf(given: readonly PackageFile[], folder = FOLDER): SkillPackage {
+  const { skill, faults } = parsePackage(given, folder);
+  if (!skill) throw new Error(`the test's own package has faults:\n${faults.map(formatFault).join('\n')}`);
+  return skill;
+}

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createCommandHandler } from './command/handle.ts';
+import type { ModelConfig } from './config/model.ts';
 import { type AppConfig, gitHubPages } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
@@ -16,6 +17,10 @@ import { createPace } from './effect/pace.ts';
 import { createPerformer } from './effect/perform.ts';
 import type { Event } from './event/event.ts';
 import { createOctokitGitHub, type OctokitGitHubOptions } from './github/octokit/octokit-github.ts';
+import { createModel } from './model/ask.ts';
+import { createLedger } from './model/ledger.ts';
+import type { Model } from './model/model.ts';
+import { familyOf } from './model/name.ts';
 import type { PolicyEngine } from './policy/engine.ts';
 import { createEmbeddedQueue } from './queue/embedded.ts';
 import { createPatience } from './queue/patience.ts';
@@ -34,6 +39,7 @@ import { createExecutor } from './session/execute.ts';
 import { createRegistry } from './session/registry.ts';
 import type { StepHandler } from './session/step.ts';
 import { shippedChains, shippedSkills } from './shipped.ts';
+import { promptSkill } from './skill/prompt/prompt-skill.ts';
 import { type ActivationDeps, packageSkill } from './skill/registry/activate.ts';
 import { createSkillKeeper } from './skill/registry/keep.ts';
 import { SHIPPED_SKILLS } from './skill/shipped.ts';
@@ -106,13 +112,14 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
 
   const outbox = createOutbox({ queue, ids });
   const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
+  const model = config.model && (await modelOf(config.model, storage, clock));
   const registry = createRegistry(
     [...SHIPPED_SKILLS, ...(overrides.skills ?? [])],
     overrides.policy,
     packageSkill({
       skills: storage.read.skills,
-      handlers: overrides.artifactHandlers ?? [],
-      modelFamily: null,
+      handlers: overrides.artifactHandlers ?? [promptSkill({ model })],
+      modelFamily: config.model ? familyOf(config.model.name) : null,
     }),
   );
   const names = { skills: registry.skills, actions: registry.actions };
@@ -289,4 +296,11 @@ function numberIn(job: Job, field: string): number {
   const value = (job.payload as Record<string, unknown>)[field];
   if (typeof value !== 'number') throw new Error(`a ${job.kind} job without ${field}`);
   return value;
+}
+
+/** The packages of the providers are loaded only where there is a model: they take longer than all of the app's own. */
+async function modelOf(config: ModelConfig, storage: Storage, clock: Clock): Promise<Model> {
+  const { createAiProvider } = await import('./model/ai/provider.ts');
+  const ledger = createLedger({ ...config, storage, clock, model: config.name });
+  return createModel({ provider: await createAiProvider(config), ledger });
 }

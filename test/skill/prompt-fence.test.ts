@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SkillArtifact } from '../../src/skill/package/skill.ts';
 import { fenced } from '../../src/skill/prompt/fence.ts';
-import { variantFor } from '../../src/skill/prompt/variant.ts';
 
 const CODE = '4f0c9a1be27d5583';
 const PLACEHOLDER = /⟦4f0c9a1be27d5583:\d+⟧/;
@@ -82,29 +80,5 @@ describe('texts of strangers', () => {
       ),
       { numRuns: 100 },
     );
-  });
-});
-
-describe('the variant of a prompt', () => {
-  const variant = (modelVariant: string | null, ordinal: number): SkillArtifact => ({
-    kind: 'prompt_template',
-    name: 'review.md',
-    ordinal,
-    content: `for ${modelVariant}`,
-    modelVariant,
-    metadata: {},
-  });
-  const gpt = variant('GPT', 3);
-  const claude = variant('claude', 2);
-  const forAll = variant(null, 5);
-  const model = { provider: 'openai', model: 'gpt-5-mini' } as const;
-
-  it.each<[string, SkillArtifact[], SkillArtifact | undefined]>([
-    ['is the one for the model’s family', [claude, forAll, gpt], gpt],
-    ['else the one for all models', [claude, forAll], forAll],
-    ['else the first by ordinal', [variant('llama', 7), claude], claude],
-    ['is none when there is none', [{ ...gpt, kind: 'code_template' }], undefined],
-  ])('%s', (_what, variants, expected) => {
-    expect(variantFor(variants, model)).toEqual(expected);
   });
 });

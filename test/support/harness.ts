@@ -39,6 +39,7 @@ export interface HarnessOptions {
   log?: Log;
   github?: AppOverrides['github'];
   skills?: AppOverrides['skills'];
+  model?: AppConfig['model'];
   policy?: AppOverrides['policy'];
   artifactHandlers?: AppOverrides['artifactHandlers'];
   /** An empty folder for the database; one in memory, if there is such a place, when left out. */
@@ -90,6 +91,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     databaseUrl: `sqlite:${join(folder, 'countersign.db')}`,
     artifactsUrl: `file:${join(folder, 'artifacts')}`,
     logLevel: 'silent',
+    ...(options.model ? { model: options.model } : {}),
   };
   const ids = countingIds();
   const start = async () => {
@@ -101,7 +103,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       ...(options.skills ? { skills: options.skills } : {}),
       ...(options.policy ? { policy: options.policy } : {}),
       github: { pointsPerMinute: Number.POSITIVE_INFINITY, ...options.github },
-      artifactHandlers: options.artifactHandlers ?? [],
+      ...(options.artifactHandlers ? { artifactHandlers: options.artifactHandlers } : {}),
     });
     github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);
     return app;

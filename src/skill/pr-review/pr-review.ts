@@ -1,6 +1,6 @@
-import { GitHubError, type PullRequestFile } from '../../github/github.ts';
+import type { PullRequestFile } from '../../github/github.ts';
 import { CAPABILITIES } from '../../policy/capability.ts';
-import { pullRequestOf } from '../../session/merge-facts.ts';
+import { filesOfHead } from '../../session/head-files.ts';
 import type { StepContext, StepHandler } from '../../session/step.ts';
 import { type ChangedFile, MAX_FILE_BYTES, wantsContent } from './changed-file.ts';
 import { reviewFiles } from './review.ts';
@@ -22,8 +22,7 @@ export const prReview: StepHandler = {
   ],
   cognitiveHints: { produces: ['evidence', 'risks', 'uncertainties', 'decisions'] },
   async run(context) {
-    const { files } = await context.reader.pullRequestFiles(context.repo, pullRequestOf(context));
-    await mustBeOfTheHead(context, files);
+    const { files } = await filesOfHead(context);
     const changed = await withContents(context, files);
     const report = await reviewFiles(changed, { timeoutMs: REVIEW_TIMEOUT_MS, signal: context.signal });
     return {
@@ -33,21 +32,6 @@ export const prReview: StepHandler = {
     };
   },
 };
-
-/**
- * GitHub lists the files of whatever head is there at that moment. A verdict on another head's files would be a verdict on
- * nothing, and somebody could push a harmless head just for it; so such a list is read again.
- * @throws GitHubError `unavailable`, which the queue tries again; a newer head's run supersedes this one meanwhile.
- */
-async function mustBeOfTheHead(context: StepContext, files: readonly PullRequestFile[]): Promise<void> {
-  const { headSha } = context.state.run;
-  const told = files.filter((file) => file.status !== 'removed' && file.headSha !== null);
-  const isOther =
-    told.length > 0
-      ? told.some((file) => file.headSha !== headSha)
-      : (await context.reader.pullRequest(context.repo, pullRequestOf(context))).headSha !== headSha;
-  if (isOther) throw new GitHubError('unavailable', 0, 'GitHub listed the files of another head');
-}
 
 /** Fetches the head's version of every file worth reading, a few at a time. */
 async function withContents(context: StepContext, files: readonly PullRequestFile[]): Promise<ChangedFile[]> {

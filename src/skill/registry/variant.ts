@@ -12,7 +12,7 @@ export function variantFor(
 ): SkillArtifact | undefined {
   const variants = artifacts.filter((artifact) => artifact.name === name);
   return (
-    variants.find(({ modelVariant }) => modelVariant !== null && modelVariant === family) ??
+    variants.find(({ modelVariant }) => modelVariant !== null && modelVariant.toLowerCase() === family) ??
     variants.find(({ modelVariant }) => modelVariant === null) ??
     variants[0]
   );

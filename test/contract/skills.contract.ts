@@ -77,7 +77,8 @@ export function skillsContract(open: OpenDatabase): void {
 
     it('are left as they are when they are kept again', async () => {
       const first = storedSkill('skl_1', { artifacts: [storedArtifact({ id: 'a' })] });
-      await keep(first, { ...first, source: 'system', updatedAt: at(60), artifacts: [] });
+      const other = [storedArtifact({ id: 'a', content: 'Something else.' })];
+      await keep(first, { ...first, source: 'system', updatedAt: at(60), artifacts: other });
       expect(await db.storage.read.skills.get('skl_1')).toEqual(first);
     });
 

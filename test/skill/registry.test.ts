@@ -60,6 +60,19 @@ describe('the registry', () => {
     expect(() => createRegistry([skill('ci').handler]).handlerOf(step)).toThrow(message);
   });
 
+  test('takes what is built in before a package, also where a stored step came to refer to one', () => {
+    const [builtIn, ofPackage] = [skill('ci').handler, skill('of a package').handler];
+    const registry = createRegistry([builtIn], undefined, () => ofPackage);
+    const reference = { id: 'skl_1', trust: 'sandbox' as const, produces: [] };
+    const uses = (name: string) => ({ kind: 'skill' as const, name, package: reference });
+    const [ci, naming] = ['ci', 'naming'].map((name) => ({
+      ...stepOf('id: a, skill: ci'),
+      uses: uses(name),
+    }));
+    expect(ci && registry.useOf(ci).capability).toBe(builtIn.capability);
+    expect(naming && registry.useOf(naming).capability).toBe(ofPackage.capability);
+  });
+
   test('asks before a step that requires approval does anything', async () => {
     const { handler, ran } = skill('ci');
     const text = 'id: a, skill: ci, requires_approval: true';

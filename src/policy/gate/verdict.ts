@@ -87,7 +87,7 @@ function nextAction(policy: FailurePolicy, failed: readonly Criterion[]): string
     case 'degrade':
       return 'Settle what it says, then run the step again.';
     case 'require_human':
-      return 'Somebody who may countersign reacts to the approval comment.';
+      return 'Somebody who may countersign answers the approval comment.';
     default:
       return unreachable(policy);
   }

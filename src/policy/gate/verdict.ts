@@ -118,6 +118,29 @@ export function conditionOf(found: GateVerdict): Why {
   return { ...tree, status: found.gate_passed || lets ? 'met' : 'unmet' };
 }
 
+/**
+ * A verdict as a reason for what the policy says of a step: whether the gate lets it be done. One that asks for a person is
+ * answered by a countersign, and one that lessens the outcome keeps nothing but a merge from being done.
+ */
+export function permissionOf(found: GateVerdict, step: { merges: boolean; countersigned: boolean }): Why {
+  const { gate_passed, on_failure } = found;
+  const lets =
+    on_failure === 'warn' ||
+    (on_failure === 'degrade' && !step.merges) ||
+    (on_failure === 'require_human' && step.countersigned);
+  const refusal = on_failure === 'require_human' ? 'pending' : 'unmet';
+  return { ...verdictWhy(found), status: gate_passed || lets ? 'met' : refusal };
+}
+
+/** A gate that was not judged yet. */
+export function notJudged({ gate, scope, at }: PlacedGate): Why {
+  const place = at === 'pre' ? 'before' : 'after';
+  return why(
+    'unknown',
+    `gate ${gateName({ gate: gate.id, scope })} ${place} the step is unknown until the step runs`,
+  );
+}
+
 /** A verdict as a branch of the answer to "why", each criterion below it. */
 export function verdictWhy(found: GateVerdict): Why {
   const { gate_passed, on_failure, criteria } = found;

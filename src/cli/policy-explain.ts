@@ -1,3 +1,4 @@
+import type { Step } from '../chain/chain.ts';
 import { type Run, repoOf } from '../run/run.ts';
 import { readTrustContext } from '../session/trust-facts.ts';
 import type { ReadTx } from '../storage/storage.ts';
@@ -17,12 +18,14 @@ export async function policyExplain(
 ): Promise<Said> {
   const world = await tools.policy();
   return tools.withDatabase(database, 'read', async ({ read }) => {
-    const { run, invocations } = (await findRun(read, id)).state;
+    const { run, invocations, verdicts = [] } = (await findRun(read, id)).state;
     const reader = world.github.reader(run.installationId, 'person');
     const context = await readingGitHub(() => readTrustContext(reader, repoOf(run), run));
     const countersigns = await countersignsOf(read, run);
     const idOf = (index: number) => invocations.find(({ stepIndex }) => stepIndex === index)?.id ?? '';
-    const steps = decideSteps(run.definition, context, world, ({ index }) => countersigns.get(idOf(index)));
+    const countersignOf = ({ index }: Step) => countersigns.get(idOf(index));
+    const mandatory = run.settings.gates ?? [];
+    const steps = decideSteps(run.definition, context, world, mandatory, { countersignOf, verdicts });
     return {
       text: explained(run, { chain: run.chain, steps }),
       json: {

@@ -42,7 +42,11 @@ export async function policySimulate({ tools }: Context, options: SimulateOption
     const could = (configuration?.chains ?? []).filter(
       ({ trigger }) => actor !== undefined || trigger.event.startsWith('pr.'),
     );
-    const chains = could.map((chain) => ({ chain: chain.name, steps: decideSteps(chain, context, world) }));
+    const mandatory = configuration?.settings.gates ?? [];
+    const chains = could.map((chain) => ({
+      chain: chain.name,
+      steps: decideSteps(chain, context, world, mandatory),
+    }));
     return {
       text: simulated({ repository: name, pullRequest: number, headSha, actor }, chains),
       json: {

@@ -1,33 +1,65 @@
-import type { Chain, Step } from '../chain/chain.ts';
+import { type Chain, MERGE_ACTION, type Step } from '../chain/chain.ts';
 import { CountersignError } from '../core/errors.ts';
 import { GitHubError } from '../github/github.ts';
+import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { PolicyEngine } from '../policy/engine.ts';
+import { gatesOf, type MandatoryGates } from '../policy/gate/placed.ts';
+import { notJudged, permissionOf, verdictKey } from '../policy/gate/verdict.ts';
 import { type TrustContext, trustOf } from '../policy/trust.ts';
+import type { Why } from '../run/why.ts';
 import type { Registry } from '../session/registry.ts';
 import type { StepPolicy } from '../words/policy.ts';
 import { gitHubSays } from '../words/policy.ts';
 
+/** What is known of a run that has begun; nothing is, of one that could begin. */
+export interface Known {
+  /** The answer to a step's own question, if it is a yes. */
+  countersignOf(step: Step): TrustContext['countersign'];
+  /** The newest verdict of each gate. */
+  verdicts: readonly GateVerdict[];
+}
+
+const NOTHING: Known = { countersignOf: () => undefined, verdicts: [] };
+
 /**
- * What the policy says of each step of a chain, decided as a session decides it.
- * @param countersignOf what is known of the answer to a step's own question
+ * What the policy says of each step of a chain, decided as a session decides it, with what is known of the step's gates.
+ * @param mandatory the gates that the settings ask for
  * @throws CountersignError when a step names what this version does not have.
  */
 export function decideSteps(
   chain: Chain,
   context: TrustContext,
   { useOf, policy }: { useOf: Registry['useOf']; policy: PolicyEngine },
-  countersignOf: (step: Step) => TrustContext['countersign'] = () => undefined,
+  mandatory: readonly MandatoryGates[],
+  { countersignOf, verdicts }: Known = NOTHING,
 ): StepPolicy[] {
   return chain.steps.map((step) => {
     const use = useOf(step);
-    const trust = trustOf({ ...context, countersign: countersignOf(step) });
+    const countersign = countersignOf(step);
+    const trust = trustOf({ ...context, countersign });
+    const gates = gatesKnown(step, mandatory, verdicts, countersign !== undefined);
     return {
       id: step.id,
       index: step.index,
       ...use,
       trust: trust.level,
-      decision: policy.decide({ ...use, trust, gates: [], chain: chain.name }),
+      decision: policy.decide({ ...use, trust, gates, chain: chain.name }),
     };
+  });
+}
+
+function gatesKnown(
+  step: Step,
+  mandatory: readonly MandatoryGates[],
+  verdicts: readonly GateVerdict[],
+  countersigned: boolean,
+): Why[] {
+  const merges = step.uses.name === MERGE_ACTION;
+  const { pre, post } = gatesOf(step, mandatory, merges);
+  return [...pre, ...post].map((placed) => {
+    const key = verdictKey({ ...placed, gate: placed.gate.id, step: step.id });
+    const found = verdicts.find((verdict) => verdictKey(verdict) === key);
+    return found ? permissionOf(found, { merges, countersigned }) : notJudged(placed);
   });
 }
 

@@ -12,8 +12,10 @@ import { codeBlock } from '../words/markdown.ts';
 import { statusComment } from '../words/status-comment.ts';
 import { type Answer, said, told } from './answer.ts';
 import type { Command } from './command.ts';
+import { confirm } from './confirm.ts';
 import type { CommandDeps } from './deps.ts';
 import { helpText } from './help.ts';
+import type { Would } from './would-answer.ts';
 
 export interface CommandContext {
   deps: CommandDeps;
@@ -24,6 +26,8 @@ export interface CommandContext {
   moved: { from: string; to: string } | undefined;
   /** Loaded when a command needs it. */
   configuration: Configuration | undefined;
+  /** Whoever gave the command as one who answers; read when a command needs it. */
+  would: Would | undefined;
 }
 
 /** Does what an allowed command asks for, in the transaction of its answer. */
@@ -48,6 +52,9 @@ export async function carryOut(command: Command, context: CommandContext): Promi
       return again(context, 'pr-review', { kind: 'review_started', head: pullRequest.headSha });
     case 'ci':
       return again(context, 'ci', { kind: 'ci_read_again' });
+    case 'approve':
+    case 'reject':
+      return confirm(command, context);
     case 'cancel':
       return cancel(context);
     case 'pause':

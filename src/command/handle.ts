@@ -7,9 +7,11 @@ import type { Tx } from '../storage/storage.ts';
 import { commandReply } from '../words/command-reply.ts';
 import { type Answer, said } from './answer.ts';
 import { carryOut } from './carry-out.ts';
-import { mayIssue } from './command.ts';
+import { type Command, mayIssue } from './command.ts';
 import type { CommandDeps } from './deps.ts';
 import { parseCommands } from './parse.ts';
+import { askingSteps } from './questions.ts';
+import { readWouldAnswer } from './would-answer.ts';
 
 type CommandEvent = EventOf<'command.issued'>;
 
@@ -41,6 +43,9 @@ export function createCommandHandler(
     const configuration = commands.some((parsed) => 'ok' in parsed && parsed.ok.verb === 'fire')
       ? await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef)
       : undefined;
+    const would = commands.some((parsed) => 'ok' in parsed && isAnswer(parsed.ok))
+      ? await readWouldAnswer(reader, event, pullRequest, await askingSteps(storage.read, event, pullRequest))
+      : undefined;
 
     await storage.transaction(async (tx) => {
       if (await wasAnswered(tx, event)) return;
@@ -51,7 +56,7 @@ export function createCommandHandler(
         else if (!mayIssue(parsed.ok.verb, issuer)) {
           answers.push(said({ kind: 'not_allowed', verb: parsed.ok.verb, role }));
         } else {
-          const context = { deps, tx, event, pullRequest, moved, configuration };
+          const context = { deps, tx, event, pullRequest, moved, configuration, would };
           answers.push(await carryOut(parsed.ok, context));
         }
       }
@@ -59,13 +64,17 @@ export function createCommandHandler(
         { repository: `${repo.owner}/${repo.name}`, pull_request: event.pull_request, actor: event.actor },
         'commands answered',
       );
-      await answer(deps, tx, event, answers);
+      await answer(deps, tx, event, answers, cause);
       // A button gets no answer that would be found again: its delivery is over in the same moment.
       if (event.via.kind === 'button' && cause?.endsDelivery) {
         await tx.deliveries.setStatus(cause.deliveryId, 'done', deps.clock.now());
       }
     });
   };
+}
+
+function isAnswer({ verb }: Command): boolean {
+  return verb === 'approve' || verb === 'reject';
 }
 
 function answerKey(event: CommandEvent): string | undefined {
@@ -132,14 +141,31 @@ async function answer(
   tx: Tx,
   event: CommandEvent,
   answers: readonly Answer[],
+  cause: Cause | null,
 ): Promise<void> {
-  if (event.via.kind !== 'comment') return;
   const ok = answers.every((one) => one.ok);
+  if (event.via.kind === 'button') {
+    // What a button did is seen on its check run; whoever's answer does not count would see nothing at all.
+    if (event.via.question === undefined || ok || !cause) return;
+    await reply(deps, tx, event, `button-${cause.deliveryId}`, answers);
+    return;
+  }
   await react(deps, tx, event, ok ? 'hooray' : 'confused', 'answer');
-  const { marker, body } = commandReply(event.via.comment_id, answers);
+  await reply(deps, tx, event, event.via.comment_id, answers);
+}
+
+/** @param to the comment's id, or what names a button that was pressed. */
+async function reply(
+  deps: CommandDeps,
+  tx: Tx,
+  event: CommandEvent,
+  to: number | string,
+  answers: readonly Answer[],
+): Promise<void> {
+  const { marker, body } = commandReply(to, answers);
   await deps.outbox.wish(
     tx,
-    `command:${event.via.comment_id}:reply`,
+    `command:${to}:reply`,
     { kind: 'comment', ...place(event), issue: event.pull_request, marker, body },
     { runId: null, at: deps.clock.now() },
   );

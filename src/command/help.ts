@@ -1,5 +1,5 @@
 import { code } from '../words/markdown.ts';
-import { PERMISSIONS, type Permission, VERBS, type Verb } from './command.ts';
+import { COUNTERSIGNERS, PERMISSIONS, type Permission, VERBS, type Verb } from './command.ts';
 
 /** One line of the help for each verb; a verb without one does not compile. */
 const HELP: Readonly<Record<Verb, { usage: string; does: string }>> = {
@@ -9,6 +9,8 @@ const HELP: Readonly<Record<Verb, { usage: string; does: string }>> = {
   review: { usage: 'review', does: 'reviews the current head again' },
   rerun: { usage: 'rerun [step]', does: 'runs a step again, or all that failed' },
   ci: { usage: 'ci', does: 'reads the state of CI again' },
+  approve: { usage: 'approve [step]', does: 'lets a step go on that asks and merges nothing' },
+  reject: { usage: 'reject [step]', does: 'stops a step that asks and merges nothing' },
   cancel: { usage: 'cancel', does: 'cancels what is running for the pull request' },
   pause: { usage: 'pause', does: 'holds every merge of the pull request until `resume`' },
   resume: { usage: 'resume', does: 'lets it go on after `pause`' },
@@ -21,7 +23,9 @@ export function usageOf(verb: Verb): string {
 }
 
 /** Who may issue a command, as the end of a sentence: `people with write access or the author of the pull request`. */
-export function whoMay({ role, author }: Permission): string {
+export function whoMay(permission: Permission | typeof COUNTERSIGNERS): string {
+  if (permission === COUNTERSIGNERS) return 'whoever may countersign';
+  const { role, author } = permission;
   switch (role) {
     case 'read':
       return 'everybody who can read the repository';
@@ -39,7 +43,7 @@ export function helpText(): string {
     (verb) => `| ${code(usageOf(verb))} | ${HELP[verb].does} | ${whoMay(PERMISSIONS[verb])} |`,
   );
   return [
-    'Write a command at the start of a line of a new comment. Commands never approve: to countersign, react to the approval comment.',
+    'Write a command at the start of a line of a new comment. Commands never approve a merge: to countersign one, react to the approval comment.',
     '',
     '| command | what it does | who may |',
     '| --- | --- | --- |',

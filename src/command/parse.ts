@@ -1,4 +1,5 @@
 import { nearest } from '../core/fault.ts';
+import type { Saying } from '../policy/approval.ts';
 import { code } from '../words/markdown.ts';
 import { type Command, VERBS, type Verb } from './command.ts';
 import { MAX_COMMENT_LENGTH, mightSpeak, spokenLines } from './spoken-lines.ts';
@@ -66,7 +67,9 @@ function unknownVerb(word: string): string {
 function withArguments(verb: Verb, rest: string): Parsed {
   switch (verb) {
     case 'rerun':
-      return rerun(rest);
+    case 'approve':
+    case 'reject':
+      return maybeStep(verb, rest);
     case 'fire':
       return fire(rest);
     case 'help':
@@ -83,10 +86,10 @@ function withArguments(verb: Verb, rest: string): Parsed {
   }
 }
 
-function rerun(rest: string): Parsed {
-  if (rest === '') return { ok: { verb: 'rerun' } };
-  if (NAME.test(rest)) return { ok: { verb: 'rerun', step: rest } };
-  return { error: `${code('/countersign rerun')} takes the id of one step, but got ${quoted(rest)}.` };
+function maybeStep(verb: 'rerun' | Saying, rest: string): Parsed {
+  if (rest === '') return { ok: { verb } };
+  if (NAME.test(rest)) return { ok: { verb, step: rest } };
+  return { error: `${code(`/countersign ${verb}`)} takes the id of one step, but got ${quoted(rest)}.` };
 }
 
 function fire(rest: string): Parsed {

@@ -1,5 +1,6 @@
 import { unreachable } from '../core/errors.ts';
 import { nearest } from '../core/fault.ts';
+import type { Saying } from '../policy/approval.ts';
 import type { RepositoryRole } from '../policy/role.ts';
 import { code, inline } from '../words/markdown.ts';
 import { PERMISSIONS, type Verb } from './command.ts';
@@ -16,6 +17,15 @@ export type CommandResult =
   | { kind: 'nothing_to_cancel' }
   | { kind: 'no_such_step'; step: string; steps: readonly string[] }
   | { kind: 'no_such_chain'; chain: string; chains: readonly string[] }
+  /** Commands and buttons never answer for a merge. */
+  | { kind: 'merge_by_reaction' }
+  /** Nothing waits for an answer; or the step does not. */
+  | { kind: 'nothing_to_answer'; step?: string | undefined }
+  | { kind: 'several_wait'; steps: readonly string[] }
+  /** The question was asked after the command was written, so that was no answer to it. */
+  | { kind: 'asked_later'; step: string }
+  | { kind: 'may_not_answer'; step: string; login: string; because: string }
+  | { kind: 'answer_noted'; says: Saying; step: string; head: string }
   | { kind: 'already_paused'; by: string }
   | { kind: 'not_paused' }
   | { kind: 'rerun_started'; steps: readonly string[] }
@@ -45,6 +55,20 @@ export function replyTo(result: CommandResult): string {
       return `There is no step ${code(result.step)}; ${choice('steps', result.step, result.steps)}`;
     case 'no_such_chain':
       return `There is no chain ${code(result.chain)} that can be fired; ${choice('chains', result.chain, result.chains)}`;
+    case 'merge_by_reaction':
+      return 'A merge is never approved or rejected by a command or a button: react to its approval comment.';
+    case 'nothing_to_answer':
+      return `${result.step === undefined ? 'No step waits' : `The step ${code(result.step)} does not wait`} for an answer, so nothing was done.`;
+    case 'several_wait':
+      return `Several steps wait for an answer (${shown(result.steps)}): name one, or react to the approval comment of the one you mean.`;
+    case 'asked_later':
+      return `The step ${code(result.step)} asked after you wrote this, so nothing was done; send it again if you mean what it asks.`;
+    case 'may_not_answer':
+      return `${person(result.login)} ${result.because}, and so may not answer for ${code(result.step)}.`;
+    case 'answer_noted':
+      return result.says === 'approve'
+        ? `Noted: you approve ${code(result.step)} for ${short(result.head)}. It goes on once nothing else holds it up; nothing is merged by it.`
+        : `Noted: you reject ${code(result.step)} for ${short(result.head)}, so it does not go on.`;
     case 'already_paused':
       return `${person(result.by)} has paused this pull request already.`;
     case 'not_paused':
@@ -71,6 +95,7 @@ export function replyTo(result: CommandResult): string {
 /** Whether the command was carried out; decides between 🎉 and 😕. */
 export function isDone(result: CommandResult): boolean {
   switch (result.kind) {
+    case 'answer_noted':
     case 'rerun_started':
     case 'review_started':
     case 'ci_read_again':
@@ -87,6 +112,11 @@ export function isDone(result: CommandResult): boolean {
     case 'nothing_to_cancel':
     case 'no_such_step':
     case 'no_such_chain':
+    case 'merge_by_reaction':
+    case 'nothing_to_answer':
+    case 'several_wait':
+    case 'asked_later':
+    case 'may_not_answer':
     case 'already_paused':
     case 'not_paused':
       return false;
@@ -102,8 +132,12 @@ function choice(what: 'steps' | 'chains', given: string, there: readonly string[
   if (there.length === 0) return `there are no ${what}.`;
   const meant = nearest(given, there);
   if (meant) return `did you mean ${code(meant)}?`;
-  const shown = there.slice(0, MAX_CHOICES).map((name) => code(name));
-  return `the ${what} are ${shown.join(', ')}${there.length > MAX_CHOICES ? ', …' : ''}.`;
+  return `the ${what} are ${shown(there)}.`;
+}
+
+function shown(names: readonly string[]): string {
+  const some = names.slice(0, MAX_CHOICES).map((name) => code(name));
+  return `${some.join(', ')}${names.length > MAX_CHOICES ? ', …' : ''}`;
 }
 
 const short = (sha: string) => code(sha.slice(0, 7));

@@ -82,7 +82,12 @@ const commandIssued = z.strictObject({
   text: z.string(),
   via: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('comment'), comment_id: z.int(), created_at: z.string() }),
-    z.strictObject({ kind: z.literal('button'), head_sha: z.string() }),
+    z.strictObject({
+      kind: z.literal('button'),
+      head_sha: z.string(),
+      /** The tag of the question that the button answers. */
+      question: z.string().optional(),
+    }),
   ]),
 });
 const manualFired = z.strictObject({

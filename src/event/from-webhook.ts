@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { commandOfButton } from './button.ts';
+import { commandOfButton, questionOfButton } from './button.ts';
 import type { Event, EventOf } from './event.ts';
 import {
   checkRunFields,
@@ -130,18 +130,20 @@ const checkRun = reader(checkRunFields, ({ action, check_run, requested_action, 
   if (asked === null) return 'the button is none that this app offers';
   const here = within(check_run.pull_requests, place);
   const numbers = here.length > 0 ? here : pullRequestsOf(own.run, place);
-  return commands(asked, { numbers, sender, head_sha, place });
+  const question = questionOfButton(requested_action?.identifier ?? '');
+  return commands(asked, { numbers, sender, head_sha, place, ...(question ? { question } : {}) });
 });
 
 interface Pressed {
   numbers: readonly number[];
   sender: { login: string; type: string } | null | undefined;
   head_sha: string;
+  question?: string;
   place: Place;
 }
 
 /** What somebody asks for with a button of GitHub's or of ours, for every pull request it belongs to. */
-function commands(text: string, { numbers, sender, head_sha, place }: Pressed): Finding {
+function commands(text: string, { numbers, sender, place, ...which }: Pressed): Finding {
   // Only people command: an app that presses buttons by the API could otherwise keep this one busy for ever.
   if (sender?.type !== 'User') return 'no person asked for it';
   if (numbers.length === 0) return 'it belongs to no pull request of this repository';
@@ -151,7 +153,7 @@ function commands(text: string, { numbers, sender, head_sha, place }: Pressed): 
     pull_request: number,
     actor: sender.login,
     text,
-    via: { kind: 'button', head_sha },
+    via: { kind: 'button', ...which },
   }));
 }
 

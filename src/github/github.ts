@@ -39,6 +39,11 @@ export interface Person {
   type: 'User' | 'Bot' | 'Organization' | 'Mannequin';
 }
 
+export interface Collaborator {
+  person: Person;
+  role: RepositoryRole;
+}
+
 export interface PullRequestFile {
   path: string;
   previousPath?: string;
@@ -190,6 +195,8 @@ export interface GitHubReader {
   comment(repo: Repo, id: number): Promise<CommentFacts | undefined>;
   reactions(repo: Repo, commentId: number): Promise<Reaction[]>;
   role(repo: Repo, login: string): Promise<RepositoryRole>;
+  /** Who has the login at this moment, and their role; `undefined` when nobody has it, or GitHub does not say who. */
+  collaborator(repo: Repo, login: string): Promise<Collaborator | undefined>;
   isTeamMember(organisation: string, team: string, login: string): Promise<boolean>;
   /** Every repository that the installation covers. */
   repositories(): Promise<InstalledRepository[]>;

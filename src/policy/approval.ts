@@ -1,7 +1,41 @@
+import { z } from 'zod';
+import { contentHash } from '../core/canonical.ts';
 import type { Why } from '../run/why.ts';
 
 export const APPROVAL_STATUSES = ['open', 'countersigned', 'rejected', 'void'] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
+
+/** What somebody can say to a question in words, by a command or a button. */
+export const SAYINGS = ['approve', 'reject'] as const;
+export type Saying = (typeof SAYINGS)[number];
+
+/**
+ * A person's answer in words. It is kept with the very question it was given to, so for its head and base, and is never
+ * trusted by itself: whether that person may answer is read anew for each look. The id is who it is; the login is how GitHub
+ * is asked, and who else comes to have it has not answered.
+ */
+export const spokenAnswerSchema = z.strictObject({
+  person: z.strictObject({ id: z.int(), login: z.string() }),
+  says: z.enum(SAYINGS),
+  /** ISO 8601. */
+  at: z.iso.datetime(),
+});
+export type SpokenAnswer = z.infer<typeof spokenAnswerSchema>;
+
+const TAG_LETTERS = 12;
+
+/**
+ * A question's name within the 20 characters of a button's identifier. A button without one would answer whatever question is
+ * open when it is pressed, which need not be the one that was read.
+ */
+export function questionTag({ id }: Pick<Approval, 'id'>): string {
+  return contentHash(id).slice('sha256:'.length, 'sha256:'.length + TAG_LETTERS);
+}
+
+/** The answers with one more: the last word of a person takes the place of any before. */
+export function withAnswer(answers: readonly SpokenAnswer[], said: SpokenAnswer): SpokenAnswer[] {
+  return [...answers.filter(({ person }) => person.id !== said.person.id), said];
+}
 
 /** A question put to the maintainers: may this head be merged into this base? One per run and head. */
 export interface Approval {
@@ -16,4 +50,6 @@ export interface Approval {
   /** What the last look found. */
   decision: Why | null;
   countersignedBy: string[];
+  /** By command or button; nothing can be said so of a merge. */
+  answers: readonly SpokenAnswer[];
 }

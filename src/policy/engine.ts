@@ -9,13 +9,17 @@ export interface PolicyRequest {
   /** The maintainers are asked before the step does anything. */
   asksFirst: boolean;
   trust: Trust;
-  /** What the gates before the step say: each must be met. */
-  gates: readonly Why[];
+  /**
+   * What is known of the step's gates: each must be met. Left out by a session, which judges them itself, after it was told
+   * that the step may be done.
+   */
+  gates?: readonly Why[];
   /** The chain's name, for telling how to get there. */
   chain: string;
 }
 
-export const VERDICTS = ['allowed', 'needs_confirmation', 'denied'] as const;
+/** `unknown`: nobody can say yet, and whoever must act on it takes it for a no (I5). */
+export const VERDICTS = ['allowed', 'needs_confirmation', 'denied', 'unknown'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
 export interface PolicyDecision {
@@ -35,7 +39,7 @@ export interface PolicyEngine {
 /** The engine that ships: trust against need, a confirmation where there must be one, and every gate. */
 export const builtInPolicy: PolicyEngine = {
   decide(request) {
-    const reasons = [trustReason(request), confirmationReason(request), ...request.gates];
+    const reasons = [trustReason(request), confirmationReason(request), ...(request.gates ?? [])];
     const { name } = request.capability;
     const status = combined(reasons);
     switch (status) {
@@ -46,9 +50,13 @@ export const builtInPolicy: PolicyEngine = {
           verdict: 'needs_confirmation',
           why: why('pending', `${name} is allowed once somebody confirms it`, reasons),
         };
-      case 'unmet':
-      case 'unknown': {
-        const because = reasons.find((reason) => reason.status === status)?.summary ?? 'unknown';
+      case 'unknown':
+        return {
+          verdict: 'unknown',
+          why: why('unknown', `whether ${name} is allowed is not known yet`, reasons),
+        };
+      case 'unmet': {
+        const because = reasons.find((reason) => reason.status === 'unmet')?.summary ?? 'no reason is known';
         const remedies = remedy(request).map((words) => why('pending', words));
         return {
           verdict: 'denied',

@@ -1,4 +1,5 @@
 import { combined, type Why, why } from '../run/why.ts';
+import type { Saying } from './approval.ts';
 import { isAtLeast } from './role.ts';
 
 /** Who may countersign, how many are needed and how they say it; from the repository's settings. */
@@ -23,15 +24,25 @@ export interface MergeQuestion {
   rules: CountersignRules;
 }
 
-export interface Reactor {
+/** Somebody who answered, as GitHub tells of them for this one attempt. */
+export interface Answerer {
   id: number;
   login: string;
   /** GitHub's account type; only `User` is a person. */
   type: string;
-  content: string;
   role: string;
   /** Those of the rules' teams (`org/slug`) that this person is an active member of. */
   teams: readonly string[];
+}
+
+/** By a reaction to the approval comment. */
+export interface Reactor extends Answerer {
+  content: string;
+}
+
+/** In words, by a command or a button. */
+export interface Speaker extends Answerer {
+  says: Saying;
 }
 
 /** Everything the verdict rests on, read from GitHub for this one attempt. */
@@ -53,6 +64,8 @@ export interface MergeFacts {
   contributors: { ids: readonly number[]; logins: readonly string[] } | undefined;
   /** Everybody whose reaction approves or rejects. */
   reactors: readonly Reactor[];
+  /** Everybody who answered in words; absent when the question is whether to merge, which words never answer. */
+  speakers?: readonly Speaker[];
   /** The step's own conditions, evaluated again. */
   conditions: readonly Why[];
   pausedBy: string | null;
@@ -107,9 +120,9 @@ export function isFreshProof(value: object, now: Date): value is MergeProof {
 
 /** Why this person's reaction does not count, or `undefined` when it does. */
 export function ineligibleBecause(
-  person: Reactor,
+  person: Answerer,
   rules: CountersignRules,
-  facts: Pick<MergeFacts, 'pullRequest' | 'contributors'>,
+  facts: Pick<MergeFacts, 'contributors'> & { pullRequest: Pick<MergeFacts['pullRequest'], 'author'> },
 ): string | undefined {
   if (person.type !== 'User') return 'is not a person';
   if (person.id === facts.pullRequest.author.id) return 'wrote this pull request';
@@ -129,14 +142,16 @@ export function ineligibleBecause(
 }
 
 /**
- * May this pull request be merged, on these facts? Pure, and the only maker of proofs. The answer is a tree in which
- * every criterion stands, met or not, so that a person can read what is missing.
+ * May this pull request be merged, or the step go on that asks, on these facts? Pure, and the only maker of proofs. The answer
+ * is a tree in which every criterion stands, met or not, so that a person can read what is missing.
+ *
+ * Facts with a place for words are none of a merge: a yes on them is no proof, whoever reacted besides.
  */
 export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDecision {
   const { rules } = question;
-  const approving = facts.reactors.filter((person) => rules.approve.includes(person.content));
-  const rejecting = facts.reactors.filter((person) => rules.reject.includes(person.content));
-  const eligible = (person: Reactor) => ineligibleBecause(person, rules, facts) === undefined;
+  const approving = answering(facts, 'approve', rules.approve);
+  const rejecting = answering(facts, 'reject', rules.reject);
+  const eligible = (person: Answerer) => ineligibleBecause(person, rules, facts) === undefined;
   const countersignedBy = unique(approving.filter(eligible).map((person) => person.login));
   const rejectedBy = unique(rejecting.filter(eligible).map((person) => person.login));
 
@@ -164,7 +179,7 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
   const tree = why(
     status,
     status === 'met'
-      ? `countersigned by ${countersignedBy.join(', ')}; merging`
+      ? `countersigned by ${countersignedBy.join(', ')}; ${facts.speakers ? 'going on' : 'merging'}`
       : `not merging: ${reasons.find((reason) => reason.status === status)?.summary ?? 'unknown'}`,
     reasons,
   );
@@ -173,8 +188,22 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
     countersignedBy,
     rejectedBy,
     void: about.some((reason) => reason.status === 'unmet'),
-    proof: status === 'met' ? mint(question, countersignedBy, facts.readAt) : undefined,
+    proof:
+      status === 'met' && facts.speakers === undefined
+        ? mint(question, countersignedBy, facts.readAt)
+        : undefined,
   };
+}
+
+function answering(
+  { reactors, speakers = [] }: MergeFacts,
+  saying: Saying,
+  reactions: readonly string[],
+): (Reactor | Speaker)[] {
+  return [
+    ...reactors.filter(({ content }) => reactions.includes(content)),
+    ...speakers.filter(({ says }) => says === saying),
+  ];
 }
 
 function aboutPullRequest(question: MergeQuestion, facts: MergeFacts): Why[] {
@@ -199,7 +228,7 @@ function aboutPullRequest(question: MergeQuestion, facts: MergeFacts): Why[] {
 function countersigns(
   question: MergeQuestion,
   facts: MergeFacts,
-  approving: readonly Reactor[],
+  approving: readonly (Reactor | Speaker)[],
   countersignedBy: readonly string[],
 ): Why {
   // Whatever the settings say: nothing merges without at least one.
@@ -208,7 +237,7 @@ function countersigns(
     const because = ineligibleBecause(person, question.rules, facts);
     return because === undefined
       ? why('met', `${person.login} may countersign and did`)
-      : why('unmet', `${person.login} reacted, but ${because}`);
+      : why('unmet', `${person.login} ${'says' in person ? 'approved' : 'reacted'}, but ${because}`);
   });
   switch (facts.comment) {
     case 'missing':

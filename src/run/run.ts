@@ -1,6 +1,6 @@
 import type { Contract } from '../artifact/contract.ts';
 import type { Verification } from '../artifact/verification.ts';
-import type { Chain } from '../chain/chain.ts';
+import { type Chain, MERGE_ACTION } from '../chain/chain.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { Event } from '../event/event.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
@@ -144,6 +144,15 @@ export interface RunState {
 /** Whether anything asks for gates in the run, so that there can be verdicts. */
 export function hasGates({ definition, settings }: Pick<Run, 'definition' | 'settings'>): boolean {
   return (settings.gates ?? []).length > 0 || definition.steps.some(({ gates }) => gates !== undefined);
+}
+
+/** Whether the step merges. One that cannot be found is taken to: its question must not be answered as lightly as others. */
+export function isMergeStep(
+  { definition }: Pick<Run, 'definition'>,
+  step: Pick<Invocation, 'stepIndex'> | undefined,
+): boolean {
+  const uses = step && definition.steps[step.stepIndex]?.uses.name;
+  return uses === undefined || uses === MERGE_ACTION;
 }
 
 /** The run's repository, as GitHub is asked about it. */

@@ -85,7 +85,7 @@ function decide(
   asks: boolean,
   trust: Trust,
 ): PolicyDecision {
-  return policy.decide({ capability, asksFirst: asks, trust, gates: [], chain: state.run.chain });
+  return policy.decide({ capability, asksFirst: asks, trust, chain: state.run.chain });
 }
 
 function blocked({ name }: Capability, { why }: PolicyDecision): Reason {

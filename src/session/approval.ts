@@ -14,7 +14,14 @@ import { pullRequestOf, readMergeFacts } from './merge-facts.ts';
 import type { StepContext, StepHandler, StepResult } from './step.ts';
 
 export type ApprovalAnswer =
-  | { kind: 'granted'; proof: MergeProof; why: Why; approval: Approval; pullRequest: PullRequest }
+  /** Without a proof when the step that asked merges nothing. */
+  | {
+      kind: 'granted';
+      proof: MergeProof | undefined;
+      why: Why;
+      approval: Approval;
+      pullRequest: PullRequest;
+    }
   | { kind: 'already_merged'; pullRequest: PullRequest; approval: Approval }
   | { kind: 'not_yet'; result: StepResult };
 
@@ -86,7 +93,7 @@ export async function seekApproval(
       },
     };
   }
-  if (decision.proof) {
+  if (decision.why.status === 'met') {
     const approvalNow: Approval = { ...looked, status: 'countersigned' };
     return { kind: 'granted', proof: decision.proof, why: decision.why, approval: approvalNow, pullRequest };
   }
@@ -154,6 +161,7 @@ function ask(context: StepContext, previous?: Approval): StepResult {
     lookedAt: now,
     decision: justAsked(),
     countersignedBy: [],
+    answers: [],
   };
   return { ...wait(context, approval), ...(previous ? { replaced: previous } : {}) };
 }

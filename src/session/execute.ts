@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Artifact } from '../artifact/artifact.ts';
 import { contractSchema } from '../artifact/contract.ts';
 import type { Clock } from '../core/clock.ts';
@@ -152,6 +153,10 @@ export function createExecutor(deps: {
     const produced = await artifacts.readBack(state.run, session, stored);
     const verdicts = judged.map((outcome) => artifacts.ofOutcome(state.run, session, outcome));
     await storage.transaction(async (tx) => {
+      if (result.kind !== 'waits' && (await wasAnsweredMeanwhile(tx, result.approval))) {
+        log.info({ session: session.id }, 'somebody answered during the look, so it is looked at again');
+        return;
+      }
       const approvals: Approval[] = [];
       if (result.kind === 'waits' && result.replaced) approvals.push(result.replaced);
       if (result.approval) approvals.push(result.approval);
@@ -184,6 +189,12 @@ export function createExecutor(deps: {
         await outbox.wish(tx, wish.key, wish.effect, { runId: state.run.id, at: clock.now() });
       }
     });
+  }
+
+  /** Whoever answered has another look under way, and their last word counts: also one that takes back what is acted on here. */
+  async function wasAnsweredMeanwhile(tx: Tx, seen: Approval | undefined): Promise<boolean> {
+    const now = seen && (await tx.approvals.ofInvocation(seen.invocationId));
+    return now?.id === seen?.id && !isDeepStrictEqual(now?.answers, seen?.answers);
   }
 
   /** The event that moved the pull request may come late or never: what it is about now is looked at right away. */

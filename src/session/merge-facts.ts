@@ -3,13 +3,15 @@ import { MERGE_ACTION } from '../chain/chain.ts';
 import { compileExpression, evaluateCondition } from '../chain/condition.ts';
 import type { Settings } from '../chain/settings.ts';
 import { bodyHash } from '../effect/body-hash.ts';
-import type { Commit, Person, PullRequest, Reaction } from '../github/github.ts';
+import type { PullRequest } from '../github/github.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { Outcome } from '../outcome/outcome.ts';
+import type { SpokenAnswer } from '../policy/approval.ts';
 import { conditionOf } from '../policy/gate/verdict.ts';
-import type { CountersignRules, MergeFacts, Reactor } from '../policy/merge-gate.ts';
+import type { CountersignRules, MergeFacts } from '../policy/merge-gate.ts';
 import { asConditionsSeeIt, conditionContext } from '../run/context.ts';
 import { type Why, why } from '../run/why.ts';
+import { contributorsOf, readAnswerer, readSpeaker } from './answerers.ts';
 import { degraded } from './degraded.ts';
 import { gatesOfStep } from './gates-of-step.ts';
 import { judgeGates, lastVerdict } from './judge-gates.ts';
@@ -32,9 +34,11 @@ export async function readMergeFacts(
   const counts = [...rules.approve, ...rules.reject];
   const shown = found?.reactions ?? {};
   // An answer without any counts says nothing; a comment that is gone has no reactions to read.
-  const answered =
+  const reacted =
     found !== undefined &&
     (Object.keys(shown).length === 0 || counts.some((content) => (shown[content] ?? 0) > 0));
+  const spoken = spokenAnswers(looking);
+  const answered = reacted || (spoken ?? []).length > 0;
   // Somebody answered: from here on a person waits.
   const context = answered ? { ...looking, reader: looking.urgentReader } : looking;
   const { reader } = context;
@@ -42,15 +46,23 @@ export async function readMergeFacts(
   // long as something holds the question up, so that a look without news does not say that nothing does.
   const thorough = answered || context.because === 'event' || context.approval?.decision?.status === 'unmet';
   const [reactions, fresh] = await Promise.all([
-    answered ? reader.reactions(repo, comment.githubId) : [],
+    reacted ? reader.reactions(repo, comment.githubId) : [],
     thorough ? readVolatileOutcomes(context, volatileHandler) : new Map<string, Outcome>(),
   ]);
   const gates = await mergeGates(context, thorough, volatileHandler, fresh);
   // Read with every look that may end in a merge, and with those that something happened before.
   const settings = answered || context.because === 'event' ? await settingsNow(context) : 'as_asked';
   const counted = reactions.filter((reaction) => counts.includes(reaction.content));
-  const commits = counted.length > 0 ? await reader.pullRequestCommits(repo, number) : undefined;
-  const reactors = await Promise.all(counted.map((reaction) => reactor(context, reaction, rules)));
+  const anybody = counted.length > 0 || (spoken ?? []).length > 0;
+  const commits = anybody ? await reader.pullRequestCommits(repo, number) : undefined;
+  const reactors = await Promise.all(
+    counted.map(async ({ person, content }) => ({
+      ...(await readAnswerer(reader, repo, person, rules)),
+      content,
+    })),
+  );
+  const speakers =
+    spoken && (await Promise.all(spoken.map((answer) => readSpeaker(reader, repo, answer, rules))));
   const pullRequest = await reader.pullRequest(repo, number);
   return {
     pullRequest,
@@ -72,12 +84,18 @@ export async function readMergeFacts(
             ? 'as_written'
             : 'edited',
       settings,
-      contributors: commits ? contributors(commits, state.run.headSha) : { ids: [], logins: [] },
+      contributors: commits ? contributorsOf(commits, state.run.headSha) : { ids: [], logins: [] },
       reactors,
+      ...(speakers ? { speakers: speakers.flat() } : {}),
       conditions: [...conditionsNow(context, fresh), ...gates.map(conditionOf)],
       pausedBy: await context.pausedBy(),
     },
   };
+}
+
+/** What was said to the question in words; `undefined` for a merge, whatever is recorded: nothing in words reaches its gate. */
+function spokenAnswers({ step, approval }: StepContext): readonly SpokenAnswer[] | undefined {
+  return step.uses.name === MERGE_ACTION ? undefined : (approval?.answers ?? []);
 }
 
 /** The run keeps the settings that it was begun and its question was asked under; somebody may have tightened them since. */
@@ -152,55 +170,4 @@ function conditionsNow(context: StepContext, fresh: ReadonlyMap<string, Outcome>
       : why('unmet', `the step's condition does not hold any more: \`${step.condition}\``),
   );
   return reasons;
-}
-
-async function reactor(context: StepContext, reaction: Reaction, rules: CountersignRules): Promise<Reactor> {
-  const { login } = reaction.person;
-  const memberOf = await Promise.all(
-    rules.teams.map(async (team) => {
-      const [organisation = '', slug = ''] = team.split('/');
-      return (await context.reader.isTeamMember(organisation, slug, login)) ? [team] : [];
-    }),
-  );
-  return {
-    id: reaction.person.id,
-    login,
-    type: reaction.person.type,
-    content: reaction.content,
-    role: await context.reader.role(context.repo, login),
-    teams: memberOf.flat(),
-  };
-}
-
-const TRAILER = /^co-authored-by:([^<\n]*)<([^<>\n]+)>[ \t\r]*$/gim;
-const NOREPLY = /^(?:(\d+)\+)?([a-z0-9-]+)@users\.noreply\./i;
-
-/**
- * Who wrote, committed or co-wrote the commits. Of co-authors GitHub tells only a name and an address: its own
- * no-reply addresses name an account, and a name that is somebody's login is taken to be theirs.
- * The list names no head of its own. One that was read while the branch stood elsewhere for a moment, or that lags
- * behind, lacks the head in question, and with it perhaps whoever wrote it.
- */
-function contributors(
-  list: { commits: Commit[]; truncated: boolean },
-  headSha: string,
-): MergeFacts['contributors'] {
-  if (list.truncated || !list.commits.some((commit) => commit.sha === headSha)) return undefined;
-  const people: Person[] = list.commits.flatMap((commit) =>
-    [commit.author, commit.committer].filter((person) => person !== null),
-  );
-  const ids = people.map((person) => person.id);
-  const logins = people.map((person) => person.login);
-  const trailers = list.commits.flatMap((commit) => [...commit.message.matchAll(TRAILER)]);
-  logins.push(...trailers.map((match) => (match[1] ?? '').trim()));
-  const addresses = [
-    ...list.commits.flatMap((commit) => [commit.authorEmail ?? '', commit.committerEmail ?? '']),
-    ...trailers.map((match) => match[2] ?? ''),
-  ];
-  for (const address of addresses) {
-    const noreply = NOREPLY.exec(address);
-    if (noreply?.[1]) ids.push(Number(noreply[1]));
-    if (noreply?.[2]) logins.push(noreply[2]);
-  }
-  return { ids, logins };
 }

@@ -131,7 +131,10 @@ export interface Runs {
 
 export interface Approvals {
   insert(approval: Approval): Promise<void>;
+  /** Writes everything but the answers: one that is given during a look must not be undone by what the look found. */
   save(approval: Approval): Promise<void>;
+  /** Writes the answers alone. */
+  saveAnswers(approval: Pick<Approval, 'id' | 'answers'>): Promise<void>;
   /** The newest approval of the invocation. */
   ofInvocation(invocationId: string): Promise<Approval | undefined>;
   ofRun(runId: string): Promise<Approval[]>;

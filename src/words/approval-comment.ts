@@ -1,9 +1,8 @@
-import { MERGE_ACTION } from '../chain/chain.ts';
 import { unreachable } from '../core/errors.ts';
 import type { ActionResult } from '../outcome/action-result.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { CountersignRules } from '../policy/merge-gate.ts';
-import type { Invocation, RunState } from '../run/run.ts';
+import { type Invocation, isMergeStep, type RunState } from '../run/run.ts';
 import { evidenceUrl, type Pages } from './evidence.ts';
 import { grounds } from './grounds.ts';
 import { clipBytes, code, htmlComment, inline } from './markdown.ts';
@@ -64,7 +63,7 @@ function open(view: ApprovalView): string[] {
     `With a countersign, ${isMerge(view) ? willBe(view) : `the step ${stepOf(view)} goes on for ${head(view)}; nothing is merged by it`}.`,
     ...heldUp(view),
     `#### Why you are asked\n\n${grounds(state)}`,
-    `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.`,
+    `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.${isMerge(view) ? '' : ` ${inWords(view)}`}`,
     `${who(countersign)} ${howMany(countersign.count, approval.countersignedBy)} Not the author, nor anybody who committed or co-wrote one of the commits, nor bots.`,
     'A push, another base branch, a return to draft or closing the pull request voids this question and all answers to it.',
     ...(approval.decision === null || approval.decision.reasons.length === 0
@@ -74,6 +73,13 @@ function open(view: ApprovalView): string[] {
         ]),
     `<sub>${approval.lookedAt === null ? `Asked ${utc(approval.askedAt)}, not looked at yet.` : `Last looked at ${utc(approval.lookedAt)}.`}</sub>`,
   ];
+}
+
+/** The other ways to answer, which a merge does not have. */
+function inWords({ state, approval }: ApprovalView): string {
+  const step = state.invocations.find(({ id }) => id === approval.invocationId)?.stepId ?? '';
+  const [approve, reject] = ['approve', 'reject'].map((verb) => code(`/countersign ${verb} ${step}`));
+  return `Or press Approve on the check run, or write ${approve} or ${reject} in a new comment; your last word counts.`;
 }
 
 function heldUp({ approval: { decision }, state: { run } }: ApprovalView): string[] {
@@ -127,7 +133,7 @@ function rejected(view: ApprovalView): string[] {
   const by = rejectedBy(view.state, view.approval);
   return [
     '### ✋ Rejected',
-    `It was asked whether ${deed(view)}. ${by.length === 0 ? 'A maintainer' : people(by)} rejected it, so nothing is merged.`,
+    `It was asked whether ${deed(view)}. ${by.length === 0 ? 'A maintainer' : people(by)} rejected it, so ${isMerge(view) ? 'nothing is merged' : 'the step does not go on'}.`,
     'A push is reviewed anew and asked about anew.',
   ];
 }
@@ -152,9 +158,10 @@ function wasMerged(view: ApprovalView, { details }: ActionResult): string {
 
 /** Any step can ask; only one of them merges. */
 function isMerge({ state, approval }: ApprovalView): boolean {
-  const step = state.invocations.find(({ id }) => id === approval.invocationId);
-  const uses = step && state.run.definition.steps[step.stepIndex]?.uses.name;
-  return uses === undefined || uses === MERGE_ACTION;
+  return isMergeStep(
+    state.run,
+    state.invocations.find(({ id }) => id === approval.invocationId),
+  );
 }
 
 function stepOf({ state, approval }: ApprovalView): string {

@@ -51,7 +51,7 @@ export function checkRunContent({ state, approval, pages, now }: CheckRunView): 
     title: plainLine(sentence(where, state, approval)),
     ...output(state, approval, nextStep(where, state, approval), pages, detailsUrl),
     annotations: annotations(findings),
-    actions: buttonsOf(where),
+    actions: buttonsOf(where, state, approval),
     details_url: detailsUrl,
   };
 }

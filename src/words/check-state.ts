@@ -1,5 +1,8 @@
 import type { CheckRunContent } from '../effect/effect.ts';
-import type { Standing } from './standing.ts';
+import { type Approval, questionTag } from '../policy/approval.ts';
+import type { RunState } from '../run/run.ts';
+import { clip } from './pretty.ts';
+import { answerableStep, type Standing } from './standing.ts';
 
 type Completed = Extract<CheckRunContent['state'], { status: 'completed' }>;
 
@@ -66,6 +69,22 @@ export function conclusionOf(where: Standing): Completed['conclusion'] | undefin
   return FACTS[where.kind].conclusion;
 }
 
-export function buttonsOf(where: Standing): CheckRunContent['actions'] {
-  return FACTS[where.kind].buttons.map((identifier) => ({ ...BUTTONS[identifier], identifier }));
+/** GitHub's limits for a button's description and for how many a check run has. */
+const MAX_DESCRIPTION = 40;
+const MAX_BUTTONS = 3;
+
+export function buttonsOf(
+  where: Standing,
+  state: RunState,
+  approval: Approval | null,
+): CheckRunContent['actions'] {
+  const usual = FACTS[where.kind].buttons.map((identifier) => ({ ...BUTTONS[identifier], identifier }));
+  const step = where.kind === 'waiting_countersign' ? answerableStep(state, approval) : undefined;
+  if (step === undefined || approval === null) return usual;
+  const approve = {
+    label: 'Approve',
+    description: clip(`Let ${step} go on`, MAX_DESCRIPTION),
+    identifier: `approve:${questionTag(approval)}`,
+  };
+  return [approve, ...usual.filter(({ identifier }) => identifier !== 'review')].slice(0, MAX_BUTTONS);
 }

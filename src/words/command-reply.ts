@@ -2,12 +2,15 @@ import { clipBytes, htmlComment } from './markdown.ts';
 
 const MAX_BODY_BYTES = 60_000;
 
-/** The answer to all commands of one comment, in the order they were written. */
+/**
+ * The answer to all commands of one comment, in the order they were written.
+ * @param to the comment's id, or the name of a button that was pressed
+ */
 export function commandReply(
-  commentId: number,
+  to: number | string,
   answers: readonly { ok: boolean; text: string }[],
 ): { marker: string; body: string } {
-  const marker = htmlComment(`countersign:reply to=${commentId}`);
+  const marker = htmlComment(`countersign:reply to=${to}`);
   const text = answers.map((answer) => answer.text).join('\n\n');
   return { marker, body: `${marker}\n${clipBytes(text, MAX_BODY_BYTES)}` };
 }

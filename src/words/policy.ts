@@ -63,6 +63,7 @@ const VERDICT_SAID: Readonly<Record<Verdict, string>> = {
   allowed: 'allowed',
   needs_confirmation: 'asks first',
   denied: 'denied',
+  unknown: 'not known yet',
 };
 
 /** `policy explain`: a table of the steps, then the tree of each decision. */

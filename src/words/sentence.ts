@@ -3,8 +3,9 @@ import type { Finding } from '../outcome/finding.ts';
 import { SEVERITIES } from '../outcome/finding.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Run, RunState } from '../run/run.ts';
+import { code } from './markdown.ts';
 import { capital, clip, listed, plural, reactionEmoji } from './pretty.ts';
-import type { Standing } from './standing.ts';
+import { answerableStep, type Standing } from './standing.ts';
 
 /** Letters of a title: GitHub shows about this many in its list of checks before it cuts. */
 export const MAX_TITLE = 200;
@@ -142,7 +143,11 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
       const another = given === 0 ? 'A maintainer' : 'Another maintainer';
       const needed =
         left === 1 ? `${another} reacts` : `${left} ${given === 0 ? '' : 'more '}maintainers react`;
-      return `${needed} to the approval comment with ${emoji(countersign.approve)} to merge${stoppers(countersign.reject)}.`;
+      const step = answerableStep(state, approval);
+      const how = `${needed} to the approval comment with ${emoji(countersign.approve)}`;
+      return step === undefined
+        ? `${how} to merge${stoppers(countersign.reject)}.`
+        : `${how} to let it go on${stoppers(countersign.reject)}. The button Approve of the check run and ${code(`/countersign approve ${step}`)} do the same.`;
     }
     case 'held_back':
       return 'Once that is settled, this goes on by itself. `/countersign why` says it step by step.';

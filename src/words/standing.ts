@@ -6,7 +6,7 @@ import type { Outcome, OutcomeKind } from '../outcome/outcome.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { ReasonCode } from '../run/reason.ts';
-import { type Invocation, isRunOver, type RunState } from '../run/run.ts';
+import { type Invocation, isMergeStep, isRunOver, type RunState } from '../run/run.ts';
 
 /**
  * Where a run stands, in as many kinds as people are told apart. The statuses of the run are the engine's and too
@@ -169,6 +169,16 @@ export function rejectedBy({ invocations }: RunState, approval: Approval): strin
 
 function peopleIn(reason: RunState['run']['reason']): string[] {
   return (reason?.evidence ?? []).filter(({ kind }) => kind === 'person').map(({ label }) => label);
+}
+
+/** The step whose open question can be answered in words, too: one that merges nothing. */
+export function answerableStep(
+  { run, invocations }: RunState,
+  approval: Approval | null,
+): string | undefined {
+  const step = invocations.find(({ id }) => id === approval?.invocationId);
+  const isOpen = approval?.status === 'open' && step?.status === 'waiting_approval';
+  return isOpen && !isMergeStep(run, step) ? step.stepId : undefined;
 }
 
 /** The outcomes of one kind, in the order of the steps. */

@@ -25,6 +25,8 @@ describe('a command is found', () => {
     ['under an image', 'x <img src="a"> y<br>\n/countersign ci', { verb: 'ci' }],
     ['under a closed fence', '```\n/countersign pause\n```\n/countersign ci', { verb: 'ci' }],
     ['to run all that failed again', '/countersign rerun', { verb: 'rerun' }],
+    ['to let go on what waits', '/countersign approve', { verb: 'approve' }],
+    ['to stop a step that waits', '/countersign Reject safe', { verb: 'reject', step: 'safe' }],
     ['to run a step again', '/countersign rerun unit-tests', { verb: 'rerun', step: 'unit-tests' }],
     ['to fire a chain', '/countersign fire deploy', { verb: 'fire', chain: 'deploy', inputs: {} }],
     [
@@ -76,6 +78,7 @@ describe('a command that cannot be understood gets one sentence', () => {
       '/countersign pause please',
       /takes nothing after it, but got `please`/,
     ],
+    ['two steps to approve', '/countersign approve a b', /approve` takes the id of one step/],
     ['two steps', '/countersign rerun a b', /takes the id of one step/],
     ['no chain', '/countersign fire', /^Say which chain/],
     ['a chain that is no name', '/countersign fire ../x', /is no name of a chain/],

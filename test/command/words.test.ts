@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mayIssue, PERMISSIONS, VERBS } from '../../src/command/command.ts';
-import { helpText, usageOf } from '../../src/command/help.ts';
+import { helpText, usageOf, whoMay } from '../../src/command/help.ts';
 import { parseCommands } from '../../src/command/parse.ts';
 import { isDone, replyTo } from '../../src/command/replies.ts';
 
@@ -39,7 +39,8 @@ describe('the help', () => {
     const row = helpText()
       .split('\n')
       .find((line) => line.includes('/countersign pause'));
-    expect(row).toContain(`people with ${PERMISSIONS.pause.role} access`);
+    expect(whoMay(PERMISSIONS.pause)).toBe('people with maintain access');
+    expect(row).toContain(whoMay(PERMISSIONS.pause));
   });
 });
 

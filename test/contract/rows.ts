@@ -120,6 +120,7 @@ export function approval(id: string, runId: string, over: Partial<Approval> = {}
     lookedAt: null,
     decision: null,
     countersignedBy: [],
+    answers: [],
     ...over,
   };
 }

@@ -90,7 +90,24 @@ export function runsContract(open: OpenDatabase): void {
       expect(await db.storage.read.runs.load('run1')).toBeUndefined();
     });
 
-    it('that do not exist cannot be saved', async () => {
+    it('keep what was answered when a look saves what it found, and what it found when somebody answers', async () => {
+      const answers = [
+        { person: { id: 7, login: 'mira' }, says: 'approve' as const, at: at(6).toISOString() },
+        { person: { id: 8, login: 'ole' }, says: 'reject' as const, at: at(7).toISOString() },
+      ];
+      const looked = approval('apr1', 'run1', { lookedAt: at(7), countersignedBy: ['mira'] });
+      await db.storage.transaction(async (tx) => {
+        await tx.runs.insert(runState('run1'));
+        await tx.approvals.insert(approval('apr1', 'run1'));
+        await tx.approvals.saveAnswers({ id: 'apr1', answers });
+        await tx.approvals.save(looked);
+      });
+      expect(await db.storage.read.approvals.ofRun('run1')).toEqual([{ ...looked, answers }]);
+      await db.storage.transaction((tx) => tx.approvals.saveAnswers({ id: 'apr1', answers: [] }));
+      expect(await db.storage.read.approvals.ofRun('run1')).toEqual([looked]);
+    });
+
+    it('that do not exist cannot be saved or answered', async () => {
       await expect(save(runState('run1'))).rejects.toMatchObject({ code: 'storage.no_such_row' });
     });
 
@@ -279,6 +296,8 @@ export function runsContract(open: OpenDatabase): void {
     it('that do not exist cannot be saved', async () => {
       const saving = db.storage.transaction((tx) => tx.approvals.save(approval('apr1', 'run1')));
       await expect(saving).rejects.toMatchObject({ code: 'storage.no_such_row' });
+      const answering = db.storage.transaction((tx) => tx.approvals.saveAnswers({ id: 'apr1', answers: [] }));
+      await expect(answering).rejects.toMatchObject({ code: 'storage.no_such_row' });
     });
   });
 

@@ -227,8 +227,14 @@ const check = (action: string, appId: number | null, more: object = {}) => ({
   },
   ...more,
 });
-const button = (text: string) =>
-  events({ kind: 'command.issued', ...onPr, actor: 'octocat', text, via: { kind: 'button', head_sha: sha } });
+const button = (text: string, question?: string) =>
+  events({
+    kind: 'command.issued',
+    ...onPr,
+    actor: 'octocat',
+    text,
+    via: { kind: 'button', head_sha: sha, ...(question ? { question } : {}) },
+  });
 const pressed = (identifier: string) => ({ requested_action: { identifier } });
 
 maps('a check', [
@@ -248,6 +254,12 @@ maps('a check', [
     'check_run',
     check('requested_action', OWN_APP, pressed('rerun:ci')),
     button('/countersign rerun ci'),
+  ],
+  [
+    'button that answers a question names it',
+    'check_run',
+    check('requested_action', OWN_APP, pressed('approve:0123456789ab')),
+    button('/countersign approve', '0123456789ab'),
   ],
   [
     'button with a foreign identifier is ignored',

@@ -54,7 +54,14 @@ describe('from each version a filled database is brought to the newest', () => {
       ['run', null],
       ['session', null],
     ]);
-    expect(await read.approvals.ofInvocation('inv_2')).toMatchObject({ id: 'apr_2', status: 'open' });
+    expect((await read.runs.historyOf('run_2')).map(({ by }) => by)).toEqual(
+      version < 3 ? [] : [{ kind: 'person', login: 'mia' }],
+    );
+    expect(await read.approvals.ofInvocation('inv_2')).toMatchObject({
+      id: 'apr_2',
+      status: 'open',
+      answers: [],
+    });
     expect(await read.deliveries.countByStatus()).toMatchObject({ received: 1, done: 1, failed: 1 });
     expect((await read.deliveries.get(3))?.body).toEqual(Buffer.from([0x7b, 0, 0xff, 0x7d]));
     const claimed = await storage.transaction(({ jobs }) => jobs.claim(at(9_999), at(10_000), 'new', 9));

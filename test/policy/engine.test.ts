@@ -53,7 +53,7 @@ describe('a decision', () => {
     ['met', 'allowed'],
     ['pending', 'needs_confirmation'],
     ['unmet', 'denied'],
-    ['unknown', 'denied'],
+    ['unknown', 'unknown'],
   ])('with a gate that is %s is %s', (status, verdict) => {
     const gates = [why('met', 'small enough'), why(status, 'owners agree')];
     expect(decide(request({ gates }, 'privileged')).verdict).toBe(verdict);

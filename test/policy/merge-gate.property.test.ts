@@ -133,6 +133,38 @@ describe('the merge gate', () => {
     );
   });
 
+  test('mints no proof on facts that have a place for words, whoever reacted besides, and counts the words', () => {
+    let went = 0;
+    const speaker = fc.record({
+      says: fc.constantFrom('approve' as const, 'reject' as const),
+      role: fc.constantFrom(...RANKS),
+    });
+    fc.assert(
+      fc.property(anyRules, anyFacts, fc.array(speaker, { maxLength: 2 }), (rule, found, words) => {
+        const speakers = words.map((word, index) => ({
+          ...reactor({ id: 50 + index, login: `s${index}` }),
+          ...word,
+        }));
+        const asked = question({ rules: rule });
+        const { proof, why: tree } = judgeMerge(asked, { ...found, speakers });
+        expect(proof).toBeUndefined();
+        // What words say to a step is what the reactions for it would say to a merge.
+        const [yes = ''] = rule.approve;
+        const [no = ''] = rule.reject;
+        if (yes === '' || no === '') return;
+        const asReactions = speakers.map((person) => ({
+          ...person,
+          content: person.says === 'approve' ? yes : no,
+        }));
+        const reactors = [...found.reactors, ...asReactions];
+        expect(tree.status === 'met').toBe(mayMerge(asked, { ...found, reactors }));
+        if (tree.status === 'met') went++;
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(went).toBeGreaterThan(50);
+  });
+
   test('is void exactly when the pull request itself is not what was asked about', () => {
     fc.assert(
       fc.property(anyFacts, (found) => {

@@ -42,6 +42,9 @@ const size = verdict('size', 'merge', 'warn', [
 const person = verdict('outsiders', 'merge', 'require_human', [
   criterion('not pr.fork', false, 'pr.fork is true', false),
 ]);
+const outsiders = verdict('outsiders', 'changes', 'require_human', [
+  criterion('not pr.fork', false, 'pr.fork is true', false),
+]);
 const freeze = verdict('freeze', 'changes', 'block', [
   criterion('no freeze: Nobody is on call', false, 'frozen until 2025-03-03 (Europe/Berlin)'),
 ]);
@@ -99,6 +102,30 @@ export const GATES: Record<string, Scene> = {
       verdicts: [lessened, freeze],
     },
     approval: null,
+  },
+  'a step that merges nothing asks': {
+    state: {
+      ...makeState(
+        { status: 'waiting_approval' },
+        {
+          review,
+          changes: {
+            status: 'waiting_approval',
+            reason: reason('step.waiting.approval', 'not merging: nobody has countersigned yet'),
+            startedAt: at('12:03'),
+          },
+        },
+      ),
+      verdicts: [outsiders],
+    },
+    approval: makeApproval({
+      invocationId: 'inv_changes',
+      decision: why('pending', 'not merging: nobody has countersigned yet', [
+        why('pending', 'nobody has countersigned yet', [
+          why('unmet', 'ada approved, but wrote this pull request'),
+        ]),
+      ]),
+    }),
   },
   'a gate blocked a step': {
     state: {

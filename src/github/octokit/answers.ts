@@ -1,23 +1,13 @@
 import { z } from 'zod';
 import type { Review } from '../../policy/facts/reviews.ts';
 import type { Commit, Person, TreeEntry } from '../github.ts';
+import { accountSchema, personOrGhost } from './account.ts';
 
 /*
  * What is read of GitHub's answers, and nothing more: GitHub adds fields and values at any time, so unknown ones are
  * left alone, while a missing one that a decision rests on makes the whole answer unusable (I5).
  */
 
-/** The account that GitHub shows for one that was deleted; its type keeps it from counting as a person. */
-const GHOST: Person = { id: 0, login: 'ghost', type: 'Mannequin' };
-
-/** An account type GitHub may add later is nobody's who may countersign. */
-const accountSchema = z.object({
-  id: z.int(),
-  login: z.string(),
-  type: z.enum(['User', 'Bot', 'Organization', 'Mannequin']).catch('Mannequin'),
-});
-
-const personOrGhost = accountSchema.nullable().transform((account): Person => account ?? GHOST);
 export const dateOrNull = z.iso
   .datetime({ offset: true })
   .nullish()
@@ -313,6 +303,4 @@ export const reactionsSchema = z.array(
     .transform(({ id, user, content, created_at }) => ({ id, person: user, content, createdAt: created_at })),
 );
 
-export const permissionSchema = z.object({ permission: z.string(), role_name: z.string().nullish() });
-export const membershipSchema = z.object({ state: z.string() });
 export const mergedSchema = z.object({ merged: z.literal(true), sha: z.string() });

@@ -6,6 +6,7 @@ import {
   type Repo,
   type TreeEntry,
 } from '../github.ts';
+import { membershipSchema, permissionSchema } from './account.ts';
 import {
   blobSchema,
   branchSchema,
@@ -16,8 +17,6 @@ import {
   folderSchema,
   installedRepositoriesSchema,
   listedPullRequestsSchema,
-  membershipSchema,
-  permissionSchema,
   pullRequestSchema,
   reactionsSchema,
   repositorySchema,
@@ -43,6 +42,12 @@ const MAX_FOLDER_ENTRIES = 1_000;
  * if there are exactly that many: GitHub does not say which.
  */
 export function createReader(client: Client): GitHubReader {
+  const permission = async (repo: Repo, login: string) => {
+    const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
+    const found = await ifThere(client.request(route, { ...at(repo), username: login }, permissionSchema));
+    return found && { person: found.user, role: roleOf(found.permission, found.role_name ?? undefined) };
+  };
+
   return {
     repository: (repo) => client.request('GET /repos/{owner}/{repo}', at(repo), repositorySchema),
 
@@ -141,9 +146,12 @@ export function createReader(client: Client): GitHubReader {
       ),
 
     async role(repo, login) {
-      const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
-      const found = await ifThere(client.request(route, { ...at(repo), username: login }, permissionSchema));
-      return found ? roleOf(found.permission, found.role_name ?? undefined) : 'none';
+      return (await permission(repo, login))?.role ?? 'none';
+    },
+
+    async collaborator(repo, login) {
+      const found = await permission(repo, login);
+      return found?.person ? { person: found.person, role: found.role } : undefined;
     },
 
     async isTeamMember(organisation, team, login) {

@@ -87,7 +87,7 @@ function nextAction(policy: FailurePolicy, failed: readonly Criterion[]): string
     case 'degrade':
       return 'Settle what it says, then run the step again.';
     case 'require_human':
-      return 'Somebody who may countersign reacts to the approval comment.';
+      return 'Somebody who may countersign answers the approval comment.';
     default:
       return unreachable(policy);
   }
@@ -116,6 +116,29 @@ export function conditionOf(found: GateVerdict): Why {
   const tree = verdictWhy(found);
   const lets = found.on_failure === 'warn' || found.on_failure === 'require_human';
   return { ...tree, status: found.gate_passed || lets ? 'met' : 'unmet' };
+}
+
+/**
+ * A verdict as a reason for what the policy says of a step: whether the gate lets it be done. One that asks for a person is
+ * answered by a countersign, and one that lessens the outcome keeps nothing but a merge from being done.
+ */
+export function permissionOf(found: GateVerdict, step: { merges: boolean; countersigned: boolean }): Why {
+  const { gate_passed, on_failure } = found;
+  const lets =
+    on_failure === 'warn' ||
+    (on_failure === 'degrade' && !step.merges) ||
+    (on_failure === 'require_human' && step.countersigned);
+  const refusal = on_failure === 'require_human' ? 'pending' : 'unmet';
+  return { ...verdictWhy(found), status: gate_passed || lets ? 'met' : refusal };
+}
+
+/** A gate that was not judged yet. */
+export function notJudged({ gate, scope, at }: PlacedGate): Why {
+  const place = at === 'pre' ? 'before' : 'after';
+  return why(
+    'unknown',
+    `gate ${gateName({ gate: gate.id, scope })} ${place} the step is unknown until the step runs`,
+  );
 }
 
 /** A verdict as a branch of the answer to "why", each criterion below it. */

@@ -39,6 +39,7 @@ export function ghMerge(
       const refused = refusedAfterAll(context, capability, policy, answer);
       if (refused) return refused;
       const { approval, pullRequest, proof } = answer;
+      if (!proof) throw new Error(`run ${context.state.run.id} has no proof that it may merge`);
       const title =
         mergeMethod(context) === 'squash' ? `${pullRequest.title} (#${pullRequest.number})` : undefined;
       const result = await context.merge(proof, approval, title);

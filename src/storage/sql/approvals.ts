@@ -1,6 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
-import type { Approval } from '../../policy/approval.ts';
+import { type Approval, spokenAnswerSchema } from '../../policy/approval.ts';
 import { whySchema } from '../../run/why.ts';
 import type { Approvals } from '../storage.ts';
 import {
@@ -18,7 +18,10 @@ import type { ApprovalsTable, Database } from './schema.ts';
 export function approvalsTable(db: Kysely<Database>): Approvals {
   return {
     async insert(approval) {
-      await db.insertInto('approvals').values(approvalRow(approval)).execute();
+      await db
+        .insertInto('approvals')
+        .values({ ...approvalRow(approval), ...answersOf(approval) })
+        .execute();
     },
 
     async save(approval) {
@@ -28,6 +31,15 @@ export function approvalsTable(db: Kysely<Database>): Approvals {
         .where('id', '=', approval.id)
         .executeTakeFirst();
       mustExist(numUpdatedRows > 0n, 'approvals', approval.id);
+    },
+
+    async saveAnswers({ id, answers }) {
+      const { numUpdatedRows } = await db
+        .updateTable('approvals')
+        .set(answersOf({ answers }))
+        .where('id', '=', id)
+        .executeTakeFirst();
+      mustExist(numUpdatedRows > 0n, 'approvals', id);
     },
 
     async ofInvocation(invocationId) {
@@ -55,7 +67,11 @@ export function approvalsTable(db: Kysely<Database>): Approvals {
   };
 }
 
-function approvalRow(approval: Approval): Insertable<ApprovalsTable> {
+function answersOf({ answers }: Pick<Approval, 'answers'>): Pick<ApprovalsTable, 'answers_json'> {
+  return { answers_json: JSON.stringify(answers) };
+}
+
+function approvalRow(approval: Approval): Omit<Insertable<ApprovalsTable>, 'answers_json'> {
   return {
     id: approval.id,
     run_id: approval.runId,
@@ -82,5 +98,6 @@ function approvalOf(row: Selectable<ApprovalsTable>): Approval {
     lookedAt: toDateOrNull(row.looked_at),
     decision: fromJsonOrNull(whySchema, row.decision_json),
     countersignedBy: fromJson(z.array(z.string()), row.countersigned_by_json),
+    answers: fromJson(z.array(spokenAnswerSchema), row.answers_json),
   }));
 }

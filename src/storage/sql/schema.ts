@@ -155,6 +155,7 @@ export interface ApprovalsTable {
   looked_at: string | null;
   decision_json: string | null;
   countersigned_by_json: string;
+  answers_json: string;
 }
 
 export interface EffectsTable {

@@ -1,0 +1,35 @@
+import type { EventOf } from '../event/event.ts';
+import type { GitHubReader, PullRequest } from '../github/github.ts';
+import type { Answerer, MergeFacts } from '../policy/merge-gate.ts';
+import { contributorsOf, teamsOf } from '../session/answerers.ts';
+import type { Asking } from './questions.ts';
+
+/** Somebody who would answer, with all that decides whether they may; the teams are those of any question that is open. */
+export interface Would {
+  person: Answerer;
+  contributors: MergeFacts['contributors'];
+}
+
+/**
+ * Reads who gave the command, so that they are told at once why they may not answer.
+ * @returns `undefined` when GitHub knows nobody by that login.
+ */
+export async function readWouldAnswer(
+  reader: GitHubReader,
+  { repository, actor }: EventOf<'command.issued'>,
+  { number, headSha }: PullRequest,
+  steps: readonly Asking[],
+): Promise<Would | undefined> {
+  const wanted = new Set(steps.flatMap(({ question }) => question?.run.settings.countersign.teams ?? []));
+  const [found, teams, commits] = await Promise.all([
+    reader.collaborator(repository, actor),
+    teamsOf(reader, actor, [...wanted]),
+    reader.pullRequestCommits(repository, number),
+  ]);
+  return (
+    found && {
+      person: { ...found.person, role: found.role, teams },
+      contributors: contributorsOf(commits, headSha),
+    }
+  );
+}

@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest';
+import { makeOutcome } from '../../src/outcome/outcome.ts';
+import type { StepHandler } from '../../src/session/step.ts';
+import { REPO } from '../support/harness.ts';
+import { A_LOOK, approvalOf, approvals, headline, ownCheck, react, said } from './support.ts';
+import { approveButton, confirming, LABEL_AND_MERGE, pressApprove, say, wentOn } from './support-confirm.ts';
+
+// Who may answer, and that no merge is ever answered so, is in test/security/forgery/confirm.test.ts.
+
+const TWO = 'countersign: { count: 2 }\n';
+
+describe('a step that asks and merges nothing goes on', () => {
+  test.each([
+    ['when a maintainer approves it by name', '/countersign approve safe'],
+    ['when a maintainer approves what waits', '/countersign approve'],
+  ])('%s', async (_, command) => {
+    const asked = await confirming();
+    expect(await say(asked, 'mia', command)).toEqual([
+      expect.stringMatching(/^Noted: you approve `safe` for `\w{7}`\. .* nothing is merged by it\.$/),
+    ]);
+    expect(wentOn(asked)).toBe(true);
+    expect(approvals(asked.harness, asked.number).map(headline)).toEqual([
+      '✍️ Countersigned',
+      '✍️ May this be merged?',
+    ]);
+    expect(asked.harness.github.merges).toEqual([]);
+  });
+
+  test.each([
+    ['', {}],
+    [' of a pull request from a fork', { author: 'otto', fork: 'otto/app' }],
+  ])('when a maintainer presses the button%s', async (_, input) => {
+    const asked = await confirming({}, input);
+    await pressApprove(asked, 'mia');
+    expect(wentOn(asked)).toBe(true);
+    expect(asked.harness.github.merges).toEqual([]);
+  });
+
+  test('when as many answered as are needed, each in a way of their own, and none twice', async () => {
+    const asked = await confirming({ settings: TWO });
+    const { harness, number, headSha } = asked;
+    await say(asked, 'mia', '/countersign approve');
+    await pressApprove(asked, 'mia');
+    expect(said(harness, headSha)).toEqual([
+      'in_progress: Waiting for maintainers to countersign: 1 of 2 did',
+    ]);
+    await harness.restart();
+    await react(harness, number, 'max');
+    await harness.advance(A_LOOK);
+    expect(wentOn(asked)).toBe(true);
+  });
+
+  test('once it is resumed, when it was approved during a pause', async () => {
+    const asked = await confirming();
+    await say(asked, 'mia', '/countersign pause');
+    await say(asked, 'mia', '/countersign approve');
+    expect(wentOn(asked)).toBe(false);
+    await say(asked, 'max', '/countersign resume');
+    expect(wentOn(asked)).toBe(true);
+  });
+});
+
+describe('a step that asks and merges nothing is stopped', () => {
+  test('by a rejection, which the check run and the comment tell of', async () => {
+    const asked = await confirming();
+    const { harness, number, headSha } = asked;
+    expect(await say(asked, 'mia', '/countersign reject safe')).toEqual([
+      expect.stringMatching(/^Noted: you reject `safe` for `\w{7}`, so it does not go on\.$/),
+    ]);
+    expect(wentOn(asked)).toBe(false);
+    expect(said(harness, headSha)).toEqual(['failure: Rejected by mia']);
+    expect(approvalOf(harness, number).body).toContain('rejected it, so the step does not go on.');
+  });
+
+  test('by the last word of somebody who approved it before', async () => {
+    const asked = await confirming({ settings: TWO });
+    await say(asked, 'mia', '/countersign approve');
+    await say(asked, 'mia', '/countersign reject');
+    await say(asked, 'max', '/countersign approve');
+    expect(wentOn(asked)).toBe(false);
+    expect(said(asked.harness, asked.headSha)).toEqual(['failure: Rejected by mia']);
+  });
+
+  test('by a word that takes back what is being acted on', async () => {
+    const first = { at: () => Promise.resolve() };
+    const done: string[] = [];
+    const publish: StepHandler = {
+      name: 'publish',
+      capability: { name: 'publish', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+      async run() {
+        await first.at();
+        const summary = 'published';
+        const outcome = makeOutcome<'action_result'>({
+          outcome_kind: 'action_result',
+          summary,
+          passed: true,
+          action: 'publish',
+          details: {},
+        });
+        const place = { installation_id: 1, owner: 'octo', repo: 'app', issue: 1 };
+        const effect = { kind: 'label' as const, ...place, labels: ['published'] };
+        done.push(summary);
+        return { kind: 'done', outcome, wishes: [{ key: 'published', effect }] };
+      },
+    };
+    const asked = await confirming({
+      skills: [publish],
+      chain: LABEL_AND_MERGE.replace('action: gh-label', 'skill: publish'),
+    });
+    const { harness, number } = asked;
+    first.at = async () => {
+      first.at = () => Promise.resolve();
+      await harness.github.comment(REPO, number, 'mia', '/countersign reject');
+      const answered = async () =>
+        (await harness.app.storage.read.approvals.ofRun('run_1')).some(({ answers }) =>
+          answers.some(({ says }) => says === 'reject'),
+        );
+      await expect.poll(answered).toBe(true);
+    };
+    await say(asked, 'mia', '/countersign approve');
+    expect(done).toEqual(['published']);
+    expect(harness.github.labels(REPO, number)).toEqual([]);
+    expect(headline(approvalOf(harness, number))).toBe('✋ Rejected');
+  });
+});
+
+test('of several steps that wait, the one that is named goes on', async () => {
+  const asked = await confirming({
+    chain: LABEL_AND_MERGE.replace(
+      '  - id: merge',
+      '  - id: other\n    action: gh-label\n    depends_on: []\n    requires_approval: true\n    with: { labels: [other] }\n  - id: merge',
+    ),
+  });
+  const { harness, number } = asked;
+  expect(await say(asked, 'mia', '/countersign approve')).toEqual([
+    'Several steps wait for an answer (`safe`, `other`): name one, or react to the approval comment of the one you mean.',
+  ]);
+  expect(await say(asked, 'mia', '/countersign approve third')).toEqual([
+    'There is no step `third`; the steps are `safe`, `other`, `merge`.',
+  ]);
+  expect(harness.github.labels(REPO, number)).toEqual([]);
+  await say(asked, 'mia', '/countersign approve other');
+  expect(harness.github.labels(REPO, number)).toEqual(['other']);
+});
+
+test('what is shown says how one can answer', async () => {
+  const asked = await confirming();
+  const { harness, number, headSha } = asked;
+  const { body } = approvalOf(harness, number);
+  expect(/#### How to answer\n\n(.*)/.exec(body)?.[1]).toMatchInlineSnapshot(
+    `"React to this comment with 🚀 or 👍 to let it go on, or with 👎 to stop it. Or press Approve on the check run, or write \`/countersign approve safe\` or \`/countersign reject safe\` in a new comment; your last word counts."`,
+  );
+  const check = ownCheck(harness, headSha);
+  expect(check.actions.map(({ label, description }) => `${label}: ${description}`)).toMatchInlineSnapshot(`
+    [
+      "Approve: Let safe go on",
+      "Cancel: Stop this run for good",
+      "Pause: Stop here until somebody resumes",
+    ]
+  `);
+  expect(/\*\*Next:\*\* (.*)/.exec(check.summary ?? '')?.[1]).toMatchInlineSnapshot(
+    `"A maintainer reacts to the approval comment with 🚀 or 👍 to let it go on, or with 👎 to stop it. The button Approve of the check run and \`/countersign approve safe\` do the same."`,
+  );
+  await pressApprove(asked, 'mia');
+  expect(approveButton(asked)).toBeUndefined();
+  expect(approvalOf(harness, number).body).not.toContain('/countersign approve');
+});

@@ -1,0 +1,65 @@
+import type { Asked } from '../security/forgery/support.ts';
+import { REPO } from '../support/harness.ts';
+import { A_LOOK, open, ownCheck, type Setting, start } from './support.ts';
+
+/** A chain whose label waits for a person, and whose merge waits for another answer after it. */
+export const LABEL_AND_MERGE = `name: pr-review
+trigger: { event: pr.opened, filter: { draft: false } }
+steps:
+  - id: safe
+    action: gh-label
+    requires_approval: true
+    with: { labels: [safe-to-test] }
+  - id: merge
+    action: gh-merge
+    requires_approval: true
+    with: { pr: "{{ trigger.pr_number }}" }
+`;
+
+/** A pull request of ada's whose first step waits for somebody to let it go on. */
+export async function confirming(
+  setting: Setting = {},
+  input: Parameters<typeof open>[1] = {},
+): Promise<Asked> {
+  const harness = await start({ chain: LABEL_AND_MERGE, ...setting });
+  return { harness, ...(await open(harness, input)) };
+}
+
+/** Somebody comments, and the app has looked. @returns what it replied; nothing when it heard no command. */
+export async function say({ harness, number }: Asked, login: string, body: string): Promise<string[]> {
+  const id = await harness.github.comment(REPO, number, login, body);
+  await harness.advance(A_LOOK);
+  return replies({ harness, number }, id);
+}
+
+export function replies(
+  { harness, number }: Pick<Asked, 'harness' | 'number'>,
+  to: number | string,
+): string[] {
+  return harness.github
+    .comments(REPO, number)
+    .filter(({ body }) => body.includes(`countersign:reply to=${to}`))
+    .map(({ body }) => body.split('\n').slice(1).join('\n'));
+}
+
+/** The identifier of the check run's button Approve, if it has one. */
+export function approveButton({ harness, headSha }: Asked): string | undefined {
+  return ownCheck(harness, headSha).actions.find(({ label }) => label === 'Approve')?.identifier;
+}
+
+/** Somebody presses the button Approve of the check run as it is now, and the app has looked. */
+export async function pressApprove(asked: Asked, login: string): Promise<void> {
+  const { harness, headSha } = asked;
+  await harness.github.clickAction(
+    REPO,
+    ownCheck(harness, headSha).id,
+    login,
+    approveButton(asked) ?? 'none',
+  );
+  await harness.advance(A_LOOK);
+}
+
+/** Whether the step that waited was let go on: the label is there. */
+export function wentOn({ harness, number }: Asked): boolean {
+  return harness.github.labels(REPO, number).includes('safe-to-test');
+}

@@ -1,0 +1,237 @@
+import { describe, expect, test } from 'vitest';
+import {
+  A_LOOK,
+  approvalOf,
+  approvals,
+  countersign,
+  headline,
+  ownCheck,
+  pushAgain,
+  react,
+} from '../../scenario/support.ts';
+import {
+  approveButton,
+  confirming,
+  LABEL_AND_MERGE,
+  pressApprove,
+  replies,
+  say,
+  wentOn,
+} from '../../scenario/support-confirm.ts';
+import { REPO } from '../../support/harness.ts';
+import { type Asked, asked, merged, READS } from './support.ts';
+
+// Which comments hold a command at all is in commands.test.ts; here they are the ones that answer for a step.
+
+const BY_REACTION =
+  'A merge is never approved or rejected by a command or a button: react to its approval comment.';
+const TWO = 'countersign: { count: 2 }\n';
+
+/** mia presses the button as it is now, and the app hears of it only after something else has come. */
+async function pressedBefore(scene: Asked, deeds: () => Promise<void>): Promise<void> {
+  const { github, advance } = scene.harness;
+  github.holdDeliveries();
+  const { id } = ownCheck(scene.harness, scene.headSha);
+  await github.clickAction(REPO, id, 'mia', approveButton(scene) ?? 'none');
+  await deeds();
+  await github.releaseDeliveries();
+  await advance(A_LOOK);
+}
+
+describe('no command or button merges', () => {
+  test('when only a merge waits, named or not, and its check run has no such button', async () => {
+    const scene = await asked();
+    const { harness, number } = scene;
+    for (const words of ['approve', 'approve merge', 'reject', 'reject merge']) {
+      expect(await say(scene, 'mia', `/countersign ${words}`)).toEqual([BY_REACTION]);
+    }
+    expect(await say(scene, 'mia', '/countersign approve pr-review')).toEqual([
+      'There is no step `pr-review`; the steps are `merge`.',
+    ]);
+    expect(approveButton(scene)).toBeUndefined();
+    expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+    expect(merged(harness)).toEqual([]);
+    await countersign(harness, number);
+    expect(merged(harness)).toEqual([number]);
+  });
+
+  test('when the run moves on to its merge after the step that was approved', async () => {
+    const scene = await confirming();
+    const { harness, number } = scene;
+    await pressedBefore(scene, async () => {
+      await react(harness, number, 'max');
+      await harness.advance(A_LOOK);
+    });
+    expect(wentOn(scene)).toBe(true);
+    expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
+    expect(await say(scene, 'mia', '/countersign approve safe')).toEqual([
+      'The step `safe` does not wait for an answer, so nothing was done.',
+    ]);
+    expect(await say(scene, 'max', '/countersign approve')).toEqual([BY_REACTION]);
+    expect(merged(harness)).toEqual([]);
+  });
+
+  test('when several answers come at once and the merge is next', async () => {
+    const scene = await confirming();
+    const { harness } = scene;
+    const three = ['approve safe', 'approve', 'approve merge'].map((words) => `/countersign ${words}`);
+    await say(scene, 'mia', three.join('\n\n'));
+    await harness.advance(A_LOOK);
+    expect(wentOn(scene)).toBe(true);
+    expect(merged(harness)).toEqual([]);
+  });
+
+  test('when a merge and another step wait at once, of which only the other goes on', async () => {
+    const scene = await confirming({
+      chain: LABEL_AND_MERGE.replace('action: gh-merge', 'action: gh-merge\n    depends_on: []'),
+    });
+    await say(scene, 'mia', '/countersign approve');
+    expect(wentOn(scene)).toBe(true);
+    expect(merged(scene.harness)).toEqual([]);
+  });
+
+  test('when a step of another chain has the name of the merge', async () => {
+    const label = LABEL_AND_MERGE.split('  - id: merge')[0] ?? '';
+    const scene = await asked({
+      files: {
+        '.github/countersign/chains/label.yaml': label
+          .replace('name: pr-review', 'name: label')
+          .replace('id: safe', 'id: merge'),
+      },
+    });
+    expect(await say(scene, 'mia', '/countersign approve merge')).toEqual([BY_REACTION]);
+    expect(wentOn(scene)).toBe(false);
+    expect(merged(scene.harness)).toEqual([]);
+  });
+
+  test('when an answer to the merge’s own question is in the database', async () => {
+    const scene = await asked();
+    const { storage } = scene.harness.app;
+    const [{ id } = { id: '' }] = await storage.read.approvals.ofRun('run_1');
+    // Hers is one of the first ids that the stand-in gives.
+    const answers = Array.from({ length: 50 }, (_, index) => ({
+      person: { id: 1_001 + index, login: 'mia' },
+      says: 'approve' as const,
+      at: '2026-03-02T09:00:00.000Z',
+    }));
+    await storage.transaction((tx) => tx.approvals.saveAnswers({ id, answers }));
+    await scene.harness.github.comment(REPO, scene.number, 'mia', 'Look again.');
+    await scene.harness.advance(A_LOOK);
+    expect(merged(scene.harness)).toEqual([]);
+  });
+});
+
+describe('nobody answers for a step who may not countersign, and is told why', () => {
+  test.each([
+    ['a writer', 'will', {}, 'will has write access'],
+    ['an outsider', 'otto', {}, 'otto has read access'],
+    ['the author, even as a maintainer', 'mia', { author: 'mia' }, 'mia wrote this pull request'],
+    ['the committer', 'mia', { committer: 'mia' }, 'mia wrote or co-wrote some of the commits'],
+    [
+      'a co-author',
+      'mia',
+      { title: 'Greet\n\nCo-authored-by: Mia <mia@users.noreply.github.com>' },
+      'mia wrote or co-wrote some of the commits',
+    ],
+  ])('%s', async (_, login, input, because) => {
+    const scene = await confirming({}, input);
+    const told = [`${because}, and so may not answer for \`safe\`.`];
+    expect(await say(scene, login, '/countersign approve')).toEqual(told);
+    expect(await say(scene, login, '/countersign reject safe')).toEqual(told);
+    await pressApprove(scene, login);
+    expect(replies(scene, 'button-')).toEqual(told);
+    expect(wentOn(scene)).toBe(false);
+    expect(approvals(scene.harness, scene.number).map(headline)).toEqual(['✍️ May `safe` go on?']);
+  });
+
+  test('a bot, of which nothing is heard, and whoever edits, quotes or hides a command', async () => {
+    const scene = await confirming();
+    const { harness, number } = scene;
+    harness.github.addUser('robot', { type: 'Bot' });
+    harness.github.setPermission(REPO, 'robot', 'admin');
+    const plain = await harness.github.comment(REPO, number, 'mia', 'Hm.');
+    await harness.github.editComment(REPO, plain, 'mia', '/countersign approve');
+    for (const [login, body] of [
+      ['robot', '/countersign approve'],
+      ['mia', '> /countersign approve'],
+      ['mia', '```\n/countersign approve\n```'],
+      ['mia', '<!--\n/countersign approve\n-->'],
+    ] as const) {
+      expect(await say(scene, login, body)).toEqual([]);
+    }
+    await pressApprove(scene, 'robot');
+    expect(wentOn(scene)).toBe(false);
+  });
+});
+
+describe('an answer that was given does not count any more', () => {
+  test('once the role is lost, and counts again once it is back', async () => {
+    const scene = await confirming({ settings: TWO });
+    const { harness } = scene;
+    await say(scene, 'mia', '/countersign approve');
+    harness.github.setPermission(REPO, 'mia', 'write');
+    await say(scene, 'max', '/countersign approve');
+    expect(wentOn(scene)).toBe(false);
+    expect(approvalOf(harness, scene.number).body).toContain('mia approved, but has write access');
+    harness.github.setPermission(REPO, 'mia', 'maintain');
+    await harness.advance(A_LOOK);
+    expect(wentOn(scene)).toBe(true);
+  });
+
+  test('when the role is lost between the answer and its look', async () => {
+    const scene = await confirming();
+    const { harness } = scene;
+    let asks = 0;
+    harness.github.fail((request) => {
+      // The command asks twice, for the role and for who it is; the third is of the look.
+      if (READS.permission(request) && ++asks === 3) harness.github.setPermission(REPO, 'mia', 'write');
+      return false;
+    }, 'reset');
+    expect(await say(scene, 'mia', '/countersign approve')).toEqual([expect.stringMatching(/^Noted/)]);
+    expect(asks).toBeGreaterThan(2);
+    expect(wentOn(scene)).toBe(false);
+  });
+
+  test('when the login is somebody else’s by now', async () => {
+    const scene = await confirming({ settings: TWO });
+    const { harness } = scene;
+    await say(scene, 'mia', '/countersign approve');
+    const other = { permission: 'admin', role_name: 'admin', user: { id: 999, login: 'mia', type: 'User' } };
+    harness.github.fail(({ path }) => path.includes('/collaborators/mia/'), { status: 200, body: other });
+    await say(scene, 'max', '/countersign approve');
+    expect(wentOn(scene)).toBe(false);
+  });
+
+  test('for a newer head, nor does the button of the older one', async () => {
+    const scene = await confirming({ settings: TWO });
+    const { harness, number } = scene;
+    await say(scene, 'mia', '/countersign approve');
+    let headSha = '';
+    await pressedBefore(scene, async () => {
+      headSha = await pushAgain(harness);
+      await harness.advance(A_LOOK);
+    });
+    await say({ ...scene, headSha }, 'max', '/countersign approve');
+    expect(approvals(harness, number)).toHaveLength(2);
+    expect(wentOn(scene)).toBe(false);
+  });
+
+  test('for a question that was asked anew, also when it was still on its way', async () => {
+    const scene = await confirming();
+    const { harness, number } = scene;
+    const first = approvalOf(harness, number);
+    let late = 0;
+    await pressedBefore(scene, async () => {
+      late = await harness.github.comment(REPO, number, 'mia', '/countersign approve');
+      await harness.github.editComment(REPO, first.id, 'will', 'Who comes to lunch?');
+      await harness.advance(60_000);
+    });
+    expect(approvals(harness, number)).toHaveLength(2);
+    expect(replies(scene, late)).toEqual([
+      'The step `safe` asked after you wrote this, so nothing was done; send it again if you mean what it asks.',
+    ]);
+    expect(wentOn(scene)).toBe(false);
+    await pressApprove(scene, 'mia');
+    expect(wentOn(scene)).toBe(true);
+  });
+});

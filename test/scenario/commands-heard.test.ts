@@ -16,7 +16,7 @@ test('an unknown command is answered with the one that was probably meant', asyn
   `);
 });
 
-test('there is no command that approves', async () => {
+test('there is no command that approves a merge', async () => {
   const { scene, number, headSha } = await waiting(start);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await scene.settle();
@@ -28,7 +28,7 @@ test('there is no command that approves', async () => {
   await scene.advance(60_000);
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
     [
-      "There is no command \`approve\`; \`/countersign help\` lists the commands.
+      "A merge is never approved or rejected by a command or a button: react to its approval comment.
 
     There is no command \`merge\`; \`/countersign help\` lists the commands.
 

@@ -27,7 +27,7 @@ test('help lists every command and who may use it', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'otto', '/countersign help');
   expect(scene.replies(number, id)[0]).toMatchInlineSnapshot(`
-    "Write a command at the start of a line of a new comment. Commands never approve: to countersign, react to the approval comment.
+    "Write a command at the start of a line of a new comment. Commands never approve a merge: to countersign one, react to the approval comment.
 
     | command | what it does | who may |
     | --- | --- | --- |
@@ -37,6 +37,8 @@ test('help lists every command and who may use it', async () => {
     | \`/countersign review\` | reviews the current head again | people with write access or the author of the pull request |
     | \`/countersign rerun [step]\` | runs a step again, or all that failed | people with write access or the author of the pull request |
     | \`/countersign ci\` | reads the state of CI again | people with write access or the author of the pull request |
+    | \`/countersign approve [step]\` | lets a step go on that asks and merges nothing | whoever may countersign |
+    | \`/countersign reject [step]\` | stops a step that asks and merges nothing | whoever may countersign |
     | \`/countersign cancel\` | cancels what is running for the pull request | people with write access or the author of the pull request |
     | \`/countersign pause\` | holds every merge of the pull request until \`resume\` | people with maintain access |
     | \`/countersign resume\` | lets it go on after \`pause\` | people with maintain access |

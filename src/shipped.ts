@@ -29,11 +29,19 @@ export function shippedChains(builtIn: Names): ParsedChain[] {
     });
 }
 
+let skills: readonly ParsedPackage[] | undefined;
+
 /**
- * The skill packages of the package's `skills` folder.
+ * The skill packages of the package's `skills` folder; read once, as they change with the version only, and chains are checked
+ * against them too.
  * @throws Error when one has faults: that is our mistake, not a user's.
  */
-export function shippedSkills(): ParsedPackage[] {
+export function shippedSkills(): readonly ParsedPackage[] {
+  skills ??= readSkills();
+  return skills;
+}
+
+function readSkills(): ParsedPackage[] {
   const root = join(PACKAGE_ROOT, 'skills');
   return readdirSync(root)
     .sort()

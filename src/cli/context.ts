@@ -80,7 +80,7 @@ export interface KnownNames {
 export interface KnownSkills {
   /** Names that no package may take. */
   builtIn: string[];
-  shipped: ParsedPackage[];
+  shipped: readonly ParsedPackage[];
 }
 
 /** Versions are numbers of migrations; 0 is a database that did not exist. */

@@ -1,4 +1,5 @@
 import type { Run } from '../../src/run/run.ts';
+import type { SeenCheckRun } from '../support/github/read.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 import type { Harness } from '../support/harness.ts';
 import { type Life, questionsOf } from './life.ts';
@@ -42,7 +43,7 @@ export async function faultsOf({ github, app }: Harness, life: Life): Promise<st
     const checks = ownChecks(github, repo, headSha).filter(({ externalId }) => externalId === id);
     check(
       checks.length >= 1 && checks.length <= right.mostCheckRuns,
-      `run ${id} has ${checks.length} check runs`,
+      `run ${id} has ${checks.length} check runs: ${checks.map(shortly).join(', ')}; asked for: ${asked(github, life, checks)}`,
     );
     const isOver = !own.some((run) => run.id === id && run.status.startsWith('waiting'));
     check(
@@ -84,6 +85,29 @@ function told({ story }: Life): string {
 function inBrief({ id, headSha, status, reason, createdAt, updatedAt }: Run): string {
   const times = [createdAt, updatedAt].map((at) => at.toISOString().slice(11, 19)).join(' to ');
   return `${id} for ${headSha.slice(0, 7)} ${status} (${reason?.summary}) ${times}`;
+}
+
+function shortly({ id, status, conclusion, title }: SeenCheckRun): string {
+  return `${id} ${conclusion ?? status} (${title})`;
+}
+
+/** What the app sent about these check runs, and what it asked about their commits, in the order of the clock. */
+function asked(github: GitHubStandIn, { repo, heads }: Life, checks: readonly SeenCheckRun[]): string {
+  const about = [
+    ...checks.map(({ id }) => `/check-runs/${id}`),
+    ...heads.map((head) => `${head}/check-runs`),
+  ];
+  return github.requests
+    .filter(
+      ({ method, path }) =>
+        path.startsWith(`/repos/${repo}/`) &&
+        (method === 'POST' ? path.endsWith('/check-runs') : about.some((part) => path.includes(part))),
+    )
+    .map(
+      ({ method, path, status, at }) =>
+        `${new Date(at).toISOString().slice(11, 23)} ${method} ${path.slice(repo.length + 8)} ${status}`,
+    )
+    .join(', ');
 }
 
 function ownChecks(github: GitHubStandIn, repo: string, sha: string) {

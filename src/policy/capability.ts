@@ -1,4 +1,4 @@
-import type { TrustLevel } from './trust.ts';
+import { TRUST_LEVELS, type TrustLevel } from './trust.ts';
 
 /** Something a step can do, and what it takes. */
 export interface Capability {
@@ -25,3 +25,21 @@ export const CAPABILITIES = {
   'gh-label': { name: 'gh-label', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
   'gh-merge': { name: 'gh-merge', minimumTrust: 'privileged', sideEffects: true, confirmation: 'person' },
 } as const satisfies Readonly<Record<string, Capability>>;
+
+/**
+ * What the kinds of a skill package's artifacts need, whatever the package says of itself. Prompts, code and modules work on what
+ * strangers wrote, and run where they reach nothing; an agent runs commands.
+ */
+export const KIND_CAPABILITIES = {
+  prompt_template: { minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+  code_template: { minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+  dspy_module: { minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+  analyzer: { minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+  agent: { minimumTrust: 'elevated', sideEffects: false, confirmation: 'none' },
+} as const satisfies Readonly<Record<string, Omit<Capability, 'name'>>>;
+
+/** The level that fulfils all of them; `sandbox` when there are none. */
+export function highestOf(levels: readonly TrustLevel[]): TrustLevel {
+  const ranks = levels.map((level) => TRUST_LEVELS.indexOf(level));
+  return TRUST_LEVELS[Math.max(0, ...ranks)] ?? 'privileged';
+}

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { CAPABILITIES, type Capability } from '../../src/policy/capability.ts';
+import { CAPABILITIES, type Capability, highestOf, KIND_CAPABILITIES } from '../../src/policy/capability.ts';
 import { TRUST_LEVELS } from '../../src/policy/trust.ts';
 import { createRegistry } from '../../src/session/registry.ts';
 import { SHIPPED_SKILLS } from '../../src/skill/shipped.ts';
@@ -55,6 +55,15 @@ test('a merge asks first even where a stored step came to not require it', () =>
   expect(step && registry.useOf({ ...step, requiresApproval: false })?.asksFirst).toBe(true);
 });
 
+test.each([
+  [[], 'sandbox'],
+  [['standard'], 'standard'],
+  [['elevated', 'sandbox'], 'elevated'],
+  [['sandbox', 'privileged', 'standard'], 'privileged'],
+] as const)('the highest of %j is %s', (levels, highest) => {
+  expect(highestOf(levels)).toBe(highest);
+});
+
 const page = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
 /** The cells of the table's row that begins with this word. */
 const cells = (word: string) =>
@@ -69,6 +78,13 @@ describe('docs/policy.md', () => {
     ({ name, minimumTrust, sideEffects, confirmation }) => {
       const asked = confirmation === 'person' ? 'a person, always' : 'none';
       expect(cells(name)).toEqual([`\`${minimumTrust}\``, sideEffects ? 'yes' : 'no', asked]);
+    },
+  );
+
+  test.each(Object.entries(KIND_CAPABILITIES))(
+    'tells what packages with a file of the kind %s need',
+    (kind, { minimumTrust }) => {
+      expect(cells(kind)).toEqual([`\`${minimumTrust}\``, 'no', 'none']);
     },
   );
 

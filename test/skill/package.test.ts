@@ -63,6 +63,14 @@ describe('a package', () => {
     expect(skill).toMatchObject({ name: 'naming', outcome: null, trust: 'sandbox' });
   });
 
+  test.each([
+    ['', 'elevated'],
+    ['trust: sandbox\n', 'elevated'],
+    ['trust: privileged\n', 'privileged'],
+  ])('with an agent and the words %j needs %s trust', (words, trust) => {
+    expect(packageOf(files({ 'agents/a.yml': 'cli: codex\n' }, skillMd(words)))).toMatchObject({ trust });
+  });
+
   test('tells variants of one artifact by the file’s name', () => {
     const { artifacts } = packageOf(
       files({ 'prompts/review.md': 'a', 'prompts/review@gpt.md': 'b', 'prompts/review@claude-4.1.md': 'c' }),

@@ -5,7 +5,9 @@ import { readYaml, type YamlSource } from '../../chain/positions.ts';
 import { checkShape, inFileOrder, notAllowed } from '../../chain/shape.ts';
 import type { Json } from '../../core/canonical.ts';
 import type { Fault } from '../../core/fault.ts';
+import { highestOf, KIND_CAPABILITIES } from '../../policy/capability.ts';
 import { compilePattern, PatternError } from '../../policy/rule/pattern.ts';
+import type { TrustLevel } from '../../policy/trust.ts';
 import { checkFiles } from './check-files.ts';
 import { frontmatterOf } from './frontmatter.ts';
 import { compileIntent } from './intent.ts';
@@ -114,6 +116,7 @@ function checkNamedFiles(
 
 function toPackage(manifest: Manifest, files: readonly PackageFile[]): SkillPackage {
   const defaults = toContract(manifest.artifact_defaults ?? []).expected;
+  const artifacts = toArtifacts(manifest, files);
   return {
     id: packageId(manifest.name, files),
     name: manifest.name,
@@ -125,11 +128,17 @@ function toPackage(manifest: Manifest, files: readonly PackageFile[]): SkillPack
     triggerPhrases: manifest.trigger_phrases ?? [],
     paths: manifest.paths ?? [],
     outcome: manifest.outcome ?? null,
-    trust: manifest.trust ?? 'sandbox',
+    trust: trustFor(manifest, artifacts),
     artifactDefaults: defaults.map((entry) => ({ ...entry, source: 'skill' })),
     cognitiveHints: { produces: manifest.cognitive_hints?.produces ?? [] },
-    artifacts: toArtifacts(manifest, files),
+    artifacts,
   };
+}
+
+/** A package may ask for more than its kinds need, and never for less. */
+function trustFor({ trust = 'sandbox' }: Manifest, artifacts: readonly SkillArtifact[]): TrustLevel {
+  const kinds = artifacts.map(({ kind }) => kind).filter((kind) => kind !== 'description');
+  return highestOf([trust, ...kinds.map((kind) => KIND_CAPABILITIES[kind].minimumTrust)]);
 }
 
 /** The SKILL.md first, then what it names in its order, then the others by path. */

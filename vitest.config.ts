@@ -2,21 +2,13 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /**
- * Tests of pure parts, and of parts that start nothing: their files share workers, since loading the modules anew for each takes
- * longer than most of their tests. Everything else has a process to itself, where nothing of another file's is left over.
+ * Tests that fill memory or disks, stop processes, or look at what a process remembers: each file has one to itself, where nothing
+ * of another's is left over. All others share a few, since starting one and loading the modules anew takes longer than most of
+ * their tests: a third of all work.
  */
-const PURE = [
-  'artifact',
-  'chain',
-  'command',
-  'config',
-  'openapi',
-  'policy',
-  'run',
-  'skill',
-  'stand-in',
-  'words',
-].map((folder) => `test/${folder}/**/*.test.ts`);
+const ALONE = ['chaos', 'crash', 'disk', 'load', 'security/redaction', 'two-processes'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 
 // Every process of a test compiles the same modules: the first one's work serves the others.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'compiled');
@@ -29,8 +21,11 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     projects: [
-      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
-      { extends: true, test: { name: 'app', include: ['test/**/*.test.ts'], exclude: PURE } },
+      {
+        extends: true,
+        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: ALONE, isolate: false },
+      },
+      { extends: true, test: { name: 'alone', include: ALONE } },
     ],
     // Two cores, and a third worker for the while in which the others wait for a disk, a clock or a child process.
     maxWorkers: 3,

@@ -70,10 +70,15 @@ function isAsked(body: string | undefined): boolean {
 
 /**
  * Ids are counted in tests, and there are more runs the more of the story was seen. How many checks had reported by the time CI
- * was found green is a matter of the moment, too: those that come later are read when it is merged.
+ * was found green is a matter of the moment, too: those that come later are read when it is merged. So is what a look found in
+ * order: a later one that finds the same things missing is not told.
  */
 function readable(text: string): string {
   return timeless(text)
+    .replaceAll(/^ +- ✅ .*\n/gm, '')
+    .replace(/(?<=What the last look found<\/summary>\n)[^<]*/, (found) =>
+      found.replaceAll(/^- ✅ .*\n/gm, ''),
+    )
     .replaceAll(/\b(run|apr|inv|ses)_\d+/g, '$1_id')
     .replaceAll(/the only check passed|all \d+ checks passed/g, 'the checks passed')
     .replaceAll(/^\| ✅ \|.*\| success \|.*\|\n/gm, '');

@@ -31,7 +31,7 @@ export async function commandFor(
     ...alone,
     'sh',
     '-c',
-    `ulimit -t ${Math.ceil(cpuSeconds)}; exec "$@"`,
+    `ulimit -t ${Math.ceil(cpuSeconds)}; exec env -i "$@"`,
     'sh',
     process.execPath,
     '--permission',

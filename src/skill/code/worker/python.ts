@@ -40,6 +40,7 @@ export async function loadPython(
   for (const [fd, name] of ['stdin', 'stdout', 'stderr'].entries()) {
     Object.defineProperty(process, name, { value: { fd } });
   }
+  for (const name of Object.keys(console)) Object.assign(console, { [name]: () => {} });
   const { loadPyodide }: { loadPyodide: Load } = await import(module);
   return loadPyodide({
     indexURL: new URL('.', module).pathname,

@@ -1,5 +1,7 @@
 import type { Json } from '../../core/canonical.ts';
 import { unreachable } from '../../core/errors.ts';
+import { describeRefused, type Refused } from '../../words/code.ts';
+import { NO_MODEL } from '../../words/model.ts';
 import type { Ledger } from './budget.ts';
 import { type CodeHost, HostRefusal } from './host.ts';
 import {
@@ -12,7 +14,7 @@ import {
 } from './protocol.ts';
 
 type Call = Extract<Message, { kind: 'call' }>;
-type Answer = { answer: Json } | { refused: string };
+type Answer = { answer: Json } | { refused: Refused };
 
 /** Answers one question of a template, within its budget. Never rejects. */
 export async function answer(
@@ -21,12 +23,14 @@ export async function answer(
   ledger: Ledger,
   signal: AbortSignal,
 ): Promise<Reply> {
-  return { id: call.id, ...(await answerTo(call, host, ledger, signal)) };
+  const { id, function: name } = call;
+  const given = await answerTo(call, host, ledger, signal);
+  return 'answer' in given ? { id, ...given } : { id, refused: describeRefused(name, given.refused) };
 }
 
 async function answerTo(call: Call, host: CodeHost, ledger: Ledger, signal: AbortSignal): Promise<Answer> {
   const { data: name } = hostFunctionSchema.safeParse(call.function);
-  if (!name) return { refused: `there is no function of the name ${JSON.stringify(call.function)}` };
+  if (!name) return { refused: { kind: 'unknown' } };
   const allowed = ledger.begin(name, sizeOf(call.arguments));
   if ('refused' in allowed) return allowed;
 
@@ -34,15 +38,15 @@ async function answerTo(call: Call, host: CodeHost, ledger: Ledger, signal: Abor
   // Clamped: a timer of more than 2^31 ms would fire at once.
   const time = AbortSignal.timeout(Math.ceil(Math.min(allowed.withinMs, 2 ** 31 - 1)));
   const given = await ask(name, call.arguments, host, AbortSignal.any([signal, time])).catch((error) => ({
-    refused: time.aborted ? ledger.outOfTime(name) : refusalOf(name, error),
+    refused: time.aborted ? ledger.outOfTime(name) : refusalOf(error),
   }));
   const keptBack = ledger.end(name, sizeOf(given), performance.now() - begun);
   return keptBack === undefined ? given : { refused: keptBack };
 }
 
 /** An error that was not made for the template's author may hold anything: addresses, tokens, paths of this machine. */
-function refusalOf(name: string, error: unknown): string {
-  return error instanceof HostRefusal ? error.message : `${name}: there is no answer at the moment`;
+function refusalOf(error: unknown): Refused {
+  return error instanceof HostRefusal ? error.refused : { kind: 'no_answer' };
 }
 
 /** A host that does not heed the signal is left behind. */
@@ -85,9 +89,9 @@ async function call(
       return entries.map(({ sha, message, author }) => ({ sha, message, author }));
     }
     case 'llm_query':
-      return model(name, host)(checked(name, values)[0], signal);
+      return model(host)(checked(name, values)[0], signal);
     case 'llm_query_batched': {
-      const ask = model(name, host);
+      const ask = model(host);
       return Promise.all(checked(name, values)[0].map((prompt) => ask(prompt, signal)));
     }
     case 'checkpoint':
@@ -98,9 +102,9 @@ async function call(
   }
 }
 
-function model(name: string, host: CodeHost): (prompt: string, signal: AbortSignal) => Promise<string> {
-  if (!host.ask) throw new HostRefusal(`${name}: no model is configured`);
-  return host.ask.bind(host);
+function model({ ask }: CodeHost): NonNullable<CodeHost['ask']> {
+  if (!ask) throw new HostRefusal({ kind: 'by_model', detail: NO_MODEL });
+  return ask;
 }
 
 function checked<Name extends HostFunction>(name: Name, values: readonly Json[]): Arguments<Name> {
@@ -108,11 +112,12 @@ function checked<Name extends HostFunction>(name: Name, values: readonly Json[])
   if (parsed.success) return parsed.data as Arguments<Name>;
   const [issue] = parsed.error.issues;
   const [position, ...inside] = issue?.path ?? [];
-  const where =
-    typeof position === 'number'
-      ? `argument ${position + 1}${inside.map((key) => `[${String(key)}]`).join('')}: `
-      : '';
-  throw new HostRefusal(`${name}: ${where}${issue?.message ?? 'wrong arguments'}`);
+  const message = issue?.message ?? '';
+  throw new HostRefusal({
+    kind: 'wrong_argument',
+    position: typeof position === 'number' ? position + 1 : null,
+    detail: inside.length > 0 ? `${inside.map(String).join('.')}: ${message}` : message,
+  });
 }
 
 const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));

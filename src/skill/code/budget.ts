@@ -1,4 +1,5 @@
-import type { CodeLimits } from './limits.ts';
+import type { Refused } from '../../words/code.ts';
+import type { Budget, CodeLimits } from './limits.ts';
 import type { HostFunction } from './protocol.ts';
 
 /** What a template has used up of its functions. Kept in the app: what the process says of itself counts for nothing. */
@@ -14,13 +15,13 @@ export class Ledger {
    * Counts one call with that many bytes of arguments.
    * @returns why it is refused, or how long its answer may take
    */
-  begin(name: HostFunction, bytes: number): { refused: string } | { withinMs: number } {
+  begin(name: HostFunction, bytes: number): { refused: Refused } | { withinMs: number } {
     const spent = this.#of(name);
     const budget = this.#budgets[name];
     spent.calls += 1;
     spent.bytes += bytes;
-    if (spent.calls > budget.calls) return { refused: spentUp(name, `${say(budget.calls)} calls`) };
-    if (spent.bytes > budget.bytes) return { refused: spentUp(name, `${say(budget.bytes)} bytes`) };
+    if (spent.calls > budget.calls) return { refused: { kind: 'calls_spent', limit: budget.calls } };
+    if (spent.bytes > budget.bytes) return { refused: bytesSpent(budget) };
     const withinMs = budget.ms - spent.ms;
     return withinMs > 0 ? { withinMs } : { refused: this.outOfTime(name) };
   }
@@ -29,16 +30,16 @@ export class Ledger {
    * Counts an answer.
    * @returns why it is kept back: an answer too many is not given, although it was paid for.
    */
-  end(name: HostFunction, bytes: number, ms: number): string | undefined {
+  end(name: HostFunction, bytes: number, ms: number): Refused | undefined {
     const spent = this.#of(name);
     spent.bytes += bytes;
     spent.ms += ms;
     const budget = this.#budgets[name];
-    return spent.bytes > budget.bytes ? spentUp(name, `${say(budget.bytes)} bytes`) : undefined;
+    return spent.bytes > budget.bytes ? bytesSpent(budget) : undefined;
   }
 
-  outOfTime(name: HostFunction): string {
-    return spentUp(name, `${say(this.#budgets[name].ms)} ms of waiting`);
+  outOfTime(name: HostFunction): Refused {
+    return { kind: 'time_spent', ms: this.#budgets[name].ms };
   }
 
   #of(name: HostFunction): { calls: number; bytes: number; ms: number } {
@@ -48,5 +49,4 @@ export class Ledger {
   }
 }
 
-const spentUp = (name: string, what: string) => `${name}: the budget of ${what} is spent`;
-const say = (count: number) => count.toLocaleString('en');
+const bytesSpent = ({ bytes }: Budget): Refused => ({ kind: 'bytes_spent', limit: bytes });

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
-import { redact } from '../../core/redact.ts';
+import { type CodeFault, describeCodeFault } from '../../words/code.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
 import type { SkillArtifact } from '../package/skill.ts';
 import type { CodeHost } from './host.ts';
@@ -27,13 +27,12 @@ export const codeTemplate: ArtifactHandler<CodeContext> = {
     const { signal } = context;
     signal.throwIfAborted();
     const language = languageOf(artifact);
-    if (!language) return failed(`${artifact.name} is neither JavaScript (.js) nor Python (.py)`);
+    if (!language) return failed(artifact, { kind: 'no_language' });
     const limits = { ...DEFAULT_LIMITS, ...context.limits };
     const { modules, folders } = interpreter(language);
     const snapshot = language === 'python' ? await pythonSnapshot() : undefined;
     const command = await commandFor('main', limits.timeoutMs / 1_000 + 1, folders);
-    if (!mayRun(language, command))
-      return failed('Python is not run where a process cannot be cut off from the network');
+    if (!mayRun(language, command)) return failed(artifact, { kind: 'network_open' });
     signal.throwIfAborted();
     const start = {
       language,
@@ -47,9 +46,7 @@ export const codeTemplate: ArtifactHandler<CodeContext> = {
       snapshotBytes: snapshot?.bytes ?? 0,
     };
     const output = await converse(command, start, { host: context.host, limits, signal, snapshot });
-    return output.kind === 'done'
-      ? output
-      : { ...output, because: `${artifact.name}: ${redact(output.because)}` };
+    return output.kind === 'done' ? output : { ...output, because: `${artifact.name}: ${output.because}` };
   },
 };
 
@@ -66,4 +63,6 @@ function mayRun(language: Language, { network }: Command): boolean {
   return language === 'javascript' || network === 'cut';
 }
 
-const failed = (because: string): ArtifactOutput => ({ kind: 'failed', because, retryable: false, log: '' });
+function failed({ name }: SkillArtifact, fault: CodeFault): ArtifactOutput {
+  return { kind: 'failed', because: `${name}: ${describeCodeFault(fault)}`, retryable: false, log: '' };
+}

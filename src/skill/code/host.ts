@@ -1,4 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
+import type { Refused } from '../../words/code.ts';
 
 /** A line that holds the text that was searched for. */
 export interface SearchHit {
@@ -26,11 +27,17 @@ export interface CodeHost {
   /** Newest first. */
   history(path: string, signal: AbortSignal): Promise<HistoryEntry[]>;
   /** Absent without a model. */
-  ask?(prompt: string, signal: AbortSignal): Promise<string>;
+  ask?: ((prompt: string, signal: AbortSignal) => Promise<string>) | undefined;
   checkpoint(value: Json, signal: AbortSignal): Promise<void>;
 }
 
-/** A question that is not answered; the message is a sentence for the template's author. */
+/** A question that is not answered, for a reason that the template's author may read. */
 export class HostRefusal extends Error {
   override readonly name = 'HostRefusal';
+  readonly refused: Refused;
+
+  constructor(refused: Refused) {
+    super(refused.kind);
+    this.refused = refused;
+  }
 }

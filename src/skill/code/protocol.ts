@@ -57,7 +57,10 @@ export const messageSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('end'),
     how: z.enum(['returned', 'threw', 'timed_out', 'out_of_memory']),
-    message: z.string().max(20_000),
+    /** One line, for people. */
+    message: z.string().max(2_000),
+    /** Where in the template it was, for the log. */
+    details: z.string().max(20_000),
   }),
 ]);
 export type Message = z.infer<typeof messageSchema>;

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Json } from '../../core/canonical.ts';
-import { messageOf } from '../../core/errors.ts';
+import { messageOf, unreachable } from '../../core/errors.ts';
 import { watchMemory } from '../../sandbox/memory.ts';
+import { type CodeFault, describeCodeFault } from '../../words/code.ts';
 import type { ArtifactOutput } from '../handler.ts';
 import { answer } from './answer.ts';
 import { Ledger } from './budget.ts';
@@ -23,8 +24,6 @@ interface Execution {
 /** What one process may write altogether, questions and logs included: more is no conversation. */
 const MAX_TALK_BYTES = 64_000_000;
 
-type Failure = { because: string; retryable: boolean };
-
 /**
  * Runs a template in a process of its own and answers its questions until it submits, fails or has to be ended.
  * @returns the submitted value, or a stated failure; the process is dead by then.
@@ -44,7 +43,7 @@ export function converse(
     const ledger = new Ledger(limits.budgets);
     const transcript = new Transcript(limits.logBytes);
     let submitted: { value: Json } | undefined;
-    let failure: Failure | undefined;
+    let failure: CodeFault | undefined;
     let nextId = 1;
     let asking = false;
 
@@ -52,26 +51,26 @@ export function converse(
       done.abort();
       kill(child.pid);
     };
-    const fail = (because: string, retryable = false) => {
-      failure ??= { because, retryable };
+    const fail = (fault: CodeFault) => {
+      failure ??= fault;
       stop();
     };
-    const timer = setTimeout(() => fail(tookLonger(limits), true), limits.timeoutMs);
+    const timer = setTimeout(() => fail({ kind: 'timed_out', ms: limits.timeoutMs }), limits.timeoutMs);
     signal.addEventListener('abort', stop, { once: true });
     const endWatch = child.pid
       ? watchMemory(child.pid, limits.processMb, () =>
-          fail(`it took more than ${limits.processMb} MB of memory`),
+          fail({ kind: 'too_much_memory', mb: limits.processMb }),
         )
       : () => {};
 
     const hear = (message: Message) => {
-      if (submitted) return fail(`after its result it said more (${message.kind})`);
+      if (submitted) return fail({ kind: 'said_more', what: message.kind });
       switch (message.kind) {
         case 'log':
-          if (!transcript.add(message.text)) fail(`it printed more than ${limits.logBytes} bytes`);
+          if (!transcript.add(message.text)) fail({ kind: 'printed_too_much', limit: limits.logBytes });
           return;
         case 'call': {
-          if (asking || message.id !== nextId) return fail('it asked out of turn');
+          if (asking || message.id !== nextId) return fail({ kind: 'out_of_turn' });
           asking = true;
           nextId += 1;
           return void answer(message, host, ledger, ended).then((reply) => {
@@ -81,12 +80,13 @@ export function converse(
         }
         case 'submit':
           if (Buffer.byteLength(JSON.stringify(message.value)) > limits.resultBytes) {
-            return fail(`its result is larger than ${limits.resultBytes} bytes`);
+            return fail({ kind: 'result_too_large', limit: limits.resultBytes });
           }
           submitted = { value: message.value };
           return stop();
         case 'end':
-          return fail(endedWithout(message, limits), message.how === 'timed_out');
+          transcript.addAll(message.details);
+          return fail(endedWithout(message, limits));
       }
     };
 
@@ -94,7 +94,7 @@ export function converse(
     let rest = '';
     stdout.setEncoding('utf8').on('data', (text: string) => {
       bytes += text.length;
-      if (bytes > MAX_TALK_BYTES) return fail(`it wrote more than ${MAX_TALK_BYTES} bytes`);
+      if (bytes > MAX_TALK_BYTES) return fail({ kind: 'wrote_too_much', limit: MAX_TALK_BYTES });
       rest += text;
       if (!text.includes('\n')) return;
       const lines = rest.split('\n');
@@ -102,11 +102,11 @@ export function converse(
       for (const line of lines) {
         if (failure) return;
         const message = read(line);
-        if (!message) return fail('it wrote something that is no message');
+        if (!message) return fail({ kind: 'no_message' });
         hear(message);
       }
     });
-    child.on('error', (error) => fail(`its process could not be started: ${messageOf(error)}`, true));
+    child.on('error', (error) => fail({ kind: 'not_started', detail: messageOf(error) }));
     child.on('close', (code, killedBy) => {
       clearTimeout(timer);
       endWatch();
@@ -115,11 +115,8 @@ export function converse(
       if (signal.aborted) return reject(signal.reason);
       const log = transcript.text();
       if (submitted && !failure) return resolve({ kind: 'done', value: submitted.value, log });
-      failure ??= {
-        because: `its process ended with ${killedBy ?? `exit code ${code}`} and no result`,
-        retryable: true,
-      };
-      resolve({ kind: 'failed', ...failure, log });
+      failure ??= { kind: 'died', detail: killedBy ?? `exit code ${code}` };
+      resolve({ kind: 'failed', because: describeCodeFault(failure), retryable: mayPass(failure), log });
     });
     // A process that dies early breaks the pipe; its `close` tells the story.
     stdin.on('error', () => {});
@@ -139,21 +136,25 @@ function begin(command: string, args: readonly string[], snapshot: Snapshot | un
   }) as Talking;
 }
 
-function endedWithout({ how, message }: Extract<Message, { kind: 'end' }>, limits: CodeLimits): string {
-  const details = message === '' ? '' : `: ${message}`;
+function endedWithout({ how, message }: Extract<Message, { kind: 'end' }>, limits: CodeLimits): CodeFault {
   switch (how) {
     case 'returned':
-      return `it came to its end without a result${details}`;
+      return { kind: 'no_result', message };
     case 'threw':
-      return `it threw an error${details}`;
+      return { kind: 'threw', message };
     case 'timed_out':
-      return tookLonger(limits);
+      return { kind: 'timed_out', ms: limits.timeoutMs };
     case 'out_of_memory':
-      return `it took more memory than it is given${details}`;
+      return { kind: 'out_of_memory', message };
+    default:
+      return unreachable(how);
   }
 }
 
-const tookLonger = ({ timeoutMs }: CodeLimits) => `it took longer than ${timeoutMs} ms`;
+/** Whether the machine may have had a part in it, so that another attempt may end otherwise. */
+function mayPass({ kind }: CodeFault): boolean {
+  return kind === 'timed_out' || kind === 'not_started' || kind === 'died';
+}
 
 function read(line: string): Message | undefined {
   try {

@@ -18,6 +18,17 @@ export class Transcript {
     return true;
   }
 
+  /** Adds what still fits, of a text that is better read in part than not at all. */
+  addAll(text: string): void {
+    const left = this.#maxBytes - this.#bytes;
+    this.add(
+      Buffer.from(text)
+        .subarray(0, Math.max(0, left))
+        .toString()
+        .replace(/\uFFFD$/, ''),
+    );
+  }
+
   /** Without secrets: whoever reads it was not necessarily allowed to read the files that it quotes. */
   text(): string {
     return redact(this.#texts.join(''));

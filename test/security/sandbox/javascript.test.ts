@@ -86,7 +86,7 @@ describe('a JavaScript template that exhausts', () => {
     ['words of its error that loop', 'throw { get message() { for (;;); } };'],
   ])('time by %s is told so and ended', async (_, source) => {
     const { because, retryable } = await failed(source, { timeoutMs: 1_500 });
-    expect(because).toBe('template.js: it took longer than 1500 ms');
+    expect(because).toBe('template.js: it took longer than 1,500 ms');
     expect(retryable).toBe(true);
   });
 });

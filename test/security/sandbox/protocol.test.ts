@@ -54,13 +54,13 @@ test.concurrent.each([
   ],
   [
     'a result and an end',
-    "say({ kind: 'submit', value: 1 }, { kind: 'end', how: 'returned', message: '' });",
+    "say({ kind: 'submit', value: 1 }, { kind: 'end', how: 'returned', message: '', details: '' });",
     'after its result it said more (end)',
   ],
   [
     'a result larger than allowed',
     "say({ kind: 'submit', value: 'x'.repeat(1001) });",
-    'its result is larger than 1000 bytes',
+    'its result is larger than 1,000 bytes',
   ],
   ['two questions at a time', `say(${CALL}, { ...${CALL}, id: 2 });`, 'it asked out of turn'],
   ['a question with an id of its own', `say({ ...${CALL}, id: 7 });`, 'it asked out of turn'],
@@ -72,11 +72,11 @@ test.concurrent.each([
   [
     'more log than allowed',
     "for (let i = 0; i < 99; i++) say({ kind: 'log', text: 'x'.repeat(99) });",
-    'it printed more than 1000 bytes',
+    'it printed more than 1,000 bytes',
   ],
   [
     'an end without a result',
-    "say({ kind: 'end', how: 'returned', message: '' });",
+    "say({ kind: 'end', how: 'returned', message: '', details: '' });",
     'it came to its end without a result',
   ],
   ['nothing, and dies', 'process.exit(3);', 'its process ended with exit code 3 and no result'],
@@ -114,7 +114,7 @@ test('a process that takes too much memory outside of its heap is killed', async
 
 test('a flood without an end of line is cut off', async () => {
   const output = await forge("const x = 'x'.repeat(1e6); for (;;) fs.writeSync(1, x);", fakeHost(), 15_000);
-  expect(output).toMatchObject({ kind: 'failed', because: 'it wrote more than 64000000 bytes' });
+  expect(output).toMatchObject({ kind: 'failed', because: 'it wrote more than 64,000,000 bytes' });
 });
 
 test('nothing is heard any more after a failure, and no question is asked of the host', async () => {

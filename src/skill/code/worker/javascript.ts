@@ -2,7 +2,7 @@ import type * as QuickJs from 'quickjs-emscripten-core';
 import type { QuickJSContext, QuickJSHandle, QuickJSSyncVariant } from 'quickjs-emscripten-core';
 import type { Start } from '../protocol.ts';
 import { JAVASCRIPT_PRELUDE } from './javascript-prelude.ts';
-import { ask, type Ending, log } from './line.ts';
+import { ask, ENDED, type Ending, log } from './line.ts';
 import { lock } from './lock.ts';
 
 const STACK_BYTES = 512 * 1_024;
@@ -22,7 +22,8 @@ export async function runJavaScript(start: Start): Promise<Ending> {
     return evaluate(vm, source, name, late);
   } catch (error) {
     // What the engine could not even say in its own words: it had no memory left to make an error of.
-    return { how: 'out_of_memory', message: error instanceof Error ? error.message : String(error) };
+    const message = error instanceof Error ? error.message : String(error);
+    return { how: 'out_of_memory', message, details: '' };
   }
 }
 
@@ -48,20 +49,23 @@ function evaluate(vm: QuickJSContext, source: string, name: string, late: () => 
   if (jobs.error) return failure(vm, jobs.error, late);
   const state = vm.getPromiseState(evaluated.value);
   if (state.type === 'rejected') return failure(vm, state.error, late);
-  if (state.type === 'pending') return { how: 'returned', message: 'it awaits what never comes' };
-  return { how: 'returned', message: '' };
+  if (state.type === 'pending') return { ...ENDED, how: 'returned', message: 'it awaits what never comes' };
+  return { ...ENDED, how: 'returned' };
 }
 
 function failure(vm: QuickJSContext, error: QuickJSHandle, late: () => boolean): Ending {
   // Asking the error for its words runs code of the template's again.
-  const message = late() ? '' : wordsOf(vm, error);
-  if (late()) return { how: 'timed_out', message: '' };
-  return { how: message.includes('out of memory') ? 'out_of_memory' : 'threw', message };
+  const words = late() ? ENDED : wordsOf(vm, error);
+  if (late()) return { ...ENDED, how: 'timed_out' };
+  return { how: words.message.includes('out of memory') ? 'out_of_memory' : 'threw', ...words };
 }
 
-function wordsOf(vm: QuickJSContext, error: QuickJSHandle): string {
+function wordsOf(vm: QuickJSContext, error: QuickJSHandle): Omit<Ending, 'how'> {
   const dumped: unknown = vm.dump(error);
-  if (typeof dumped !== 'object' || dumped === null || !('message' in dumped)) return String(dumped);
-  const { name, message, stack } = dumped as Record<string, unknown>;
-  return `${name}: ${message}\n${stack ?? ''}`.trim();
+  if (typeof dumped !== 'object' || dumped === null || !('message' in dumped)) {
+    return { message: String(dumped), details: '' };
+  }
+  const { name, message, stack = '' } = dumped as Record<string, unknown>;
+  const text = `${name}: ${message}`;
+  return { message: text, details: `${text}\n${stack}` };
 }

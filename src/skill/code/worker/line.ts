@@ -50,4 +50,7 @@ export function ask(name: string, values: string): string {
 
 export const log = (text: string) => say({ kind: 'log', text });
 
+/** Nothing more to say of it. */
+export const ENDED = { message: '', details: '' };
+
 export type Ending = Omit<Extract<Message, { kind: 'end' }>, 'kind'>;

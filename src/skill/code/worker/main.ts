@@ -6,10 +6,11 @@ import { type Ending, hear, say } from './line.ts';
  * lines, which the app checks. So nothing is checked here, where a check could be removed.
  */
 const MAX_MESSAGE = 2_000;
+const MAX_DETAILS = 20_000;
 
 const start = JSON.parse(hear()) as Start;
-const ending = await run(start);
-say({ kind: 'end', how: ending.how, message: ending.message.slice(-MAX_MESSAGE) });
+const { how, message, details } = await run(start);
+say({ kind: 'end', how, message: message.slice(0, MAX_MESSAGE), details: details.slice(-MAX_DETAILS) });
 
 async function run(start: Start): Promise<Ending> {
   switch (start.language) {

@@ -1,7 +1,7 @@
 import { constants, readSync } from 'node:fs';
 import type { PyodideAPI, PyodideConfig } from 'pyodide';
 import type { Start } from '../protocol.ts';
-import { ask, type Ending, log } from './line.ts';
+import { ask, ENDED, type Ending, log } from './line.ts';
 import { lock } from './lock.ts';
 import { PYTHON_PRELUDE } from './python-prelude.ts';
 
@@ -22,10 +22,11 @@ export async function runPython(start: Start): Promise<Ending> {
   try {
     const prepare = python.runPython(PYTHON_PRELUDE);
     prepare(ask, start.source, start.name, JSON.stringify(start.input));
-    return { how: 'returned', message: '' };
+    return { ...ENDED, how: 'returned' };
   } catch (error) {
-    const message = error instanceof Error ? error.message.trim() : String(error);
-    return { how: /^MemoryError/m.test(message) ? 'out_of_memory' : 'threw', message };
+    const details = error instanceof Error ? error.message.trim() : String(error);
+    const message = details.slice(details.lastIndexOf('\n') + 1);
+    return { how: message.startsWith('MemoryError') ? 'out_of_memory' : 'threw', message, details };
   }
 }
 

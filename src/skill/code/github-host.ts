@@ -68,7 +68,7 @@ export function gitHubHost(
         signal.throwIfAborted();
         const found = searched
           .slice(at, at + READ_AT_ONCE)
-          .map(async ([path, blob]) => hitsIn(path, await content(blob), text));
+          .map(async ([path, blob]) => hitsIn(path, textIn(path, await content(blob)), text));
         hits.push(...(await Promise.all(found)).flat());
       }
       return hits.slice(0, MAX_HITS);
@@ -79,10 +79,7 @@ export function gitHubHost(
       const blob = blobs.get(path) ?? (await reading(reader.file(repo, path, sha), onTrouble))?.sha;
       if (blob === undefined) return null;
       const found = await content(blob);
-      if (found.is === 'too_large') {
-        throw new HostRefusal({ kind: 'file_too_large', path, limit: MAX_FILE_BYTES });
-      }
-      return found.is === 'text' ? found.text : null;
+      return textIn(path, found);
     },
 
     diff: async () => unifiedDiff(files),
@@ -113,9 +110,17 @@ function textOf(bytes: Uint8Array | undefined): Content {
   }
 }
 
-function hitsIn(path: string, content: Content, wanted: string): SearchHit[] {
-  if (content.is !== 'text' || !content.text.includes(wanted)) return [];
-  return content.text
+/** A file that is too large could hide anything, so it is not passed over. */
+function textIn(path: string, content: Content): string | null {
+  if (content.is === 'too_large') {
+    throw new HostRefusal({ kind: 'file_too_large', path, limit: MAX_FILE_BYTES });
+  }
+  return content.is === 'text' ? content.text : null;
+}
+
+function hitsIn(path: string, content: string | null, wanted: string): SearchHit[] {
+  if (!content?.includes(wanted)) return [];
+  return content
     .split('\n')
     .flatMap((text, index) =>
       text.includes(wanted) ? [{ path, line: index + 1, text: text.slice(0, MAX_LINE) }] : [],

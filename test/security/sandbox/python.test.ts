@@ -36,12 +36,17 @@ describe.skipIf(network === 'open')('a Python template that does all it can to g
     'subprocess',
     'os.fork',
     'os.execv',
+    'os.kill',
     'connects',
     "connects by Node's sockets",
     'run_js',
     'the constructor of to_js',
     'the constructor of a proxy',
     'the constructor of an imported function',
+    'what is behind submit',
+    'a thread',
+    'asks by HTTP',
+    'a pipe to the app',
     'js.process',
     'js.fetch',
     'loadPackage from the disk',
@@ -59,7 +64,12 @@ describe.skipIf(network === 'open')('a Python template that does all it can to g
   });
 
   test('finds nothing of the environment, the arguments and JavaScript', () => {
-    expect(got).toMatchObject({ 'the environment': '[]', 'the arguments': "['']", 'the names of js': '' });
+    expect(got).toMatchObject({
+      'the environment': '[]',
+      'the arguments': "['']",
+      'the names of js': '',
+      'the other processes': '[]',
+    });
   });
 
   test('left no trace, signalled nobody, and carried nothing away', () => {

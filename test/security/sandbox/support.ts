@@ -10,6 +10,9 @@ import type { CodeHost } from '../../../src/skill/code/host.ts';
 import type { CodeLimits } from '../../../src/skill/code/limits.ts';
 import type { ArtifactOutput } from '../../../src/skill/handler.ts';
 
+/** The quick form leaves out what takes seconds and is the same wall again. */
+export const LONG = process.env.COUNTERSIGN_LONG === '1';
+
 /** A host that answers at once; `checkpoints` is what it was given to keep. */
 export function fakeHost(overrides: Partial<CodeHost> = {}): CodeHost & { checkpoints: Json[] } {
   const checkpoints: Json[] = [];

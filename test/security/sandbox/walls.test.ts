@@ -3,8 +3,9 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sandbox } from '../../../src/sandbox/sandbox.ts';
+import { interpreter } from '../../../src/skill/code/interpreter.ts';
 import { commandFor } from '../../../src/skill/code/process.ts';
-import { type Canaries, canaries, SECRET, targets } from './support.ts';
+import { type Canaries, canaries, LONG, SECRET, targets } from './support.ts';
 
 const { network, alone } = await sandbox();
 
@@ -109,4 +110,16 @@ describe('code that got out of its interpreter', () => {
     expect(output).not.toContain(SECRET);
     expect(shelf.written()).toBe(false);
   });
+});
+
+/** Nobody is left to kill it. */
+test.skipIf(!LONG)('a process whose app died ends by itself when its time is used up', async () => {
+  const { modules, folders } = interpreter('javascript');
+  const { command, args } = await commandFor('main', 1, folders);
+  const child = spawn(command, args, { env: {}, stdio: ['pipe', 'ignore', 'ignore'] });
+  const start = { language: 'javascript', modules, source: 'for (;;);', name: 'x.js', input: null };
+  child.stdin.write(`${JSON.stringify({ ...start, heapBytes: 8e6, timeoutMs: 60_000, snapshotBytes: 0 })}\n`);
+  const begun = performance.now();
+  await new Promise((resolve) => child.on('close', resolve));
+  expect(performance.now() - begun).toBeLessThan(15_000);
 });

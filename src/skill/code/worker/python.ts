@@ -25,9 +25,15 @@ export async function runPython(start: Start): Promise<Ending> {
     return { ...ENDED, how: 'returned' };
   } catch (error) {
     const details = error instanceof Error ? error.message.trim() : String(error);
-    const message = details.slice(details.lastIndexOf('\n') + 1);
+    const message = nameOf(details);
     return { how: message.startsWith('MemoryError') ? 'out_of_memory' : 'threw', message, details };
   }
+}
+
+/** Of a traceback, the line that says what it was: the first behind the places, which are indented. Notes may follow. */
+function nameOf(traceback: string): string {
+  const lines = traceback.split('\n');
+  return lines[lines.findLastIndex((line) => line.startsWith(' ')) + 1] ?? traceback;
 }
 
 /** @param modules of the interpreter, as the app found them */

@@ -69,7 +69,11 @@ describe('a JavaScript template that exhausts', () => {
   test.concurrent.each(
     some(
       [
-        ['memory', 'const all = []; for (;;) all.push(new Array(100000).fill(all.length));'],
+        [
+          'memory',
+          "const all = []; for (let i = 0; i < 40; i++) all.push(new ArrayBuffer(500_000)); submit('20 MB');",
+        ],
+        ['memory by arrays', 'const all = []; for (;;) all.push(new Array(100000).fill(all.length));'],
         ['memory by one text', "let text = 'x'; for (;;) text += text;"],
         ['memory by one buffer', 'new ArrayBuffer(2 ** 31);'],
       ],

@@ -125,8 +125,11 @@ test('nothing is heard any more after a failure, and no question is asked of the
       return '';
     },
   });
-  const output = await forge(`say('nonsense', ${CALL}, { kind: 'submit', value: 1 }); ${WAIT}`, host);
-  expect(output).toMatchObject({ kind: 'failed', because: 'it wrote something that is no message' });
+  const output = await forge(
+    `say({ kind: 'log', text: 'x'.repeat(2000) }, ${CALL}, { kind: 'submit', value: 1 }); ${WAIT}`,
+    host,
+  );
+  expect(output).toMatchObject({ kind: 'failed', because: 'it printed more than 1,000 bytes' });
   expect(asked).toBe(0);
 });
 

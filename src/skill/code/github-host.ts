@@ -40,7 +40,6 @@ export function gitHubHost(
   const blobs = new Map(
     files.flatMap(({ path, status, blobSha }) => (status === 'removed' || !blobSha ? [] : [[path, blobSha]])),
   );
-  const removed = new Set(files.filter(({ status }) => status === 'removed').map(({ path }) => path));
   const kept = new LRUCache<string, Content>({
     maxSize: KEPT,
     sizeCalculation: (content) => (content.is === 'text' ? content.text.length + 1 : 1),
@@ -75,7 +74,7 @@ export function gitHubHost(
     },
 
     async file(path) {
-      if (!isPath(path) || removed.has(path)) return null;
+      if (!isPath(path)) return null;
       const blob = blobs.get(path) ?? (await reading(reader.file(repo, path, sha), onTrouble))?.sha;
       if (blob === undefined) return null;
       const found = await content(blob);

@@ -60,7 +60,7 @@ test.concurrent.each(LANGUAGES)('%s has every function, and its answers', async 
   expect(asked.checkpoints).toEqual([{ half: 'way' }]);
 });
 
-const LIMITS: Partial<CodeLimits> = { logBytes: 1_000, resultBytes: 5_000, heapBytes: 8_000_000 };
+const LIMITS: Partial<CodeLimits> = { logBytes: 1_000, resultBytes: 5_000 };
 
 async function failureOf(name: Name, source: string, limits: Partial<CodeLimits> = {}): Promise<string> {
   const output = await run(name, source, { host: host(), limits: { ...LIMITS, ...limits } });

@@ -31,7 +31,11 @@ export const codeTemplate: ArtifactHandler<CodeContext> = {
     const limits = { ...DEFAULT_LIMITS, ...context.limits };
     const { modules, folders } = interpreter(language);
     const snapshot = language === 'python' ? await pythonSnapshot() : undefined;
-    const command = await commandFor('main', limits.timeoutMs / 1_000 + 1, folders);
+    const command = await commandFor('main', {
+      memoryMb: limits.memoryMb[language],
+      cpuSeconds: limits.timeoutMs / 1_000 + 1,
+      readable: folders,
+    });
     if (!mayRun(language, command)) return failed(artifact, { kind: 'network_open' });
     signal.throwIfAborted();
     const start = {
@@ -40,7 +44,6 @@ export const codeTemplate: ArtifactHandler<CodeContext> = {
       source: artifact.content,
       name: artifact.name,
       input: context.input,
-      heapBytes: limits.heapBytes,
       // Its own end is told better than by being killed.
       timeoutMs: limits.timeoutMs * 0.9,
       snapshotBytes: snapshot?.bytes ?? 0,

@@ -1,4 +1,4 @@
-import type { HostFunction } from './protocol.ts';
+import type { HostFunction, Language } from './protocol.ts';
 
 /** What one host function may be used for in one execution. */
 export interface Budget {
@@ -12,8 +12,8 @@ export interface Budget {
 export interface CodeLimits {
   /** From the start of the process to the result, waiting for answers included. */
   timeoutMs: number;
-  /** What a JavaScript template's values may take. Python's are bounded by `WASM_PAGES` in process.ts. */
-  heapBytes: number;
+  /** What the interpreter's memory may grow to, in which everything of a template is. Python needs 30 MB for itself. */
+  memoryMb: Readonly<Record<Language, number>>;
   /** What the whole process may take. */
   processMb: number;
   /** Of everything that it prints. */
@@ -29,7 +29,7 @@ const MB = 1_000_000;
 /** Generous for a template that reads the pull request it is about, far too little for one that reads everything. */
 export const DEFAULT_LIMITS: CodeLimits = {
   timeoutMs: 60_000,
-  heapBytes: 64 * MB,
+  memoryMb: { javascript: 64, python: 256 },
   processMb: 768,
   logBytes: 100 * KB,
   resultBytes: MB,

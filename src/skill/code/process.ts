@@ -5,8 +5,20 @@ import { sandbox } from '../../sandbox/sandbox.ts';
 const OWN_EXTENSION = import.meta.url.slice(-2);
 const WORKER = new URL('./worker/', import.meta.url);
 const HEAP_MB = 256;
-/** Of 64 KB: 256 MB for each WebAssembly memory, in which both interpreters keep everything of a template. */
-const WASM_PAGES = 4_096;
+/** WebAssembly's pages have 64 KB. */
+const PAGES_IN_MB = 16;
+
+export interface ProcessBounds {
+  /**
+   * Of each WebAssembly memory. QuickJS has a limit of its own, which is of no use here: built for WebAssembly it counts allocations, and
+   * not how large they are.
+   */
+  memoryMb: number;
+  /** Also ends one that loops on after the app died, which nobody is left to kill. */
+  cpuSeconds: number;
+  /** Files and folders that it may read besides its own. */
+  readable: readonly string[];
+}
 
 export interface Command {
   command: string;
@@ -17,13 +29,10 @@ export interface Command {
 /**
  * How the process of one execution is started. It may read its own few files and the interpreter, and do nothing else: no writing, no processes,
  * no threads, no native code, no code from strings; no network, no other processes to be seen, as far as the machine allows.
- * @param cpuSeconds also ends one that loops on after the app died, which nobody is left to kill.
- * @param readable files and folders that it may read besides
  */
 export async function commandFor(
   entry: 'main' | 'make-snapshot',
-  cpuSeconds: number,
-  readable: readonly string[],
+  { memoryMb, cpuSeconds, readable }: ProcessBounds,
 ): Promise<Command> {
   const { network, launcher, alone } = await sandbox();
   const [command = '', ...args] = [
@@ -39,7 +48,7 @@ export async function commandFor(
     '--disallow-code-generation-from-strings',
     '--disable-proto=delete',
     '--disable-warning=ExperimentalWarning',
-    `--wasm-max-mem-pages=${WASM_PAGES}`,
+    `--wasm-max-mem-pages=${memoryMb * PAGES_IN_MB}`,
     `--max-old-space-size=${HEAP_MB}`,
     fileURLToPath(new URL(`${entry}.${OWN_EXTENSION}`, WORKER)),
   ];

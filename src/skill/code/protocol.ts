@@ -32,7 +32,6 @@ export interface Start {
   /** The artifact's name, for error messages. */
   name: string;
   input: Json;
-  heapBytes: number;
   /** When JavaScript ends itself; the process is killed a little later. */
   timeoutMs: number;
   /** How large the loaded Python is that comes on file descriptor 3; 0: none comes. */

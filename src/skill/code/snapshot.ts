@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { interpreter } from './interpreter.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
 import { commandFor } from './process.ts';
 
 /** A loaded Python, from which processes begin four times as fast as from its files. */
@@ -29,7 +30,11 @@ export function pythonSnapshot(): Promise<Snapshot | undefined> {
 
 async function make(): Promise<Snapshot> {
   const { modules, folders } = interpreter('python');
-  const { command, args } = await commandFor('make-snapshot', TIMEOUT_MS / 1_000, folders);
+  const { command, args } = await commandFor('make-snapshot', {
+    memoryMb: DEFAULT_LIMITS.memoryMb.python,
+    cpuSeconds: TIMEOUT_MS / 1_000,
+    readable: folders,
+  });
   const content = await outputOf(command, args, `${JSON.stringify(modules)}\n`);
   const folder = await mkdtemp(join(tmpdir(), 'countersign-python-'));
   try {

@@ -71,8 +71,9 @@ describe('a JavaScript template that exhausts', () => {
       [
         [
           'memory',
-          "const all = []; for (let i = 0; i < 40; i++) all.push(new ArrayBuffer(500_000)); submit('20 MB');",
+          "const all = []; for (let i = 0; i < 100; i++) all.push(new ArrayBuffer(1e6)); submit('100 MB');",
         ],
+        ['memory by objects', 'const all = []; for (;;) all.push({ all });'],
         ['memory by arrays', 'const all = []; for (;;) all.push(new Array(100000).fill(all.length));'],
         ['memory by one text', "let text = 'x'; for (;;) text += text;"],
         ['memory by one buffer', 'new ArrayBuffer(2 ** 31);'],
@@ -80,7 +81,7 @@ describe('a JavaScript template that exhausts', () => {
       1,
     ),
   )('%s is told so and ended', async (_, source) => {
-    const { because } = await failed(source, { heapBytes: 8_000_000 });
+    const { because } = await failed(source);
     expect(because).toMatch(/took more memory than it is given|out of memory|too long|invalid array buffer/i);
   });
 

@@ -11,7 +11,6 @@ const START = {
   source: '',
   name: 'x.js',
   input: null,
-  heapBytes: 0,
   timeoutMs: 0,
   snapshotBytes: 0,
 } as const;

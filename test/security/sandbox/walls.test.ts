@@ -7,6 +7,7 @@ import { interpreter } from '../../../src/skill/code/interpreter.ts';
 import { commandFor } from '../../../src/skill/code/process.ts';
 import { type Canaries, canaries, LONG, SECRET, targets } from './support.ts';
 
+const BOUNDS = { memoryMb: 256, cpuSeconds: 10 };
 const { network, alone } = await sandbox();
 
 describe('code that got out of its interpreter', () => {
@@ -17,7 +18,7 @@ describe('code that got out of its interpreter', () => {
   beforeAll(async () => {
     shelf = await canaries();
     const breakout = fileURLToPath(new URL('./fixtures/breakout.mjs', import.meta.url));
-    const { command, args } = await commandFor('main', 10, [breakout]);
+    const { command, args } = await commandFor('main', { ...BOUNDS, readable: [breakout] });
     // Everything as it is for a template but the file that runs.
     const child = spawn(command, [...args.slice(0, -1), breakout], {
       env: {},
@@ -115,10 +116,10 @@ describe('code that got out of its interpreter', () => {
 /** Nobody is left to kill it. */
 test.skipIf(!LONG)('a process whose app died ends by itself when its time is used up', async () => {
   const { modules, folders } = interpreter('javascript');
-  const { command, args } = await commandFor('main', 1, folders);
+  const { command, args } = await commandFor('main', { ...BOUNDS, cpuSeconds: 1, readable: folders });
   const child = spawn(command, args, { env: {}, stdio: ['pipe', 'ignore', 'ignore'] });
   const start = { language: 'javascript', modules, source: 'for (;;);', name: 'x.js', input: null };
-  child.stdin.write(`${JSON.stringify({ ...start, heapBytes: 8e6, timeoutMs: 60_000, snapshotBytes: 0 })}\n`);
+  child.stdin.write(`${JSON.stringify({ ...start, timeoutMs: 60_000, snapshotBytes: 0 })}\n`);
   const begun = performance.now();
   await new Promise((resolve) => child.on('close', resolve));
   expect(performance.now() - begun).toBeLessThan(15_000);

@@ -9,12 +9,11 @@ const STACK_BYTES = 512 * 1_024;
 
 /** Runs the template as a module in an engine of its own, which knows nothing of Node. */
 export async function runJavaScript(start: Start): Promise<Ending> {
-  const { source, name, input, heapBytes, timeoutMs } = start;
+  const { source, name, input, timeoutMs } = start;
   const deadline = performance.now() + timeoutMs;
   const vm = (await load(start)).newContext();
   lock();
   const late = () => performance.now() > deadline;
-  vm.runtime.setMemoryLimit(heapBytes);
   vm.runtime.setMaxStackSize(STACK_BYTES);
   vm.runtime.setInterruptHandler(late);
   try {
@@ -62,7 +61,9 @@ function failure(vm: QuickJSContext, error: QuickJSHandle, late: () => boolean):
 
 function wordsOf(vm: QuickJSContext, error: QuickJSHandle): Omit<Ending, 'how'> {
   const dumped: unknown = vm.dump(error);
-  if (typeof dumped !== 'object' || dumped === null || !('message' in dumped)) {
+  // What the engine throws when it has no memory left to make an error of.
+  if (dumped === null) return { message: 'out of memory', details: '' };
+  if (typeof dumped !== 'object' || !('message' in dumped)) {
     return { message: String(dumped), details: '' };
   }
   const { name, message, stack = '' } = dumped as Record<string, unknown>;

@@ -49,16 +49,20 @@ type Name = keyof typeof EVERYTHING;
 /** A process of Python takes longer, and its machine must allow it; the scenarios have one in the quick form. */
 const LANGUAGES: Name[] = LONG && network === 'cut' ? ['template.js', 'template.py'] : ['template.js'];
 
-test.concurrent.each(LANGUAGES)('%s has every function, and its answers', async (name) => {
-  const asked = host();
-  const output = await run(name, EVERYTHING[name], { host: asked, input: ANSWERS.input });
-  expect(output).toEqual({
-    kind: 'done',
-    value: { ...ANSWERS, refused: expect.stringMatching(/^search: argument 1: Too big/) },
-    log: 'looks {"at":[1]}\ntwice\n',
-  });
-  expect(asked.checkpoints).toEqual([{ half: 'way' }]);
-});
+test.concurrent.each(LANGUAGES)(
+  '%s has every function, and its answers',
+  async (name) => {
+    const asked = host();
+    const output = await run(name, EVERYTHING[name], { host: asked, input: ANSWERS.input });
+    expect(output).toEqual({
+      kind: 'done',
+      value: { ...ANSWERS, refused: expect.stringMatching(/^search: argument 1: Too big/) },
+      log: 'looks {"at":[1]}\ntwice\n',
+    });
+    expect(asked.checkpoints).toEqual([{ half: 'way' }]);
+  },
+  60_000,
+);
 
 const LIMITS: Partial<CodeLimits> = { logBytes: 1_000, resultBytes: 5_000 };
 

@@ -9,8 +9,8 @@ const LIMITS: Limits = { maxOutputTokens: 4_000, timeoutMs: 45_000 };
 const answerSchema = z.strictObject({ text: z.string().describe('The answer to the question.') });
 
 /**
- * A template's questions to the model, paid from the budgets of its run. The whole question is the template's: it may quote strangers, so what comes
- * back is theirs as much as the model's.
+ * A template's questions to the model, paid from the budgets of its run. The whole question is the template's and may quote
+ * strangers, so what comes back is theirs as much as the model's.
  * @param note is told what each question took
  */
 export function askModel(

@@ -27,8 +27,9 @@ export interface Command {
 }
 
 /**
- * How the process of one execution is started. It may read its own few files and the interpreter, and do nothing else: no writing, no processes,
- * no threads, no native code, no code from strings; no network, no other processes to be seen, as far as the machine allows.
+ * How the process of one execution is started. It may read its own few files and the interpreter, and do nothing else: no writing,
+ * no processes, no threads, no native code, no code from strings; no network, no other processes to be seen, as far as the
+ * machine allows.
  */
 export async function commandFor(
   entry: 'main' | 'make-snapshot',

@@ -1,7 +1,8 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Takes away what a template could use that got from its interpreter into Node. Python gets there easily, by design of its bridge to JavaScript.
+ * Takes away what a template could use that got from its interpreter into Node. Python gets there easily, by design of its bridge
+ * to JavaScript.
  * The walls are the system's (process.ts); this stands before them, and instead of those that a machine does not allow.
  */
 const GLOBALS = [

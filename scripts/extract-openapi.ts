@@ -47,6 +47,7 @@ const OPERATIONS = [
   `GET ${REPO}/compare/{basehead}`,
   `GET ${REPO}/branches/{branch}`,
   `GET ${REPO}/rules/branches/{branch}`,
+  `GET ${REPO}/commits`,
   `GET ${COMMIT}`,
   `GET ${COMMIT}/check-runs`,
   `GET ${COMMIT}/check-suites`,

@@ -4,8 +4,8 @@ import { systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
 import { createLog, type Log } from './core/log.ts';
 import { neverShowSecretsOf } from './core/redact.ts';
+import { sandbox } from './sandbox/sandbox.ts';
 import { offerSetup } from './setup.ts';
-import { sandbox } from './skill/pr-review/sandbox.ts';
 import { claimDatabase } from './storage/open.ts';
 import { modelStanding } from './words/model.ts';
 import {

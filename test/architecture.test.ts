@@ -15,7 +15,7 @@ const LAYERS = [
   },
   { name: 'port', files: /^(github\/github|storage\/(storage|blobs)|queue\/queue|model\/model)\.ts$/ },
   { name: 'words', files: /^words\// },
-  { name: 'engine', files: /^(run|session|skill|effect|model(?!\/ai\/))\// },
+  { name: 'engine', files: /^(sandbox|run|session|skill|effect|model(?!\/ai\/))\// },
   {
     name: 'composition',
     files: /^(main|app|serve|setup|shipped|config(\/\w+)?|cli\/(main|compose|database))\.ts$/,
@@ -38,7 +38,7 @@ const MAY_IMPORT: Record<Layer, readonly Layer[]> = {
 };
 
 /** The rooms of the engine and the doors, in the order data passes them; each imports only those behind it. */
-const ROOMS = ['model', 'effect', 'run', 'session', 'skill'];
+const ROOMS = ['sandbox', 'model', 'effect', 'run', 'session', 'skill'];
 const DOORS = ['command', 'delivery', 'recovery', 'webhook', 'cli'];
 /** The webhook door hands what it hears to the delivery room; no other door knows another. */
 const DOORS_BEHIND_DOORS: Record<string, readonly string[]> = { webhook: ['delivery'], delivery: ['event'] };

@@ -188,6 +188,8 @@ export interface GitHubReader {
   /** The commit at a branch's tip; `undefined` when there is no such branch. */
   branchTip(repo: Repo, branch: string): Promise<string | undefined>;
   checkRuns(repo: Repo, sha: string): Promise<CheckRunFacts[]>;
+  /** The newest 100 commits, from a commit or branch backwards, that changed a file or folder; newest first. */
+  history(repo: Repo, path: string, ref: string): Promise<Commit[]>;
   /** The check suites of one app. */
   checkSuites(repo: Repo, sha: string, appId: number): Promise<CheckSuiteFacts[]>;
   statuses(repo: Repo, sha: string): Promise<StatusFacts[]>;

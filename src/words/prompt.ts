@@ -44,6 +44,6 @@ function count(value: number): string {
   return value.toLocaleString('en');
 }
 
-export const NOT_OF_A_PULL_REQUEST = 'a prompt asks about a pull request, and this run is about none';
+export const NOT_OF_A_PULL_REQUEST = 'it is about a pull request, and this run is about none';
 export const TOO_MANY_FILES = 'the pull request changes more files than GitHub lists';
 export const NOT_SHOWN = 'GitHub shows no change of it: it is binary or too large';

@@ -134,6 +134,14 @@ describe('a pull request', () => {
     expect((await reader.pullRequestCommits(REPO, 4)).truncated).toBe(true);
   });
 
+  it('has the history of a path, of one page', async () => {
+    const { on, reader, requests } = await start();
+    on(`GET ${R}/commits`, paged(Array.from({ length: 150 }, () => commit(mona))));
+    expect(await reader.history(REPO, 'src/a b.ts', SHA)).toHaveLength(100);
+    const [asked] = requests;
+    expect(asked?.path).toContain(`sha=${SHA}&path=src%2Fa%20b.ts`);
+  });
+
   it('is found by when it changed, oldest first, and what is older is not read', async () => {
     const { on, reader } = await start();
     const listed = (number: number, minute: number, over = {}) => ({

@@ -17,6 +17,16 @@ it('a file is read as it was at the ref', async () => {
   await expect(read('main')).rejects.toMatchObject({ status: 404 });
 });
 
+it('the history of a path has the commits that changed it or what is below it', async () => {
+  const { github, octokit } = await startWorld();
+  const { headSha } = await openChange(github);
+  const of = async (path: string, sha: string) =>
+    (await octokit.repos.listCommits({ ...AT, path, sha })).data.map((commit) => commit.sha === headSha);
+  expect(await of('NEW.md', headSha)).toEqual([true]);
+  expect(await of('NEW.md', 'main')).toEqual([]);
+  expect(await of('src', headSha)).toEqual([false]);
+});
+
 it('a file above 1 MB comes without its content, which the blob still gives', async () => {
   const big = 'x'.repeat(1024 * 1024 + 1);
   const { octokit } = await startWorld({ files: { big } });

@@ -34,6 +34,8 @@ const MAX_FILES = 3_000;
 const MAX_COMMITS = 250;
 /** Ours: GitHub has no limit for them, and whoever may read a repository may write them. */
 const MAX_REVIEWS = 1_000;
+/** Ours: a page of GitHub's. */
+const MAX_HISTORY = 100;
 /** The contents API stops there without saying so. */
 const MAX_FOLDER_ENTRIES = 1_000;
 
@@ -105,6 +107,14 @@ export function createReader(client: Client): GitHubReader {
       // For a branch that was renamed, GitHub leads on to its new name; that is another branch to us.
       return found?.name === branch ? found.commit.sha : undefined;
     },
+
+    history: (repo, path, ref) =>
+      client.list(
+        'GET /repos/{owner}/{repo}/commits',
+        { ...at(repo), sha: ref, path },
+        commitsSchema,
+        MAX_HISTORY,
+      ),
 
     checkRuns: (repo, sha) =>
       client.list(

@@ -4,13 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../core/errors.ts';
-import { MAX_MEMORY_MB, watchMemory } from './memory.ts';
-import { permissions, sandbox } from './sandbox.ts';
+import { watchMemory } from '../../sandbox/memory.ts';
+import { sandbox } from '../../sandbox/sandbox.ts';
+import { permissions } from './permissions.ts';
 import { type JobResult, jobResultSchema, type WorkerRequest } from './worker/protocol.ts';
 
 /** 200,000 findings, of which the app's own process makes sense in half a second. */
 const MAX_OUTPUT_BYTES = 16_000_000;
 const HEAP_MB = 768;
+/**
+ * The most that the processes of a review may hold together. The most text that one review reads (24 MB) takes 1,000 at its peak.
+ */
+const MAX_MEMORY_MB = 2_048;
 /** `ts` when run from the sources, `js` after the build. */
 export const OWN_EXTENSION = import.meta.url.slice(-2);
 const ARGUMENTS = [

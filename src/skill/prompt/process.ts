@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { messageOf } from '../../core/errors.ts';
+import { sandbox } from '../../sandbox/sandbox.ts';
 import type { RenderFault } from '../../words/prompt.ts';
-import { sandbox } from '../pr-review/sandbox.ts';
 
 /** 128 MB in pages of 64 KB: the most that WebAssembly has, whatever a template asks for. */
 const WASM_PAGES = 2_048;

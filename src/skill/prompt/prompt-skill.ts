@@ -1,14 +1,11 @@
-import type { Json } from '../../core/canonical.ts';
 import type { PullRequestFile } from '../../github/github.ts';
 import { filesOfHead } from '../../session/head-files.ts';
-import { pullRequestOf } from '../../session/merge-facts.ts';
-import type { StepContext } from '../../session/step.ts';
-import { NOT_OF_A_PULL_REQUEST, NOT_SHOWN, TOO_MANY_FILES } from '../../words/prompt.ts';
+import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
 import type { ArtifactHandler } from '../handler.ts';
 import { pathOf } from '../package/place.ts';
-import { parsePatch } from '../pr-review/hunks.ts';
+import { said, shownOf } from '../pull-request.ts';
 import type { SkillContext } from '../registry/activate.ts';
-import { answerSchema, asOutcomeValue, type Shown } from './answer.ts';
+import { answerSchema, asOutcomeValue } from './answer.ts';
 import { type PromptDeps, promptHandler } from './handler.ts';
 
 /** Asks the model what a package's prompt asks of the run's pull request. docs/skills.md lists what a prompt can name. */
@@ -58,25 +55,6 @@ function failed(because: string) {
   return { kind: 'failed', because, retryable: false, log: '' } as const;
 }
 
-/** What the pull request says of itself, at this moment. */
-async function said(step: StepContext): Promise<{ [key: string]: Json }> {
-  const { title, body, author, headRef, labels } = await step.reader.pullRequest(
-    step.repo,
-    pullRequestOf(step),
-  );
-  return { title, body: body ?? '', author: author.login, branch: headRef, labels: [...labels] };
-}
-
 function asDiff({ path, status, patch }: PullRequestFile): string {
   return `--- ${path} (${status})\n${patch ?? '(not shown)'}\n`;
-}
-
-function shownOf(files: readonly PullRequestFile[], rule: string): Shown {
-  const added = files.map(({ path, patch = '' }) => [path, new Set(parsePatch(patch).added.keys())] as const);
-  const hidden = files.filter(({ status, patch }) => patch === undefined && status !== 'removed');
-  return {
-    added: new Map(added),
-    leftOut: hidden.map(({ path }) => ({ path, reason: NOT_SHOWN })),
-    rule,
-  };
 }

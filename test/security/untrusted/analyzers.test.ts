@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { sandbox } from '../../../src/sandbox/sandbox.ts';
 import { runWorker } from '../../../src/skill/pr-review/run-worker.ts';
-import { sandbox } from '../../../src/skill/pr-review/sandbox.ts';
 import type { JobResult } from '../../../src/skill/pr-review/worker/protocol.ts';
 
 const { network, launcher } = await sandbox();

@@ -13,7 +13,10 @@ export function gitRoutes(router: Router): void {
   router.repository('GET', '/commits', 'contents:read', (call) => {
     const { state, repository } = call;
     const tip = commitIn(call, call.query.get('sha') ?? repository.defaultBranch);
-    const commits = [...ancestors(repository.git, tip.sha)].map((sha) => repository.git.commitAt(sha));
+    const path = call.query.get('path');
+    const commits = [...ancestors(repository.git, tip.sha)]
+      .map((sha) => repository.git.commitAt(sha))
+      .filter((commit) => path === null || changesPath(repository.git, commit, path));
     return paginate(call, pathOf(call, '/commits'), commits, (commit) =>
       viewCommit(state, repository, commit),
     );
@@ -80,6 +83,14 @@ export function commitIn({ state, repository }: RepositoryCall, ref: string): Co
 
 export function pathOf({ params }: RepositoryCall, rest: string): string {
   return `/repos/${params.owner}/${params.repo}${rest}`;
+}
+
+/** Against its first parent, as GitHub simplifies a history. */
+function changesPath(git: GitObjects, { files, parents: [parent] }: Commit, path: string): boolean {
+  const before = parent === undefined ? new Map() : git.commitAt(parent).files;
+  return changesBetween(git, before, files).some(({ path: changed, previousPath }) =>
+    [changed, previousPath].some((one) => one === path || one?.startsWith(`${path}/`)),
+  );
 }
 
 function compare(call: RepositoryCall): Reply {

@@ -5,13 +5,8 @@ const PAGE_BYTES = 4_096;
 const LOOK_EVERY_MS = 100;
 
 /**
- * The most that a review's processes may hold together, in MB: native code and WebAssembly included, which Node's own limits
- * leave out. The most text that one review reads (24 MB) takes 1,000 at its peak.
- */
-export const MAX_MEMORY_MB = 2_048;
-
-/**
- * Calls back, once, when the process and all it started hold more than `maxMb` of memory. Where there is no `/proc` it
+ * Calls back, once, when the process and all it started hold more than `maxMb` of memory:
+ * native code and WebAssembly included, which Node's own limits leave out. Where there is no `/proc` it
  * never does; the limits on the heaps still hold there.
  * @returns ends the watch.
  */

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
-import { realpathSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
 
-/** What keeps the analyzers' process in on this machine, besides its empty environment and its folder. */
+/** What keeps a process of ours in on this machine, besides its empty environment and Node's own permissions. */
 export interface Sandbox {
   /** `cut`: it has no network, not even to this machine itself. */
   network: 'cut' | 'open';
   /** Put in front of its command. */
   launcher: readonly string[];
+  /** Put behind the launcher for a process that starts none itself: it sees no other, so it can signal none. Empty where not allowed. */
+  alone: readonly string[];
 }
 
 /**
@@ -23,6 +22,12 @@ const CUT = [
 
 /** The largest file that may be written, in blocks of 512 bytes (64 MB): the copies for oxlint have 1 MB at most. */
 const FILE_BLOCKS = 131_072;
+
+/**
+ * Process ids of its own. The process dies as number 1 of its namespace, so nothing that it started can outlive it. The user
+ * namespace is what makes it possible for anybody but root.
+ */
+const ALONE = ['unshare', '--user', '--map-current-user', '--pid', '--fork', '--kill-child'] as const;
 
 /**
  * No core files, since they would hold what the files say; and when the machine runs out of memory, this process goes and not
@@ -47,13 +52,18 @@ export function sandbox(): Promise<Sandbox> {
 async function probe(): Promise<Sandbox> {
   const limit = (await works(LIMIT)) ? LIMIT : [];
   for (const cut of CUT) {
-    if (await works(cut)) return { network: 'cut', launcher: [...cut, ...limit] };
+    if (await works(cut)) return { network: 'cut', launcher: [...cut, ...limit], alone: await alone(cut) };
   }
-  return { network: 'open', launcher: limit };
+  return { network: 'open', launcher: limit, alone: await alone([]) };
+}
+
+/** Namespaces inside of others are not allowed everywhere where one is. */
+async function alone(outer: readonly string[]): Promise<readonly string[]> {
+  return (await works([...outer, ...ALONE])) ? ALONE : [];
 }
 
 /** Whether Node starts behind the prefix. */
-function works([command, ...args]: readonly [string, ...string[]]): Promise<boolean> {
+function works([command = '', ...args]: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(command, [...args, process.execPath, '--version'], {
       env: {},
@@ -64,33 +74,4 @@ function works([command, ...args]: readonly [string, ...string[]]): Promise<bool
     child.on('error', () => resolve(false));
     child.on('exit', (code) => resolve(code === 0));
   });
-}
-
-/**
- * Node's own permissions for the process and all it starts: it reads our code and packages, the modules and one folder, and
- * writes to that folder. Not a wall by itself, since native code is beyond it; but JavaScript that got loaded
- * against all plans stands before it. The package's root is left out: people keep `.env` and the database there.
- */
-export function permissions(folder: string, modules: readonly string[]): string[] {
-  const root = new URL('../../../', import.meta.url);
-  const ours = [
-    new URL('../../', import.meta.url),
-    new URL('package.json', root),
-    new URL('node_modules', root),
-  ];
-  const readable = new Set([...ours.map((url) => fileURLToPath(url)), packageFolder(), ...modules, folder]);
-  return [
-    '--permission',
-    '--allow-addons',
-    '--allow-child-process',
-    '--allow-worker',
-    ...[...readable].map((path) => `--allow-fs-read=${path}`),
-    `--allow-fs-write=${folder}`,
-  ];
-}
-
-/** The outermost `node_modules` that our dependencies lie in, links followed: not always the one beside us. */
-function packageFolder(): string {
-  const entry = realpathSync(createRequire(import.meta.url).resolve('oxlint/package.json'));
-  return /^.*?[\\/]node_modules(?=[\\/])/.exec(entry)?.[0] ?? entry;
 }

@@ -1,0 +1,111 @@
+import type { Json } from '../../core/canonical.ts';
+import { redact } from '../../core/redact.ts';
+import type { GitHubError, PullRequestFile } from '../../github/github.ts';
+import type { Model } from '../../model/model.ts';
+import { filesOfHead } from '../../session/head-files.ts';
+import type { StepContext } from '../../session/step.ts';
+import { checkpointNote, describeCodeFault } from '../../words/code.ts';
+import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
+import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
+import { filesOf, type SkillPackage } from '../package/package.ts';
+import { pathOf } from '../package/place.ts';
+import { answerSchema, asOutcomeValue } from '../prompt/answer.ts';
+import { said, shownOf } from '../pull-request.ts';
+import type { SkillContext } from '../registry/activate.ts';
+import { codeTemplate } from './code-template.ts';
+import { gitHubHost } from './github-host.ts';
+import type { CodeHost } from './host.ts';
+import type { CodeLimits } from './limits.ts';
+import { askModel } from './model-host.ts';
+
+export interface CodeDeps {
+  /** `undefined`: none is configured. */
+  model: Model | undefined;
+  limits?: Partial<CodeLimits>;
+}
+
+/** Runs a package's program over the run's pull request. docs/code-templates.md lists what it finds there. */
+export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<SkillContext> {
+  return {
+    kind: codeTemplate.kind,
+
+    /** @throws GitHubError when GitHub could not be read while it ran; the queue tries again. */
+    async execute(artifact, { step, skill, outcome }) {
+      const { repo, reader } = step;
+      const { run } = step.state;
+      if (run.pullRequest === null) return failed(NOT_OF_A_PULL_REQUEST);
+      const { files, truncated } = await filesOfHead(step);
+      if (truncated) return failed(TOO_MANY_FILES);
+
+      const notes: string[] = [];
+      const note = (line: string) => notes.push(`${redact(line)}\n`);
+      const trouble = new AbortController();
+      const onTrouble = (error: GitHubError) => trouble.abort(error);
+      const purpose = {
+        runId: run.id,
+        sessionId: step.session.id,
+        repositoryId: run.repositoryId,
+        pullRequest: run.pullRequest,
+        skill: skill.name,
+        artifact: pathOf(artifact),
+      };
+      let checkpoints = 0;
+      const host: CodeHost = {
+        ...gitHubHost({ reader, repo, sha: run.headSha, files }, onTrouble),
+        ask: model && askModel(model, purpose, note),
+        async checkpoint(value) {
+          checkpoints += 1;
+          note(checkpointNote(checkpoints, JSON.stringify(value)));
+        },
+      };
+      const output = await codeTemplate.execute(artifact, {
+        input: await inputOf(step, skill, files),
+        host,
+        limits,
+        signal: AbortSignal.any([step.signal, trouble.signal]),
+      });
+      const log = output.log + notes.join('');
+      if (output.kind === 'failed') return { ...output, log };
+
+      const answer = answerSchema(outcome).safeParse(output.value);
+      if (!answer.success) {
+        const [issue] = answer.error.issues;
+        const detail = [issue?.path.map(String).join('.'), issue?.message].filter(Boolean).join(': ');
+        const fault = describeCodeFault({ kind: 'wrong_result', outcome, detail });
+        return { ...failed(`${artifact.name}: ${fault}`), log };
+      }
+      const shown = shownOf(files, `${skill.name}/${artifact.name}`);
+      return { kind: 'done', value: asOutcomeValue(answer.data, outcome, shown), log };
+    },
+  };
+}
+
+/** The patches are left to `get_diff`, which is counted. */
+async function inputOf(
+  step: StepContext,
+  skill: SkillPackage,
+  files: readonly PullRequestFile[],
+): Promise<{ [name: string]: Json }> {
+  const { run } = step.state;
+  return {
+    repository: run.repository,
+    pull_request: run.pullRequest,
+    head_sha: run.headSha,
+    base_branch: run.baseRef,
+    round: await step.round(),
+    pr: await said(step),
+    files: files.map(({ path, previousPath = null, status, additions, deletions }) => ({
+      path,
+      previous_path: previousPath,
+      status,
+      additions,
+      deletions,
+    })),
+    inputs: step.inputs,
+    package: Object.fromEntries(filesOf(skill).map(({ path, text }) => [path, text])),
+  };
+}
+
+function failed(because: string): Extract<ArtifactOutput, { kind: 'failed' }> {
+  return { kind: 'failed', because, retryable: false, log: '' };
+}

@@ -1,0 +1,35 @@
+/**
+ * What a template finds beside the language: a function that makes its names, from `ask`, `print` and the input's JSON. It runs before the
+ * template. `allow_nan`: NaN is no JSON, and the app would have to guess.
+ */
+export const PYTHON_PRELUDE = `
+def _prepare(ask, source, file_name, input_json):
+    import json
+
+    class HostError(RuntimeError):
+        """A question that was not answered; its message says why."""
+
+    def call(name, *values):
+        reply = json.loads(ask(name, json.dumps(values, allow_nan=False)))
+        if 'refused' in reply:
+            raise HostError(reply['refused'])
+        return reply['answer']
+
+    names = {
+        '__name__': '__main__',
+        'input': json.loads(input_json),
+        'HostError': HostError,
+        'search': lambda text: call('search', text),
+        'get_file': lambda path: call('get_file', path),
+        'get_files': lambda paths: call('get_files', list(paths)),
+        'get_diff': lambda: call('get_diff'),
+        'get_history': lambda path: call('get_history', path),
+        'llm_query': lambda prompt: call('llm_query', prompt),
+        'llm_query_batched': lambda prompts: call('llm_query_batched', list(prompts)),
+        'checkpoint': lambda value: call('checkpoint', value),
+        'submit': lambda value: call('submit', value),
+    }
+    exec(compile(source, file_name, 'exec'), names)
+
+_prepare
+`;

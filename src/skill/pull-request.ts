@@ -1,0 +1,27 @@
+import type { Json } from '../core/canonical.ts';
+import type { PullRequestFile } from '../github/github.ts';
+import { pullRequestOf } from '../session/merge-facts.ts';
+import type { StepContext } from '../session/step.ts';
+import { NOT_SHOWN } from '../words/prompt.ts';
+import { parsePatch } from './pr-review/hunks.ts';
+import type { Shown } from './prompt/answer.ts';
+
+/** What the pull request says of itself, at this moment. */
+export async function said(step: StepContext): Promise<{ [key: string]: Json }> {
+  const { title, body, author, headRef, labels } = await step.reader.pullRequest(
+    step.repo,
+    pullRequestOf(step),
+  );
+  return { title, body: body ?? '', author: author.login, branch: headRef, labels: [...labels] };
+}
+
+/** @param rule what findings are said to come from, as `skill/artifact` */
+export function shownOf(files: readonly PullRequestFile[], rule: string): Shown {
+  const added = files.map(({ path, patch = '' }) => [path, new Set(parsePatch(patch).added.keys())] as const);
+  const hidden = files.filter(({ status, patch }) => patch === undefined && status !== 'removed');
+  return {
+    added: new Map(added),
+    leftOut: hidden.map(({ path }) => ({ path, reason: NOT_SHOWN })),
+    rule,
+  };
+}

@@ -1,0 +1,212 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { ModelConfig } from '../../src/config/model.ts';
+import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
+import { sandbox } from '../../src/sandbox/sandbox.ts';
+import { codeSkill } from '../../src/skill/code/code-skill.ts';
+import { type HarnessOptions, REPO } from '../support/harness.ts';
+import { startStubModel } from '../support/model/stub.ts';
+import { only, type Scene, scenes } from './support-scene.ts';
+
+const startScene = scenes();
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-code-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const SKILL = '.github/countersign/skills/checker';
+const { network } = await sandbox();
+
+/** A repository with a package of these files, and a chain that asks it and says what came of it. */
+function repository(outcome: string, artifacts: Record<string, string>): Record<string, string> {
+  const flow = `
+name: flow
+trigger: { event: pr.opened }
+steps:
+  - { id: ask, skill: checker, with: { most: 2 } }
+  - { action: gh-comment, with: { body: "said: {{ steps.ask.outcome.summary }}" } }
+`;
+  const files = Object.entries(artifacts).map(([path, text]) => [`${SKILL}/${path}`, text]);
+  return {
+    ...only({ flow }),
+    [`${SKILL}/SKILL.md`]: `---\nname: checker\ndescription: Checks a change.\noutcome: ${outcome}\n---\n`,
+    ...Object.fromEntries(files),
+  };
+}
+
+const said = ({ github }: Scene, number: number) =>
+  github.comments(REPO, number).flatMap(({ body }) => /said: (.*)/.exec(body)?.[1] ?? []);
+
+async function outcomeOf(scene: Scene) {
+  const [run] = await scene.runs('flow');
+  const state = await scene.app.storage.read.runs.load(run?.id ?? '');
+  return state?.invocations[0]?.outcome;
+}
+
+async function logOf({ app, runs }: Scene): Promise<string> {
+  const [run] = await runs('flow');
+  const artifacts = await app.storage.read.artifacts.ofRun(run?.id ?? '');
+  const log = artifacts.find(({ name }) => name === 'skill.log');
+  return readFileSync(join(folder, 'artifacts', log?.filePath ?? ''), 'utf8');
+}
+
+const GATE = `
+const tested = input.files.some(({ path }) => path.startsWith('test/'));
+print('looked at', input.files.length, 'files of', input.pr.title);
+checkpoint({ tested });
+submit({
+  summary: tested ? 'There is a test.' : 'No test changes.',
+  passed: tested,
+  criteria: [{ id: 'test', description: 'A test changes.', passed: tested, evidence: input.files.map(({ path }) => path).join() }],
+});
+`;
+
+const REVIEW = `
+import re
+
+findings = []
+for hit in search('TODO'):
+    findings.append({'severity': 'medium', 'category': 'style', 'file': hit['path'], 'line': hit['line'],
+                     'description': re.sub(r'^[/ ]*', '', hit['text']), 'suggestion': ''})
+index = get_file('src/index.ts')
+history = get_history('src/index.ts')
+print('index', len(index), 'commits', [commit['message'] for commit in history])
+assert '+// TODO: count' in get_diff()
+submit({
+    'summary': f'{len(findings)} of {input["inputs"]["most"]} allowed',
+    'verdict': 'APPROVE_WITH_SUGGESTIONS' if len(findings) <= input['inputs']['most'] else 'REQUEST_CHANGES',
+    'findings': findings,
+})
+`;
+
+test('a JavaScript program judges a change, and what it printed and kept is in the log', async () => {
+  const scene = await startScene(repository('gate_verdict', { 'code/check.js': GATE }), { folder });
+  const { number, headSha } = await scene.open({ title: 'Greet', files: { 'test/a.test.ts': 'x\n' } });
+  expect(said(scene, number)).toEqual(['There is a test.']);
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'success' });
+  expect(await logOf(scene)).toBe('looked at 1 files of Greet\ncheckpoint 1: {"tested":true}\n');
+});
+
+test('what it does not let pass is a verdict of the step, with its evidence', async () => {
+  const scene = await startScene(repository('gate_verdict', { 'code/check.js': GATE }));
+  await scene.open();
+  expect(await outcomeOf(scene)).toMatchObject({
+    outcome_kind: 'gate_verdict',
+    passed: false,
+    blocking_reason: 'No test changes.',
+    criteria: [{ id: 'test', passed: false, evidence: 'docs/page.txt' }],
+  });
+});
+
+test.skipIf(network === 'open')(
+  'a Python program reviews files of the head, with lines that the change adds',
+  async () => {
+    const scene = await startScene(repository('review_verdict', { 'code/check.py': REVIEW }), { folder });
+    const { number, headSha } = await scene.open({
+      files: { 'src/todo.ts': 'const a = 1;\n// TODO: count\n', 'src/index.ts': 'export const one = 2;\n' },
+    });
+    expect(await logOf(scene)).toMatch(/^index 22 commits \['.*', '.*'\]\n$/);
+    expect(said(scene, number)).toEqual(['1 of 2 allowed']);
+    expect(await outcomeOf(scene)).toMatchObject({
+      head_sha: headSha,
+      passed: true,
+      files_reviewed: 2,
+      findings: [{ rule: 'checker/check.py', file: 'src/todo.ts', line: 2, description: 'TODO: count' }],
+    });
+  },
+  60_000,
+);
+
+test('of a package with a program and a prompt the program is carried out, and it reads the prompt', async () => {
+  const program = "submit({ summary: input.package['prompts/ask.md'].trim(), passed: true, criteria: [] });";
+  const files = { 'code/check.js': program, 'prompts/ask.md': 'Is it good?\n' };
+  const scene = await startScene(repository('gate_verdict', files));
+  const { number } = await scene.open();
+  expect(said(scene, number)).toEqual(['Is it good?']);
+});
+
+test('what a pull request makes of a program is not run', async () => {
+  const scene = await startScene(repository('gate_verdict', { 'code/check.js': GATE }));
+  const approving = "submit({ summary: 'All is well.', passed: true, criteria: [] });";
+  const { number } = await scene.open({ files: { [`${SKILL}/code/check.js`]: approving } });
+  expect(said(scene, number)).toEqual(['No test changes.']);
+});
+
+test('a program asks the model, and what that took is in the log', async () => {
+  const stub = await startStubModel();
+  stub.answers({ text: JSON.stringify({ text: 'They are good names.' }) });
+  const model: ModelConfig = {
+    name: { provider: 'openai-compatible', model: 'stub-1' },
+    apiKey: 'key-0123456789abcdef',
+    baseUrl: `${stub.url}/v1`,
+    price: undefined,
+    budgets: DEFAULT_BUDGETS,
+  };
+  const program = `
+const [first, second] = llm_query_batched(['a?', 'b?']);
+submit({ summary: first + ' ' + (first === second), passed: true, criteria: [] });
+`;
+  const scene = await startScene(repository('gate_verdict', { 'code/check.js': program }), { model, folder });
+  const { number } = await scene.open();
+  await stub.stop();
+  expect(said(scene, number)).toEqual(['They are good names. true']);
+  expect(stub.asked.map(({ body }) => body.messages?.at(-1)?.content.slice(0, 2)).sort()).toEqual([
+    'a?',
+    'b?',
+  ]);
+  expect(await logOf(scene)).toMatch(/^(openai-compatible\/stub-1: 1 call, 120 tokens in.*\n){2}$/);
+});
+
+test('GitHub’s trouble while a program runs is no verdict of the program, even of one that catches it', async () => {
+  const program = `
+let text = 'nothing';
+try { text = get_file('README.md'); } catch {}
+submit({ summary: text, passed: true, criteria: [] });
+`;
+  const scene = await startScene(repository('gate_verdict', { 'code/check.js': program }));
+  scene.github.fail(({ path }) => path.includes('/contents/README.md'), { status: 503 }, 4);
+  const { number } = await scene.open();
+  await scene.advance(600_000);
+  expect(said(scene, number)).toEqual(['\\# App']);
+});
+
+const limited: HarnessOptions = {
+  artifactHandlers: [codeSkill({ model: undefined, limits: { timeoutMs: 700 } })],
+};
+
+/** What becomes of a program; test/skill/code-template.test.ts has every form without the app around it. */
+const failures = [
+  ['never submits', 'get_diff();', 'it came to its end without a result'],
+  ['throws', "throw new Error('no luck');", 'it threw an error: Error: no luck'],
+  ['loops', 'for (;;);', 'it took longer than 700 ms'],
+  ['submits no verdict', "submit({ passed: 'yes' });", 'what it submitted is no gate\\_verdict'],
+  ['asks a model that is not there', "llm_query('good?');", 'set COUNTERSIGN\\_MODEL'],
+] as const;
+
+test.each(failures)(
+  'a program that %s fails its step with that sentence, and nothing goes on',
+  async (_, source, words) => {
+    const scene = await startScene(repository('gate_verdict', { 'code/check.js': source }), limited);
+    const { number, headSha } = await scene.open();
+    await scene.advance(600_000);
+    expect(scene.check(headSha, 'flow')).toMatchObject({
+      conclusion: 'failure',
+      summary: expect.stringContaining(words),
+    });
+    expect(said(scene, number)).toEqual([]);
+  },
+);
+
+test('of two results the first counts, since nothing runs after it', async () => {
+  const program = `
+const verdict = (passed, summary) => ({ summary, passed, criteria: [] });
+submit(verdict(false, 'the first'));
+submit(verdict(true, 'the second'));
+`;
+  const scene = await startScene(repository('gate_verdict', { 'code/check.js': program }));
+  const { number } = await scene.open();
+  expect(said(scene, number)).toEqual(['the first']);
+});

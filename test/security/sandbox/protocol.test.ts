@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../src/skill/code/limits.ts';
+import { converse } from '../../../src/skill/code/run.ts';
+import type { ArtifactOutput } from '../../../src/skill/handler.ts';
+import { fakeHost } from './support.ts';
+
+const START = {
+  language: 'javascript',
+  modules: [],
+  source: '',
+  name: 'x.js',
+  input: null,
+  timeoutMs: 0,
+  snapshotBytes: 0,
+} as const;
+
+/** Has a process say whatever the script writes, instead of what the worker would say. */
+function forge(script: string, host = fakeHost(), timeoutMs = 5_000): Promise<ArtifactOutput> {
+  const command = {
+    command: process.execPath,
+    args: [
+      '-e',
+      `const say = (...lines) => fs.writeSync(1, lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)) + '\\n').join('')); ${script}`,
+    ],
+    network: 'open' as const,
+  };
+  const limits = { ...DEFAULT_LIMITS, timeoutMs, logBytes: 1_000, resultBytes: 1_000, processMb: 300 };
+  return converse(command, START, { host, limits, signal: new AbortController().signal });
+}
+
+const CALL = "{ kind: 'call', id: 1, function: 'get_diff', arguments: [] }";
+const WAIT = 'setInterval(() => {}, 1e6);';
+
+test.concurrent.each([
+  ['something that is no JSON', "say('hello');", 'it wrote something that is no message'],
+  ['JSON that is no message', "say({ kind: 'approve' });", 'it wrote something that is no message'],
+  [
+    'a message with more in it',
+    "say({ kind: 'submit', value: 1, trusted: true });",
+    'it wrote something that is no message',
+  ],
+  ['a result without a value', "say({ kind: 'submit' });", 'it wrote something that is no message'],
+  [
+    'a result with __proto__ for a value of null',
+    'say(\'{"__proto__":{"kind":"submit","value":1}}\');',
+    'it wrote something that is no message',
+  ],
+  [
+    'two results',
+    "say({ kind: 'submit', value: 1 }, { kind: 'submit', value: 2 });",
+    'after its result it said more (submit)',
+  ],
+  [
+    'a result and an end',
+    "say({ kind: 'submit', value: 1 }, { kind: 'end', how: 'returned', message: '', details: '' });",
+    'after its result it said more (end)',
+  ],
+  [
+    'a result larger than allowed',
+    "say({ kind: 'submit', value: 'x'.repeat(1001) });",
+    'its result is larger than 1,000 bytes',
+  ],
+  ['two questions at a time', `say(${CALL}, { ...${CALL}, id: 2 });`, 'it asked out of turn'],
+  ['a question with an id of its own', `say({ ...${CALL}, id: 7 });`, 'it asked out of turn'],
+  [
+    'the same question again',
+    `say(${CALL}); process.stdin.once('data', () => say(${CALL}));`,
+    'it asked out of turn',
+  ],
+  [
+    'more log than allowed',
+    "for (let i = 0; i < 99; i++) say({ kind: 'log', text: 'x'.repeat(99) });",
+    'it printed more than 1,000 bytes',
+  ],
+  [
+    'an end without a result',
+    "say({ kind: 'end', how: 'returned', message: '', details: '' });",
+    'it came to its end without a result',
+  ],
+  ['nothing, and dies', 'process.exit(3);', 'its process ended with exit code 3 and no result'],
+  [
+    'nothing, and kills itself',
+    "process.kill(process.pid, 'SIGSEGV');",
+    'its process ended with SIGSEGV and no result',
+  ],
+  [
+    'half a result, and dies',
+    'fs.writeSync(1, \'{"kind":"submit","value":1}\'); process.exit(0);',
+    'its process ended with exit code 0 and no result',
+  ],
+])('a process that says %s has failed', async (_, script, because) => {
+  expect(
+    await forge(`${script} ${script.includes('exit') || script.includes('SIGSEGV') ? '' : WAIT}`),
+  ).toMatchObject({ kind: 'failed', because });
+});
+
+test('a process that says nothing is killed when its time is up', async () => {
+  expect(await forge(`fs.writeSync(1, '{'); ${WAIT}`, fakeHost(), 700)).toEqual({
+    kind: 'failed',
+    because: 'it took longer than 700 ms',
+    retryable: true,
+    log: '',
+  });
+});
+
+test('a process that takes too much memory outside of its heap is killed', async () => {
+  const output = await forge(
+    `globalThis.all = []; for (let i = 0; i < 8; i++) all.push(Buffer.alloc(64e6, 1)); ${WAIT}`,
+  );
+  expect(output).toMatchObject({ because: 'it took more than 300 MB of memory' });
+});
+
+test('a flood without an end of line is cut off', async () => {
+  const output = await forge("const x = 'x'.repeat(1e6); for (;;) fs.writeSync(1, x);", fakeHost(), 15_000);
+  expect(output).toMatchObject({ kind: 'failed', because: 'it wrote more than 64,000,000 bytes' });
+});
+
+test('nothing is heard any more after a failure, and no question is asked of the host', async () => {
+  let asked = 0;
+  const host = fakeHost({
+    diff: async () => {
+      asked += 1;
+      return '';
+    },
+  });
+  const output = await forge(
+    `say({ kind: 'log', text: 'x'.repeat(2000) }, ${CALL}, { kind: 'submit', value: 1 }); ${WAIT}`,
+    host,
+  );
+  expect(output).toMatchObject({ kind: 'failed', because: 'it printed more than 1,000 bytes' });
+  expect(asked).toBe(0);
+});
+
+test('a process started by what failed is gone with it', async () => {
+  const output = await forge(
+    `const child = require('node:child_process').spawn('sleep', ['60']); say({ kind: 'log', text: String(child.pid) }, 'nonsense'); ${WAIT}`,
+  );
+  await expect.poll(() => commandOf(output.log)).toBe('');
+});
+
+/** Empty for a process that is gone, or dead and not yet buried. */
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}

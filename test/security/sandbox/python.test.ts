@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sandbox } from '../../../src/sandbox/sandbox.ts';
+import { type Canaries, canaries, fixture, run, SECRET, targets } from './support.ts';
+
+const { network } = await sandbox();
+
+test.skipIf(network === 'cut')('Python is not run where a process has a network', async () => {
+  expect(await run('template.py', 'submit(1)')).toMatchObject({
+    kind: 'failed',
+    because: 'template.py: Python is not run where a process cannot be cut off from the network',
+  });
+});
+
+describe.skipIf(network === 'open')('a Python template that does all it can to get out', () => {
+  let shelf: Canaries & AsyncDisposable;
+  let got: Record<string, string> = {};
+
+  beforeAll(async () => {
+    shelf = await canaries();
+    const output = await run('template.py', fixture('escape.py'), { input: targets(shelf) });
+    if (output.kind === 'failed') throw new Error(output.because);
+    got = output.value as Record<string, string>;
+  }, 60_000);
+  afterAll(() => shelf[Symbol.asyncDispose]());
+
+  test.each([
+    'reads a file',
+    'reads /etc/passwd',
+    "reads the app's code",
+    "reads the app's environment",
+    'follows a symbolic link',
+    'mountNodeFS',
+    'mounts NODEFS by hand',
+    'writes a file',
+    'os.popen',
+    'subprocess',
+    'os.fork',
+    'os.execv',
+    'os.kill',
+    'connects',
+    "connects by Node's sockets",
+    'run_js',
+    'the constructor of to_js',
+    'the constructor of a proxy',
+    'the constructor of an imported function',
+    'what is behind submit',
+    'a thread',
+    'asks by HTTP',
+    'a pipe to the app',
+    'js.process',
+    'js.fetch',
+    'loadPackage from the disk',
+    'a WebAssembly module by ctypes',
+    '_api and _module',
+  ])('gets nothing by this: %s', (name) => {
+    expect(got[name]).toMatch(/^refused: /);
+  });
+
+  // The attempt is fatal to the interpreter, which is well.
+  test('starts no shell by os.system', async () => {
+    const source = "import os; submit(os.system('touch ' + input['writtenFile']))";
+    expect(await run('template.py', source, { input: targets(shelf) })).toMatchObject({ kind: 'failed' });
+    expect(shelf.written()).toBe(false);
+  });
+
+  test('finds nothing of the environment, the arguments and JavaScript', () => {
+    expect(got).toMatchObject({
+      'the environment': '[]',
+      'the arguments': "['']",
+      'the names of js': '',
+      'the other processes': '[]',
+    });
+  });
+
+  test('left no trace, signalled nobody, and carried nothing away', () => {
+    expect(JSON.stringify(got)).not.toContain(SECRET);
+    expect(shelf.written()).toBe(false);
+    expect(shelf.contacts()).toBe(0);
+  });
+});

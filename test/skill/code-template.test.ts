@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import { sandbox } from '../../src/sandbox/sandbox.ts';
+import type { CodeLimits } from '../../src/skill/code/limits.ts';
+import { fakeHost, LONG, run } from '../security/sandbox/support.ts';
+
+const { network } = await sandbox();
+const host = () => fakeHost({ ask: async (prompt) => `${prompt}!` });
+
+const ANSWERS = {
+  input: { one: [1, 'ä', null] },
+  search: [{ path: 'a.ts', line: 3, text: 'has x' }],
+  file: 'content of ä/b',
+  none: null,
+  files: [{ path: 'a', content: 'content of a' }],
+  diff: '+added\n',
+  author: 'ada',
+  model: 'good?!',
+  batch: ['a!', 'b!'],
+};
+
+const EVERYTHING = {
+  'template.js': `
+let refused;
+try { search('x'.repeat(1001)); } catch (error) { refused = error.message; }
+print('looks', { at: [1] });
+console.log('twice');
+checkpoint({ half: 'way' });
+submit({
+  input, search: search('x'), file: get_file('ä/b'), none: get_file('none'), files: get_files(['a']), diff: get_diff(),
+  author: get_history('a')[0].author, model: llm_query('good?'), batch: llm_query_batched(['a', 'b']), refused,
+});
+`,
+  'template.py': `
+try:
+    search('x' * 1001)
+except HostError as error:
+    refused = str(error)
+print('looks', '{"at":[1]}')
+print('twice')
+checkpoint({'half': 'way'})
+submit(dict(
+    input=input, search=search('x'), file=get_file('ä/b'), none=get_file('none'), files=get_files(['a']), diff=get_diff(),
+    author=get_history('a')[0]['author'], model=llm_query('good?'), batch=llm_query_batched(['a', 'b']), refused=refused,
+))
+`,
+};
+
+type Name = keyof typeof EVERYTHING;
+/** A process of Python takes longer, and its machine must allow it; the scenarios have one in the quick form. */
+const LANGUAGES: Name[] = LONG && network === 'cut' ? ['template.js', 'template.py'] : ['template.js'];
+
+test.concurrent.each(LANGUAGES)(
+  '%s has every function, and its answers',
+  async (name) => {
+    const asked = host();
+    const output = await run(name, EVERYTHING[name], { host: asked, input: ANSWERS.input });
+    expect(output).toEqual({
+      kind: 'done',
+      value: { ...ANSWERS, refused: expect.stringMatching(/^search: argument 1: Too big/) },
+      log: 'looks {"at":[1]}\ntwice\n',
+    });
+    expect(asked.checkpoints).toEqual([{ half: 'way' }]);
+  },
+  60_000,
+);
+
+const LIMITS: Partial<CodeLimits> = { logBytes: 1_000, resultBytes: 5_000 };
+
+async function failureOf(name: Name, source: string, limits: Partial<CodeLimits> = {}): Promise<string> {
+  const output = await run(name, source, { host: host(), limits: { ...LIMITS, ...limits } });
+  return output.kind === 'failed' ? output.because : `it submitted ${JSON.stringify(output.value)}`;
+}
+
+describe('a JavaScript template has failed when it', () => {
+  const forms: [string, string, string][] = [
+    ['does not submit', 'get_diff();', 'it came to its end without a result'],
+    ['throws', "throw new RangeError('no luck');", 'it threw an error: RangeError: no luck'],
+    ['prints too much', "for (;;) print('x'.repeat(500));", 'it printed more than 1,000 bytes'],
+    ['submits no JSON', 'submit({ f: () => 1 });', 'it threw an error: TypeError: function is no JSON'],
+    ['submits too much', "submit('x'.repeat(9000));", 'its result is larger than 5,000 bytes'],
+    ['throws no error', 'throw 7;', 'it threw an error: 7'],
+    ['is no JavaScript', 'submit(;', "it threw an error: SyntaxError: unexpected token in expression: ';'"],
+    [
+      'awaits for ever',
+      'await new Promise(() => {}); submit(1);',
+      'it came to its end without a result: it awaits what never comes',
+    ],
+    ['submits nothing', 'submit();', 'it threw an error: TypeError: undefined is no JSON'],
+    ['submits NaN', 'submit({ n: [NaN] });', 'it threw an error: TypeError: NaN is no JSON'],
+    [
+      'submits a circle',
+      'const a = {}; a.a = a; submit(a);',
+      'it threw an error: TypeError: circular reference',
+    ],
+    ['submits a bigint', 'submit(1n);', 'it threw an error: TypeError: bigint is no JSON'],
+  ];
+  test.concurrent.each(LONG ? forms : forms.slice(0, 5))('%s', async (_, source, because) => {
+    expect(await failureOf('template.js', source)).toBe(`template.js: ${because}`);
+  });
+});
+
+describe.skipIf(!LONG || network === 'open')('a Python template has failed when it', () => {
+  const quick: Partial<CodeLimits> = { timeoutMs: 4_000 };
+  const forms: [string, string, string, Partial<CodeLimits>?][] = [
+    ['does not submit', 'get_diff()', 'it came to its end without a result'],
+    ['throws', "raise ValueError('no luck')", 'it threw an error: ValueError: no luck'],
+    ['is no Python', 'submit(', "it threw an error: SyntaxError: '(' was never closed"],
+    ['leaves', 'import sys; sys.exit(0)', 'it threw an error: SystemExit: 0'],
+    ['prints too much', "while True: print('x' * 500)", 'it printed more than 1,000 bytes'],
+    [
+      'submits no JSON',
+      'submit(object())',
+      'it threw an error: TypeError: Object of type object is not JSON serializable',
+    ],
+    [
+      'submits NaN',
+      "submit(float('nan'))",
+      'it threw an error: ValueError: Out of range float values are not JSON compliant: nan',
+    ],
+    ['submits too much', "submit('x' * 9000)", 'its result is larger than 5,000 bytes'],
+    ['loops', 'while True: pass', 'it took longer than 4,000 ms', quick],
+    [
+      'loops in spite of everything',
+      'while True:\n  try:\n    while True: pass\n  except BaseException: pass',
+      'it took longer than 4,000 ms',
+      quick,
+    ],
+    [
+      'takes all memory',
+      'a = []\nwhile True: a.append(bytearray(10_000_000))',
+      'it took more memory than it is given: MemoryError',
+    ],
+  ];
+  test.each(forms)('%s', async (_, source, because, limits) => {
+    expect(await failureOf('template.py', source, limits)).toBe(`template.py: ${because}`);
+  });
+
+  test('calls itself without end', async () => {
+    expect(await failureOf('template.py', 'def f(): return f() + 1\nf()')).toMatch(/RecursionError|stack/i);
+  });
+});
+
+test('of two results the first counts, since nothing runs after it', async () => {
+  expect(await run('template.js', 'submit(1); submit(2);')).toMatchObject({ kind: 'done', value: 1 });
+});
+
+test('a template that is stopped from outside gives up with the reason, whatever it does', async () => {
+  const stopped = new AbortController();
+  setTimeout(() => stopped.abort(new Error('the run was cancelled')), 400);
+  const begun = performance.now();
+  await expect(run('template.js', 'for (;;);', { signal: stopped.signal })).rejects.toThrow(
+    'the run was cancelled',
+  );
+  expect(performance.now() - begun).toBeLessThan(5_000);
+});
+
+test('secrets that a template prints or throws are hidden', async () => {
+  const secret = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');
+  const output = await run('template.js', `print('${secret}'); throw new Error('${secret}');`);
+  expect(output).toMatchObject({ kind: 'failed', because: expect.stringContaining('[redacted') });
+  expect(JSON.stringify(output)).not.toContain(secret);
+});
+
+test('an artifact that is neither of both languages is not run', async () => {
+  expect(await run('template.rb' as Name, 'submit(1)')).toMatchObject({
+    kind: 'failed',
+    because: 'template.rb: it is neither JavaScript (.js) nor Python (.py)',
+  });
+});

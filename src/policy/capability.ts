@@ -26,17 +26,41 @@ export const CAPABILITIES = {
   'gh-merge': { name: 'gh-merge', minimumTrust: 'privileged', sideEffects: true, confirmation: 'person' },
 } as const satisfies Readonly<Record<string, Capability>>;
 
+type Needs = Omit<Capability, 'name'>;
+
+const READS_ONLY = {
+  minimumTrust: 'sandbox',
+  sideEffects: false,
+  confirmation: 'none',
+} as const satisfies Needs;
+
 /**
  * What the kinds of a skill package's artifacts need, whatever the package says of itself. Prompts, code and modules work on what
  * strangers wrote, and run where they reach nothing; an agent runs commands.
  */
 export const KIND_CAPABILITIES = {
-  prompt_template: { minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
-  code_template: { minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
-  dspy_module: { minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
-  analyzer: { minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
-  agent: { minimumTrust: 'elevated', sideEffects: false, confirmation: 'none' },
-} as const satisfies Readonly<Record<string, Omit<Capability, 'name'>>>;
+  prompt_template: READS_ONLY,
+  code_template: READS_ONLY,
+  dspy_module: READS_ONLY,
+  analyzer: READS_ONLY,
+  agent: { ...READS_ONLY, minimumTrust: 'elevated' },
+} as const satisfies Readonly<Record<string, Needs>>;
+
+/**
+ * What the functions need that a package's program can call. A program may call any of them, so the kind `code_template` never
+ * needs less than the most of these: whoever adds one that writes raises it for all.
+ */
+export const HOST_CAPABILITIES = {
+  search: READS_ONLY,
+  get_file: READS_ONLY,
+  get_files: READS_ONLY,
+  get_diff: READS_ONLY,
+  get_history: READS_ONLY,
+  // Asking costs money: that is what the model's budgets are for, which hold for members too.
+  llm_query: READS_ONLY,
+  llm_query_batched: READS_ONLY,
+  checkpoint: READS_ONLY,
+} as const satisfies Readonly<Record<string, Needs>>;
 
 /** The level that fulfils all of them; `sandbox` when there are none. */
 export function highestOf(levels: readonly TrustLevel[]): TrustLevel {

@@ -1,8 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { CAPABILITIES, type Capability, highestOf, KIND_CAPABILITIES } from '../../src/policy/capability.ts';
-import { TRUST_LEVELS } from '../../src/policy/trust.ts';
+import {
+  CAPABILITIES,
+  type Capability,
+  HOST_CAPABILITIES,
+  highestOf,
+  KIND_CAPABILITIES,
+} from '../../src/policy/capability.ts';
+import { isTrusted, TRUST_LEVELS } from '../../src/policy/trust.ts';
 import { createRegistry } from '../../src/session/registry.ts';
+import { HOST_FUNCTIONS } from '../../src/skill/code/protocol.ts';
+import { ARTIFACT_KINDS } from '../../src/skill/package/skill.ts';
 import { SHIPPED_SKILLS } from '../../src/skill/shipped.ts';
 import { faultsOf } from '../chain/support.ts';
 import { chainOfSteps } from '../support/builders.ts';
@@ -55,6 +63,19 @@ test('a merge asks first even where a stored step came to not require it', () =>
   expect(step && registry.useOf({ ...step, requiresApproval: false })?.asksFirst).toBe(true);
 });
 
+test('every function that a program can call says what it needs', () => {
+  expect(Object.keys(HOST_CAPABILITIES).sort()).toEqual(Object.keys(HOST_FUNCTIONS).sort());
+});
+
+test('every kind of artifact that does something says what it needs', () => {
+  expect(['description', ...Object.keys(KIND_CAPABILITIES)].sort()).toEqual([...ARTIFACT_KINDS].sort());
+});
+
+test('a program needs no less than what it can call', () => {
+  const levels = Object.values(HOST_CAPABILITIES).map(({ minimumTrust }) => minimumTrust);
+  expect(isTrusted(KIND_CAPABILITIES.code_template.minimumTrust, highestOf(levels))).toBe(true);
+});
+
 test.each([
   [[], 'sandbox'],
   [['standard'], 'standard'],
@@ -81,10 +102,10 @@ describe('docs/policy.md', () => {
     },
   );
 
-  test.each(Object.entries(KIND_CAPABILITIES))(
-    'tells what packages with a file of the kind %s need',
-    (kind, { minimumTrust }) => {
-      expect(cells(kind)).toEqual([`\`${minimumTrust}\``, 'no', 'none']);
+  test.each(Object.entries({ ...KIND_CAPABILITIES, ...HOST_CAPABILITIES }))(
+    'tells what packages with a file of a kind, and functions of programs, need: %s',
+    (name, { minimumTrust, sideEffects, confirmation }) => {
+      expect(cells(name)).toEqual([`\`${minimumTrust}\``, sideEffects ? 'yes' : 'no', confirmation]);
     },
   );
 

@@ -102,6 +102,8 @@ export const effectProgressSchema = z.strictObject({
   replaces: z.int().optional(),
   /** Hash of the comment's body as last written, by which a later edit by somebody else shows. */
   body_hash: z.string().optional(),
+  /** Until then GitHub may still carry out a request whose answer was lost: what is sent meanwhile could be doubled or undone by it. */
+  unsure_until: z.iso.datetime().optional(),
   merge_sha: z.string().optional(),
   /** Where people find what was created. */
   url: z.string().optional(),

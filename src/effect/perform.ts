@@ -14,9 +14,16 @@ type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
 type Note = (progress: Progress) => Promise<void>;
 
 /**
+ * For how long GitHub may go on with a request whose connection broke, in milliseconds: it ends each after ten seconds
+ * (docs.github.com, "Troubleshooting the REST API", Timeouts).
+ */
+const STILL_AT_IT_MS = 10_000;
+
+/**
  * Carries out one wish of the outbox. A create is marked as begun before it is sent; if it was begun before and its
  * answer was never recorded, GitHub is asked for the thing first (by external id or marker), so that a crash never
- * doubles it.
+ * doubles it; and only once GitHub has had the time to make it. Nor does an
+ * update follow another whose end is not known, since the older one could be the last to arrive.
  */
 export function createPerformer(deps: {
   storage: Storage;
@@ -34,6 +41,10 @@ export function createPerformer(deps: {
     if (gone !== undefined) {
       await save(row, { status: 'failed', error: `not sent: ${gone}` });
       return { kind: 'done' };
+    }
+    const { unsure_until: unsureUntil } = row.progress;
+    if (unsureUntil !== undefined && clock.now() < new Date(unsureUntil)) {
+      return { kind: 'again', at: new Date(unsureUntil) };
     }
     const later = pace.take(row.effect.installation_id, clock.now());
     if (later) return { kind: 'again', at: later };
@@ -56,6 +67,7 @@ export function createPerformer(deps: {
         log.error({ effect: key, err: error.message }, 'GitHub refused an effect');
         return { kind: 'done' };
       }
+      if (error instanceof GitHubError && error.kind === 'unavailable') await beUnsure(key);
       throw error;
     }
     const changedMeanwhile = await save(row, {
@@ -67,6 +79,14 @@ export function createPerformer(deps: {
       begun: true,
     });
     return changedMeanwhile ? { kind: 'again', at: clock.now() } : { kind: 'done' };
+  }
+
+  /** A newer wish would bring the next try forward, to a moment at which GitHub has not made yet what it was told to make. */
+  async function beUnsure(key: string): Promise<void> {
+    const row = await storage.read.effects.get(key);
+    if (!row) return;
+    const until = new Date(clock.now().getTime() + STILL_AT_IT_MS).toISOString();
+    await save(row, { progress: { ...row.progress, unsure_until: until } });
   }
 
   /** Why GitHub said that there is nobody to tell any more: asking for a token to be refused would help no one. */

@@ -9,6 +9,7 @@ const WEIGHTS = {
   'status 503': 2,
   'reset before': 2,
   'reset after': 3,
+  'reset, done late': 2,
   'no answer': 1,
   'secondary limit': 1,
   'status 429': 1,
@@ -25,6 +26,7 @@ const HOW: Readonly<Record<Trouble, Fault>> = {
   'status 503': { status: 503, body: { message: 'Service Unavailable' } },
   'reset before': 'reset',
   'reset after': { after: 'reset' },
+  'reset, done late': { lateMs: 6_000 },
   'no answer': 'hang',
   'secondary limit': {
     status: 403,
@@ -71,6 +73,7 @@ export function makeWeather(
     fate = undefined;
     if (draw(seed, 'fails', call, nth) < rate) {
       fate = drawOne(draw(seed, 'how', call, nth), WEIGHTS);
+      if (fate === 'reset, done late' && method === 'GET') fate = 'reset before';
       // The stand-in does not do what it answers so; GitHub never says 200 to a write that it has not carried out.
       if (fate === 'cut JSON' && method !== 'GET') fate = 'reset after';
     } else if (method === 'GET' && isYoung(path) && draw(seed, 'lags', call, nth) < NOT_THERE_YET) {

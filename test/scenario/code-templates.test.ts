@@ -173,6 +173,7 @@ submit({ summary: text, passed: true, criteria: [] });
   expect(said(scene, number)).toEqual(['\\# App']);
 });
 
+/** Too little for a program that ends by itself, on a machine with other things to do. */
 const limited: HarnessOptions = {
   artifactHandlers: [codeSkill({ model: undefined, limits: { timeoutMs: 700 } })],
 };
@@ -188,8 +189,9 @@ const failures = [
 
 test.each(failures)(
   'a program that %s fails its step with that sentence, and nothing goes on',
-  async (_, source, words) => {
-    const scene = await startScene(repository('gate_verdict', { 'code/check.js': source }), limited);
+  async (does, source, words) => {
+    const options = does === 'loops' ? limited : {};
+    const scene = await startScene(repository('gate_verdict', { 'code/check.js': source }), options);
     const { number, headSha } = await scene.open();
     await scene.advance(600_000);
     expect(scene.check(headSha, 'flow')).toMatchObject({

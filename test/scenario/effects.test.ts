@@ -36,6 +36,45 @@ function seen(harness: Harness, number: number, heads: readonly string[]): unkno
   };
 }
 
+const isCheckRun = ({ method, path }: { method: string; path: string }) =>
+  method === 'POST' && path.endsWith('/check-runs');
+
+test.each([
+  ['check run', isCheckRun],
+  ['comment', isComment],
+])(
+  'a %s that GitHub makes after its connection broke is not made again, whatever happens meanwhile',
+  async (_, made) => {
+    const harness = await start({ chain: MERGE_ONLY });
+    const { github } = harness;
+    github.fail(made, { lateMs: 5_000 }, 1);
+    const { number, headSha } = await open(harness);
+    await harness.advance(1_000);
+    await github.convertToDraft(REPO, number, 'ada');
+    await harness.advance(A_LOOK);
+    await harness.advance(60_000);
+    expect(ownChecks(harness, headSha)).toHaveLength(1);
+    const markers = github.comments(REPO, number).map(({ body }) => /<!-- countersign:\w+/.exec(body)?.[0]);
+    expect(markers).toEqual([...new Set(markers)]);
+  },
+);
+
+test('an update that GitHub makes after its connection broke does not undo a newer one', async () => {
+  const harness = await start({ chain: CI_AND_MERGE });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  const isUpdate = ({ method, path }: { method: string; path: string }) =>
+    method === 'PATCH' && /comments|check-runs/.test(path);
+  github.fail(isUpdate, { lateMs: 5_000 }, 2);
+  await reportCi(harness, headSha, 'pending');
+  await harness.advance(3_000);
+  await reportCi(harness, headSha, 'failure');
+  await harness.advance(60_000);
+  expect(headline(statusOf(harness, number))).toBe('❌ CI has not passed: 1 of 1 check failed');
+  expect(said(harness, headSha)).toEqual(['failure: CI has not passed: 1 of 1 check failed']);
+});
+
 test('the status comment is one, from the first word to the last', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;

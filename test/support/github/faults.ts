@@ -9,7 +9,9 @@ export type Fault =
   /** Done and answered, later. */
   | { delayMs: number }
   /** Done, but the connection is cut before the answer. */
-  | { after: 'reset' };
+  | { after: 'reset' }
+  /** The connection is cut at once; done when so much time of the clock has passed. */
+  | { lateMs: number };
 
 export type FaultMatch = (request: { method: string; path: string }) => boolean;
 

@@ -44,6 +44,7 @@ interface Incoming {
 /** The HTTP edge: authenticates, injects faults, routes, and adds what every answer of GitHub's API carries. */
 export class ApiServer {
   readonly requests: ReceivedRequest[] = [];
+  #late: { at: number; incoming: Incoming; text: string }[] = [];
   readonly #listeners: ((request: ObservedRequest) => void)[] = [];
   readonly #state: State;
   readonly #auth: Auth;
@@ -101,6 +102,13 @@ export class ApiServer {
     }
     if (isDelay(fault)) await sleep(fault.delayMs);
     const incoming: Incoming = { method, url, headers: request.headers, body: undefined, caller: undefined };
+    this.doWhatIsLate();
+    if (typeof fault === 'object' && 'lateMs' in fault) {
+      this.#note(method, path, 0, undefined);
+      this.#late.push({ at: this.#state.now().getTime() + fault.lateMs, incoming, text });
+      request.socket.destroy();
+      return;
+    }
     if (isAnswer(fault) && isJson(text)) incoming.body = JSON.parse(text);
     const reply = isAnswer(fault) ? { ...fault } : this.#answer(incoming, text);
     const cut = typeof fault === 'object' && 'after' in fault;
@@ -117,6 +125,13 @@ export class ApiServer {
         status: sent ?? 0,
         responseBody: reply.body,
       });
+  }
+
+  /** Carries out what was put off until now by a fault. */
+  doWhatIsLate(): void {
+    const now = this.#state.now().getTime();
+    for (const { incoming, text } of this.#late.filter(({ at }) => at <= now)) this.#answer(incoming, text);
+    this.#late = this.#late.filter(({ at }) => at > now);
   }
 
   /** Does what is asked; fills `incoming` with the body and the caller once they are known. */

@@ -168,7 +168,7 @@ export async function startGitHub(options: StandInOptions = {}): Promise<GitHubS
     ...createActions(state),
     ...createReader(state),
     ...createWorldBuilder(state, auth),
-    ...createDeliveryDesk(webhooks),
+    ...createDeliveryDesk(webhooks, server),
     fail: (match, how, times = Number.POSITIVE_INFINITY) => faults.add(match, how, times),
     leaveOfTheHour: (left) => server.leaveOfTheHour(left),
     merges: state.merges,
@@ -315,7 +315,7 @@ type DeliveryDesk = Pick<
   'setWebhookUrl' | 'redeliver' | 'holdDeliveries' | 'releaseDeliveries' | 'settle' | 'signedDelivery'
 >;
 
-function createDeliveryDesk(webhooks: Webhooks): DeliveryDesk {
+function createDeliveryDesk(webhooks: Webhooks, server: ApiServer): DeliveryDesk {
   return {
     setWebhookUrl(url) {
       webhooks.url = url;
@@ -327,7 +327,10 @@ function createDeliveryDesk(webhooks: Webhooks): DeliveryDesk {
     },
     holdDeliveries: () => webhooks.hold(),
     releaseDeliveries: (order = 'fifo') => webhooks.release(order),
-    settle: () => webhooks.settle(),
+    settle() {
+      server.doWhatIsLate();
+      return webhooks.settle();
+    },
     signedDelivery: (event, payload, guid) => webhooks.sign(event, payload, guid),
   };
 }

@@ -17,7 +17,11 @@ export function asksFirst(step: Pick<Step, 'requiresApproval'>, { confirmation }
  * The handler behind the policy: at every look, before it asks, does or wishes for anything, it is held against what its run
  * may do at this moment. A role that was taken away since the last look counts at this one.
  */
-export function allowed(step: Step, handler: StepHandler, policy: PolicyEngine): StepHandler {
+export function allowed(
+  step: Pick<Step, 'requiresApproval'>,
+  handler: StepHandler,
+  policy: PolicyEngine,
+): StepHandler {
   const { capability } = handler;
   const asks = asksFirst(step, capability);
   return {

@@ -105,7 +105,7 @@ function cameTo({ state }: StepContext, skill: string, result: StepResult): Crit
     description: `the skill ${skill} passes`,
     passed: done?.passed === true,
     evidence: result.kind === 'done' ? result.outcome.summary : result.reason.summary,
-    may_change: result.kind === 'waits',
+    may_change: result.kind === 'waits' || result.kind === 'moved',
   };
 }
 

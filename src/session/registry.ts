@@ -41,14 +41,19 @@ export function createRegistry(
 ): Registry {
   for (const { artifactDefaults = [] } of skillHandlers) contractSchema.parse({ expected: artifactDefaults });
   const skills = new Map(skillHandlers.map((handler) => [handler.name, handler]));
-  const merge = ghMerge((name) => skills.get(name), policy);
+  /** A gate asks a skill, and reading an outcome again does, under the same policy as a step would. */
+  const asked = (name: string) => {
+    const handler = skills.get(name);
+    return handler && allowed({ requiresApproval: false }, handler, policy);
+  };
+  const merge = ghMerge(asked, policy);
   const actions = new Map([merge, ghComment, ghLabel].map((handler) => [handler.name, handler]));
 
   /** Any other step that wants approval is asked for in the same way as a merge, before it does anything. */
   const afterApproval = (handler: StepHandler): StepHandler => ({
     ...handler,
     async run(context) {
-      const answer = await seekApproval(context, (name) => skills.get(name));
+      const answer = await seekApproval(context, asked);
       if (answer.kind === 'not_yet') return answer.result;
       if (answer.kind === 'already_merged') {
         const because = 'the pull request is merged already, so nobody can countersign this step';
@@ -87,14 +92,7 @@ export function createRegistry(
       const asking = handler === merge ? merge : afterApproval(handler);
       const first = asksFirst(step, handler.capability) ? asking : handler;
       // Nobody is asked about a step whose inputs are wrong, that may not be done or whose gates are closed: those come before.
-      return validated(
-        step,
-        allowed(
-          step,
-          gated(first, asking, (name) => skills.get(name)),
-          policy,
-        ),
-      );
+      return validated(step, allowed(step, gated(first, asking, asked), policy));
     },
   };
 }

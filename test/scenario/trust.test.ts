@@ -91,6 +91,19 @@ const EVERY_LEVEL = `
   id: publish, skill: publish, depends_on: [], on_failure: continue
 `;
 
+test.each([
+  ['before a step', 'id: lint, skill: lint, gates: { pre: [{ id: asked, skill: publish }] }'],
+  ['before a merge', 'action: gh-merge, requires_approval: true, gates: { pre: [{ id: asked, skill: publish }] }'],
+])('a gate %s asks no skill that the run may not use, and is not passed', async (_, step) => {
+  const { scene: world, reached } = await scene(`\n  ${step}\n`);
+  const { number } = await world.open(fromFork);
+  await world.advance(A_LOOK);
+  if (questions(world, { number }).length > 0) await countersign(world, number);
+  await world.advance(A_LOOK);
+  expect(reached).toEqual([]);
+  expect(world.github.merges).toEqual([]);
+});
+
 test.each<[string, Parameters<Scene['open']>[0], string | undefined, string[]]>([
   ['an outsider’s from a fork', fromFork, undefined, ['lint']],
   ['a member’s', {}, undefined, ['lint', 'build']],

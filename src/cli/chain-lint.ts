@@ -6,7 +6,7 @@ import { namesKnownIn } from './known-names.ts';
 export async function chainLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Said> {
   const { known, foldContracts } = await tools.chains();
   const names = await namesKnownIn(cwd, paths, known, tools);
-  const files = checkFiles(cwd, paths, names, foldContracts);
+  const files = checkFiles(cwd, paths, names, (chain) => foldContracts(chain, names.packages));
   return {
     text: lintText(files),
     json: {

@@ -57,19 +57,25 @@ export function createTools(env: Environment): Tools {
       return ({ id, body }) => queueKey(factsOf(JSON.parse(new TextDecoder().decode(body))), id);
     },
     async chains() {
-      const [{ foldContracts }, { createRegistry }, { SHIPPED_SKILLS }, { shippedChains }] =
+      const [{ foldContracts }, { createRegistry }, { SHIPPED_SKILLS }, { shippedChains }, { contractOf }] =
         await Promise.all([
           import('../artifact/contract.ts'),
           import('../session/registry.ts'),
           import('../skill/shipped.ts'),
           import('../shipped.ts'),
+          import('../skill/package/package.ts'),
         ]);
       const { skills, actions, artifactDefaultsOf } = createRegistry(SHIPPED_SKILLS);
       const known = { skills, actions };
       return {
         known,
         shipped: shippedChains(known),
-        foldContracts: (chain) => foldContracts(chain, artifactDefaultsOf),
+        foldContracts: (chain, packages) =>
+          foldContracts(chain, (step) => {
+            const isPackage = step.uses.kind === 'skill' && !skills.includes(step.uses.name);
+            const found = isPackage ? packages.find(({ name }) => name === step.uses.name) : undefined;
+            return found ? contractOf(found) : artifactDefaultsOf(step);
+          }),
       };
     },
     async policy() {

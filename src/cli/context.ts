@@ -7,7 +7,7 @@ import type { PolicyEngine } from '../policy/engine.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
 import type { Registry } from '../session/registry.ts';
-import type { ParsedPackage } from '../skill/package/package.ts';
+import type { ParsedPackage, SkillPackage } from '../skill/package/package.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import type { Delivery, Storage } from '../storage/storage.ts';
 import type { Pages } from '../words/evidence.ts';
@@ -50,8 +50,8 @@ export interface Tools {
   chains(): Promise<{
     known: KnownNames;
     shipped: ParsedChain[];
-    /** The chain with what its skills usually leave behind, as a run would begin with it. */
-    foldContracts: (chain: Chain) => Chain;
+    /** The chain with what its skills, these packages among them, usually leave behind, as a run would begin with it. */
+    foldContracts: (chain: Chain, packages: readonly SkillPackage[]) => Chain;
   }>;
   /**
    * What the policy is asked with: the same registry, engine and GitHub as the app's, but for reading only.

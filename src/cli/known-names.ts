@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { SkillPackage } from '../skill/package/package.ts';
 import type { KnownNames, Tools } from './context.ts';
 import { skillsHere } from './skill-files.ts';
 
@@ -11,9 +12,10 @@ export async function namesKnownIn(
   folders: readonly string[],
   known: KnownNames,
   tools: Tools,
-): Promise<KnownNames> {
+): Promise<KnownNames & { packages: readonly SkillPackage[] }> {
   const account = await tools.skills();
   const roots = [cwd, ...folders.map((folder) => resolve(cwd, folder))];
-  const own = roots.flatMap((root) => skillsHere(root, account).skills.map(({ skill }) => skill.name));
-  return { ...known, builtIn: account.builtIn, skills: [...new Set([...known.skills, ...own])].sort() };
+  const packages = roots.flatMap((root) => skillsHere(root, account).skills.map(({ skill }) => skill));
+  const names = [...known.skills, ...packages.map(({ name }) => name)];
+  return { ...known, builtIn: account.builtIn, skills: [...new Set(names)].sort(), packages };
 }

@@ -69,7 +69,7 @@ async function playRun(): Promise<void> {
     const state = newRun(
       {
         id: 'run_01k2x7',
-        chain: known.foldContracts(chain),
+        chain: known.foldContracts(chain, []),
         settings: defaultSettings,
         event,
         deliveryId: delivery?.id ?? null,

@@ -316,3 +316,12 @@ it('chain lint knows the skills that are here, and no others', async () => {
     expect(ended.code).toBe(code);
   }
 });
+
+it('chain lint tells what a step with a package must leave behind', async () => {
+  const cwd = withNaming();
+  mkdirSync(join(cwd, '.github/countersign/chains'));
+  const chain = 'name: a\ntrigger: { event: pr.opened }\nsteps:\n  - { skill: naming }\n';
+  writeFileSync(join(cwd, '.github/countersign/chains/a.yaml'), chain);
+  const ended = await countersign(['chain', 'lint'], { cwd });
+  expect(ended.stdout).toContain('a.yaml: artifacts: 1 expected: 1 required, 0 optional');
+});

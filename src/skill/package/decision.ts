@@ -22,3 +22,9 @@ export type Decision = z.infer<typeof decisionSchema>;
 export type SkillChoice = Extract<Decision, { kind: 'skill' }>;
 
 export const skillChoiceSchema = decisionSchema.options[1];
+
+/** As people are told why a step does what it does. */
+export function choiceSaid({ skill, artifact, by, because }: SkillChoice): string {
+  const who = by === 'model' ? 'chosen by the model' : 'which fits best';
+  return `does ${artifact} of the skill ${skill}, ${who}: ${because.slice(0, 300)}`;
+}

@@ -39,8 +39,10 @@ import { createExecutor } from './session/execute.ts';
 import { createRegistry } from './session/registry.ts';
 import type { StepHandler } from './session/step.ts';
 import { shippedChains, shippedSkills } from './shipped.ts';
+import { createActivation } from './skill/activation/activation.ts';
 import { autoSkill } from './skill/activation/auto.ts';
 import { createSelect } from './skill/activation/select.ts';
+import { askJobSchema, createAsk } from './skill/ask/ask.ts';
 import { codeSkill } from './skill/code/code-skill.ts';
 import { promptSkill } from './skill/prompt/prompt-skill.ts';
 import { type ActivationDeps, createRunPackage, packageSkill } from './skill/registry/activate.ts';
@@ -129,18 +131,31 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   });
   const select = createSelect({ skills: storage.read.skills, model });
   const named = packageSkill(runPackage);
-  const auto = autoSkill({ storage, select, runPackage, policy });
+  const activation = createActivation({ select, runPackage, policy });
+  const auto = autoSkill({ storage, activation });
   const registry = createRegistry([...SHIPPED_SKILLS, ...(overrides.skills ?? [])], policy, (step) =>
     step.uses.candidates ? auto(step) : named(step),
   );
   const names = { skills: registry.skills, actions: registry.actions };
+  const keepSkill = createSkillKeeper({ storage, clock });
   const configuration = createConfigurationLoader({
     github,
     clock,
     names,
     shipped: shippedChains(names),
     shippedSkills: shippedSkills(),
-    keepSkill: createSkillKeeper({ storage, clock }),
+    keepSkill,
+  });
+  const ask = createAsk({
+    storage,
+    github,
+    configuration,
+    keepSkill,
+    activation,
+    outbox,
+    clock,
+    ids,
+    log,
   });
   const executor = createExecutor({
     storage,
@@ -212,6 +227,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       return { kind: 'done' };
     },
     effect: (job) => performer.perform(textIn(job, 'key')),
+    ask: (job, signal) => ask.answer(askJobSchema.parse(job.payload), signal),
     missed_deliveries: (_, signal) => fetchMissedDeliveries({ storage, app: github.app, clock, log }, signal),
     reconcile: (job, signal) =>
       reconcile({ storage, queue, github, clock, log }, reconcileJobSchema.parse(job.payload), signal),
@@ -225,6 +241,9 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
         return executor.giveUp(textIn(job, 'sessionId'), error);
       case 'effect':
         return performer.giveUp(textIn(job, 'key'), error);
+      case 'ask':
+        log.error({ job: job.kind, key: job.key, err: error }, 'gave up on answering a question');
+        return ask.giveUp(askJobSchema.parse(job.payload));
       case 'event':
         return eventJobs.giveUp(job, error);
       case 'missed_deliveries':

@@ -101,8 +101,8 @@ export function createTools(env: Environment): Tools {
       // What a step needs is asked here, and none is carried out.
       const nothing = () => Promise.reject(new Error('the command line carries out no step'));
       const named = packageSkill(nothing);
-      const deps = { storage: { transaction: nothing }, select: nothing, runPackage: nothing };
-      const auto = autoSkill({ ...deps, policy: builtInPolicy });
+      const activation = { choose: nothing, carryOut: nothing };
+      const auto = autoSkill({ storage: { transaction: nothing }, activation });
       const names = createRegistry(SHIPPED_SKILLS, builtInPolicy, (step) =>
         step.uses.candidates ? auto(step) : named(step),
       );

@@ -46,6 +46,8 @@ export interface Configuration {
   chains: Chain[];
   settings: Settings;
   names: NamesHere;
+  /** The packages in force. */
+  skills: readonly SkillInForce[];
   /** Files that cannot be used, with all that is wrong in them. */
   broken: BrokenFile[];
 }
@@ -281,13 +283,13 @@ export function createConfigurationLoader(deps: {
         kind: 'settings',
         faults: settingsFaults,
       });
-      return { sha, chains: [], settings: defaultSettings, names: known, broken };
+      return { sha, chains: [], settings: defaultSettings, names: known, skills, broken };
     }
     const inForce = resolved.chains.filter(
       (chain) => settings.chains === undefined || settings.chains.includes(chain.name),
     );
     const chains = await Promise.all(inForce.map((chain) => withPackages(chain, skills)));
-    return { sha, chains, settings, names: known, broken };
+    return { sha, chains, settings, names: known, skills, broken };
   }
 }
 

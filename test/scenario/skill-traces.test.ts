@@ -95,6 +95,10 @@ test('a prompt leaves a trace of what was asked and said, what it took, and what
   const output = await textAt(scene, trace?.outputPath ?? '');
   expect(output).toContain('The names are good, but for [redacted');
   expect(output).not.toContain(SECRET);
+  const outcome = (await scene.app.storage.read.runs.load('run_1'))?.invocations[0]?.outcome;
+  expect(outcome?.outcome_kind === 'gate_verdict' && outcome.notes).toEqual([
+    expect.stringMatching(/^prompts\/ask.md: assertion 1 \(length of summary\) does not hold/),
+  ]);
 });
 
 test('an answer that is no use leaves its words, and why it was none', async () => {
@@ -152,6 +156,7 @@ test('traces are exported with what came of them and what people said, and go wi
     traces: 0,
   });
   expect(await countersign(scene, cwd, 'artifact', 'check')).toMatchObject({
+    too_young: 0,
     blobs_without_rows: [],
     rows_without_blobs: [],
   });

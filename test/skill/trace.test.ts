@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Json } from '../../src/core/canonical.ts';
@@ -127,6 +128,18 @@ describe('a trace', () => {
     expect(input).toBe('{"depth":2}');
     expect(output).toBe('{"a":2,"b":1}');
     expect(paths.every((path) => /^traces\/run_1\/[0-9a-f]{64}$/.test(path))).toBe(true);
+  });
+
+  test('holds no secret, and its texts are named by what is stored', async () => {
+    const { output, paths } = await carriedOut(async () =>
+      done({ key: `ghp_${'a1B2c3D4e5'.repeat(3)}F6g7H8` }),
+    );
+    expect(output).toMatch(/^\{"key":"\[redacted/);
+    expect(paths[1]).toBe(
+      `traces/run_1/${createHash('sha256')
+        .update(output ?? '')
+        .digest('hex')}`,
+    );
   });
 
   test('of a failure says why, and what was logged', async () => {

@@ -96,6 +96,17 @@ describe('a step that leaves its skill open, without a model', () => {
     expect(await failure(scene)).toContain('no skill was chosen');
   });
 
+  test('is done by none on whose use the settings put gates of its own', async () => {
+    const gates = `gates:
+  - uses: naming
+    pre: [{ id: never, criteria: [{ id: no, if: "{{ pr.fork }}" }] }]
+`;
+    const files = { ...only({ flow: auto() }, gates), ...NAMING };
+    const scene = await startScene(files, { artifactHandlers: [echo] });
+    await scene.open({ files: { 'src/a.ts': 'a\n' } });
+    expect(await failure(scene)).toContain('no skill was chosen');
+  });
+
   test('is done by a skill of the organisation, too', async () => {
     const scene = await start(auto(), {});
     const files = skill('naming', 'paths: ["src/**"]', gate(true, 'of octo'), 'countersign/skills');

@@ -37,7 +37,10 @@ export function createActivation(deps: {
     async choose(context, { text, candidates, mayAnswer, owner }) {
       const { run } = context.state;
       const trust = await trustFor(context, candidates);
+      const gates = run.settings.gates ?? [];
       const fitting = candidates.filter((candidate) => {
+        // Nobody judges the gates that the settings put on its use: those of the step were placed before it was chosen.
+        if (gates.some(({ uses }) => uses === candidate.name)) return false;
         const capability = capabilityOf(candidate.name, candidate);
         return policy.decide({ capability, asksFirst: false, trust, chain: run.chain }).verdict === 'allowed';
       });

@@ -1,8 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Answer, Model, Question } from '../../src/model/model.ts';
 import { createSelect, LEAST_SCORE, MOST_SHOWN, type Selection } from '../../src/skill/activation/select.ts';
 import type { SkillOutline } from '../../src/storage/skill-traces.ts';
 import { skillMd } from './package-support.ts';
+
+const SEED = Number(process.env.COUNTERSIGN_SEED ?? 20_261_122);
 
 function outline(name: string, lines = '', artifacts = ['ask.md']): SkillOutline {
   return {
@@ -113,6 +116,50 @@ describe('with a model', () => {
     expect(prompt.match(/^## naming/gm)).toHaveLength(MOST_SHOWN);
     const code = /BEGIN DATA (\w+)/.exec(prompt)?.[1];
     expect(prompt.replace(new RegExp(`BEGIN DATA ${code}[^]*?END DATA ${code}`), '')).not.toContain('Choose');
+  });
+
+  test('what it says is kept on one line and without secrets', async () => {
+    const { skills, ids } = storeOf(outline('naming'));
+    const { model } = modelSaying({ skill: 'naming', text: `For\n\nghp_${'a1B2c3D4e5'.repeat(3)}F6g7H8` });
+    const selected = await createSelect({ skills, model })(selection('naming', ids));
+    expect(selected).toMatchObject({
+      decision: { because: expect.stringMatching(/^For \[redacted[^\n]*$/) },
+    });
+  });
+
+  test(`whatever it says, what is chosen was shown, and is a file of that skill (seed ${SEED})`, async () => {
+    const { skills, ids } = storeOf(outline('naming', '', ['a.md', 'b.md']), outline('spelling'));
+    const name = fc.oneof(
+      fc.constantFrom('naming', 'spelling', 'naming ', 'pr-review', '__proto__'),
+      fc.string({ maxLength: 99 }),
+    );
+    const path = fc.oneof(
+      fc.constantFrom('prompts/a.md', 'prompts/ask.md', 'SKILL.md'),
+      fc.string({ maxLength: 99 }),
+    );
+    const answer = fc.record({
+      decision: fc.constantFrom('skill', 'answer', 'question'),
+      skill: fc.option(name),
+      artifact: fc.option(path),
+      text: fc.string(),
+    });
+    const shown: Record<string, string[]> = {
+      naming: ['prompts/a.md', 'prompts/b.md'],
+      spelling: ['prompts/ask.md'],
+    };
+    await fc.assert(
+      fc.asyncProperty(answer, fc.boolean(), async (said, mayAnswer) => {
+        const { model } = modelSaying(said);
+        const selected = await createSelect({ skills, model })(
+          selection('naming spelling', ids, { mayAnswer }),
+        );
+        if (selected.kind === 'failed') return;
+        const { decision } = selected;
+        if (decision.kind === 'skill') expect(shown[decision.skill]).toContain(decision.artifact);
+        if (decision.kind === 'answer') expect(mayAnswer).toBe(true);
+      }),
+      { seed: SEED, numRuns: 200 },
+    );
   });
 
   test('it may name one of a skill’s files', async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { redactValue } from '../../core/redact.ts';
 import type { Limits, Model, Purpose } from '../../model/model.ts';
 import type { SkillOutline } from '../../storage/skill-traces.ts';
 import type { Skills } from '../../storage/storage.ts';
@@ -129,7 +130,7 @@ function believed(
         id: found.outline.id,
         artifact: path,
         by: 'model',
-        because: text,
+        because: text.replaceAll(/\s+/g, ' ').trim(),
       });
     }
     case 'answer':
@@ -149,8 +150,9 @@ function asksBack(): Decision {
   return { kind: 'question', text: NOTHING_FITS };
 }
 
+/** It is kept, and a model may repeat what it was shown. */
 function decided(decision: Decision): Selected {
-  return { kind: 'decided', decision };
+  return { kind: 'decided', decision: redactValue(decision) };
 }
 
 function failed(because: string, retryable: boolean): Selected {

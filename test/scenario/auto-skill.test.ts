@@ -160,9 +160,6 @@ describe('with a model', () => {
 
   test.each([
     ['a skill that it was not shown', { skill: 'pr-review' }, 'not among those it was shown'],
-    ['no skill', {}, 'named none'],
-    ['a file that the skill does not have', { skill: 'naming', artifact: '../../x' }, 'does not have'],
-    ['an answer of its own', { decision: 'answer', text: 'All is well.' }, 'a step needs a skill'],
     ['a question back', { decision: 'question', text: 'Which one?' }, 'Which one?'],
   ])('that names %s, the step fails and says so', async (_, answer, words) => {
     stub.answers(decision(answer));

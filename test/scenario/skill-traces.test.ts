@@ -114,6 +114,26 @@ test('an answer that is no use leaves its words, and why it was none', async () 
   expect(trace?.tokens).toEqual({ input: 240, output: 60 });
 });
 
+test('a program leaves a trace of what it asked a model and what it submitted', async () => {
+  stub.answers({ text: '{"text":"It counts."}' });
+  const files = skill('naming', '');
+  const program = 'submit({ summary: llm_query("What does it do?"), passed: true, criteria: [] });\n';
+  const scene = await startScene(
+    {
+      ...only({ flow: FLOW }),
+      '.github/countersign/skills/naming/SKILL.md': files['.github/countersign/skills/naming/SKILL.md'] ?? '',
+      '.github/countersign/skills/naming/code/count.js': program,
+    },
+    { model: modelAt(stub) },
+  );
+  await scene.open();
+  const [trace] = await tracesOf(scene);
+  expect(trace).toMatchObject({ artifact: 'code/count.js', kind: 'code_template', error: null });
+  expect(trace?.tokens).toEqual({ input: 120, output: 30 });
+  expect(await textAt(scene, trace?.inputPath ?? '')).toContain('What does it do?');
+  expect(await textAt(scene, trace?.outputPath ?? '')).toContain('"summary":"It counts."');
+});
+
 test('a skill that was called by a question leaves a trace of the call', async () => {
   const scene = await startScene(
     { ...only({ flow: FLOW }), ...skill('spelling', 'trigger_phrases: [spelled]') },

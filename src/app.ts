@@ -21,7 +21,7 @@ import { createModel } from './model/ask.ts';
 import { createLedger } from './model/ledger.ts';
 import type { Model } from './model/model.ts';
 import { familyOf } from './model/name.ts';
-import type { PolicyEngine } from './policy/engine.ts';
+import { builtInPolicy, type PolicyEngine } from './policy/engine.ts';
 import { createEmbeddedQueue } from './queue/embedded.ts';
 import { createPatience } from './queue/patience.ts';
 import { type Job, type JobHandler, type JobKind, type Queue, signalJobSchema } from './queue/queue.ts';
@@ -39,11 +39,18 @@ import { createExecutor } from './session/execute.ts';
 import { createRegistry } from './session/registry.ts';
 import type { StepHandler } from './session/step.ts';
 import { shippedChains, shippedSkills } from './shipped.ts';
+import { createActivation } from './skill/activation/activation.ts';
+import { autoSkill } from './skill/activation/auto.ts';
+import { createSelect } from './skill/activation/select.ts';
+import { askJobSchema, createAsk } from './skill/ask/ask.ts';
 import { codeSkill } from './skill/code/code-skill.ts';
 import { promptSkill } from './skill/prompt/prompt-skill.ts';
-import { type ActivationDeps, packageSkill } from './skill/registry/activate.ts';
+import { type ActivationDeps, createRunPackage, packageSkill } from './skill/registry/activate.ts';
 import { createSkillKeeper } from './skill/registry/keep.ts';
 import { SHIPPED_SKILLS } from './skill/shipped.ts';
+import { createCarryOut } from './skill/trace/carry-out.ts';
+import { createRecorder } from './skill/trace/record.ts';
+import { watchModel } from './skill/trace/watch-model.ts';
 import type { Blobs } from './storage/blobs.ts';
 import { openBlobs, openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
@@ -113,24 +120,42 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
 
   const outbox = createOutbox({ queue, ids });
   const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
-  const model = config.model && (await modelOf(config.model, storage, clock));
-  const registry = createRegistry(
-    [...SHIPPED_SKILLS, ...(overrides.skills ?? [])],
-    overrides.policy,
-    packageSkill({
-      skills: storage.read.skills,
-      handlers: overrides.artifactHandlers ?? [promptSkill({ model }), codeSkill({ model })],
-      modelFamily: config.model ? familyOf(config.model.name) : null,
-    }),
+  const watch = watchModel(config.model && (await modelOf(config.model, storage, clock)));
+  const { model } = watch;
+  const policy = overrides.policy ?? builtInPolicy;
+  const runPackage = createRunPackage({
+    skills: storage.read.skills,
+    handlers: overrides.artifactHandlers ?? [promptSkill({ model }), codeSkill({ model })],
+    modelFamily: config.model ? familyOf(config.model.name) : null,
+    carryOut: createCarryOut({ watch, record: createRecorder({ storage, blobs }), clock }),
+  });
+  const select = createSelect({ skills: storage.read.skills, model });
+  const named = packageSkill(runPackage);
+  const activation = createActivation({ select, runPackage, policy });
+  const auto = autoSkill({ storage, activation });
+  const registry = createRegistry([...SHIPPED_SKILLS, ...(overrides.skills ?? [])], policy, (step) =>
+    step.uses.candidates ? auto(step) : named(step),
   );
   const names = { skills: registry.skills, actions: registry.actions };
+  const keepSkill = createSkillKeeper({ storage, clock });
   const configuration = createConfigurationLoader({
     github,
     clock,
     names,
     shipped: shippedChains(names),
     shippedSkills: shippedSkills(),
-    keepSkill: createSkillKeeper({ storage, clock }),
+    keepSkill,
+  });
+  const ask = createAsk({
+    storage,
+    github,
+    configuration,
+    keepSkill,
+    activation,
+    outbox,
+    clock,
+    ids,
+    log,
   });
   const executor = createExecutor({
     storage,
@@ -202,6 +227,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       return { kind: 'done' };
     },
     effect: (job) => performer.perform(textIn(job, 'key')),
+    ask: (job, signal) => ask.answer(askJobSchema.parse(job.payload), signal),
     missed_deliveries: (_, signal) => fetchMissedDeliveries({ storage, app: github.app, clock, log }, signal),
     reconcile: (job, signal) =>
       reconcile({ storage, queue, github, clock, log }, reconcileJobSchema.parse(job.payload), signal),
@@ -215,6 +241,9 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
         return executor.giveUp(textIn(job, 'sessionId'), error);
       case 'effect':
         return performer.giveUp(textIn(job, 'key'), error);
+      case 'ask':
+        log.error({ job: job.kind, key: job.key, err: error }, 'gave up on answering a question');
+        return ask.giveUp(askJobSchema.parse(job.payload));
       case 'event':
         return eventJobs.giveUp(job, error);
       case 'missed_deliveries':

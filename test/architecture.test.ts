@@ -13,7 +13,10 @@ const LAYERS = [
     files:
       /^(event\/event|effect\/effect|effect\/body-hash|model\/(budget|name|price)|artifact\/.*|chain\/.*|outcome\/.*|policy\/.*|skill\/package\/.*|skill\/registry\/scope|run\/state\/.*|run\/(run|actor|evidence|history|reason|why|explain|transition|completed|context|plan|new-run))\.ts$/,
   },
-  { name: 'port', files: /^(github\/github|storage\/(storage|blobs)|queue\/queue|model\/model)\.ts$/ },
+  {
+    name: 'port',
+    files: /^(github\/github|storage\/(storage|skill-traces|blobs)|queue\/queue|model\/model)\.ts$/,
+  },
   { name: 'words', files: /^words\// },
   { name: 'engine', files: /^(sandbox|run|session|skill|effect|model(?!\/ai\/))\// },
   {

@@ -40,6 +40,9 @@ export const MAX_STEPS = 50;
 /** The action that merges. Whatever else a chain says, its step needs a countersign. */
 export const MERGE_ACTION = 'gh-merge';
 
+/** What a step may say in the place of a skill’s name to have one chosen that fits. */
+export const AUTO_SKILL = 'auto';
+
 const filterSchema = z.strictObject({
   base: z.array(z.string()).optional(),
   head: z.array(z.string()).optional(),
@@ -59,6 +62,10 @@ const packageReferenceSchema = z.strictObject({
 });
 export type PackageReference = z.infer<typeof packageReferenceSchema>;
 
+/** A package that a step may choose. */
+const candidateSchema = packageReferenceSchema.extend({ name: z.string() });
+export type Candidate = z.infer<typeof candidateSchema>;
+
 const stepSchema = z.strictObject({
   id: z.string().regex(STEP_ID),
   index: z.int().nonnegative(),
@@ -67,6 +74,8 @@ const stepSchema = z.strictObject({
     name: z.string(),
     /** The skill package that the name meant when the run began; absent for what is built in. */
     package: packageReferenceSchema.optional(),
+    /** Of a step that leaves its skill open: the packages that it could mean when the run began. */
+    candidates: z.array(candidateSchema).optional(),
   }),
   dependsOn: z.array(z.string()),
   condition: z.string().optional(),

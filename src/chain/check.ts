@@ -1,6 +1,6 @@
 import type { Json } from '../core/canonical.ts';
 import type { Fault } from '../core/fault.ts';
-import { FILTER_KEYS, FILTERS_OF, MERGE_ACTION, type TriggerEvent } from './chain.ts';
+import { AUTO_SKILL, FILTER_KEYS, FILTERS_OF, MERGE_ACTION, type TriggerEvent } from './chain.ts';
 import { compileExpression, compileTemplate, ExpressionError, type Reference } from './condition.ts';
 import { dependenciesOf, findCircle } from './graph.ts';
 import { memberOf, type StepOutline } from './outline.ts';
@@ -35,7 +35,7 @@ function checkUses(source: YamlSource, { index, keys, skill, action }: StepOutli
   const kind = hasSkill ? 'skill' : 'action';
   const name = skill ?? action;
   const allowed = hasSkill ? known.skills : known.actions;
-  if (name === undefined || allowed.includes(name)) return [];
+  if (name === undefined || allowed.includes(name) || (hasSkill && name === AUTO_SKILL)) return [];
   const message = notAllowed(`there is no ${kind} "${name}"`, allowed, name);
   return [source.fault(['steps', index, kind], message)];
 }

@@ -1,10 +1,12 @@
 import type { Artifact } from '../artifact/artifact.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { BlobFacts, Blobs } from '../storage/blobs.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { SkillTrace } from '../storage/skill-traces.ts';
+import type { ReadTx, Storage, Tx } from '../storage/storage.ts';
 import { artifactsChecked, STRANGE_STORE } from '../words/cli.ts';
 import { artifactPages, forEach } from './artifact-pages.ts';
 import type { Context, DatabaseOption, Said } from './context.ts';
+import { pathsOf, tracePages } from './trace-pages.ts';
 
 export interface ArtifactCheckOptions extends DatabaseOption {
   hashes?: true;
@@ -17,6 +19,14 @@ export interface ArtifactCheckOptions extends DatabaseOption {
  */
 const LITTER_AGE_MS = 24 * 3_600_000;
 
+/** A row that says where a blob is. */
+interface Claim {
+  path: string;
+  json: { artifact_id: string | null; trace_id: number | null; run_id: string | null; path: string };
+  isThere(): Promise<boolean>;
+  remove(tx: Tx): Promise<void>;
+}
+
 interface Found {
   blobs: number;
   rows: number;
@@ -24,7 +34,7 @@ interface Found {
   matched: number;
   tooYoung: number;
   blobsWithoutRows: BlobFacts[];
-  rowsWithoutBlobs: Artifact[];
+  rowsWithoutBlobs: Claim[];
   damaged: { path: string; message: string }[];
 }
 
@@ -59,19 +69,46 @@ async function compare({ read }: Storage, blobs: Blobs, youngest: Date): Promise
     rowsWithoutBlobs: [],
     damaged: [],
   };
-  for await (const page of artifactPages(read.artifacts)) {
-    const rows = page.filter(({ filePath }) => filePath !== null);
-    found.rows += rows.length;
-    await forEach(rows, async (row) => {
-      const path = row.filePath ?? '';
-      if (unclaimed.delete(path) || (await blobs.has(path))) found.matched += 1;
+  for await (const claims of claimsIn(read)) {
+    found.rows += claims.length;
+    await forEach(claims, async (claim) => {
+      if (unclaimed.delete(claim.path) || (await blobs.has(claim.path))) found.matched += 1;
       // A prune that runs beside this takes both away.
-      else if (await read.artifacts.get(row.id)) found.rowsWithoutBlobs.push(row);
+      else if (await claim.isThere()) found.rowsWithoutBlobs.push(claim);
     });
   }
   found.blobsWithoutRows = [...unclaimed.values()].filter(({ modifiedAt }) => modifiedAt <= youngest);
   found.tooYoung = unclaimed.size - found.blobsWithoutRows.length;
   return found;
+}
+
+/** Every row that has a blob, some at a time: artifacts, then the texts of traces. */
+async function* claimsIn(read: ReadTx): AsyncIterable<Claim[]> {
+  for await (const page of artifactPages(read.artifacts)) yield page.flatMap((row) => claimOf(row, read));
+  for await (const page of tracePages(read.skillTraces))
+    yield page.flatMap((row) => claimsOfTrace(row, read));
+}
+
+function claimOf({ id, runId, filePath: path }: Artifact, { artifacts }: ReadTx): Claim[] {
+  if (path === null) return [];
+  return [
+    {
+      path,
+      json: { artifact_id: id, trace_id: null, run_id: runId, path },
+      isThere: async () => (await artifacts.get(id)) !== undefined,
+      remove: (tx) => tx.artifacts.remove([id]),
+    },
+  ];
+}
+
+function claimsOfTrace(trace: SkillTrace, { skillTraces }: ReadTx): Claim[] {
+  const { id, of } = trace;
+  return pathsOf(trace).map((path) => ({
+    path,
+    json: { artifact_id: null, trace_id: id, run_id: 'runId' in of ? of.runId : null, path },
+    isThere: async () => (await skillTraces.page({ after: id - 1, limit: 1 }))[0]?.id === id,
+    remove: (tx) => tx.skillTraces.remove([id]),
+  }));
 }
 
 /** Reads every blob; nothing but another copy could repair what is found. */
@@ -95,7 +132,7 @@ async function mend(storage: Storage, blobs: Blobs, found: Found, youngest: Date
     if (now && now.modifiedAt <= youngest) await blobs.delete(path);
   });
   for (const row of found.rowsWithoutBlobs) {
-    await storage.transaction((tx) => tx.artifacts.remove([row.id]));
+    await storage.transaction((tx) => row.remove(tx));
   }
 }
 
@@ -108,7 +145,7 @@ function said(found: Found, repaired: boolean): Said {
       rows,
       tooYoung,
       blobsWithoutRows: blobsWithoutRows.map(({ path }) => path),
-      rowsWithoutBlobs: rowsWithoutBlobs.map(({ filePath }) => filePath ?? ''),
+      rowsWithoutBlobs: rowsWithoutBlobs.map(({ path }) => path),
       damaged: damaged.map(({ path }) => path),
       repaired,
     }),
@@ -121,11 +158,7 @@ function said(found: Found, repaired: boolean): Said {
         size,
         modified_at: modifiedAt.toISOString(),
       })),
-      rows_without_blobs: rowsWithoutBlobs.map((row) => ({
-        artifact_id: row.id,
-        run_id: row.runId,
-        path: row.filePath,
-      })),
+      rows_without_blobs: rowsWithoutBlobs.map(({ json }) => json),
       damaged,
       repaired,
     },

@@ -1,6 +1,7 @@
 import { pruned } from '../words/cli.ts';
 import { artifactPages, forEach } from './artifact-pages.ts';
 import type { Context, DatabaseOption, Said } from './context.ts';
+import { pathsOf, tracePages } from './trace-pages.ts';
 
 export interface ArtifactPruneOptions extends DatabaseOption {
   /** In milliseconds. */
@@ -9,7 +10,7 @@ export interface ArtifactPruneOptions extends DatabaseOption {
 }
 
 /**
- * Deletes the artifacts of runs that have been over for long, beside a running app too: a run that is over writes no more.
+ * Deletes the artifacts and traces of runs that have been over for long, beside a running app too: a run that is over writes no more.
  * The blobs go before their rows. Ended anywhere, the next prune finds the rows again and goes on; the other way round, a blob
  * whose row is gone would be found by nobody.
  */
@@ -19,7 +20,7 @@ export function artifactPrune({ clock, tools }: Context, options: ArtifactPruneO
   return tools.withDatabase(database, dryRun ? 'read' : 'write', async (storage) => {
     const blobs = await tools.blobs();
     const runs = new Set<string>();
-    const count = { artifacts: 0, blobs: 0 };
+    const count = { artifacts: 0, traces: 0, blobs: 0 };
     for await (const page of artifactPages(storage.read.artifacts, before)) {
       const paths = page.flatMap(({ filePath }) => filePath ?? []);
       if (!dryRun) {
@@ -29,6 +30,16 @@ export function artifactPrune({ clock, tools }: Context, options: ArtifactPruneO
       for (const { runId } of page) runs.add(runId);
       count.artifacts += page.length;
       count.blobs += paths.length;
+    }
+    for await (const page of tracePages(storage.read.skillTraces, { overBefore: before })) {
+      const paths = new Set(page.flatMap(pathsOf));
+      if (!dryRun) {
+        await forEach([...paths], (path) => blobs.delete(path));
+        await storage.transaction((tx) => tx.skillTraces.remove(page.map(({ id }) => id)));
+      }
+      for (const { of } of page) if ('runId' in of) runs.add(of.runId);
+      count.traces += page.length;
+      count.blobs += paths.size;
     }
     return {
       text: pruned({ ...count, runs: runs.size, dryRun }),

@@ -91,6 +91,7 @@ export function createTools(env: Environment): Tools {
         { SHIPPED_SKILLS },
         { shippedChains, shippedSkills },
         { packageSkill },
+        { autoSkill },
       ] = await Promise.all([
         import('../github/octokit/octokit-github.ts'),
         import('../run/configuration.ts'),
@@ -99,12 +100,18 @@ export function createTools(env: Environment): Tools {
         import('../skill/shipped.ts'),
         import('../shipped.ts'),
         import('../skill/registry/activate.ts'),
+        import('../skill/activation/auto.ts'),
       ]);
       const clock = systemClock;
       const github = createOctokitGitHub({ appId, privateKey, apiUrl, log: silentLog, clock });
       // What a step needs is asked here, and none is carried out.
-      const nothing = { skills: { get: async () => undefined }, handlers: [], modelFamily: null };
-      const names = createRegistry(SHIPPED_SKILLS, builtInPolicy, packageSkill(nothing));
+      const nothing = () => Promise.reject(new Error('the command line carries out no step'));
+      const named = packageSkill(nothing);
+      const activation = { choose: nothing, carryOut: nothing };
+      const auto = autoSkill({ storage: { transaction: nothing }, activation });
+      const names = createRegistry(SHIPPED_SKILLS, builtInPolicy, (step) =>
+        step.uses.candidates ? auto(step) : named(step),
+      );
       return {
         github,
         configuration: createConfigurationLoader({

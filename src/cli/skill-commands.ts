@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
 import { SKILL_OUTCOMES } from '../skill/package/manifest.ts';
 import { example } from './help.ts';
-import { changedPath } from './options.ts';
+import { changedPath, duration } from './options.ts';
 import type { Perform } from './program.ts';
 import type { SkillMatchOptions } from './skill-match.ts';
 import type { SkillNewOptions } from './skill-new.ts';
+import type { SkillTracesOptions } from './skill-traces.ts';
 
 /** The verbs of `countersign skill`. */
 export function addSkill(program: Command, perform: Perform): void {
@@ -78,4 +79,17 @@ export function addSkill(program: Command, perform: Perform): void {
       perform(async (context) => (await import('./skill-export.ts')).skillExport(context, name, file)),
     );
   example(give, 'countersign skill export naming naming.json');
+
+  const traces = skill.command('traces').description('what skills were given and gave back');
+  const examples = traces
+    .command('export')
+    .description('write executions of skills as examples, one JSON document a line')
+    .argument('<file>', 'the file to write, which must not exist yet')
+    .addOption(new Option('--skill <name>', 'only of this skill'))
+    .addOption(new Option('--since <duration>', 'only so far back, such as 30d').argParser(duration))
+    .addOption(new Option('--database <url>', 'the database, in the place of DATABASE_URL'))
+    .action((file: string, options: SkillTracesOptions) =>
+      perform(async (context) => (await import('./skill-traces.ts')).skillTraces(context, file, options)),
+    );
+  example(examples, 'countersign skill traces export naming.jsonl --skill naming --since 30d');
 }

@@ -5,6 +5,8 @@ export interface Answer {
   ok: boolean;
   /** Markdown. */
   text: string;
+  /** Set when the answer comes later, in a comment of its own: the call that it will be of. */
+  later?: string;
 }
 
 export function said(result: CommandResult): Answer {

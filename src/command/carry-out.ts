@@ -11,6 +11,7 @@ import type { Tx } from '../storage/storage.ts';
 import { codeBlock } from '../words/markdown.ts';
 import { statusComment } from '../words/status-comment.ts';
 import { type Answer, said, told } from './answer.ts';
+import { ask } from './ask.ts';
 import type { Command } from './command.ts';
 import { confirm } from './confirm.ts';
 import type { CommandDeps } from './deps.ts';
@@ -63,6 +64,8 @@ export async function carryOut(command: Command, context: CommandContext): Promi
       return resume(context);
     case 'fire':
       return fire(context, command.chain, command.inputs);
+    case 'ask':
+      return ask(command.question, context);
     default:
       return unreachable(command.verb);
   }

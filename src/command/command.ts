@@ -15,6 +15,7 @@ export const VERBS = [
   'pause',
   'resume',
   'fire',
+  'ask',
 ] as const;
 export type Verb = (typeof VERBS)[number];
 
@@ -23,12 +24,13 @@ export type Verb = (typeof VERBS)[number];
  * quoting a sentence. `approve` and `reject` are for steps that merge nothing.
  */
 export type Command =
-  | { verb: Exclude<Verb, 'rerun' | 'fire' | Saying> }
+  | { verb: Exclude<Verb, 'rerun' | 'fire' | 'ask' | Saying> }
   /** Without a step: the one that waits for an answer. */
   | { verb: Saying; step?: string }
   /** Without a step: all that failed. */
   | { verb: 'rerun'; step?: string }
-  | { verb: 'fire'; chain: string; inputs: Record<string, string> };
+  | { verb: 'fire'; chain: string; inputs: Record<string, string> }
+  | { verb: 'ask'; question: string };
 
 /** Who may issue a command by their role. */
 export interface Permission {
@@ -43,6 +45,8 @@ export const COUNTERSIGNERS = 'countersigners';
 
 const ANYBODY: Permission = { role: 'read', author: true };
 const WRITERS_AND_AUTHOR: Permission = { role: 'write', author: true };
+/** Not the author: a question costs what its model costs, and can be asked as often as one likes. */
+const WRITERS: Permission = { role: 'write', author: false };
 const MAINTAINERS: Permission = { role: 'maintain', author: false };
 
 /**
@@ -62,6 +66,7 @@ export const PERMISSIONS: Readonly<Record<Verb, Permission | typeof COUNTERSIGNE
   pause: MAINTAINERS,
   resume: MAINTAINERS,
   fire: MAINTAINERS,
+  ask: WRITERS,
 };
 
 /** Who wrote the command, as read from GitHub when it is carried out. */

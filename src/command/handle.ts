@@ -3,6 +3,7 @@ import { redact } from '../core/redact.ts';
 import type { EventOf } from '../event/event.ts';
 import type { PullRequest } from '../github/github.ts';
 import type { Cause } from '../run/actor.ts';
+import type { AskJob } from '../skill/ask/ask.ts';
 import type { Tx } from '../storage/storage.ts';
 import { commandReply } from '../words/command-reply.ts';
 import { type Answer, said } from './answer.ts';
@@ -90,7 +91,9 @@ function answerKey(event: CommandEvent): string | undefined {
 
 async function wasAnswered(tx: Tx, event: CommandEvent): Promise<boolean> {
   const key = answerKey(event);
-  return key !== undefined && (await tx.effects.get(key)) !== undefined;
+  if (key === undefined || event.via.kind !== 'comment') return false;
+  if ((await tx.effects.get(key)) !== undefined) return true;
+  return (await tx.skillCalls.ofComment(event.via.comment_id)) !== undefined;
 }
 
 /**
@@ -150,8 +153,16 @@ async function answer(
     await reply(deps, tx, event, `button-${cause.deliveryId}`, answers);
     return;
   }
-  await react(deps, tx, event, ok ? 'hooray' : 'confused', 'answer');
-  await reply(deps, tx, event, event.via.comment_id, answers);
+  const later = answers.find((one) => one.later !== undefined)?.later;
+  if (later === undefined) await react(deps, tx, event, ok ? 'hooray' : 'confused', 'answer');
+  else
+    await deps.queue.enqueue(tx, {
+      kind: 'ask',
+      key: later,
+      payload: { callId: later, othersOk: ok } satisfies AskJob,
+    });
+  const now = answers.filter((one) => one.later === undefined);
+  if (now.length > 0) await reply(deps, tx, event, event.via.comment_id, now);
 }
 
 /** @param to the comment's id, or what names a button that was pressed. */

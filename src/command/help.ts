@@ -15,6 +15,7 @@ const HELP: Readonly<Record<Verb, { usage: string; does: string }>> = {
   pause: { usage: 'pause', does: 'holds every merge of the pull request until `resume`' },
   resume: { usage: 'resume', does: 'lets it go on after `pause`' },
   fire: { usage: 'fire <chain> [key=value …]', does: 'fires a chain, with inputs' },
+  ask: { usage: 'ask <question>', does: 'has the skill that fits best answer a question' },
 };
 
 /** How to write a command, for instance `/countersign rerun [step]`. */

@@ -72,6 +72,8 @@ function withArguments(verb: Verb, rest: string): Parsed {
       return maybeStep(verb, rest);
     case 'fire':
       return fire(rest);
+    case 'ask':
+      return ask(rest);
     case 'help':
     case 'status':
     case 'why':
@@ -84,6 +86,18 @@ function withArguments(verb: Verb, rest: string): Parsed {
         ? { ok: { verb } }
         : { error: `${code(`/countersign ${verb}`)} takes nothing after it, but got ${quoted(rest)}.` };
   }
+}
+
+function ask(question: string): Parsed {
+  if (question === '') {
+    return {
+      error: `Say what you ask, as in ${code('/countersign ask are the names in this change good?')}.`,
+    };
+  }
+  if (question.length > MAX_VALUE_LENGTH) {
+    return { error: `A question may have ${MAX_VALUE_LENGTH.toLocaleString('en')} characters at most.` };
+  }
+  return { ok: { verb: 'ask', question } };
 }
 
 function maybeStep(verb: 'rerun' | Saying, rest: string): Parsed {

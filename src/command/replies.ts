@@ -34,7 +34,9 @@ export type CommandResult =
   | { kind: 'cancelled'; runs: number }
   | { kind: 'paused' }
   | { kind: 'resumed' }
-  | { kind: 'fired'; chain: string };
+  | { kind: 'fired'; chain: string }
+  /** One question of a comment is answered. */
+  | { kind: 'asked_already' };
 
 /** The answer to a command: one sentence of Markdown, safe whatever names are in the facts. */
 export function replyTo(result: CommandResult): string {
@@ -87,6 +89,8 @@ export function replyTo(result: CommandResult): string {
       return 'Going on.';
     case 'fired':
       return `Fired ${code(result.chain)}.`;
+    case 'asked_already':
+      return 'One question of a comment is answered; ask the others in comments of their own.';
     default:
       return unreachable(result);
   }
@@ -119,6 +123,7 @@ export function isDone(result: CommandResult): boolean {
     case 'may_not_answer':
     case 'already_paused':
     case 'not_paused':
+    case 'asked_already':
       return false;
     default:
       return unreachable(result);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** What an id names; the prefix makes an id in a log or a URL say what it is. */
-export type IdPrefix = 'run' | 'inv' | 'ses' | 'art' | 'eff' | 'apr';
+export type IdPrefix = 'run' | 'inv' | 'ses' | 'art' | 'eff' | 'apr' | 'ask';
 
 /** Makes new ids. Injected, so that tests get readable ones. */
 export interface Ids {

@@ -55,11 +55,13 @@ export function createModel({
 
     async ask<T>({ prompt, schema, limits, purpose, signal }: Question<T>): Promise<Answer<T>> {
       const spent: Spent = { calls: 0, tokens: { input: 0, output: 0 }, cost: 0 };
+      let said: string | undefined;
       const failed = (failure: Failure, retryable = isPassing(failure)): Answer<T> => ({
         kind: 'failed',
         failure,
         retryable,
         spent,
+        ...(said !== undefined && { said }),
       });
       const bytes = Buffer.byteLength(prompt);
       if (bytes > MAX_PROMPT_BYTES) {
@@ -77,9 +79,11 @@ export function createModel({
       for (let tries = 1, repaired = false; ; ) {
         const reply = await paidCall(request, purpose, spent, untilDeadline);
         signal.throwIfAborted();
+        if (reply.kind === 'text') said = reply.text;
         const judged =
           reply.kind === 'text' ? judge(reply.text, schema) : { ok: false as const, failure: reply.failure };
-        if (judged.ok) return { kind: 'answered', value: judged.value, spent };
+        if (judged.ok)
+          return { kind: 'answered', value: judged.value, spent, ...(said !== undefined && { said }) };
         const { failure } = judged;
 
         if (isMisformed(failure)) {

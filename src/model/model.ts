@@ -38,9 +38,10 @@ export interface Purpose {
   artifact: string | null;
 }
 
+/** `said`: the last words that came, as they came; absent when none did. */
 export type Answer<T> =
-  | { kind: 'answered'; value: T; spent: Spent }
-  | { kind: 'failed'; failure: Failure; retryable: boolean; spent: Spent };
+  | { kind: 'answered'; value: T; spent: Spent; said?: string }
+  | { kind: 'failed'; failure: Failure; retryable: boolean; spent: Spent; said?: string };
 
 /** All calls of one question together. */
 export interface Spent {

@@ -13,6 +13,7 @@ export type JobKind =
   | 'session'
   | 'wake'
   | 'effect'
+  | 'ask'
   | 'missed_deliveries'
   | 'reconcile';
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { foldContracts } from '../artifact/contract.ts';
-import type { Chain } from '../chain/chain.ts';
+import { AUTO_SKILL, type Chain } from '../chain/chain.ts';
 import { parseChain } from '../chain/parse.ts';
 import { type ParsedChain, resolveChains } from '../chain/scope.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
 import type { GitHub, GitHubReader, Repo, TreeEntry } from '../github/github.ts';
-import { contractOf, type ParsedPackage, referenceTo } from '../skill/package/package.ts';
+import { contractOf, type ParsedPackage, referenceTo, type SkillPackage } from '../skill/package/package.ts';
 import { resolveSkills, type SkillInForce } from '../skill/registry/scope.ts';
 import { tooLarge } from '../words/configuration-check.ts';
 import { readSkills } from './skill-files.ts';
@@ -46,6 +46,8 @@ export interface Configuration {
   chains: Chain[];
   settings: Settings;
   names: NamesHere;
+  /** The packages in force. */
+  skills: readonly SkillInForce[];
   /** Files that cannot be used, with all that is wrong in them. */
   broken: BrokenFile[];
 }
@@ -210,10 +212,14 @@ export function createConfigurationLoader(deps: {
       uses.kind === 'skill' && !names.skills.includes(uses.name)
         ? skills.find(({ skill }) => skill.name === uses.name)
         : undefined;
-    if (!chain.steps.some(packageOf)) return chain;
+    const candidatesOf = (step: Chain['steps'][number]) =>
+      step.uses.kind === 'skill' && step.uses.name === AUTO_SKILL
+        ? skills.filter(({ skill }) => !names.skills.includes(skill.name) && comesTo(skill, step))
+        : undefined;
+    if (!chain.steps.some((step) => packageOf(step) ?? candidatesOf(step))) return chain;
     for (const step of chain.steps) {
-      const found = packageOf(step);
-      if (found) await deps.keepSkill(found);
+      for (const found of [packageOf(step) ?? [], candidatesOf(step) ?? []].flat())
+        await deps.keepSkill(found);
     }
     const folded = foldContracts(chain, (step) => {
       const found = packageOf(step);
@@ -221,7 +227,12 @@ export function createConfigurationLoader(deps: {
     });
     const steps = folded.steps.map((step) => {
       const found = packageOf(step);
-      return found ? { ...step, uses: { ...step.uses, package: referenceTo(found.skill) } } : step;
+      if (found) return { ...step, uses: { ...step.uses, package: referenceTo(found.skill) } };
+      const candidates = candidatesOf(step)?.map(({ skill }) => ({
+        name: skill.name,
+        ...referenceTo(skill),
+      }));
+      return candidates ? { ...step, uses: { ...step.uses, candidates } } : step;
     });
     return { ...folded, steps };
   }
@@ -272,14 +283,22 @@ export function createConfigurationLoader(deps: {
         kind: 'settings',
         faults: settingsFaults,
       });
-      return { sha, chains: [], settings: defaultSettings, names: known, broken };
+      return { sha, chains: [], settings: defaultSettings, names: known, skills, broken };
     }
     const inForce = resolved.chains.filter(
       (chain) => settings.chains === undefined || settings.chains.includes(chain.name),
     );
     const chains = await Promise.all(inForce.map((chain) => withPackages(chain, skills)));
-    return { sha, chains, settings, names: known, broken };
+    return { sha, chains, settings, names: known, skills, broken };
   }
+}
+
+/** Whether the package comes to every outcome that the step must leave behind. */
+function comesTo({ outcome }: SkillPackage, { artifacts }: Chain['steps'][number]): boolean {
+  const asked = (artifacts?.expected ?? []).flatMap((entry) =>
+    entry.kind === 'outcome' ? [entry.outcome] : [],
+  );
+  return outcome !== null && asked.every((kind) => kind === outcome);
 }
 
 /** Reads it once for each set of names: the same file comes up with every event. */

@@ -8,6 +8,7 @@ import type { Outcome } from '../outcome/outcome.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import { verdictWhy } from '../policy/gate/verdict.ts';
+import { choiceSaid } from '../skill/package/decision.ts';
 import type { EvidenceRef } from './evidence.ts';
 import { type Invocation, isRunOver, isStepOver, type Run, type RunState } from './run.ts';
 import { combined, labelOf, type Why, why } from './why.ts';
@@ -31,7 +32,9 @@ export function explain(state: RunState, approval: Approval | null): Why {
       : []),
     ...stepsOnTheWay(state)
       .filter((step) => !(stopped && step.status === 'cancelled'))
-      .map((step) => withArtifacts(step, withGates(state, step, stepWhy(state, step, approval)))),
+      .map((step) =>
+        withArtifacts(step, withGates(state, step, withChoice(step, stepWhy(state, step, approval)))),
+      ),
     ...spentLimits(state),
   ];
   const status = combined(reasons);
@@ -125,6 +128,12 @@ function stepWhy(state: RunState, step: Invocation, approval: Approval | null): 
     default:
       return unreachable(step.status);
   }
+}
+
+/** The step's answer with the skill that was chosen for it. */
+function withChoice({ stepId, choice }: Invocation, answer: Why): Why {
+  if (!choice) return answer;
+  return { ...answer, reasons: [why('met', `${stepId} ${choiceSaid(choice)}`), ...answer.reasons] };
 }
 
 /** The step's answer with what its gates came to; those of a merge are among what the last look at it found. */

@@ -5,6 +5,7 @@ import type { Settings } from '../chain/settings.ts';
 import type { Event } from '../event/event.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { Outcome } from '../outcome/outcome.ts';
+import type { SkillChoice } from '../skill/package/decision.ts';
 import type { Reason } from './reason.ts';
 
 export const RUN_STATUSES = [
@@ -99,6 +100,8 @@ export interface Invocation {
   outcomeArtifactId: string | null;
   /** What its current or last session left behind, once that is over and when there was a contract; the session's own. */
   readonly verification: Verification | null;
+  /** The skill that its current or last session chose; absent unless the step leaves that open. */
+  readonly choice?: SkillChoice;
   startedAt: Date | null;
   finishedAt: Date | null;
 }
@@ -129,6 +132,8 @@ export interface Session {
   readonly contract: Contract | null;
   /** What it did leave behind; `null` while it is at work, and without a contract. */
   verification: Verification | null;
+  /** The skill that it chose, of a step that leaves that open; absent until then. */
+  readonly choice?: SkillChoice;
   startedAt: Date;
   finishedAt: Date | null;
 }

@@ -70,7 +70,7 @@ export function createRegistry(
   const named = (step: Step) => {
     const { uses } = step;
     if (uses.kind === 'action') return actions.get(uses.name);
-    return skills.get(uses.name) ?? (uses.package === undefined ? undefined : ofPackage?.(step));
+    return skills.get(uses.name) ?? (uses.package || uses.candidates ? ofPackage?.(step) : undefined);
   };
   const found = (step: Step): StepHandler => {
     const handler = named(step);

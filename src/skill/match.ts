@@ -1,6 +1,6 @@
 import { createBm25, type WeightedWords } from './bm25.ts';
 import { compileIntent } from './package/intent.ts';
-import type { SkillPackage } from './package/package.ts';
+import type { SkillDescription } from './package/package.ts';
 import { somePathMatcher } from './some-path.ts';
 import { holdsPhrase, tellingWordsOf, wordsOf } from './words-of.ts';
 
@@ -43,7 +43,7 @@ export interface Matcher {
 }
 
 /** Phase 1 of finding a skill: from the skills and the question alone, without a model, the same every time. */
-export function createMatcher(skills: readonly SkillPackage[]): Matcher {
+export function createMatcher(skills: readonly SkillDescription[]): Matcher {
   const entries = skills.map(prepare);
   const bm25 = createBm25(entries.map(({ text }) => text));
 
@@ -75,7 +75,7 @@ export function createMatcher(skills: readonly SkillPackage[]): Matcher {
 
 type Prepared = ReturnType<typeof prepare>;
 
-function prepare(skill: SkillPackage) {
+function prepare(skill: SkillDescription) {
   return {
     skill,
     name: wordsOf(skill.name),
@@ -86,7 +86,7 @@ function prepare(skill: SkillPackage) {
   };
 }
 
-function weighted(skill: SkillPackage): WeightedWords {
+function weighted(skill: SkillDescription): WeightedWords {
   const counts = new Map<string, number>();
   const add = (text: string, weight: number) => {
     for (const word of tellingWordsOf(text)) counts.set(word, (counts.get(word) ?? 0) + weight);

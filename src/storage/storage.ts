@@ -7,7 +7,9 @@ import type { Approval } from '../policy/approval.ts';
 import type { Actor } from '../run/actor.ts';
 import type { PastTransition } from '../run/history.ts';
 import type { Invocation, Run, RunState, RunStatus, Session } from '../run/run.ts';
+import type { SkillChoice } from '../skill/package/decision.ts';
 import type { SkillArtifact } from '../skill/package/skill.ts';
+import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
 
 /**
  * The database as the engine sees it. Every write happens inside `transaction`; what belongs together commits
@@ -54,6 +56,8 @@ export interface Tx {
   readonly missedDeliveries: MissedDeliveries;
   readonly modelCalls: ModelCalls;
   readonly skills: Skills;
+  readonly skillCalls: SkillCalls;
+  readonly skillTraces: SkillTraces;
 }
 
 /** Reading needs no transaction; a type of its own would copy every table's interface for little. */
@@ -121,6 +125,8 @@ export interface Runs {
   insertSession(session: Session): Promise<void>;
   getSession(id: string): Promise<{ session: Session; invocation: Invocation; runId: string } | undefined>;
   saveSession(session: Session, by: Actor): Promise<void>;
+  /** Keeps what a session chose. Once: one that has chosen is no such row. */
+  chooseSkill(sessionId: string, choice: SkillChoice): Promise<void>;
   sessionsOf(runId: string): Promise<Session[]>;
   /** Every transition of the run, its invocations and its sessions, oldest first; nothing for a run that does not exist. */
   historyOf(runId: string): Promise<PastTransition[]>;
@@ -345,4 +351,6 @@ export interface Skills {
   /** Stores a skill with its artifacts. One with that id has the same content, and is left as it is. */
   keep(skill: StoredSkill): Promise<void>;
   get(id: string): Promise<StoredSkill | undefined>;
+  /** What is to be known of skills before one is chosen: the others' artifacts are not read. Those that are there, by name. */
+  outlines(ids: readonly string[]): Promise<SkillOutline[]>;
 }

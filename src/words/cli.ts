@@ -126,10 +126,17 @@ export function noArtifacts(folder: string): string {
   return `There is no folder ${plainLine(folder)} for artifacts; correct ARTIFACTS_URL, or start the app, which makes it.`;
 }
 
-export function pruned(done: { runs: number; artifacts: number; blobs: number; dryRun: boolean }): string {
-  const { runs, artifacts, blobs, dryRun } = done;
-  if (artifacts === 0) return 'There is nothing to prune.';
-  const what = `${plural(artifacts, 'artifact')} of ${plural(runs, 'run')}, ${plural(blobs, 'blob')} among them`;
+export function pruned(done: {
+  runs: number;
+  artifacts: number;
+  traces: number;
+  blobs: number;
+  dryRun: boolean;
+}): string {
+  const { runs, artifacts, traces, blobs, dryRun } = done;
+  if (artifacts + traces === 0) return 'There is nothing to prune.';
+  const traced = traces === 0 ? '' : ` and ${plural(traces, 'trace')}`;
+  const what = `${plural(artifacts, 'artifact')}${traced} of ${plural(runs, 'run')}, ${plural(blobs, 'blob')} among them`;
   return dryRun ? `Would delete ${what}.` : `Deleted ${what}.`;
 }
 

@@ -9,6 +9,7 @@ import { evidenceRefSchema } from '../run/evidence.ts';
 import { type Reason, reasonSchema } from '../run/reason.ts';
 import { RUN_STATUSES, type Run, type RunState, STEP_STATUSES } from '../run/run.ts';
 import { labelOf, WHY_STATUSES, type Why } from '../run/why.ts';
+import { skillChoiceSchema } from '../skill/package/decision.ts';
 import { delivery } from './artifacts.ts';
 import { evidenceUrl, type Pages } from './evidence.ts';
 
@@ -54,6 +55,8 @@ export const runJsonSchema = z.strictObject({
       status: z.enum(STEP_STATUSES),
       reason: reasonJsonSchema.nullable(),
       outcome: outcomeSchema.nullable(),
+      /** The skill that was chosen for it; `null` when its chain names one, or none was chosen yet. */
+      choice: skillChoiceSchema.omit({ kind: true }).nullable(),
       /** What the step must leave behind, and what it did. */
       expected_artifacts: z.array(expectedSchema),
       artifact_verification: verificationSchema.nullable(),
@@ -84,11 +87,18 @@ export function runJson(state: RunState, pages: Pages): RunJson {
       status: step.status,
       reason: reasonJson(step.reason, run, pages),
       outcome: step.outcome,
+      choice: choiceJson(step),
       expected_artifacts: run.definition.steps[step.stepIndex]?.artifacts?.expected ?? [],
       artifact_verification: step.verification,
       gates: (verdicts ?? []).filter((verdict) => verdict.step === step.stepId),
     })),
   };
+}
+
+function choiceJson({ choice }: RunState['invocations'][number]): RunJson['steps'][number]['choice'] {
+  if (!choice) return null;
+  const { skill, id, artifact, by, because } = choice;
+  return { skill, id, artifact, by, because };
 }
 
 export const artifactJsonSchema = z.strictObject({

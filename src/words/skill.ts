@@ -134,3 +134,7 @@ export function skillImported(name: string, folder: string, files: number): stri
 export function skillExported(name: string, file: string, files: number): string {
   return `Wrote ${plainLine(name)} to ${plainLine(file)}: ${plural(files, 'file')}.`;
 }
+
+export function tracesExported(traces: number, file: string): string {
+  return `Wrote ${plural(traces, 'trace')} to ${plainLine(file)}.`;
+}

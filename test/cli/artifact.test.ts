@@ -110,7 +110,14 @@ describe('artifact prune', () => {
     const outcome = (await storage.read.runs.load('old'))?.run;
     expect(await run('artifact prune --older-than 90d')).toEqual({
       code: 0,
-      said: { dry_run: false, before: expect.stringMatching(/Z$/), runs: 2, artifacts: 4, blobs: 2 },
+      said: {
+        dry_run: false,
+        before: expect.stringMatching(/Z$/),
+        traces: 0,
+        runs: 2,
+        artifacts: 4,
+        blobs: 2,
+      },
     });
     expect(await paths()).toEqual(['recent/a.log', 'waiting/a.log']);
     expect(await rows()).toEqual(['art-recent-1', 'art-recent-2', 'art-waiting-1', 'art-waiting-2']);
@@ -196,7 +203,7 @@ describe('artifact check', () => {
     rows: 2,
     too_young: 1,
     blobs_without_rows: [{ path: 'nobody/old.log', size: 3, modified_at: expect.any(String) }],
-    rows_without_blobs: [{ artifact_id: 'art-lost-2', run_id: 'lost', path: 'lost/a.log' }],
+    rows_without_blobs: [{ artifact_id: 'art-lost-2', trace_id: null, run_id: 'lost', path: 'lost/a.log' }],
     damaged: [],
   };
 

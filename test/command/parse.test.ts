@@ -28,6 +28,11 @@ describe('a command is found', () => {
     ['to let go on what waits', '/countersign approve', { verb: 'approve' }],
     ['to stop a step that waits', '/countersign Reject safe', { verb: 'reject', step: 'safe' }],
     ['to run a step again', '/countersign rerun unit-tests', { verb: 'rerun', step: 'unit-tests' }],
+    [
+      'a question',
+      '/countersign ask  are the names good? a=b',
+      { verb: 'ask', question: 'are the names good? a=b' },
+    ],
     ['to fire a chain', '/countersign fire deploy', { verb: 'fire', chain: 'deploy', inputs: {} }],
     [
       'with inputs',
@@ -66,7 +71,6 @@ describe('a command that cannot be understood gets one sentence', () => {
   it.each([
     ['an unknown verb', '/countersign merge', /^There is no command `merge`; `\/countersign help` lists/],
     ['a misspelt verb', '/countersign statsu', /did you mean `\/countersign status`\?$/],
-    ['a question, which no skill answers yet', '/countersign ask why so?', /^There is no command `ask`/],
     ['a verb with a look-alike letter', '/countersign \u0441i', /^There is no command/],
     ['no verb', '/countersign', /^Say what to do/],
     ['a colon instead of a space', '/countersign: ci', /there must be a space\.$/],
@@ -80,6 +84,8 @@ describe('a command that cannot be understood gets one sentence', () => {
     ],
     ['two steps to approve', '/countersign approve a b', /approve` takes the id of one step/],
     ['two steps', '/countersign rerun a b', /takes the id of one step/],
+    ['no question', '/countersign ask', /^Say what you ask/],
+    ['a very long question', `/countersign ask ${'y'.repeat(1_001)}`, /1,000 characters at most/],
     ['no chain', '/countersign fire', /^Say which chain/],
     ['a chain that is no name', '/countersign fire ../x', /is no name of a chain/],
     ['an input without a value', '/countersign fire x y', /`key=value`.*but got `y`/],

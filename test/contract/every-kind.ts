@@ -8,6 +8,7 @@ export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
     session: handler,
     wake: handler,
     effect: handler,
+    ask: handler,
     signal: handler,
     missed_deliveries: handler,
     reconcile: handler,

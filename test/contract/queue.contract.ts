@@ -30,6 +30,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         session: handler('session'),
         wake: handler('wake'),
         effect: handler('effect'),
+        ask: handler('ask'),
         signal: handler('signal'),
         missed_deliveries: handler('missed_deliveries'),
         reconcile: handler('reconcile'),

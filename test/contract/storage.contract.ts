@@ -6,6 +6,7 @@ import { jobsContract } from './jobs.contract.ts';
 import { modelCallsContract } from './model-calls.contract.ts';
 import { recoveryContract } from './recovery.contract.ts';
 import { runsContract } from './runs.contract.ts';
+import { skillTracesContract } from './skill-traces.contract.ts';
 import { skillsContract } from './skills.contract.ts';
 import { transactionsContract } from './transactions.contract.ts';
 
@@ -18,5 +19,6 @@ export function storageContract(open: OpenDatabase): void {
   recoveryContract(open);
   modelCallsContract(open);
   skillsContract(open);
+  skillTracesContract(open);
   describe('jobs', () => jobsContract(open));
 }

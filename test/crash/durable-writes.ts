@@ -20,7 +20,9 @@ const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   cursors: ['get'],
   missedDeliveries: ['get', 'due'],
   modelCalls: ['spent', 'ofRun'],
-  skills: ['get'],
+  skillCalls: ['get', 'ofComment'],
+  skillTraces: ['ofRun', 'page'],
+  skills: ['get', 'outlines'],
 };
 const READING = new Set(
   Object.entries(READS).flatMap(([table, methods]) => methods.map((method) => `${table}.${method}`)),

@@ -42,7 +42,8 @@ test('help lists every command and who may use it', async () => {
     | \`/countersign cancel\` | cancels what is running for the pull request | people with write access or the author of the pull request |
     | \`/countersign pause\` | holds every merge of the pull request until \`resume\` | people with maintain access |
     | \`/countersign resume\` | lets it go on after \`pause\` | people with maintain access |
-    | \`/countersign fire <chain> [key=value …]\` | fires a chain, with inputs | people with maintain access |"
+    | \`/countersign fire <chain> [key=value …]\` | fires a chain, with inputs | people with maintain access |
+    | \`/countersign ask <question>\` | has the skill that fits best answer a question | people with write access |"
   `);
 });
 

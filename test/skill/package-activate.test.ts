@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ArtifactHandler } from '../../src/skill/handler.ts';
 import type { PackageFile } from '../../src/skill/package/package.ts';
-import { packageSkill, type SkillContext } from '../../src/skill/registry/activate.ts';
+import { createRunPackage, packageSkill, type SkillContext } from '../../src/skill/registry/activate.ts';
 import { variantFor } from '../../src/skill/registry/variant.ts';
+import type { CarryOut } from '../../src/skill/trace/carry-out.ts';
 import type { StoredSkill } from '../../src/storage/storage.ts';
 import { storedSkill } from '../contract/skills.contract.ts';
 import { chainOfSteps } from '../support/builders.ts';
@@ -20,6 +21,12 @@ const VALUE = {
   blocking_reason: null,
   next_action: null,
 };
+
+/** Traces and assertions have tests of their own. */
+const carryOut: CarryOut = async (handler, artifact, context) => ({
+  ...(await handler.execute(artifact, context)),
+  warnings: [],
+});
 
 /** Notes what it was given, and says yes. */
 function noting(kind: ArtifactHandler<SkillContext>['kind']) {
@@ -53,7 +60,8 @@ async function run(
     },
   });
   const skills = { get: async () => (more.stored ? more.stored(stored) : stored) };
-  return packageSkill({ skills, handlers, modelFamily: more.modelFamily ?? null })(context.step).run(context);
+  const runPackage = createRunPackage({ skills, handlers, modelFamily: more.modelFamily ?? null, carryOut });
+  return packageSkill(runPackage)(context.step).run(context);
 }
 
 const because = async (result: ReturnType<typeof run>) => {
@@ -131,7 +139,7 @@ describe('a step that names a package', () => {
 test('what a package needs and fills is known before it is read', () => {
   const [step] = chainOfSteps('id: a, skill: ci').steps;
   if (!step) throw new Error('a chain has at least one step');
-  const handlerOf = packageSkill({ skills: { get: async () => undefined }, handlers: [], modelFamily: null });
+  const handlerOf = packageSkill(() => Promise.reject(new Error('nothing is carried out here')));
   const uses = { kind: 'skill', name: 'naming' } as const;
   const known = { id: 'skl_1', trust: 'elevated', produces: ['risks'] } as const;
   expect(

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parseChain } from '../../src/chain/parse.ts';
 import { scaffold } from '../../src/cli/skill-scaffold.ts';
 import { createMatcher } from '../../src/skill/match.ts';
+import { assertionSchema, assertionsOf } from '../../src/skill/package/assertion.ts';
 import { packageFromJson } from '../../src/skill/package/json.ts';
 import { manifestSchema } from '../../src/skill/package/manifest.ts';
 import { parsePackage } from '../../src/skill/package/parse.ts';
@@ -28,6 +29,21 @@ test('docs/skills.md shows a package without faults, and a chain that names it',
   const chain = blocks.find(({ label }) => label === 'chain')?.text ?? '';
   const known = { skills: ['naming'], actions: ['gh-comment'] };
   expect(parseChain(chain, 'names.yaml', known).faults).toEqual([]);
+});
+
+test('docs/skills.md shows a chain that leaves its skill open', () => {
+  const chain = blocks.find(({ label }) => label === 'auto')?.text ?? '';
+  expect(parseChain(chain, 'fitting.yaml', { skills: [], actions: [] }).chain?.name).toBe('fitting');
+});
+
+test('docs/skills.md shows assertions without faults, of every kind', () => {
+  const shown = blocks.find(({ label }) => label === 'assertions')?.text ?? '';
+  const [skillFile, ...others] = files;
+  const text = skillFile?.text.replace('outcome:', `${shown}outcome:`) ?? '';
+  const parsed = parsePackage([{ path: 'SKILL.md', text }, ...others], FOLDER);
+  expect(parsed.faults).toEqual([]);
+  const kinds = parsed.skill?.artifacts.flatMap(assertionsOf).map(({ kind }) => kind);
+  expect(kinds?.sort()).toEqual(assertionSchema.options.map(({ shape }) => shape.kind.value).sort());
 });
 
 test('docs/skills.md shows an exported package as it is read', () => {

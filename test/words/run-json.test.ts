@@ -41,6 +41,7 @@ describe('the public JSON', () => {
       'status',
       'reason',
       'outcome',
+      'choice',
       'expected_artifacts',
       'artifact_verification',
       'gates',

@@ -4,6 +4,7 @@ import { expectedInFileSchema, globSchema } from '../../chain/chain-file.ts';
 import { listOrOne } from '../../chain/shape.ts';
 import { TRUST_LEVELS } from '../../policy/trust.ts';
 import { slotSchema } from '../../run/state/slot.ts';
+import { assertionsSchema } from './assertion.ts';
 
 export const SKILL_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 export const MAX_NAME_LENGTH = 64;
@@ -70,7 +71,7 @@ export const manifestSchema = z.strictObject({
     .optional()
     .describe('What of the run’s working memory the skill’s outcome fills.'),
   artifacts: z
-    .record(z.string(), z.record(z.string(), z.json()))
+    .record(z.string(), z.object({ assert: assertionsSchema.optional() }).catchall(z.json()))
     .optional()
     .describe('Metadata of files, by path. Files that are named here come first, in this order.'),
   license: z.string().max(500).optional(),

@@ -14,10 +14,8 @@ export interface PackageFile {
   text: string;
 }
 
-/** A skill as content: what its SKILL.md says of it, and its artifacts by ordinal, that file first among them. */
-export interface SkillPackage {
-  /** Of its content: a package with the same id has the same files. */
-  id: string;
+/** What a skill's SKILL.md says of it. */
+export interface SkillDescription {
   name: string;
   description: string;
   version: string | null;
@@ -28,9 +26,17 @@ export interface SkillPackage {
   paths: string[];
   /** `null`: it is only for reading, and no step can run it. */
   outcome: SkillOutcome | null;
-  trust: TrustLevel;
   artifactDefaults: Contract['expected'];
   cognitiveHints: { produces: Slot[] };
+}
+
+/** A skill as content. */
+export interface SkillPackage extends SkillDescription {
+  /** Of its content: a package with the same id has the same files. */
+  id: string;
+  /** The least that a run needs for it: what its SKILL.md and the kinds of its files ask for. */
+  trust: TrustLevel;
+  /** By ordinal, the SKILL.md first among them. */
   artifacts: SkillArtifact[];
 }
 

@@ -8,11 +8,18 @@ import type { Fault } from '../../core/fault.ts';
 import { highestOf, KIND_CAPABILITIES } from '../../policy/capability.ts';
 import { compilePattern, PatternError } from '../../policy/rule/pattern.ts';
 import type { TrustLevel } from '../../policy/trust.ts';
+import { checkAssertions } from './check-assertions.ts';
 import { checkFiles } from './check-files.ts';
 import { frontmatterOf } from './frontmatter.ts';
 import { compileIntent } from './intent.ts';
 import { type Manifest, manifestSchema, SKILL_OUTCOMES } from './manifest.ts';
-import { type PackageFile, type ParsedPackage, packageId, type SkillPackage } from './package.ts';
+import {
+  type PackageFile,
+  type ParsedPackage,
+  packageId,
+  type SkillDescription,
+  type SkillPackage,
+} from './package.ts';
 import { placeOf, SKILL_FILE } from './place.ts';
 import type { SkillArtifact } from './skill.ts';
 
@@ -57,6 +64,7 @@ function readManifest(
     ...checkPatterns(source, memberOf(value, 'intent_patterns')),
     ...checkDefaults(source, value),
     ...checkNamedFiles(source, memberOf(value, 'artifacts'), files),
+    ...checkAssertions(source, memberOf(value, 'artifacts')),
   ];
   return { manifest: shape.value, faults };
 }
@@ -114,11 +122,24 @@ function checkNamedFiles(
     });
 }
 
+/**
+ * What a SKILL.md that was found sound with its whole package says of itself, without the package's other files.
+ * @returns `undefined` for one that this version cannot read.
+ */
+export function describedIn(text: string): SkillDescription | undefined {
+  const { value } = checkShape(manifestSchema, readYaml(frontmatterOf(text), SKILL_FILE));
+  return value && toDescription(value);
+}
+
 function toPackage(manifest: Manifest, files: readonly PackageFile[]): SkillPackage {
-  const defaults = toContract(manifest.artifact_defaults ?? []).expected;
+  const id = packageId(manifest.name, files);
   const artifacts = toArtifacts(manifest, files);
+  return { id, ...toDescription(manifest), trust: trustFor(manifest, artifacts), artifacts };
+}
+
+function toDescription(manifest: Manifest): SkillDescription {
+  const defaults = toContract(manifest.artifact_defaults ?? []).expected;
   return {
-    id: packageId(manifest.name, files),
     name: manifest.name,
     description: manifest.description,
     version: manifest.version ?? null,
@@ -128,10 +149,8 @@ function toPackage(manifest: Manifest, files: readonly PackageFile[]): SkillPack
     triggerPhrases: manifest.trigger_phrases ?? [],
     paths: manifest.paths ?? [],
     outcome: manifest.outcome ?? null,
-    trust: trustFor(manifest, artifacts),
     artifactDefaults: defaults.map((entry) => ({ ...entry, source: 'skill' })),
     cognitiveHints: { produces: manifest.cognitive_hints?.produces ?? [] },
-    artifacts,
   };
 }
 
@@ -148,7 +167,9 @@ function toArtifacts({ artifacts = {} }: Manifest, files: readonly PackageFile[]
   const inOrder = files.toSorted((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1));
   return inOrder.flatMap((file, ordinal) => {
     const place = placeOf(file.path);
-    const metadata = Object.hasOwn(artifacts, file.path) ? (artifacts[file.path] ?? {}) : {};
+    const said = Object.hasOwn(artifacts, file.path) ? artifacts[file.path] : undefined;
+    // It was JSON, and the schema fills nothing in.
+    const metadata = (said ?? {}) as SkillArtifact['metadata'];
     return place ? [{ ...place, ordinal, content: file.text, metadata }] : [];
   });
 }

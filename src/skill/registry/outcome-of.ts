@@ -16,6 +16,8 @@ export interface KnownFacts {
   step: string;
   /** Of the package and what it was given. */
   inputsHash: string;
+  /** What is to be said beside a gate’s verdict. */
+  notes?: readonly string[];
 }
 
 /**
@@ -52,10 +54,13 @@ function completed(said: { [key: string]: Json }, kind: SkillOutcome, known: Kno
     case 'gate_verdict':
       return {
         feedback: said.summary,
-        notes: [],
         blocking_reason: said.gate_passed === true ? null : said.summary,
         next_action: null,
         ...said,
+        notes:
+          Array.isArray(said.notes) || said.notes === undefined
+            ? [...(said.notes ?? []), ...(known.notes ?? [])]
+            : said.notes,
         criteria: criteriaOf(said.criteria),
         // No gate of a chain has such a name, so this is never taken for the verdict of one.
         gate: `skill ${known.skill}`,

@@ -1,3 +1,4 @@
+import { AUTO_SKILL } from '../../chain/chain.ts';
 import type { Fault } from '../../core/fault.ts';
 import type { ParsedPackage, SkillPackage } from '../package/package.ts';
 
@@ -7,9 +8,6 @@ import type { ParsedPackage, SkillPackage } from '../package/package.ts';
  */
 export const SKILL_SCOPES = ['workspace', 'organisation', 'shipped'] as const;
 export type SkillScope = (typeof SKILL_SCOPES)[number];
-
-/** What a chain may say in the place of a name to have the best match taken. */
-export const AUTO = 'auto';
 
 export interface SkillInForce {
   skill: SkillPackage;
@@ -60,7 +58,8 @@ export function resolveSkills(
 }
 
 function reservedBecause(name: string, scope: SkillScope, builtIn: readonly string[]): string | undefined {
-  if (name === AUTO) return `"${AUTO}" stands for whichever skill fits best, so no skill can be called so`;
+  if (name === AUTO_SKILL)
+    return `"${AUTO_SKILL}" stands for whichever skill fits best, so no skill can be called so`;
   return scope !== 'shipped' && builtIn.includes(name)
     ? `"${name}" is built in, and a package of that name would silently take its place in chains; give it another name`
     : undefined;

@@ -7,6 +7,7 @@ import { eventSchema } from '../../event/event.ts';
 import { outcomeSchema } from '../../outcome/outcome.ts';
 import { reasonSchema } from '../../run/reason.ts';
 import type { Invocation, Run, RunFacts, Session } from '../../run/run.ts';
+import { type SkillChoice, skillChoiceSchema } from '../../skill/package/decision.ts';
 import { fromJson, fromJsonOrNull, reading, toDate, toDateOrNull, toJsonOrNull, toText } from './columns.ts';
 import type { ChainRunsTable, InvocationsTable, SessionsTable } from './schema.ts';
 
@@ -83,9 +84,9 @@ export function invocationRow(invocation: Invocation): Insertable<InvocationsTab
   };
 }
 
-/** An invocation with what its current session left behind, which is a column of that session. */
+/** An invocation with what its current session chose and left behind, which are columns of that session. */
 export type InvocationRow = Selectable<InvocationsTable> &
-  Pick<Selectable<SessionsTable>, 'artifact_verification_json'>;
+  Pick<Selectable<SessionsTable>, 'artifact_verification_json' | 'choice_json'>;
 
 export function invocationOf(row: InvocationRow): Invocation {
   return reading('invocations', row.id, () => ({
@@ -102,6 +103,7 @@ export function invocationOf(row: InvocationRow): Invocation {
     outcome: fromJsonOrNull(outcomeSchema, row.outcome_json),
     outcomeArtifactId: row.outcome_artifact_id,
     verification: fromJsonOrNull(verificationSchema, row.artifact_verification_json),
+    ...choiceIn(row),
     startedAt: toDateOrNull(row.started_at),
     finishedAt: toDateOrNull(row.finished_at),
   }));
@@ -132,7 +134,12 @@ export function sessionOf(row: Selectable<SessionsTable>): Session {
     contract:
       row.artifact_contract_json === null ? null : (JSON.parse(row.artifact_contract_json) as Contract),
     verification: fromJsonOrNull(verificationSchema, row.artifact_verification_json),
+    ...choiceIn(row),
     startedAt: toDate(row.started_at),
     finishedAt: toDateOrNull(row.finished_at),
   }));
+}
+
+function choiceIn({ choice_json }: Pick<Selectable<SessionsTable>, 'choice_json'>): { choice?: SkillChoice } {
+  return choice_json === null ? {} : { choice: fromJson(skillChoiceSchema, choice_json) };
 }

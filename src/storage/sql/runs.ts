@@ -96,6 +96,16 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
       await recordTransitions(db, [change], by, clock.now());
     },
 
+    async chooseSkill(sessionId, choice) {
+      const { numUpdatedRows } = await db
+        .updateTable('sessions')
+        .set({ choice_json: JSON.stringify(choice) })
+        .where('id', '=', sessionId)
+        .where('choice_json', 'is', null)
+        .executeTakeFirst();
+      mustExist(numUpdatedRows > 0n, 'sessions', sessionId);
+    },
+
     async sessionsOf(runId) {
       const rows = await db
         .selectFrom('sessions')
@@ -142,7 +152,7 @@ function invocationsIn(db: Kysely<Database>) {
     .selectFrom('invocations')
     .leftJoin('sessions', 'sessions.id', 'invocations.session_id')
     .selectAll('invocations')
-    .select('sessions.artifact_verification_json');
+    .select(['sessions.artifact_verification_json', 'sessions.choice_json']);
 }
 
 function matching(db: Kysely<Database>, filter: RunFilter) {

@@ -27,6 +27,8 @@ export interface Database {
   skills: SkillsTable;
   skill_artifacts: SkillArtifactsTable;
   model_calls: ModelCallsTable;
+  skill_calls: SkillCallsTable;
+  skill_execution_traces: SkillExecutionTracesTable;
 }
 
 export interface ModelCallsTable {
@@ -130,6 +132,7 @@ export interface SessionsTable {
   finished_at: string | null;
   artifact_contract_json: string | null;
   artifact_verification_json: string | null;
+  choice_json: Generated<string | null>;
 }
 
 export interface ArtifactsTable {
@@ -223,4 +226,41 @@ export interface SkillArtifactsTable {
   model_variant: string | null;
   metadata_json: string;
   state_blob: string | null;
+}
+
+export interface SkillCallsTable {
+  id: string;
+  installation_id: number;
+  repository_id: number;
+  repository: string;
+  pull_request: number;
+  comment_id: number;
+  asked_by: string;
+  question: string;
+  decision_json: string | null;
+  created_at: string;
+  finished_at: string | null;
+}
+
+export interface SkillExecutionTracesTable {
+  id: Generated<number>;
+  run_id: string | null;
+  session_id: string | null;
+  call_id: string | null;
+  skill: string;
+  skill_id: string;
+  artifact: string;
+  kind: SkillArtifact['kind'];
+  input_path: string;
+  output_path: string | null;
+  error: string | null;
+  started_at: string;
+  completed_at: string;
+  duration_ms: number;
+  tokens_in: number | null;
+  tokens_out: number | null;
+  model: string | null;
+  cost: number | null;
+  assertions_run: number;
+  assertions_passed: number;
 }

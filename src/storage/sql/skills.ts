@@ -45,6 +45,38 @@ export function skillsTable(db: Kysely<Database>): Skills {
         .execute();
       return skillOf(row, artifacts.map(artifactOf));
     },
+
+    async outlines(ids) {
+      if (ids.length === 0) return [];
+      const rows = await db
+        .selectFrom('skill_artifacts')
+        .innerJoin('skills', 'skills.id', 'skill_artifacts.skill_id')
+        .select(['skills.id', 'skills.name as skill'])
+        .select(['skill_artifacts.kind', 'skill_artifacts.name', 'skill_artifacts.model_variant'])
+        .select(({ eb }) =>
+          eb
+            .case()
+            .when('skill_artifacts.kind', '=', 'description')
+            .then(eb.ref('skill_artifacts.content'))
+            .end()
+            .as('description'),
+        )
+        .where('skill_artifacts.skill_id', 'in', ids)
+        .orderBy('skills.name')
+        .orderBy('skills.id')
+        .orderBy('skill_artifacts.ordinal')
+        .execute();
+      return [...Map.groupBy(rows, ({ id }) => id)].map(([id, artifacts]) => ({
+        id,
+        name: artifacts[0]?.skill ?? '',
+        description: artifacts.find(({ kind }) => kind === 'description')?.description ?? '',
+        artifacts: artifacts.map(({ kind, name, model_variant }) => ({
+          kind,
+          name,
+          modelVariant: model_variant,
+        })),
+      }));
+    },
   };
 }
 

@@ -12,6 +12,8 @@ import { modelCallsTable } from './model-calls.ts';
 import { pullRequestsTable } from './pull-requests.ts';
 import { runsTable } from './runs.ts';
 import type { Database } from './schema.ts';
+import { skillCallsTable } from './skill-calls.ts';
+import { skillTracesTable } from './skill-traces.ts';
 import { skillsTable } from './skills.ts';
 
 /** All tables on one connection or transaction. The clock dates the lines of `transitions`. */
@@ -28,5 +30,7 @@ export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
     missedDeliveries: missedDeliveriesTable(db),
     modelCalls: modelCallsTable(db),
     skills: skillsTable(db),
+    skillCalls: skillCallsTable(db),
+    skillTraces: skillTracesTable(db),
   };
 }

@@ -1,0 +1,113 @@
+import type { Candidate } from '../../chain/chain.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import type { GitHub, PullRequest } from '../../github/github.ts';
+import type { Configuration } from '../../run/configuration.ts';
+import { newRun } from '../../run/new-run.ts';
+import { factsOf, repositoryFacts } from '../../run/on-pull-request.ts';
+import { repoOf } from '../../run/run.ts';
+import type { StepContext } from '../../session/step.ts';
+import type { SkillCall } from '../../storage/skill-traces.ts';
+
+const NAME = 'ask';
+
+/**
+ * What a call may know and use, as skills are used to it from steps: a run of one step that is stored nowhere, under the call's id. It
+ * can wish for nothing and merge nothing.
+ */
+export function contextOfCall(
+  deps: { github: GitHub; clock: Clock; ids: Ids; log: Log },
+  call: SkillCall,
+  {
+    pullRequest,
+    configuration,
+    candidates,
+    signal,
+  }: {
+    pullRequest: PullRequest;
+    configuration: Configuration;
+    candidates: readonly Candidate[];
+    signal: AbortSignal;
+  },
+): StepContext {
+  const { github, clock, ids, log } = deps;
+  const { owner, name } = repoOf(call);
+  const event = {
+    kind: 'command.issued',
+    installation_id: call.installationId,
+    repository: { id: call.repositoryId, owner, name },
+    pull_request: call.pullRequest,
+    actor: call.askedBy,
+    text: call.question,
+    via: { kind: 'comment', comment_id: call.commentId, created_at: call.createdAt.toISOString() },
+  } as const;
+  const step: StepContext['step'] = {
+    id: NAME,
+    index: 0,
+    uses: { kind: 'skill', name: NAME, candidates: [...candidates] },
+    dependsOn: [],
+    with: { question: call.question },
+    retry: { attempts: 1, backoffMs: 0 },
+    onFailure: 'fail',
+    requiresApproval: false,
+  };
+  const state = newRun(
+    {
+      id: call.id,
+      chain: { name: NAME, trigger: { event: 'manual.fired', filter: {} }, steps: [step] },
+      settings: configuration.settings,
+      event,
+      deliveryId: null,
+      pullRequest: call.pullRequest,
+      headSha: pullRequest.headSha,
+      baseRef: pullRequest.baseRef,
+      baseSha: configuration.sha,
+      facts: factsOf(event, pullRequest, repositoryFacts(event, pullRequest.defaultBranch)),
+      paused: false,
+    },
+    ids,
+    clock.now(),
+  );
+  const [invocation] = state.invocations;
+  if (!invocation) throw new Error('a run of one step has one');
+  const no = () => Promise.reject(new Error('a call of a skill asks nobody and merges nothing'));
+  const reader = github.reader(call.installationId, 'person');
+  return {
+    state,
+    step,
+    invocation,
+    session: {
+      id: call.id,
+      invocationId: invocation.id,
+      attempt: 1,
+      status: 'running',
+      reason: null,
+      contract: null,
+      verification: null,
+      startedAt: clock.now(),
+      finishedAt: null,
+    },
+    inputs: { question: call.question },
+    text: () => undefined,
+    repo: { owner, name },
+    reader,
+    urgentReader: reader,
+    appId: github.appId,
+    clock,
+    log,
+    signal,
+    because: 'event',
+    judged: [],
+    round: async () => 1,
+    newId: (prefix) => ids.next(prefix),
+    approval: undefined,
+    approvalComment: no,
+    timesAsked: 0,
+    mergeWasBegun: async () => false,
+    settingsNow: async () => configuration.settings,
+    confirmMerge: no,
+    pausedBy: async () => null,
+    merge: no,
+  };
+}

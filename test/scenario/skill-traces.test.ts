@@ -1,0 +1,187 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { runCli } from '../../src/cli/command-line.ts';
+import { createTools } from '../../src/cli/compose.ts';
+import { openBlobs } from '../../src/storage/open.ts';
+import { REPO } from '../support/harness.ts';
+import { type StubModel, startStubModel } from '../support/model/stub.ts';
+import { only, type Scene, scenes } from './support-scene.ts';
+import { echo, gate, modelAt, skill } from './support-skills.ts';
+
+const startScene = scenes();
+const SECRET = `ghp_${'a1B2c3D4e5'.repeat(3)}F6g7H8`;
+
+let stub: StubModel;
+beforeEach(async () => {
+  stub = await startStubModel();
+});
+afterEach(() => stub.stop());
+
+const FLOW = `
+name: flow
+trigger: { event: pr.opened }
+steps:
+  - { id: ask, skill: naming }
+  - { id: go, action: gh-comment, requires_approval: true, with: { body: "said: {{ steps.ask.outcome.summary }}" } }
+`;
+const ASSERT =
+  'artifacts: { prompts/ask.md: { assert: [{ kind: length, of: summary, max_characters: 40, on_failure: warn }] } }';
+
+async function tracesOf(scene: Scene) {
+  const [run] = await scene.runs('flow');
+  return scene.app.storage.read.skillTraces.ofRun(run?.id ?? '');
+}
+
+async function textAt(scene: Scene, path: string | null): Promise<string> {
+  const bytes = await openBlobs(scene.config.artifactsUrl, undefined).get(path ?? '');
+  return new TextDecoder().decode(bytes);
+}
+
+/** The command line on the scene's own database and store. */
+async function countersign(scene: Scene, cwd: string, ...args: string[]): Promise<Record<string, unknown>> {
+  let out = '';
+  const { databaseUrl, artifactsUrl } = scene.config;
+  await runCli([...args, '--json'], {
+    cwd,
+    clock: scene.clock,
+    tools: createTools({ DATABASE_URL: databaseUrl, ARTIFACTS_URL: artifactsUrl }),
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      out += text;
+    },
+  });
+  return JSON.parse(out);
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test('a prompt leaves a trace of what was asked and said, what it took, and what was asserted', async () => {
+  const said = JSON.stringify({
+    summary: `The names are good, but for ${SECRET}.`,
+    passed: true,
+    criteria: [],
+  });
+  stub.answers({ text: said });
+  const scene = await startScene(
+    { ...only({ flow: FLOW }), ...skill('naming', ASSERT, 'Judge. Title: {{ pr.title }}') },
+    { model: modelAt(stub, { price: { input: 1, output: 2 } }) },
+  );
+  await scene.open({ title: 'Rename x' });
+  const [trace, ...more] = await tracesOf(scene);
+  expect(more).toEqual([]);
+  expect(trace).toMatchObject({
+    of: { runId: 'run_1', sessionId: 'ses_1' },
+    skill: 'naming',
+    artifact: 'prompts/ask.md',
+    kind: 'prompt_template',
+    error: null,
+    tokens: { input: 120, output: 30 },
+    model: 'openai-compatible/stub-1',
+    cost: 180,
+    assertionsRun: 1,
+    assertionsPassed: 0,
+  });
+  expect(await textAt(scene, trace?.inputPath ?? '')).toMatch(
+    /^Judge. Title: \nBEGIN DATA (\w+)\nRename x\nEND DATA \1/,
+  );
+  const output = await textAt(scene, trace?.outputPath ?? '');
+  expect(output).toContain('The names are good, but for [redacted');
+  expect(output).not.toContain(SECRET);
+  const outcome = (await scene.app.storage.read.runs.load('run_1'))?.invocations[0]?.outcome;
+  expect(outcome?.outcome_kind === 'gate_verdict' && outcome.notes).toEqual([
+    expect.stringMatching(/^prompts\/ask.md: assertion 1 \(length of summary\) does not hold/),
+  ]);
+});
+
+test('an answer that is no use leaves its words, and why it was none', async () => {
+  stub.answers({ text: 'I approve.' });
+  const scene = await startScene(
+    { ...only({ flow: FLOW }), ...skill('naming', '', 'Judge.') },
+    { model: modelAt(stub) },
+  );
+  await scene.open();
+  const [trace] = await tracesOf(scene);
+  expect(trace?.error).toBe('The answer is not one JSON value.');
+  expect(await textAt(scene, trace?.outputPath ?? '')).toBe('I approve.');
+  expect(trace?.tokens).toEqual({ input: 240, output: 60 });
+});
+
+test('a program leaves a trace of what it asked a model and what it submitted', async () => {
+  stub.answers({ text: '{"text":"It counts."}' });
+  const files = skill('naming', '');
+  const program = 'submit({ summary: llm_query("What does it do?"), passed: true, criteria: [] });\n';
+  const scene = await startScene(
+    {
+      ...only({ flow: FLOW }),
+      '.github/countersign/skills/naming/SKILL.md': files['.github/countersign/skills/naming/SKILL.md'] ?? '',
+      '.github/countersign/skills/naming/code/count.js': program,
+    },
+    { model: modelAt(stub) },
+  );
+  await scene.open();
+  const [trace] = await tracesOf(scene);
+  expect(trace).toMatchObject({ artifact: 'code/count.js', kind: 'code_template', error: null });
+  expect(trace?.tokens).toEqual({ input: 120, output: 30 });
+  expect(await textAt(scene, trace?.inputPath ?? '')).toContain('What does it do?');
+  expect(await textAt(scene, trace?.outputPath ?? '')).toContain('"summary":"It counts."');
+});
+
+test('a skill that was called by a question leaves a trace of the call', async () => {
+  const scene = await startScene(
+    { ...only({ flow: FLOW }), ...skill('spelling', 'trigger_phrases: [spelled]') },
+    { artifactHandlers: [echo] },
+  );
+  const { number } = await scene.open();
+  await scene.say(number, 'will', '/countersign ask is it spelled well?');
+  const [trace] = await scene.app.storage.read.skillTraces.page({ after: 0, limit: 5, skill: 'spelling' });
+  expect(trace).toMatchObject({ of: { callId: 'ask_1' }, model: null, tokens: { input: 0, output: 0 } });
+  expect(await textAt(scene, trace?.inputPath ?? '')).toBe('{"question":"is it spelled well?"}');
+});
+
+test('traces are exported with what came of them and what people said, and go with their run', async () => {
+  const scene = await startScene(
+    { ...only({ flow: FLOW }), ...skill('naming', '', gate(true, 'Good names.')) },
+    { artifactHandlers: [echo] },
+  );
+  const { number } = await scene.open();
+  const question = scene.github
+    .comments(REPO, number)
+    .find(({ body }) => body.includes('countersign:approval'));
+  await scene.github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
+  await scene.advance(6_000);
+  const cwd = newFolder();
+  const line = ['skill', 'traces', 'export'];
+  expect(await countersign(scene, cwd, ...line, 'all.jsonl', '--skill', 'naming', '--since', '1h')).toEqual({
+    file: 'all.jsonl',
+    traces: 1,
+  });
+  const [example, ...rest] = readFileSync(join(cwd, 'all.jsonl'), 'utf8').split('\n');
+  expect(rest).toEqual(['']);
+  expect(JSON.parse(example ?? '')).toMatchObject({
+    skill: 'naming',
+    input: '{}',
+    output: JSON.stringify({ criteria: [], gate_passed: true, passed: true, summary: 'Good names.' }),
+    outcome: { outcome_kind: 'gate_verdict', summary: 'Good names.' },
+    people_said: 'approved',
+  });
+  expect(await countersign(scene, cwd, ...line, 'none.jsonl', '--skill', 'other')).toMatchObject({
+    traces: 0,
+  });
+  expect(await countersign(scene, cwd, 'artifact', 'check')).toMatchObject({
+    too_young: 0,
+    blobs_without_rows: [],
+    rows_without_blobs: [],
+  });
+  await scene.advance(3_600_000);
+  await countersign(scene, cwd, 'artifact', 'prune', '--older-than', '30m');
+  expect(await tracesOf(scene)).toEqual([]);
+  expect(await countersign(scene, cwd, 'artifact', 'check')).toMatchObject({ blobs: 0, rows: 0 });
+});

@@ -1,0 +1,46 @@
+import type { ModelConfig } from '../../src/config/model.ts';
+import type { Json } from '../../src/core/canonical.ts';
+import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
+import type { ArtifactHandler, ArtifactOutput } from '../../src/skill/handler.ts';
+import type { SkillContext } from '../../src/skill/registry/activate.ts';
+import type { StubModel } from '../support/model/stub.ts';
+
+export const SKILLS = '.github/countersign/skills';
+
+/** Stands in for a model and a sandbox: what a prompt says is what it gives back. */
+export const echo: ArtifactHandler<SkillContext> = {
+  kind: 'prompt_template',
+  async execute({ content }): Promise<ArtifactOutput> {
+    return { kind: 'done', value: JSON.parse(content), log: 'echoed' };
+  },
+};
+
+export function gate(passed: boolean, summary: string): { [key: string]: Json } {
+  return { summary, passed, gate_passed: passed, criteria: [] };
+}
+
+/** A package whose prompt echoes a verdict. `lines` of its SKILL.md are its own. */
+export function skill(
+  name: string,
+  lines: string,
+  answer: Json = gate(true, `${name} says yes`),
+  root = SKILLS,
+): Record<string, string> {
+  const outcome = lines.includes('outcome:') ? '' : 'outcome: gate_verdict\n';
+  return {
+    [`${root}/${name}/SKILL.md`]: `---\nname: ${name}\ndescription: Looks at ${name}.\n${outcome}${lines}\n---\n`,
+    [`${root}/${name}/prompts/ask.md`]: typeof answer === 'string' ? answer : JSON.stringify(answer),
+  };
+}
+
+/** The stub server as the app's model. */
+export function modelAt(stub: StubModel, more: Partial<ModelConfig> = {}): ModelConfig {
+  return {
+    name: { provider: 'openai-compatible', model: 'stub-1' },
+    apiKey: 'key-0123456789abcdef',
+    baseUrl: `${stub.url}/v1`,
+    price: undefined,
+    budgets: DEFAULT_BUDGETS,
+    ...more,
+  };
+}

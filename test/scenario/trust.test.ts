@@ -93,7 +93,10 @@ const EVERY_LEVEL = `
 
 test.each([
   ['before a step', 'id: lint, skill: lint, gates: { pre: [{ id: asked, skill: publish }] }'],
-  ['before a merge', 'action: gh-merge, requires_approval: true, gates: { pre: [{ id: asked, skill: publish }] }'],
+  [
+    'before a merge',
+    'action: gh-merge, requires_approval: true, gates: { pre: [{ id: asked, skill: publish }] }',
+  ],
 ])('a gate %s asks no skill that the run may not use, and is not passed', async (_, step) => {
   const { scene: world, reached } = await scene(`\n  ${step}\n`);
   const { number } = await world.open(fromFork);

@@ -79,6 +79,9 @@ export function schemaFaults(schema: Json, path: (string | number)[] = []): Sche
     fault('properties', '"properties" must be a mapping');
   const named = isMapping(properties) ? properties : {};
   for (const [name, member] of Object.entries(named)) {
+    // zod reads a member as JavaScript does, so an absent one would be found among what every object inherits.
+    if (name in Object.prototype)
+      faults.push({ path: [...path, 'properties', name], message: `"${name}" cannot be asked for by name` });
     faults.push(...schemaFaults(member, [...path, 'properties', name]));
   }
   if (

@@ -19,6 +19,8 @@ interface Around {
   isMerge: boolean;
   /** The skills there are; `undefined` when that is not known. */
   skills: readonly string[] | undefined;
+  /** Those that cannot be gates. */
+  packages: readonly string[];
   /** Why a gate there cannot read that, or `undefined` when it can. */
   unreadable(reference: Reference, place: Place): string | undefined;
 }
@@ -32,6 +34,7 @@ export function checkGates(source: YamlSource, steps: readonly StepOutline[], kn
       ...checkLists(source, ['steps', step.index, 'gates'], step.gates, {
         isMerge: step.action === MERGE_ACTION,
         skills: known.builtIn ?? known.skills,
+        packages: known.skills,
         // Behind the step its own outcome is there, too.
         unreadable: (reference, place) =>
           checkReference(reference, steps, new Set(place === 'post' ? [...before, step.id] : before)),
@@ -54,6 +57,7 @@ export function checkMandatoryGates(source: YamlSource, known: Known | undefined
         ? checkLists(source, path, entry, {
             isMerge: uses === MERGE_ACTION,
             skills: known?.builtIn ?? known?.skills,
+            packages: known?.skills ?? [],
             unreadable: () => undefined,
           })
         : []),
@@ -108,7 +112,16 @@ function checkGate(source: YamlSource, path: Path, gate: Json, place: Place, aro
     );
   if (typeof skill === 'string' && around.skills && !around.skills.includes(skill))
     faults.push(
-      source.fault([...path, 'skill'], notAllowed(`there is no skill "${skill}"`, around.skills, skill)),
+      source.fault(
+        [...path, 'skill'],
+        notAllowed(
+          around.packages.includes(skill)
+            ? `a gate can ask what is built in, and no package such as "${skill}"`
+            : `there is no skill "${skill}"`,
+          around.skills,
+          skill,
+        ),
+      ),
     );
   if (around.isMerge && memberOf(gate, 'on_failure') === 'degrade')
     faults.push(

@@ -24,7 +24,12 @@ export function completedReason({ run, invocations }: RunState): Reason {
     }
   }
   const merge = invocations.find((step) => run.definition.steps[step.stepIndex]?.uses.name === 'gh-merge');
-  if (!merge) return reason('run.completed', 'every step is done');
+  if (!merge)
+    return reason(
+      'run.completed',
+      'every step is done',
+      done.map(({ step }) => stepRef(step)),
+    );
   if (merge.status !== 'skipped') return notMerged(merge, merge.reason?.summary);
   const unmet = done.find(({ outcome }) => outcome.passed !== true);
   return unmet ? notMerged(unmet.step, unmet.outcome.summary) : notMerged(merge);

@@ -1,3 +1,4 @@
+import { deliveryOf } from '../artifact/delivery.ts';
 import type { Missing } from '../artifact/verification.ts';
 import { MERGE_ACTION } from '../chain/chain.ts';
 import { dependenciesOf } from '../chain/graph.ts';
@@ -36,6 +37,7 @@ export function explain(state: RunState, approval: Approval | null): Why {
         withArtifacts(step, withGates(state, step, withChoice(step, stepWhy(state, step, approval)))),
       ),
     ...spentLimits(state),
+    ...deliveryWhy(state),
   ];
   const status = combined(reasons);
   return why(status, headline(state, status, reasons), reasons);
@@ -47,6 +49,15 @@ function spentLimits({ invocations }: RunState): Why[] {
     (step) => !isStepOver(step.status) && step.reason?.code === 'step.waiting.rate_limit',
   );
   return [...new Set(waiting.map((step) => step.reason?.summary ?? ''))].map((said) => why('pending', said));
+}
+
+/** How much there is of what the steps must leave behind; the steps themselves name what is missing. */
+function deliveryWhy({ invocations }: RunState): Why[] {
+  const verifications = invocations.flatMap(({ verification }) => verification ?? []);
+  const delivery = deliveryOf(verifications);
+  if (delivery === undefined) return [];
+  const lacks = verifications.some(({ missing_required }) => missing_required.length > 0);
+  return [why(lacks ? 'unmet' : 'met', `delivery: ${delivery}`)];
 }
 
 /** The steps a merge depends on, and the merge itself; all steps of a chain that merges nothing. */

@@ -153,7 +153,11 @@ class Transition {
     for (const step of this.state.invocations) {
       if (isStepOver(step.status)) continue;
       if (step.deadlineAt && step.deadlineAt <= this.now) {
-        this.endEarly(step, 'timed_out', reason('step.timed_out', `${step.stepId} took longer than it may`));
+        this.endEarly(
+          step,
+          'timed_out',
+          reason('step.timed_out', `${step.stepId} took longer than it may`, [stepRef(step)]),
+        );
       } else if (step.waitUntil && step.waitUntil <= this.now) {
         step.waitUntil = null;
         // A retry enters like any other step, so that a pause and the limit of parallel steps hold for it, too.

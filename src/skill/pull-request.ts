@@ -1,5 +1,6 @@
 import type { Json } from '../core/canonical.ts';
 import type { PullRequestFile } from '../github/github.ts';
+import { conditionContext } from '../run/context.ts';
 import { pullRequestOf } from '../session/merge-facts.ts';
 import type { StepContext } from '../session/step.ts';
 import { NOT_SHOWN } from '../words/prompt.ts';
@@ -13,6 +14,11 @@ export async function said(step: StepContext): Promise<{ [key: string]: Json }> 
     pullRequestOf(step),
   );
   return { title, body: body ?? '', author: author.login, branch: headRef, labels: [...labels] };
+}
+
+/** What the steps before it found out, as the run's working memory holds it. */
+export function remembered({ state, step }: StepContext): Json {
+  return conditionContext(state, step.id).state as Json;
 }
 
 /** @param rule what findings are said to come from, as `skill/artifact` */

@@ -39,6 +39,34 @@ test('a chain of the repository is nearer than the organisation’s', async () =
   expect(scene.github.labels(REPO, number)).toEqual(['ours']);
 });
 
+test('faults of contracts, rules, gates and memory are told at once on the pull request that brings them', async () => {
+  const scene = await start();
+  const { headSha } = await scene.open({
+    files: {
+      [`${CHAINS}/slips.yaml`]: `
+name: slips
+trigger: { event: pr.opened }
+steps:
+  - id: ci
+    skill: ci
+    artifacts: { expected: [{ id: report, path: ../report.json }] }
+    expect: [{ rule_id: a, field: test_count, check: range, min: 3, max: 1 }]
+    gates: { pre: [{ id: owners, criteria: [{ id: a, if: "{{ steps.lint.outcome.passed }}" }] }] }
+    output_mapping: { risk: "{{ outcome.checks }}" }
+`,
+    },
+  });
+  const check = scene.check(headSha, 'configuration');
+  expect(check?.conclusion).toBe('failure');
+  const told = check?.annotations.map(({ message }) => message).join('\n');
+  expect(told).toMatchInlineSnapshot(`
+    ".github/countersign/chains/slips.yaml:7:49: this cannot be a path: it has an empty, "." or ".." part
+    .github/countersign/chains/slips.yaml:8:66: no number is at least 3 and at most 1: "min" is greater than "max"
+    .github/countersign/chains/slips.yaml:9:62: there is no step "lint"; allowed: ci
+    .github/countersign/chains/slips.yaml:10:23: unknown key "risk": did you mean "risks"? Allowed: entities, options, criteria, evidence, risks, hypotheses, uncertainties, decisions, messages"
+  `);
+});
+
 test('the settings say which chains run', async () => {
   const scene = await start({
     [SETTINGS]: 'chains: [first]\n',

@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import type { StepHandler } from '../../src/session/step.ts';
 import { runShow } from '../../src/words/terminal.ts';
 import type { Harness } from '../support/harness.ts';
 import {
@@ -41,6 +42,21 @@ async function sessions({ app }: Harness, headSha: string): Promise<string[]> {
       return `${status} (${reason?.code ?? 'no reason'}): ${verification?.status ?? 'not verified'}, missing ${missing || 'nothing'}`;
     });
 }
+
+test('a step whose skill throws keeps that cause, and what it left behind is verified beside it', async () => {
+  const broken: StepHandler = {
+    name: 'broken',
+    capability: { name: 'broken', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+    run: () => Promise.reject(new Error('it fell over')),
+  };
+  const harness = await start({
+    chain: chainAsking(REPORT).replace('skill: ci', 'skill: broken'),
+    skills: [broken],
+  });
+  const { headSha } = await open(harness);
+  await harness.advance(3_600_000);
+  expect(await sessions(harness, headSha)).toContain('failed (step.failed.error): failed, missing report');
+});
 
 test('a step that ends well without a required artifact fails its run, names it, and nobody is asked', async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
@@ -89,7 +105,8 @@ test('the check run and run show put what was expected beside what was produced'
 
     ✘ not merged: ci failed: it ended without what it must leave behind: report (report.json): it is not there
       ✘ ci failed: it ended without what it must leave behind: report (report.json): it is not there (report.json)
-      ✘ merge was skipped: ci failed before it"
+      ✘ merge was skipped: ci failed before it
+      ✘ delivery: partial"
   `);
 });
 

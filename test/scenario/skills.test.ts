@@ -55,6 +55,22 @@ function organisation(scene: Scene, files: Record<string, string>): void {
   scene.github.addRepository({ owner: 'octo', name: '.github', defaultBranch: 'HEAD', files });
 }
 
+test('a step with a package that promises a file and leaves none fails its run, and names it', async () => {
+  const files = skill('naming', gate(true, 'good names'));
+  const promising = 'outcome: gate_verdict\nartifact_defaults: [{ id: report, path: report.json }]\n';
+  const scene = await start({
+    ...only({ flow: asking('naming') }),
+    ...files,
+    [`${SKILLS}/naming/SKILL.md`]: skillMd('naming', promising),
+  });
+  await scene.open();
+  const [run] = await scene.runs('flow');
+  expect(run?.reason).toMatchObject({
+    code: 'run.failed.missing_artifact',
+    summary: expect.stringContaining('report (report.json): it is not there'),
+  });
+});
+
 async function pushToMain(scene: Scene, files: Record<string, string>): Promise<void> {
   await scene.github.push({ repo: REPO, branch: 'main', author: 'mia', files });
   await scene.settle();

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { placeOf } from '../../artifact/contract.ts';
 import { MERGE_ACTION, type Step } from '../../chain/chain.ts';
 import { formatDuration } from '../../core/duration.ts';
+import { gatesOf } from '../../policy/gate/placed.ts';
 import type { Run } from '../run.ts';
 import { shortened } from './limits.ts';
 
@@ -27,7 +28,7 @@ export function frameOf(run: Run): Frame {
     goal: shortened(`${definition.description ?? `chain ${definition.name}`}: ${subjectOf(run)}`),
     constraints: constraintsOf(run).map(shortened).slice(0, MAX_FRAME_ENTRIES),
     success_criteria: definition.steps
-      .flatMap((step) => criteriaOf(step).map((text) => ({ step: step.id, text: shortened(text) })))
+      .flatMap((step) => criteriaOf(step, run).map((text) => ({ step: step.id, text: shortened(text) })))
       .slice(0, MAX_FRAME_ENTRIES),
   };
 }
@@ -60,10 +61,14 @@ function constraintsOf({ definition, settings: { ci, countersign } }: Run): stri
   ];
 }
 
-function criteriaOf({ artifacts, condition, expect = [], requiresApproval }: Step): string[] {
+function criteriaOf(step: Step, { settings }: Run): string[] {
+  const { artifacts, condition, expect = [], requiresApproval, uses, validate = [] } = step;
+  const { pre, post } = gatesOf(step, settings.gates ?? [], uses.name === MERGE_ACTION);
   return [
     ...(condition === undefined ? [] : [`runs only when \`${condition}\``]),
     ...(requiresApproval ? ['is countersigned by a maintainer'] : []),
+    ...[...pre, ...post].map(({ gate, scope }) => `passes the gate ${gate.id} (${scope})`),
+    ...validate.map(({ rule_id }) => `its inputs keep the rule ${rule_id}`),
     ...(artifacts?.expected ?? [])
       .filter(({ required }) => required)
       .map((entry) => `leaves behind ${entry.id} (${placeOf(entry)})`),

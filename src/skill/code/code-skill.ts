@@ -10,7 +10,7 @@ import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
 import { filesOf, type SkillPackage } from '../package/package.ts';
 import { pathOf } from '../package/place.ts';
 import { answerSchema, asOutcomeValue } from '../prompt/answer.ts';
-import { said, shownOf } from '../pull-request.ts';
+import { remembered, said, shownOf } from '../pull-request.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { codeTemplate } from './code-template.ts';
 import { gitHubHost } from './github-host.ts';
@@ -101,6 +101,7 @@ async function inputOf(
       additions,
       deletions,
     })),
+    state: remembered(step),
     inputs: step.inputs,
     package: Object.fromEntries(filesOf(skill).map(({ path, text }) => [path, text])),
   };

@@ -3,7 +3,7 @@ import { filesOfHead } from '../../session/head-files.ts';
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
 import type { ArtifactHandler } from '../handler.ts';
 import { pathOf } from '../package/place.ts';
-import { said, shownOf } from '../pull-request.ts';
+import { remembered, said, shownOf } from '../pull-request.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { answerSchema, asOutcomeValue } from './answer.ts';
 import { type PromptDeps, promptHandler } from './handler.ts';
@@ -31,6 +31,7 @@ export function promptSkill(deps: PromptDeps): ArtifactHandler<SkillContext> {
           pr: await said(step),
           files: files.map(({ path, status, patch = '' }) => ({ path, status, patch })),
           diff: files.map(asDiff).join('\n'),
+          state: remembered(step),
           inputs: step.inputs,
         },
         schema: answerSchema(outcome),

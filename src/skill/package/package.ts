@@ -5,7 +5,7 @@ import type { Fault } from '../../core/fault.ts';
 import type { TrustLevel } from '../../policy/trust.ts';
 import type { Slot } from '../../run/state/slot.ts';
 import type { SkillOutcome } from './manifest.ts';
-import { pathOf } from './place.ts';
+import { isTestFile, pathOf } from './place.ts';
 import type { SkillArtifact } from './skill.ts';
 
 /** One file of a package, by its path in the package's folder, such as `prompts/review.md`. */
@@ -16,7 +16,7 @@ export interface PackageFile {
 
 /** A skill as content: what its SKILL.md says of it, and its artifacts by ordinal, that file first among them. */
 export interface SkillPackage {
-  /** Of its content: a package with the same id has the same files. */
+  /** Of its content: a package with the same id does the same, since it has the same files but for its tests. */
   id: string;
   name: string;
   description: string;
@@ -32,6 +32,8 @@ export interface SkillPackage {
   artifactDefaults: Contract['expected'];
   cognitiveHints: { produces: Slot[] };
   artifacts: SkillArtifact[];
+  /** Cases for `skill test`, by path. */
+  tests: PackageFile[];
 }
 
 /** A folder as read: its package, or everything that is wrong in it. It is called by its folder's name either way. */
@@ -43,13 +45,17 @@ export interface ParsedPackage {
 }
 
 /** The files that the package is, and that give it again when they are parsed. */
-export function filesOf({ artifacts }: Pick<SkillPackage, 'artifacts'>): PackageFile[] {
-  return artifacts.map((artifact) => ({ path: pathOf(artifact), text: artifact.content }));
+export function filesOf({
+  artifacts,
+  tests = [],
+}: Pick<SkillPackage, 'artifacts'> & Partial<Pick<SkillPackage, 'tests'>>): PackageFile[] {
+  return [...artifacts.map((artifact) => ({ path: pathOf(artifact), text: artifact.content })), ...tests];
 }
 
-/** Names a package by its content. */
+/** Names a package by its content. Its tests are left out: they are not stored, and another case changes nothing that it does. */
 export function packageId(name: string, files: readonly PackageFile[]): string {
-  const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const carriedOut = files.filter(({ path }) => !isTestFile(path));
+  const sorted = carriedOut.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return `skl_${contentHash({ name, files: sorted }).slice('sha256:'.length, 'sha256:'.length + 32)}`;
 }
 

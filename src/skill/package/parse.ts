@@ -13,7 +13,7 @@ import { frontmatterOf } from './frontmatter.ts';
 import { compileIntent } from './intent.ts';
 import { type Manifest, manifestSchema, SKILL_OUTCOMES } from './manifest.ts';
 import { type PackageFile, type ParsedPackage, packageId, type SkillPackage } from './package.ts';
-import { placeOf, SKILL_FILE } from './place.ts';
+import { isTestFile, placeOf, SKILL_FILE } from './place.ts';
 import type { SkillArtifact } from './skill.ts';
 
 /**
@@ -132,6 +132,7 @@ function toPackage(manifest: Manifest, files: readonly PackageFile[]): SkillPack
     artifactDefaults: defaults.map((entry) => ({ ...entry, source: 'skill' })),
     cognitiveHints: { produces: manifest.cognitive_hints?.produces ?? [] },
     artifacts,
+    tests: files.filter(({ path }) => isTestFile(path)).toSorted((a, b) => (a.path < b.path ? -1 : 1)),
   };
 }
 

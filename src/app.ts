@@ -39,6 +39,7 @@ import { createExecutor } from './session/execute.ts';
 import { createRegistry } from './session/registry.ts';
 import type { StepHandler } from './session/step.ts';
 import { shippedChains, shippedSkills } from './shipped.ts';
+import { analyzerSkill } from './skill/analyzer/analyzer-skill.ts';
 import { codeSkill } from './skill/code/code-skill.ts';
 import { promptSkill } from './skill/prompt/prompt-skill.ts';
 import { type ActivationDeps, packageSkill } from './skill/registry/activate.ts';
@@ -119,7 +120,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     overrides.policy,
     packageSkill({
       skills: storage.read.skills,
-      handlers: overrides.artifactHandlers ?? [promptSkill({ model }), codeSkill({ model })],
+      handlers: overrides.artifactHandlers ?? [promptSkill({ model }), codeSkill({ model }), analyzerSkill],
       modelFamily: config.model ? familyOf(config.model.name) : null,
     }),
   );

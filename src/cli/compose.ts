@@ -120,6 +120,14 @@ export function createTools(env: Environment): Tools {
       ]);
       return { builtIn: SHIPPED_SKILLS.map(({ name }) => name), shipped: shippedSkills() };
     },
+    async caseHandlers({ answers }) {
+      const [{ analyzerSkill }, { promptSkill }, { recordedModel }] = await Promise.all([
+        import('../skill/analyzer/analyzer-skill.ts'),
+        import('../skill/prompt/prompt-skill.ts'),
+        import('../skill/testing/recorded-model.ts'),
+      ]);
+      return [analyzerSkill, promptSkill({ model: answers && recordedModel(answers) })];
+    },
     async serve(url) {
       const { serve } = await import('../serve.ts');
       return serve(url === undefined ? env : { ...env, DATABASE_URL: urlOf(url) });

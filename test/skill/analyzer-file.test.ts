@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { configured } from '../../src/skill/analyzer/configured.ts';
 import { OWN_SPECS } from '../../src/skill/analyzer/own-analyzers.ts';
 import {
-  type AnalyzerFile,
   analyzerFaults,
   analyzerFileSchema,
+  type RunFile,
   readAnalyzerFile,
 } from '../../src/skill/package/analyzer-file.ts';
 import { OWN_ANALYZERS, RULES } from '../../src/skill/package/analyzer-rules.ts';
@@ -18,9 +18,10 @@ const NOTHING = { before: new Map<string, string>(), tree: undefined };
 const faults = (text: string) =>
   analyzerFaults(text, FILE).map(({ line, column, message }) => `${line}:${column} ${message}`);
 
-function read(text: string): AnalyzerFile {
+function read(text: string): RunFile {
   const { value, faults } = readAnalyzerFile(text, FILE);
   if (!value) throw new Error(faults.map(({ message }) => message).join('\n'));
+  if (value.analyzer === 'sarif') throw new Error('a report is not run');
   return value;
 }
 

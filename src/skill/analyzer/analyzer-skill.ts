@@ -14,6 +14,7 @@ import { shippedAnalyzer } from '../pr-review/review.ts';
 import { runAnalyzers } from '../pr-review/run-analyzers.ts';
 import { verdictOf } from '../pr-review/verdict.ts';
 import type { SkillContext } from '../registry/activate.ts';
+import { type NamedReport, readReports } from '../sarif/reports.ts';
 import { type Configured, configured, type Facts } from './configured.ts';
 
 const TIMEOUT_MS = 3 * 60_000;
@@ -46,18 +47,27 @@ export const analyzerSkill: ArtifactHandler<SkillContext> = {
     const read = analyzersOf(skill);
     if ('because' in read) return failed(read.because);
 
+    const reports = await readReports(step, read.reports);
+    if (reports.kind === 'failed') return failed(reports.because);
+    if (reports.kind === 'waits') return reports;
+
     const list = await filesOfHead(step);
     if (list.truncated) return failed(TOO_MANY_FILES);
-    const files = list.files.filter(({ path }) => read.analyzers.some((one) => one.concerns(path)));
+    const reported = new Set(reports.told.flatMap(({ findings }) => findings.map(({ path }) => path)));
+    const files = list.files.filter(
+      ({ path }) => reported.has(path) || read.analyzers.some((one) => one.concerns(path)),
+    );
     const facts = await factsFor(step, files, read.analyzers);
     const admission = admit(await withContents(step, files, MAX_BYTES), ALL_OF_IT);
     if (facts.tree === undefined && files.length > 0 && read.analyzers.some(({ needs }) => needs.tree)) {
       admission.leftOut.push({ path: ALL_FILES, reason: NO_LIST_OF_FILES, needed: true });
     }
+    admission.leftOut.push(...reports.leftOut);
     const report = await runAnalyzers(
       admission,
       [...read.analyzers.map((one) => one.analyzer(facts)), secretsToHide()],
       { timeoutMs: TIMEOUT_MS, signal: step.signal },
+      reports.told,
     );
     const verdict = verdictOf(report, { headSha: run.headSha, round: await step.round() });
     return { kind: 'done', value: verdict as unknown as Json, log: report.log };
@@ -68,14 +78,19 @@ function failed(because: string) {
   return { kind: 'failed', because, retryable: false, log: '' } as const;
 }
 
-function analyzersOf({ artifacts }: SkillPackage): { analyzers: Configured[] } | { because: string } {
+function analyzersOf({
+  artifacts,
+}: SkillPackage): { analyzers: Configured[]; reports: NamedReport[] } | { because: string } {
   const analyzers: Configured[] = [];
+  const reports: NamedReport[] = [];
   for (const artifact of artifacts.filter(({ kind }) => kind === 'analyzer')) {
     const { value, faults } = readAnalyzerFile(artifact.content, pathOf(artifact));
     if (!value) return { because: brokenAnalyzer(faults) };
-    analyzers.push(configured(value, artifact.name.replace(/\.yml$/, '')));
+    const name = artifact.name.replace(/\.yml$/, '');
+    if (value.analyzer === 'sarif') reports.push({ name, file: value });
+    else analyzers.push(configured(value, name));
   }
-  return { analyzers };
+  return { analyzers, reports };
 }
 
 function secretsToHide() {

@@ -1,5 +1,5 @@
 import { compileGlob } from '../../chain/glob.ts';
-import { type AnalyzerFile, ownRulesOf } from '../package/analyzer-file.ts';
+import { ownRulesOf, type RunFile } from '../package/analyzer-file.ts';
 import { OWN_ANALYZERS, type OwnAnalyzer } from '../package/analyzer-rules.ts';
 import type { AdmittedFile } from '../pr-review/admit.ts';
 import { ANALYZERS, type AnalyzerSpec, ownVersion } from '../pr-review/analyzers.ts';
@@ -26,16 +26,16 @@ export interface Facts {
 }
 
 /** @param name what its findings are told under: the name of the package's file. */
-export function configured(file: AnalyzerFile, name: string): Configured {
+export function configured(file: RunFile, name: string): Configured {
   const { analyzer } = file;
   return isOwn(analyzer) ? ofOurOwn(file, analyzer, name) : ofOthers(file, analyzer, name);
 }
 
-function isOwn(name: AnalyzerFile['analyzer']): name is OwnAnalyzer {
+function isOwn(name: RunFile['analyzer']): name is OwnAnalyzer {
   return OWN_ANALYZERS.some((own) => own === name);
 }
 
-function ofOurOwn(file: AnalyzerFile, own: OwnAnalyzer, name: string): Configured {
+function ofOurOwn(file: RunFile, own: OwnAnalyzer, name: string): Configured {
   const { reads, usually, before, tree, module, rules } = OWN_SPECS[own];
   const [isReadable, isMeant] = [anyOf(reads), anyOf(file.paths ?? usually)];
   const concerns = (path: string) => isReadable(path) && isMeant(path);
@@ -62,11 +62,7 @@ function factsOf(files: readonly AdmittedFile[], { before }: Facts): OwnConfig['
   );
 }
 
-function ofOthers(
-  file: AnalyzerFile,
-  tool: Exclude<AnalyzerFile['analyzer'], OwnAnalyzer>,
-  name: string,
-): Configured {
+function ofOthers(file: RunFile, tool: Exclude<RunFile['analyzer'], OwnAnalyzer>, name: string): Configured {
   const { languages }: AnalyzerSpec = ANALYZERS[tool];
   const isMeant = file.paths ? anyOf(file.paths) : () => true;
   const concerns = (path: string) =>
@@ -92,7 +88,7 @@ function ofOthers(
 /** The rules that are on, with the severities that the package gives them. A rule it weighs itself weighs the same in tests. */
 function weighed<R extends Rule>(
   rules: Readonly<Record<string, R>>,
-  { rules: said = {}, others = 'on' }: AnalyzerFile,
+  { rules: said = {}, others = 'on' }: RunFile,
 ): Record<string, Rule> {
   return Object.fromEntries(
     Object.entries(rules).flatMap(([rule, { severity_in_tests, ...words }]): [string, Rule][] => {

@@ -87,8 +87,32 @@ export const analyzerFileSchema = z.discriminatedUnion('analyzer', [
   z.strictObject(common('dependencies')),
   z.strictObject(common('workflow-security')),
   z.strictObject(common('doc-links')),
+  z.strictObject({
+    analyzer: z.literal('sarif'),
+    artifact: z
+      .string()
+      .min(1)
+      .max(200)
+      .describe(
+        'The name under which a workflow leaves the report behind, as actions/upload-artifact has it.',
+      ),
+    paths,
+    levels: z
+      .strictObject({
+        error: weight.optional(),
+        warning: weight.optional(),
+        note: weight.optional(),
+        none: weight.optional(),
+      })
+      .optional()
+      .describe('How much the levels of the report weigh.'),
+  }),
 ]);
 export type AnalyzerFile = z.infer<typeof analyzerFileSchema>;
+/** A report that CI leaves behind. */
+export type ReportFile = Extract<AnalyzerFile, { analyzer: 'sarif' }>;
+/** An analyzer that runs here. */
+export type RunFile = Exclude<AnalyzerFile, ReportFile>;
 
 /** Never throws, whatever the text. */
 export function readAnalyzerFile(

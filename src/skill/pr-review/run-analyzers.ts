@@ -1,6 +1,7 @@
 import { unreachable } from '../../core/errors.ts';
 import type { AnalyzerReport } from '../../outcome/review-verdict.ts';
 import type { Admission, AdmittedFile } from './admit.ts';
+import type { RawFinding } from './analyzer/analyzer.ts';
 import { conclude } from './findings.ts';
 import { masker, shown } from './mask.ts';
 import type { ReviewReport } from './report.ts';
@@ -23,6 +24,15 @@ export interface Analyzer {
   findsSecrets?: boolean;
 }
 
+/** What somebody else's analyzer has found, told by the files' paths. */
+export interface Told {
+  name: string;
+  version: string;
+  rules: Readonly<Record<string, Rule>>;
+  /** Without a line, the finding is about the file as a whole. */
+  findings: readonly { path: string; rule: string; line?: number; endLine?: number; message: string }[];
+}
+
 export interface Limits {
   /** For all of them together; a single analyzer gets 80 % of it. */
   timeoutMs: number;
@@ -42,6 +52,7 @@ export async function runAnalyzers(
   { files, leftOut }: Admission,
   analyzers: readonly Analyzer[],
   limits: Limits,
+  told: readonly Told[] = [],
 ): Promise<ReviewReport> {
   const jobs: Job[] = analyzers.flatMap((analyzer) => {
     const wanted = [...files.entries()].filter(([, file]) => analyzer.wants(file)).map(([index]) => index);
@@ -54,7 +65,7 @@ export async function runAnalyzers(
 
   const byName = new Map(analyzers.map((analyzer) => [analyzer.name, analyzer]));
   const mask = maskFrom(results.filter((result) => byName.get(result.analyzer)?.findsSecrets));
-  const found = results.flatMap((result) =>
+  const ran = results.flatMap((result) =>
     result.status === 'ok'
       ? [
           {
@@ -65,7 +76,8 @@ export async function runAnalyzers(
         ]
       : [],
   );
-  const { findings, more } = conclude(files, found, mask);
+  const heard = told.map((one) => ({ analyzer: one.name, rules: one.rules, findings: placed(one, files) }));
+  const { findings, more } = conclude(files, [...ran, ...heard], mask);
   const notListed = {
     path: '(findings)',
     reason: `${more} more of no higher severity are not listed`,
@@ -73,11 +85,32 @@ export async function runAnalyzers(
   };
   return {
     findings,
-    analyzers: results.map((result) => reportOf(result, byName.get(result.analyzer), jobs, mask)),
+    analyzers: [
+      ...results.map((result) => reportOf(result, byName.get(result.analyzer), jobs, mask)),
+      ...told.map(({ name, version }) => ({
+        name,
+        version,
+        status: 'ok' as const,
+        files: files.length,
+        duration_ms: 0,
+      })),
+    ],
     leftOut: more > 0 ? [...leftOut, notListed] : leftOut,
     filesReviewed: files.length,
     log: logOf(files, results, mask),
   };
+}
+
+/** A finding about a whole file is put on the first line that was changed. Of other files than those that change, none is. */
+function placed({ findings }: Told, files: readonly AdmittedFile[]): RawFinding[] {
+  const byPath = new Map(files.map((file, index) => [file.path, { index, file }]));
+  return findings.flatMap(({ path, rule, message, line, endLine }) => {
+    const known = byPath.get(path);
+    if (!known) return [];
+    const { index, file } = known;
+    const [from, to] = line === undefined ? [1, file.lines.length] : [line, endLine ?? line];
+    return [{ file: index, rule, line: from, endLine: to, message }];
+  });
 }
 
 /** Known only when the search for secrets went through; otherwise nothing of the files may be shown. */

@@ -71,6 +71,7 @@ export function packageSkill({ skills, handlers, modelFamily }: ActivationDeps):
         );
       }
       const output = await handler.execute(artifact, { step, skill, outcome });
+      if (output.kind === 'waits') return { ...output, for: 'ci' };
       const blobs = logOf(output.log);
       if (output.kind === 'failed') {
         return failed(`the skill ${name} failed: ${output.because}`, { retryable: output.retryable, blobs });

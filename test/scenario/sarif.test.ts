@@ -20,9 +20,9 @@ interface Store {
 let store: Store;
 
 beforeEach(async () => {
-  const server = createServer(({ headers }, response) => {
+  const server = createServer(({ headers, url }, response) => {
     store.asked.push(headers);
-    response.writeHead(store.status, { location: 'http://127.0.0.1:9/' }).end(store.archive);
+    response.writeHead(url === '/again' ? 200 : store.status, { location: '/again' }).end(store.archive);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   store = {
@@ -167,6 +167,7 @@ test('a store that leads on is not followed, and its address is told to nobody',
   };
   const scene = await startScene(FILES, { log });
   store.status = 302;
+  store.archive = packed();
   const { headSha } = await opened(scene);
   leave(scene, headSha);
   await ciEnds(scene, headSha);

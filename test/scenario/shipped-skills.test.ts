@@ -137,5 +137,6 @@ test('a secret in a file is not shown by a rule that quotes it', async () => {
   await scene.open({ files: { 'docs/a.md': `[a](${token}.md)\n` } });
   const came = (await outcomes(scene))['own-review'];
   expect(came?.findings).toHaveLength(1);
+  expect(came?.findings[0]?.description).toMatch(/repository does not have \(.*\[redacted/);
   expect(JSON.stringify(came)).not.toContain(token);
 });

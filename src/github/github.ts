@@ -101,9 +101,6 @@ export interface StatusFacts {
 export interface WorkflowArtifact {
   id: number;
   name: string;
-  /** Packed, in bytes, as GitHub says. */
-  size: number;
-  expired: boolean;
   /** The workflow run; its artifacts of one name replace each other. */
   runId: number;
   headSha: string;

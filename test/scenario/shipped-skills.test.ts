@@ -37,7 +37,7 @@ test('each skill that ships looks at its own files of a pull request, and compar
       'db/migrations/1.sql': 'DROP TABLE users;\n',
       'reports/1.sql': 'DROP TABLE scratch;\n',
       'package-lock.json': LOCK('sha512-b'),
-      'docs/a.md': '[app](../README.md) [gone](gone.md)\n',
+      'docs/a.md': '[app](../README.md)\n[gone](gone.md)\n',
     },
   });
   const came = await outcomes(scene);
@@ -45,7 +45,7 @@ test('each skill that ships looks at its own files of a pull request, and compar
     'migration-review': ['high sql/drop-table db/migrations/1.sql:1'],
     'dependency-review': ['critical npm/integrity-changed package-lock.json:6'],
     'workflow-review': [],
-    'docs-review': ['medium links/broken-link docs/a.md:1'],
+    'docs-review': ['medium links/broken-link docs/a.md:2'],
   });
   expect(
     Object.values(came).map(({ verdict, files_reviewed, head_sha }) => [verdict, files_reviewed, head_sha]),
@@ -127,7 +127,7 @@ test('a package of analyzers that says another outcome fails its step with the r
   const { headSha } = await scene.open();
   expect(scene.check(headSha, 'flow')).toMatchObject({
     conclusion: 'failure',
-    title: expect.stringContaining('review_verdict'),
+    title: expect.stringContaining('what analyzers come to is a review_verdict'),
   });
 });
 

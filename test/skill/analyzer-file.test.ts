@@ -142,6 +142,8 @@ test('docs/skills.md shows a file without faults and tells of every key and anal
   const [, shown = ''] = /^```yaml analyzer\n([\s\S]*?)^```$/m.exec(page) ?? [];
   expect(shown).not.toBe('');
   expect(faults(shown)).toEqual([]);
+  const [, report = ''] = /^```yaml report\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  expect(readAnalyzerFile(report, FILE).value).toMatchObject({ analyzer: 'sarif' });
   const keys = analyzerFileSchema.options.flatMap(({ shape }) => Object.keys(shape));
   for (const word of [...keys, ...Object.keys(RULES)]) expect(page).toContain(`\`${word}\``);
 });

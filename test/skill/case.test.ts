@@ -92,6 +92,50 @@ describe('a case of a prompt', () => {
   });
 });
 
+test('a case of findings expects exactly those', async () => {
+  const skill = packageOf(
+    files({ 'analyzers/a.yml': 'analyzer: doc-links' }, skillMd('outcome: review_verdict\n')),
+  );
+  const finding = (rule: string) => ({
+    severity: 'low',
+    category: 'style',
+    file: 'a.ts',
+    line: 1,
+    description: 'It is.',
+    suggestion: '',
+    rule,
+  });
+  const handler = {
+    kind: 'analyzer',
+    execute: async () => ({
+      kind: 'done',
+      log: '',
+      value: {
+        summary: 'Two.',
+        verdict: 'APPROVE_WITH_SUGGESTIONS',
+        passed: true,
+        files_reviewed: 1,
+        findings: [finding('a/b'), finding('a/c')],
+      },
+    }),
+  } as const;
+  const run = (...findings: string[]) =>
+    runCase(
+      skill,
+      { name: 'one', files: { 'a.ts': 'x\n' }, expect: { findings } },
+      [handler],
+      new AbortController().signal,
+    );
+  expect(await run('low a/c a.ts:1', 'low a/b a.ts:1')).toEqual({ kind: 'passed' });
+  expect(await run('low a/b a.ts:1', 'high a/c a.ts:1')).toEqual({
+    kind: 'failed',
+    differences: [
+      { what: 'finding', expected: 'high a/c a.ts:1', actual: null },
+      { what: 'finding', expected: null, actual: 'low a/c a.ts:1' },
+    ],
+  });
+});
+
 test('what came of cases is said in lines', () => {
   const said = testedText(
     [

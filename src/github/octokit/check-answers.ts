@@ -38,13 +38,11 @@ const workflowArtifactSchema = z
   .object({
     id: z.int(),
     name: z.string(),
-    size_in_bytes: z.int(),
-    expired: z.boolean(),
     workflow_run: z.object({ id: z.int(), head_sha: z.string() }).nullish(),
   })
-  .transform(({ id, name, size_in_bytes: size, expired, workflow_run: run }) =>
+  .transform(({ id, name, workflow_run: run }) =>
     // Without a run nobody can say which commit it is of.
-    run ? [{ id, name, size, expired, runId: run.id, headSha: run.head_sha }] : [],
+    run ? [{ id, name, runId: run.id, headSha: run.head_sha }] : [],
   );
 export const workflowArtifactsSchema = z
   .object({ artifacts: z.array(workflowArtifactSchema) })

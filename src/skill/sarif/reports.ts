@@ -78,8 +78,8 @@ async function artifactsFor({ reader, repo, state }: StepContext, name: string):
   return newest.slice(0, MAX_REPORTS);
 }
 
-async function runsIn({ reader, repo }: StepContext, { id, expired }: WorkflowArtifact): Promise<SarifRun[]> {
-  const archive = expired ? undefined : await reader.workflowArchive(repo, id, MAX_ARCHIVE_BYTES);
+async function runsIn({ reader, repo }: StepContext, { id }: WorkflowArtifact): Promise<SarifRun[]> {
+  const archive = await reader.workflowArchive(repo, id, MAX_ARCHIVE_BYTES);
   if (!archive) throw new ZipError(TOO_LARGE_OR_EXPIRED);
   const files = textsInZip(archive, (name) => /\.sarif(?:\.json)?$/i.test(name), UNPACKED);
   if (files.length === 0) throw new ZipError(NO_SARIF_IN_IT);

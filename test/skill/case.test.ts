@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ArtifactHandler } from '../../src/skill/handler.ts';
 import { readCaseFile } from '../../src/skill/package/case-file.ts';
 import { parsePatch } from '../../src/skill/pr-review/hunks.ts';
 import { promptSkill } from '../../src/skill/prompt/prompt-skill.ts';
+import type { SkillContext } from '../../src/skill/registry/activate.ts';
 import { patchBetween } from '../../src/skill/testing/patch.ts';
 import { recordedModel } from '../../src/skill/testing/recorded-model.ts';
 import { runCase } from '../../src/skill/testing/run-case.ts';
@@ -105,7 +107,7 @@ test('a case of findings expects exactly those', async () => {
     suggestion: '',
     rule,
   });
-  const handler = {
+  const handler: ArtifactHandler<SkillContext> = {
     kind: 'analyzer',
     execute: async () => ({
       kind: 'done',
@@ -118,7 +120,7 @@ test('a case of findings expects exactly those', async () => {
         findings: [finding('a/b'), finding('a/c')],
       },
     }),
-  } as const;
+  };
   const run = (...findings: string[]) =>
     runCase(
       skill,

@@ -4,7 +4,7 @@ import { filesOfHead } from '../../session/head-files.ts';
 import type { StepContext } from '../../session/step.ts';
 import { ALL_FILES, brokenAnalyzer, NEEDS_A_REVIEW, NO_LIST_OF_FILES } from '../../words/analyzer.ts';
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
-import type { ArtifactHandler } from '../handler.ts';
+import type { AnyHandler } from '../handler.ts';
 import { readAnalyzerFile } from '../package/analyzer-file.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { pathOf } from '../package/place.ts';
@@ -37,7 +37,7 @@ const SECRETS_TO_HIDE = 'secrets to hide';
  * Runs all analyzers of a package over the files that they are for, in the child process of `pr-review` and by its rule for the
  * verdict. They run together, whichever of them the step carries out: a verdict of some would look like one of all.
  */
-export const analyzerSkill: ArtifactHandler<SkillContext> = {
+export const analyzerSkill: AnyHandler<SkillContext> = {
   kind: 'analyzer',
 
   async execute(_, { step, skill, outcome }) {

@@ -44,7 +44,7 @@ export function promptSkill(deps: PromptDeps): ArtifactHandler<SkillContext> {
         },
         signal: step.signal,
       });
-      if (output.kind !== 'done') return output;
+      if (output.kind === 'failed') return output;
       const shown = shownOf(files, `${skill.name}/${artifact.name}`);
       return { ...output, value: asOutcomeValue(output.value, outcome, shown) };
     },

@@ -4,7 +4,7 @@ import { formatFault } from '../../core/fault.ts';
 import { type ReasonCode, reason } from '../../run/reason.ts';
 import type { Blob, StepContext, StepHandler, StepResult } from '../../session/step.ts';
 import type { Skills } from '../../storage/storage.ts';
-import type { ArtifactHandler } from '../handler.ts';
+import type { AnyHandler } from '../handler.ts';
 import type { SkillOutcome } from '../package/manifest.ts';
 import { filesOf, type SkillPackage } from '../package/package.ts';
 import { parsePackage } from '../package/parse.ts';
@@ -22,7 +22,7 @@ export interface SkillContext {
 export interface ActivationDeps {
   skills: Pick<Skills, 'get'>;
   /** One for each kind of artifact that can be carried out here. */
-  handlers: readonly ArtifactHandler<SkillContext>[];
+  handlers: readonly AnyHandler<SkillContext>[];
   /** The family of the configured model; `null` when there is none. */
   modelFamily: string | null;
 }

@@ -1,6 +1,6 @@
 import type { Finding } from '../../outcome/finding.ts';
 import type { Outcome } from '../../outcome/outcome.ts';
-import type { ArtifactHandler } from '../handler.ts';
+import type { AnyHandler } from '../handler.ts';
 import type { SkillCase } from '../package/case-file.ts';
 import type { SkillPackage } from '../package/package.ts';
 import type { SkillContext } from '../registry/activate.ts';
@@ -29,7 +29,7 @@ type Came = { outcome: Outcome } | { because: string };
 export async function runCase(
   skill: SkillPackage,
   of: SkillCase,
-  handlers: readonly ArtifactHandler<SkillContext>[],
+  handlers: readonly AnyHandler<SkillContext>[],
   signal: AbortSignal,
 ): Promise<CaseResult> {
   const first = skill.artifacts.find(({ kind }) => kind !== 'description');

@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_LEVELS, findingsOf } from '../../src/skill/sarif/findings.ts';
 import { pathOf } from '../../src/skill/sarif/path-of.ts';
 import { readReport, type SarifPlace } from '../../src/skill/sarif/report.ts';
+import { readReports } from '../../src/skill/sarif/reports.ts';
 import { textsInZip, ZipError } from '../../src/skill/sarif/zip.ts';
 import { zip } from '../support/zip.ts';
+import { stepContext } from './step-context.ts';
 
 const LIMITS = { maxEntries: 3, maxBytes: 1_000 };
 const all = () => true;
@@ -202,4 +204,32 @@ test('a level can be switched off, and of a rule’s weights the worst counts', 
   const quiet = findingsOf(runs, { ...DEFAULT_LEVELS, error: 'off' });
   expect(quiet.rules.r?.severity).toBe('medium');
   expect(quiet.findings).toHaveLength(2);
+});
+
+/** A step whose GitHub has this archive for its head, and nothing else. */
+function stepWith(archive: Buffer) {
+  const step = stepContext('id: report, skill: ci');
+  const { headSha } = step.state.run;
+  const reader = {
+    ...step.reader,
+    workflowArtifacts: async () => [{ id: 1, name: 'report', runId: 1, headSha }],
+    workflowArchive: async (_repo: unknown, _id: number, maxBytes: number) =>
+      archive.byteLength > maxBytes ? undefined : archive,
+  };
+  return { ...step, reader };
+}
+
+test.each<[string, Buffer, string]>([
+  ['no archive', Buffer.from('hello'), 'no zip archive'],
+  ['an archive without a report', zip([{ name: 'a.txt', content: 'x' }]), 'no file that ends in .sarif'],
+  ['a bomb', zip([{ name: 'a.sarif', content: Buffer.alloc(20_000_000) }]), 'more than 10 MB'],
+  ['more than is read', Buffer.alloc(10_000_001), 'too large'],
+  ['prose', zip([{ name: 'a.sarif', content: 'All is fine.' }]), 'is not valid JSON'],
+  ['another format', zip([{ name: 'a.sarif', content: '{}' }]), 'version'],
+])('an artifact that is %s is a stated failure', async (_, archive, because) => {
+  const file = { analyzer: 'sarif', artifact: 'report' } as const;
+  expect(await readReports(stepWith(archive), [{ name: 'codeql', file }])).toEqual({
+    kind: 'failed',
+    because: expect.stringMatching(new RegExp(`"report" is no report that can be read: .*${because}`)),
+  });
 });

@@ -42,6 +42,7 @@ import { shippedChains, shippedSkills } from './shipped.ts';
 import { createActivation } from './skill/activation/activation.ts';
 import { autoSkill } from './skill/activation/auto.ts';
 import { createSelect } from './skill/activation/select.ts';
+import { analyzerSkill } from './skill/analyzer/analyzer-skill.ts';
 import { askJobSchema, createAsk } from './skill/ask/ask.ts';
 import { codeSkill } from './skill/code/code-skill.ts';
 import { promptSkill } from './skill/prompt/prompt-skill.ts';
@@ -125,7 +126,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const policy = overrides.policy ?? builtInPolicy;
   const runPackage = createRunPackage({
     skills: storage.read.skills,
-    handlers: overrides.artifactHandlers ?? [promptSkill({ model }), codeSkill({ model })],
+    handlers: overrides.artifactHandlers ?? [promptSkill({ model }), codeSkill({ model }), analyzerSkill],
     modelFamily: config.model ? familyOf(config.model.name) : null,
     carryOut: createCarryOut({ watch, record: createRecorder({ storage, blobs }), clock }),
   });

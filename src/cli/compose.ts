@@ -133,6 +133,16 @@ export function createTools(env: Environment): Tools {
       ]);
       return { builtIn: SHIPPED_SKILLS.map(({ name }) => name), shipped: shippedSkills() };
     },
+    async caseHandlers({ answers }) {
+      const [{ analyzerSkill }, { codeSkill }, { promptSkill }, { recordedModel }] = await Promise.all([
+        import('../skill/analyzer/analyzer-skill.ts'),
+        import('../skill/code/code-skill.ts'),
+        import('../skill/prompt/prompt-skill.ts'),
+        import('../skill/testing/recorded-model.ts'),
+      ]);
+      const model = answers && recordedModel(answers);
+      return [analyzerSkill, codeSkill({ model }), promptSkill({ model })];
+    },
     async serve(url) {
       const { serve } = await import('../serve.ts');
       return serve(url === undefined ? env : { ...env, DATABASE_URL: urlOf(url) });

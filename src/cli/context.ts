@@ -7,7 +7,10 @@ import type { PolicyEngine } from '../policy/engine.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
 import type { Registry } from '../session/registry.ts';
+import type { AnyHandler } from '../skill/handler.ts';
+import type { SkillCase } from '../skill/package/case-file.ts';
 import type { ParsedPackage, SkillPackage } from '../skill/package/package.ts';
+import type { SkillContext } from '../skill/registry/activate.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import type { Delivery, Storage } from '../storage/storage.ts';
 import type { Pages } from '../words/evidence.ts';
@@ -64,6 +67,8 @@ export interface Tools {
     policy: PolicyEngine;
   }>;
   skills(): Promise<KnownSkills>;
+  /** What carries out the artifacts of a package for one of its cases: no network, and a model only as far as it was recorded. */
+  caseHandlers(of: SkillCase): Promise<readonly AnyHandler<SkillContext>[]>;
   /** Resolves once the app listens; it then runs until the process is told to stop. */
   serve(url: string | undefined): Promise<{ ok: true } | { ok: false; code: string; message: string }>;
   /** The checkout's demo, when this is a checkout. */

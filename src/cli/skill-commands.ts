@@ -23,6 +23,15 @@ export function addSkill(program: Command, perform: Perform): void {
     );
   example(lint, 'countersign skill lint .github/countersign/skills/naming');
 
+  const test = skill
+    .command('test')
+    .description('run the cases of skills, in their tests/*.yml, without a network')
+    .argument('[name]', 'the name of a skill (default: all that are in force here)')
+    .action((name: string | undefined) =>
+      perform(async (context) => (await import('./skill-test.ts')).skillTest(context, name)),
+    );
+  example(test, 'countersign skill test migration-review');
+
   const list = skill
     .command('list')
     .description('the skills that ship and those of the working folder’s .github/countersign/skills')

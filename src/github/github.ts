@@ -97,6 +97,15 @@ export interface StatusFacts {
   createdAt: Date | null;
 }
 
+/** Files that a workflow run has left behind, as one archive. */
+export interface WorkflowArtifact {
+  id: number;
+  name: string;
+  /** The workflow run; its artifacts of one name replace each other. */
+  runId: number;
+  headSha: string;
+}
+
 /** A check that the base branch's protection or rules require. */
 export interface RequiredCheck {
   name: string;
@@ -194,6 +203,10 @@ export interface GitHubReader {
   checkSuites(repo: Repo, sha: string, appId: number): Promise<CheckSuiteFacts[]>;
   statuses(repo: Repo, sha: string): Promise<StatusFacts[]>;
   requiredChecks(repo: Repo, branch: string): Promise<RequiredCheck[]>;
+  /** What workflow runs have left under that name, the newest first and at most 300. Needs the permission `actions: read`. */
+  workflowArtifacts(repo: Repo, name: string): Promise<WorkflowArtifact[]>;
+  /** The zip archive of one; `undefined` when it is larger than `maxBytes`, or gone. */
+  workflowArchive(repo: Repo, id: number, maxBytes: number): Promise<Uint8Array | undefined>;
   comment(repo: Repo, id: number): Promise<CommentFacts | undefined>;
   reactions(repo: Repo, commentId: number): Promise<Reaction[]>;
   role(repo: Repo, login: string): Promise<RepositoryRole>;

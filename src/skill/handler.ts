@@ -1,12 +1,23 @@
 import type { Json } from '../core/canonical.ts';
+import type { Reason } from '../run/reason.ts';
 import type { SkillArtifact } from './package/skill.ts';
 
-/** One kind of artifact; what it gives back is not believed until it was validated. */
-export interface ArtifactHandler<Context> {
+/** One kind of artifact; what it gives back is not believed until it was validated. Only some kinds ever wait. */
+export interface ArtifactHandler<Context, Output extends ArtifactOutput | Waiting = ArtifactOutput> {
   readonly kind: SkillArtifact['kind'];
-  execute(artifact: SkillArtifact, context: Context): Promise<ArtifactOutput>;
+  execute(artifact: SkillArtifact, context: Context): Promise<Output>;
 }
 
 export type ArtifactOutput =
   | { kind: 'done'; value: Json; log: string }
   | { kind: 'failed'; because: string; retryable: boolean; log: string };
+
+/** What it needs is made by CI, which is not done yet; it is carried out again then. */
+export interface Waiting {
+  kind: 'waits';
+  until: Date;
+  reason: Reason;
+}
+
+/** A handler of any kind. */
+export type AnyHandler<Context> = ArtifactHandler<Context, ArtifactOutput | Waiting>;

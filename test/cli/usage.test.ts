@@ -19,6 +19,7 @@ const noTools: Tools = {
   chains: untouched,
   policy: untouched,
   skills: untouched,
+  caseHandlers: untouched,
   serve: untouched,
   demoFile: () => undefined,
 };

@@ -23,6 +23,7 @@ describe('app.yml', () => {
       pull_requests: 'write',
       issues: 'write',
       statuses: 'read',
+      actions: 'read',
       members: 'read',
       metadata: 'read',
     });

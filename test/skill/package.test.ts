@@ -29,7 +29,7 @@ describe('a package', () => {
         ),
       ),
     );
-    const { id, artifacts, ...said } = skill;
+    const { id, artifacts, tests, ...said } = skill;
     expect(said).toEqual({
       name: 'naming',
       description: 'Looks at the names of things.',
@@ -101,6 +101,14 @@ describe('a package', () => {
     expect(packageOf(given).id).toMatch(/^skl_[0-9a-f]{32}$/);
   });
 
+  test('is the same one with other cases, which no run ever sees', () => {
+    const one = 'cases: [{ name: one, files: { a.ts: x }, expect: { passed: true } }]';
+    const [without, withCases] = [files(), files({ 'tests/a.yml': one })].map((given) => packageOf(given));
+    expect(withCases?.id).toBe(without?.id);
+    expect(withCases?.artifacts.map(({ name }) => name)).toEqual(['SKILL.md']);
+    expect(withCases?.tests).toEqual([{ path: 'tests/a.yml', text: one }]);
+  });
+
   test('that ships with Countersign has no faults', () => {
     const root = join(PACKAGE_ROOT, 'skills');
     for (const name of readdirSync(root)) {
@@ -155,7 +163,7 @@ describe('faults', () => {
         ".github/countersign/skills/naming/analyzers/a.yml:2:1: this is not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]",
         ".github/countersign/skills/naming/code/b.py:1:1: the file holds something that is not UTF-8 text",
         ".github/countersign/skills/naming/modules/m.json:1:1: this is not valid JSON: Expected property name or '}' in JSON at position 1 (line 1 column 2)",
-        ".github/countersign/skills/naming/notes.txt:1:1: a package has no such file; allowed: SKILL.md, prompts/*.md, code/*.py, code/*.js, modules/*.json, analyzers/*.yml, agents/*.yml",
+        ".github/countersign/skills/naming/notes.txt:1:1: a package has no such file; allowed: SKILL.md, prompts/*.md, code/*.py, code/*.js, modules/*.json, analyzers/*.yml, agents/*.yml, tests/*.yml",
         ".github/countersign/skills/naming/prompts/review.md:1:1: the file is empty",
       ]
     `);

@@ -34,6 +34,20 @@ export const checkRunsSchema = z
   .object({ check_runs: z.array(checkRunSchema) })
   .transform((page) => page.check_runs);
 
+const workflowArtifactSchema = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    workflow_run: z.object({ id: z.int(), head_sha: z.string() }).nullish(),
+  })
+  .transform(({ id, name, workflow_run: run }) =>
+    // Without a run nobody can say which commit it is of.
+    run ? [{ id, name, runId: run.id, headSha: run.head_sha }] : [],
+  );
+export const workflowArtifactsSchema = z
+  .object({ artifacts: z.array(workflowArtifactSchema) })
+  .transform((page) => page.artifacts);
+
 export const checkSuitesSchema = z
   .object({
     check_suites: z.array(

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { type AnsweredRequest, GitHubError, type Urgency } from '../github.ts';
 import type { Budget } from './budget.ts';
+import { download, NotDownloaded } from './download.ts';
 import { RequestFailure, toFailure } from './failure.ts';
 import type { Lane } from './lane.ts';
 import type { SignIn } from './sign-in.ts';
@@ -49,6 +50,8 @@ export interface RequestOptions {
   maxBytes?: number;
   /** Called when the request is about to leave, after waiting for a token; a throw keeps it from leaving. */
   beforeSending?: () => void;
+  /** `manual`: where GitHub leads on to is told, and not followed. */
+  redirect?: 'manual';
 }
 
 /** GitHub's REST API as one installation of the app, or as the app: signed in, bounded, conditional, checked. */
@@ -72,6 +75,11 @@ export interface Client {
   ): Promise<{ found: T; next: string | undefined }>;
   /** The entries of a list, page after page, as they are asked for. @throws GitHubError after 100 pages. */
   entries<T>(route: string, parameters: Parameters, page: z.ZodType<T[]>): AsyncGenerator<T, void>;
+  /**
+   * What a route leads on to on another host, as one answer of bytes; `undefined` when it is larger than `maxBytes`. The token is
+   * for GitHub alone and does not go there.
+   */
+  archive(route: string, parameters: Parameters, maxBytes: number): Promise<Uint8Array | undefined>;
   /** All entries, or the first `max`. */
   list<T>(route: string, parameters: Parameters, page: z.ZodType<T[]>, max?: number): Promise<T[]>;
 }
@@ -106,7 +114,10 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
       const answered = await signIn.octokit().request(route, {
         ...parameters,
         headers: { 'x-github-api-version': '2022-11-28' },
-        request: { fetch: transport(options) },
+        request: {
+          fetch: transport(options),
+          ...(options.redirect === undefined ? {} : { redirect: options.redirect }),
+        },
       });
       note(answered.status, { revalidated: answered.headers[REVALIDATED] === 'true' });
       return answered;
@@ -186,7 +197,18 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     return all;
   }
 
-  return { request, page, entries, list };
+  async function archive(route: string, parameters: Parameters, maxBytes: number) {
+    const { status, headers } = await send(route, parameters, { redirect: 'manual' });
+    try {
+      return await download(deps.fetch, headers.location, { timeoutMs: deps.timeoutMs, maxBytes });
+    } catch (error) {
+      // Neither the address nor what it answered is told: the address alone lets anybody in for a minute.
+      const said = `the archive: ${error instanceof NotDownloaded ? error.message : 'the connection broke'}`;
+      throw new RequestFailure({ kind: 'unavailable', status, route, said, signIn: false });
+    }
+  }
+
+  return { request, page, entries, list, archive };
 }
 
 /** A parameter of dots would be taken for a step up in the path, to another route than the one that was meant. */

@@ -23,7 +23,12 @@ import {
   reviewsSchema,
   treeSchema,
 } from './answers.ts';
-import { checkRunsSchema, checkSuitesSchema, statusesSchema } from './check-answers.ts';
+import {
+  checkRunsSchema,
+  checkSuitesSchema,
+  statusesSchema,
+  workflowArtifactsSchema,
+} from './check-answers.ts';
 import type { Client } from './client.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
 import { readRequiredChecks } from './required-checks.ts';
@@ -36,6 +41,8 @@ const MAX_COMMITS = 250;
 const MAX_REVIEWS = 1_000;
 /** Ours: a page of GitHub's. */
 const MAX_HISTORY = 100;
+/** Ours: those of a head are among the newest. */
+const MAX_ARTIFACTS = 300;
 /** The contents API stops there without saying so. */
 const MAX_FOLDER_ENTRIES = 1_000;
 
@@ -135,6 +142,21 @@ export function createReader(client: Client): GitHubReader {
         'GET /repos/{owner}/{repo}/commits/{ref}/status',
         { ...at(repo), ref: sha },
         statusesSchema,
+      ),
+
+    async workflowArtifacts(repo, name) {
+      const route = 'GET /repos/{owner}/{repo}/actions/artifacts';
+      const found = await client.list(route, { ...at(repo), name }, workflowArtifactsSchema, MAX_ARTIFACTS);
+      return found.flat().filter((artifact) => artifact.name === name);
+    },
+
+    workflowArchive: (repo, id, maxBytes) =>
+      ifThere(
+        client.archive(
+          'GET /repos/{owner}/{repo}/actions/artifacts/{artifact_id}/{archive_format}',
+          { ...at(repo), artifact_id: id, archive_format: 'zip' },
+          maxBytes,
+        ),
       ),
 
     requiredChecks: (repo, branch) => readRequiredChecks(client, { ...at(repo), branch }),

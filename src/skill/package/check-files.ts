@@ -2,8 +2,10 @@ import { readYaml } from '../../chain/positions.ts';
 import { notAllowed } from '../../chain/shape.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Fault } from '../../core/fault.ts';
+import { analyzerFaults } from './analyzer-file.ts';
+import { readCaseFile } from './case-file.ts';
 import type { PackageFile } from './package.ts';
-import { PLACES, placeOf, SKILL_FILE } from './place.ts';
+import { isTestFile, PLACES, placeOf, SKILL_FILE } from './place.ts';
 
 export const MAX_FILES = 50;
 /** Of one file, in bytes of UTF-8. */
@@ -39,7 +41,8 @@ export function checkFiles(files: readonly PackageFile[], folder: string): Fault
 function checkFile(file: PackageFile, files: readonly PackageFile[], folder: string): Fault[] {
   const fault = (message: string): Fault => ({ file: `${folder}/${file.path}`, line: 1, column: 1, message });
   const place = placeOf(file.path);
-  if (!place) return [fault(notAllowed('a package has no such file', PLACES, file.path))];
+  if (!place && !isTestFile(file.path))
+    return [fault(notAllowed('a package has no such file', PLACES, file.path))];
   if (Buffer.byteLength(file.text) > MAX_FILE_BYTES) return [fault('the file is larger than 64 KB')];
   if (file.text.trim() === '') return [fault('the file is empty')];
   const twin = files.find((other) => other.path < file.path && isSame(other, file));
@@ -62,6 +65,8 @@ function unreadable({ text }: PackageFile, fault: (message: string) => Fault): F
 }
 
 function dataFaults({ path, text }: PackageFile, file: string, fault: (message: string) => Fault): Fault[] {
+  if (isTestFile(path)) return [...readCaseFile(text, file).faults];
+  if (placeOf(path)?.kind === 'analyzer') return [...analyzerFaults(text, file)];
   if (path.endsWith('.yml')) return [...readYaml(text, file).faults];
   if (!path.endsWith('.json')) return [];
   try {

@@ -5,7 +5,7 @@ import type { Fault } from '../../core/fault.ts';
 import type { TrustLevel } from '../../policy/trust.ts';
 import type { Slot } from '../../run/state/slot.ts';
 import type { SkillOutcome } from './manifest.ts';
-import { pathOf } from './place.ts';
+import { isTestFile, pathOf } from './place.ts';
 import type { SkillArtifact } from './skill.ts';
 
 /** One file of a package, by its path in the package's folder, such as `prompts/review.md`. */
@@ -32,12 +32,14 @@ export interface SkillDescription {
 
 /** A skill as content. */
 export interface SkillPackage extends SkillDescription {
-  /** Of its content: a package with the same id has the same files. */
+  /** Of its content: a package with the same id does the same, since it has the same files but for its tests. */
   id: string;
   /** The least that a run needs for it: what its SKILL.md and the kinds of its files ask for. */
   trust: TrustLevel;
   /** By ordinal, the SKILL.md first among them. */
   artifacts: SkillArtifact[];
+  /** Cases for `skill test`, by path. */
+  tests: PackageFile[];
 }
 
 /** A folder as read: its package, or everything that is wrong in it. It is called by its folder's name either way. */
@@ -49,13 +51,17 @@ export interface ParsedPackage {
 }
 
 /** The files that the package is, and that give it again when they are parsed. */
-export function filesOf({ artifacts }: Pick<SkillPackage, 'artifacts'>): PackageFile[] {
-  return artifacts.map((artifact) => ({ path: pathOf(artifact), text: artifact.content }));
+export function filesOf({
+  artifacts,
+  tests = [],
+}: Pick<SkillPackage, 'artifacts'> & Partial<Pick<SkillPackage, 'tests'>>): PackageFile[] {
+  return [...artifacts.map((artifact) => ({ path: pathOf(artifact), text: artifact.content })), ...tests];
 }
 
-/** Names a package by its content. */
+/** Names a package by its content. Its tests are left out: they are not stored, and another case changes nothing that it does. */
 export function packageId(name: string, files: readonly PackageFile[]): string {
-  const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const carriedOut = files.filter(({ path }) => !isTestFile(path));
+  const sorted = carriedOut.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return `skl_${contentHash({ name, files: sorted }).slice('sha256:'.length, 'sha256:'.length + 32)}`;
 }
 

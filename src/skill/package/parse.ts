@@ -20,7 +20,7 @@ import {
   type SkillDescription,
   type SkillPackage,
 } from './package.ts';
-import { placeOf, SKILL_FILE } from './place.ts';
+import { isTestFile, placeOf, SKILL_FILE } from './place.ts';
 import type { SkillArtifact } from './skill.ts';
 
 /**
@@ -134,7 +134,13 @@ export function describedIn(text: string): SkillDescription | undefined {
 function toPackage(manifest: Manifest, files: readonly PackageFile[]): SkillPackage {
   const id = packageId(manifest.name, files);
   const artifacts = toArtifacts(manifest, files);
-  return { id, ...toDescription(manifest), trust: trustFor(manifest, artifacts), artifacts };
+  return {
+    id,
+    ...toDescription(manifest),
+    trust: trustFor(manifest, artifacts),
+    artifacts,
+    tests: files.filter(({ path }) => isTestFile(path)).toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+  };
 }
 
 function toDescription(manifest: Manifest): SkillDescription {

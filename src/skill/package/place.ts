@@ -15,10 +15,16 @@ const FOLDERS = [
 export const PLACES: readonly string[] = [
   SKILL_FILE,
   ...FOLDERS.flatMap(({ folder, extensions }) => extensions.map((extension) => `${folder}/*.${extension}`)),
+  'tests/*.yml',
 ];
 
 const STEM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const VARIANT = /^[a-z0-9][a-z0-9.-]{0,49}$/;
+
+/** Cases for `skill test`. They are no artifact: no run ever uses them. */
+export function isTestFile(path: string): boolean {
+  return /^tests\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.yml$/.test(path);
+}
 
 export type Place = Pick<SkillArtifact, 'kind' | 'name' | 'modelVariant'>;
 

@@ -42,8 +42,28 @@ export interface Admission {
   leftOut: Omission[];
 }
 
+/** What one kind of review asks of files. */
+export interface Admittance {
+  /** Whether there is no verdict without this file. */
+  isNeeded(path: string): boolean;
+  /** Why only secrets are looked for in a file, or `undefined` when every analyzer may look at it. */
+  secretsOnly(path: string): string | undefined;
+  /** Of one file. */
+  maxBytes: number;
+  /** In characters; with a longer line, only secrets are looked for. */
+  maxLine: number;
+}
+
+/** The review of everything that changes. */
+const OF_ALL: Admittance = {
+  isNeeded: isCode,
+  secretsOnly: secretsOnlyReason,
+  maxBytes: MAX_FILE_BYTES,
+  maxLine: MAX_LINE,
+};
+
 /** Sorts the changed files into those that can be reviewed and those that cannot, each with a word why. Pure. */
-export function admit(changedFiles: readonly ChangedFile[]): Admission {
+export function admit(changedFiles: readonly ChangedFile[], asked = OF_ALL): Admission {
   const files: AdmittedFile[] = [];
   const leftOut: Omission[] = [];
   let total = 0;
@@ -63,7 +83,7 @@ export function admit(changedFiles: readonly ChangedFile[]): Admission {
   for (const file of inOrder) {
     if (file.status === 'removed' || file.status === 'unchanged' || isPureRename(file, attributesChanged))
       continue;
-    const omit = (reason: string, needed = isCode(file.path)) =>
+    const omit = (reason: string, needed = asked.isNeeded(file.path)) =>
       leftOut.push({ path: file.path, reason, needed });
 
     const unsafe = unsafePathReason(file.path);
@@ -72,7 +92,7 @@ export function admit(changedFiles: readonly ChangedFile[]): Admission {
       continue;
     }
     const size = file.content?.byteLength ?? 0;
-    const reason = unreadableReason({ path: file.path, size }) ?? file.leftOut;
+    const reason = unreadableReason({ path: file.path, size, maxBytes: asked.maxBytes }) ?? file.leftOut;
     if (reason !== undefined) {
       omit(reason);
       continue;
@@ -85,19 +105,19 @@ export function admit(changedFiles: readonly ChangedFile[]): Admission {
       omit(`beyond the ${MAX_TOTAL_BYTES / 1_000_000} MB of text that one review reads`);
       continue;
     }
-    const text = decode(file.content);
+    const text = decode(file.content, asked.maxBytes);
     if (text === undefined) {
       omit('not UTF-8 text');
       continue;
     }
     total += size;
-    const secretsOnly = secretsOnlyReason(file.path);
+    const secretsOnly = asked.secretsOnly(file.path);
     const lines = text.split('\n');
-    const minified = secretsOnly === undefined && lines.some((line) => line.length > MAX_LINE);
+    const minified = secretsOnly === undefined && lines.some((line) => line.length > asked.maxLine);
     const language = secretsOnly !== undefined || minified ? 'other' : languageOf(file.path);
     if (secretsOnly !== undefined) omit(secretsOnly, false);
     else if (minified) omit('has lines as long as minified code: searched for secrets only');
-    else if (language === 'other' && isCode(file.path)) {
+    else if (asked === OF_ALL && language === 'other' && isCode(file.path)) {
       omit('no analyzer knows its language: searched for secrets only', false);
     }
     if (file.status !== 'added' && file.patch === undefined) {
@@ -140,8 +160,8 @@ function linesOf(file: ChangedFile, text: string): ChangedLines {
   return changedLines(file.patch, text);
 }
 
-function decode(content: Uint8Array): string | undefined {
-  if (content.byteLength > MAX_FILE_BYTES || content.includes(0)) return undefined;
+function decode(content: Uint8Array, maxBytes: number): string | undefined {
+  if (content.byteLength > maxBytes || content.includes(0)) return undefined;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content);
   } catch {

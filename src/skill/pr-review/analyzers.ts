@@ -44,14 +44,26 @@ function spec(name: string, rules: AnalyzerName, languages: readonly Language[] 
   };
 }
 
-let pins: Readonly<Record<string, string>> | undefined;
+/** What is read of our own manifest. */
+interface Manifest {
+  version: string;
+  dependencies: Record<string, string>;
+}
+let manifest: Manifest | undefined;
 
-/** The pinned version of a package, from our own manifest. */
+function ownManifest(): Manifest {
+  manifest ??= JSON.parse(
+    readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+  ) as Manifest;
+  return manifest;
+}
+
+/** The pinned version of a package. */
 export function versionOf(packageName: string): string {
-  pins ??= (
-    JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-      dependencies: Record<string, string>;
-    }
-  ).dependencies;
-  return pins[packageName] ?? 'unknown';
+  return ownManifest().dependencies[packageName] ?? 'unknown';
+}
+
+/** The version of Countersign, which is that of what is written here. */
+export function ownVersion(): string {
+  return ownManifest().version;
 }

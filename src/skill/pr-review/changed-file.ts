@@ -124,8 +124,13 @@ export function wantsContent(file: Pick<ChangedFile, 'path' | 'status'> & { size
 }
 
 /** Why a file is not read at all, as people see it, or `undefined` when it is. */
-export function unreadableReason(file: { path: string; size?: number }): string | undefined {
+export function unreadableReason(file: {
+  path: string;
+  size?: number;
+  maxBytes?: number;
+}): string | undefined {
+  const { maxBytes = MAX_FILE_BYTES } = file;
   if (BINARY.test(file.path)) return 'a binary file';
-  if (file.size !== undefined && file.size > MAX_FILE_BYTES) return 'larger than 1 MB';
+  if (file.size !== undefined && file.size > maxBytes) return `larger than ${maxBytes / 1_000_000} MB`;
   return undefined;
 }

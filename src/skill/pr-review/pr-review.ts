@@ -1,14 +1,12 @@
-import type { PullRequestFile } from '../../github/github.ts';
 import { CAPABILITIES } from '../../policy/capability.ts';
 import { filesOfHead } from '../../session/head-files.ts';
-import type { StepContext, StepHandler } from '../../session/step.ts';
-import { type ChangedFile, MAX_FILE_BYTES, wantsContent } from './changed-file.ts';
+import type { StepHandler } from '../../session/step.ts';
+import { withContents } from './contents.ts';
 import { reviewFiles } from './review.ts';
 import { verdictOf } from './verdict.ts';
 
 /** What the analyzers said, word by word. */
 const LOG = 'analyzers.log';
-const MAX_FILES_READ_AT_ONCE = 6;
 /** 25 times what the largest honest review needs; some analyzers are quadratic, and somebody will make use of it. */
 const REVIEW_TIMEOUT_MS = 3 * 60_000;
 
@@ -32,52 +30,3 @@ export const prReview: StepHandler = {
     };
   },
 };
-
-/** Fetches the head's version of every file worth reading, a few at a time. */
-async function withContents(context: StepContext, files: readonly PullRequestFile[]): Promise<ChangedFile[]> {
-  const result: ChangedFile[] = [];
-  let next = 0;
-  const work = async () => {
-    for (let index = next++; index < files.length; index = next++) {
-      context.signal.throwIfAborted();
-      const file = files[index];
-      if (file) result[index] = await withContent(context, file);
-    }
-  };
-  await Promise.all(Array.from({ length: MAX_FILES_READ_AT_ONCE }, work));
-  return result;
-}
-
-/**
- * The text of a file that the pull request adds, read from its patch: that spares a request for each. `undefined` when
- * the patch is not there or not whole, which its count of lines tells.
- */
-function wholeFile({ status, patch, additions }: PullRequestFile): string | undefined {
-  if (status !== 'added' || patch === undefined) return undefined;
-  const [header = '', ...lines] = patch.split('\n');
-  const noNewline = lines.at(-1) === '\\ No newline at end of file';
-  if (noNewline) lines.pop();
-  const isWhole =
-    /^@@ -0,0 \+1(?:,\d+)? @@/.test(header) &&
-    lines.length === additions &&
-    lines.every((line) => line.startsWith('+'));
-  if (!isWhole) return undefined;
-  return lines.map((line) => line.slice(1)).join('\n') + (noNewline ? '' : '\n');
-}
-
-async function withContent(context: StepContext, file: PullRequestFile): Promise<ChangedFile> {
-  const changed: ChangedFile = {
-    path: file.path,
-    status: file.status,
-    changes: file.additions + file.deletions,
-  };
-  if (file.previousPath !== undefined) changed.previousPath = file.previousPath;
-  if (file.patch !== undefined) changed.patch = file.patch;
-  if (file.blobSha === null || !wantsContent(file)) return changed;
-  const whole = wholeFile(file);
-  if (whole !== undefined) return { ...changed, content: new TextEncoder().encode(whole) };
-  const content = await context.reader.blob(context.repo, file.blobSha, MAX_FILE_BYTES);
-  if (content) changed.content = content;
-  else changed.leftOut = 'larger than 1 MB';
-  return changed;
-}

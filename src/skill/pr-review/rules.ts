@@ -16,8 +16,12 @@ export type Rule = z.infer<typeof ruleSchema>;
 
 const shapeSchema = z.record(z.string(), z.json());
 
+/** Says of a file in `analyzers/` that it is one of these, and not the settings of an analyzer. */
+const book = z.string();
+
 const schemas = {
   secrets: z.strictObject({
+    book,
     placeholders: z.array(z.string()),
     rules: z.record(
       z.string(),
@@ -31,8 +35,9 @@ const schemas = {
       }),
     ),
   }),
-  oxlint: z.strictObject({ rules: z.record(z.string(), ruleSchema) }),
+  oxlint: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
   'ast-grep': z.strictObject({
+    book,
     rules: z.record(
       z.string(),
       ruleSchema.extend({
@@ -44,13 +49,14 @@ const schemas = {
     ),
   }),
   workflow: z.strictObject({
+    book,
     untrusted: z.array(z.string()),
     outdated: z.array(z.string()),
     rules: z.record(z.string(), ruleSchema),
   }),
-  ruff: z.strictObject({ rules: z.record(z.string(), ruleSchema) }),
-  dockerfile: z.strictObject({ rules: z.record(z.string(), ruleSchema) }),
-  markdown: z.strictObject({ rules: z.record(z.string(), ruleSchema) }),
+  ruff: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
+  dockerfile: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
+  markdown: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
 };
 
 export type AnalyzerName = keyof typeof schemas;

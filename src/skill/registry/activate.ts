@@ -7,7 +7,7 @@ import type { Capability } from '../../policy/capability.ts';
 import { type ReasonCode, reason } from '../../run/reason.ts';
 import type { Blob, StepContext, StepHandler, StepResult } from '../../session/step.ts';
 import type { Skills } from '../../storage/storage.ts';
-import type { ArtifactHandler } from '../handler.ts';
+import type { AnyHandler, Waiting } from '../handler.ts';
 import type { SkillOutcome } from '../package/manifest.ts';
 import { contractOf, filesOf, type SkillPackage } from '../package/package.ts';
 import { parsePackage } from '../package/parse.ts';
@@ -28,7 +28,7 @@ export interface SkillContext {
 export interface ActivationDeps {
   skills: Pick<Skills, 'get'>;
   /** One for each kind of artifact that can be carried out here. */
-  handlers: readonly ArtifactHandler<SkillContext>[];
+  handlers: readonly AnyHandler<SkillContext>[];
   /** The family of the configured model; `null` when there is none. */
   modelFamily: string | null;
   carryOut: CarryOut;
@@ -105,6 +105,7 @@ export function createRunPackage({ skills, handlers, modelFamily, carryOut }: Ac
       );
     }
     const output = await carryOut(handler, artifact, { step, skill, outcome }, owner);
+    if (output.kind === 'waits') return { ...output, for: 'ci' };
     const blobs = logOf(output);
     if (output.kind === 'failed') {
       return failed(`the skill ${name} failed: ${output.because}`, { retryable: output.retryable, blobs });
@@ -155,7 +156,7 @@ function missingOf(
   return first && `${first.id} (${first.path}): ${first.because}`;
 }
 
-function logOf({ log, warnings }: CarriedOut): Blob[] {
+function logOf({ log, warnings }: Exclude<CarriedOut, Waiting>): Blob[] {
   const data = [log, ...warnings].filter(Boolean).join('\n');
   return data === '' ? [] : [{ kind: 'log', name: LOG, data }];
 }

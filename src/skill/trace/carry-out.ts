@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import { type Asserted, assertAll } from '../assertion/assert.ts';
-import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
+import type { AnyHandler, ArtifactOutput, Waiting } from '../handler.ts';
 import { pathOf } from '../package/place.ts';
 import type { SkillArtifact } from '../package/skill.ts';
 import type { SkillContext } from '../registry/activate.ts';
@@ -9,11 +9,11 @@ import type { Recorder } from './record.ts';
 import { type ModelWatch, type Owner, purposeOf } from './watch-model.ts';
 
 /** What a handler gave back, held against the artifact's assertions; soft ones that do not hold are told beside it. */
-export type CarriedOut = ArtifactOutput & { warnings: readonly string[] };
+export type CarriedOut = (ArtifactOutput & { warnings: readonly string[] }) | Waiting;
 
 /** Has a handler execute an artifact: checked and traced, whatever its kind. */
 export type CarryOut = (
-  handler: ArtifactHandler<SkillContext>,
+  handler: AnyHandler<SkillContext>,
   artifact: SkillArtifact,
   context: SkillContext,
   owner: Owner,
@@ -39,6 +39,8 @@ export function createCarryOut(deps: { watch: ModelWatch; record: Recorder; cloc
       throw ended.error;
     }
     const { output } = ended;
+    // Nothing was executed yet, and it is looked at again: a trace of each look would say nothing.
+    if (output.kind === 'waits') return output;
     const value = output.kind === 'done' ? output.value : undefined;
     const asserted =
       value === undefined

@@ -51,6 +51,15 @@ export interface Push {
   coAuthors?: readonly string[];
 }
 
+export interface LeftArtifact {
+  name: string;
+  headSha: string;
+  /** Where its archive lies: a host of the test's own. */
+  archiveUrl: string;
+  runId?: number;
+  expired?: boolean;
+}
+
 export interface CheckReport {
   name: string;
   status: CheckStatus;
@@ -78,6 +87,8 @@ export interface Actions {
   closePullRequest(repo: string, number: number, actor: string): Promise<void>;
   reopenPullRequest(repo: string, number: number, actor: string): Promise<void>;
   convertToDraft(repo: string, number: number, actor: string): Promise<void>;
+  /** A workflow run leaves something behind; no webhook tells of it. */
+  leaveArtifact(repo: string, left: LeftArtifact): void;
   readyForReview(repo: string, number: number, actor: string): Promise<void>;
   /** A person presses the button; `merge` unless another method is given. @returns the merge commit. */
   mergePullRequest(repo: string, number: number, actor: string, method?: MergeMethod): Promise<string>;
@@ -136,6 +147,11 @@ export function createActions(state: State): Actions {
       act(() => setIssueState(state, pull(repo, number), state.account(actor), 'closed')),
     reopenPullRequest: (repo, number, actor) =>
       act(() => reopenPullRequest(state, pull(repo, number), state.account(actor))),
+    leaveArtifact(repo, { name, headSha, archiveUrl, runId = 1, expired = false }) {
+      const { workflowArtifacts } = state.repository(repo);
+      const id = workflowArtifacts.length + 1;
+      workflowArtifacts.push({ id, name, headSha, archiveUrl, runId, expired, createdAt: state.now() });
+    },
     convertToDraft: (repo, number, actor) =>
       act(() => setDraft(state, pull(repo, number), state.account(actor), true)),
     readyForReview: (repo, number, actor) =>

@@ -4,6 +4,7 @@ import { type Fault, type FaultMatch, Faults } from './faults.ts';
 import { createReader, type Reader } from './read.ts';
 import { Router } from './router.ts';
 import { appRoutes } from './routes/app.ts';
+import { artifactRoutes } from './routes/artifacts.ts';
 import { checkRoutes } from './routes/checks.ts';
 import { contentRoutes } from './routes/contents.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
@@ -118,6 +119,7 @@ export interface StandInOptions {
 }
 
 const DEFAULT_PERMISSIONS: Permissions = {
+  actions: 'read',
   checks: 'write',
   contents: 'write',
   issues: 'write',
@@ -196,6 +198,7 @@ function createRouter(): Router {
   contentRoutes(router);
   checkRoutes(router);
   statusRoutes(router);
+  artifactRoutes(router);
   issueRoutes(router);
   reactionRoutes(router);
   peopleRoutes(router);

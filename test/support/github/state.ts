@@ -169,6 +169,7 @@ export class State {
       issues: new Map(),
       checkSuites: [],
       statuses: [],
+      workflowArtifacts: [],
       parent,
       createdAt: now,
       pushedAt: now,

@@ -73,10 +73,23 @@ export interface Repository {
   readonly issues: Map<number, Issue>;
   readonly checkSuites: CheckSuite[];
   readonly statuses: CommitStatus[];
+  /** Oldest first. */
+  readonly workflowArtifacts: WorkflowArtifact[];
   readonly parent: Repository | undefined;
   readonly createdAt: Date;
   pushedAt: Date;
   updatedAt: Date;
+}
+
+/** What a workflow run has left behind; its archive lies on another host, as on GitHub. */
+export interface WorkflowArtifact {
+  readonly id: number;
+  readonly name: string;
+  readonly headSha: string;
+  readonly runId: number;
+  readonly archiveUrl: string;
+  readonly createdAt: Date;
+  readonly expired: boolean;
 }
 
 /** An issue; a pull request is an issue with a `pull`, in GitHub as here. */

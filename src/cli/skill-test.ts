@@ -1,0 +1,30 @@
+import { readCaseFile, type SkillCase } from '../skill/package/case-file.ts';
+import type { SkillPackage } from '../skill/package/package.ts';
+import { testedText } from '../words/skill-test.ts';
+import type { Context, Said } from './context.ts';
+import { skillNamed, skillsHere } from './skill-files.ts';
+
+/** Runs the cases of one skill, or of all that have some, as their package's files say it. */
+export async function skillTest({ cwd, tools }: Context, name: string | undefined): Promise<Said> {
+  const here = skillsHere(cwd, await tools.skills());
+  const packages = (name === undefined ? here.skills : [skillNamed(name, here)]).map(({ skill }) => skill);
+  const { runCase } = await import('../skill/testing/run-case.ts');
+  const { signal } = new AbortController();
+  const results = [];
+  for (const skill of packages) {
+    for (const one of casesOf(skill)) {
+      const result = await runCase(skill, one, await tools.caseHandlers(one), signal);
+      results.push({ skill: skill.name, case: one.name, ...result });
+    }
+  }
+  return {
+    text: testedText(results, name),
+    json: { cases: results },
+    failed: results.some(({ kind }) => kind === 'failed') || (name !== undefined && results.length === 0),
+  };
+}
+
+/** The package was read without faults, so its cases are sound. */
+function casesOf({ tests }: SkillPackage): SkillCase[] {
+  return tests.flatMap(({ path, text }) => readCaseFile(text, path).cases);
+}

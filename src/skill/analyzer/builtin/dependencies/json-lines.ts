@@ -1,0 +1,102 @@
+/** A value of a JSON text with the lines it stands on, from 1. */
+export type Placed = { line: number; endLine: number } & (
+  | { kind: 'object'; members: ReadonlyMap<string, Placed> }
+  | { kind: 'list'; items: readonly Placed[] }
+  | { kind: 'value'; value: string | number | boolean | null }
+);
+
+const MAX_DEPTH = 64;
+const SPACE = /[ \t\r\n]*/y;
+const STRING = /"(?:[^"\\\n]|\\.)*"/y;
+const PLAIN = /-?\d[\d.eE+-]*|true|false|null/y;
+
+/**
+ * Reads JSON and where everything in it stands. Stricter than `JSON.parse`: a key that is there twice is an error, since tools
+ * differ in which of the two they take.
+ * @throws SyntaxError
+ */
+export function readPlacedJson(text: string): Placed {
+  let at = 0;
+  let line = 1;
+  const skip = (length: number) => {
+    for (let end = at + length; at < end; at++) if (text[at] === '\n') line++;
+  };
+  const space = () => {
+    SPACE.lastIndex = at;
+    skip(SPACE.exec(text)?.[0].length ?? 0);
+  };
+  const take = (sign: string): boolean => {
+    space();
+    if (text[at] !== sign) return false;
+    at++;
+    return true;
+  };
+  const expect = (sign: string) => {
+    if (!take(sign)) throw new SyntaxError(`line ${line}: "${sign}" is missing`);
+  };
+  const read = (pattern: RegExp, what: string): unknown => {
+    space();
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
+    if (found === undefined) throw new SyntaxError(`line ${line}: ${what} is missing`);
+    at += found.length;
+    return JSON.parse(found);
+  };
+
+  const value = (depth: number): Placed => {
+    if (depth > MAX_DEPTH) throw new SyntaxError(`line ${line}: nested more than ${MAX_DEPTH} deep`);
+    space();
+    const start = line;
+    if (take('{')) return object(start, depth);
+    if (take('[')) return list(start, depth);
+    const plain = read(text[at] === '"' ? STRING : PLAIN, 'a value') as string | number | boolean | null;
+    return { kind: 'value', value: plain, line: start, endLine: line };
+  };
+  const object = (start: number, depth: number): Placed => {
+    const members = new Map<string, Placed>();
+    if (!take('}')) {
+      do {
+        space();
+        const keyLine = line;
+        const key = read(STRING, 'a key') as string;
+        if (members.has(key))
+          throw new SyntaxError(`line ${keyLine}: the key ${JSON.stringify(key)} is here twice`);
+        expect(':');
+        members.set(key, { ...value(depth + 1), line: keyLine });
+      } while (take(','));
+      expect('}');
+    }
+    return { kind: 'object', members, line: start, endLine: line };
+  };
+  const list = (start: number, depth: number): Placed => {
+    const items: Placed[] = [];
+    if (!take(']')) {
+      do items.push(value(depth + 1));
+      while (take(','));
+      expect(']');
+    }
+    return { kind: 'list', items, line: start, endLine: line };
+  };
+
+  const whole = value(0);
+  space();
+  if (at < text.length) throw new SyntaxError(`line ${line}: there is more after the end`);
+  return whole;
+}
+
+export function memberAt(placed: Placed | undefined, ...keys: readonly string[]): Placed | undefined {
+  return keys.reduce<Placed | undefined>(
+    (at, key) => (at?.kind === 'object' ? at.members.get(key) : undefined),
+    placed,
+  );
+}
+
+export function textAt(placed: Placed | undefined, ...keys: readonly string[]): string | undefined {
+  const found = memberAt(placed, ...keys);
+  return found?.kind === 'value' && typeof found.value === 'string' ? found.value : undefined;
+}
+
+/** The members of an object, none of anything else. */
+export function membersOf(placed: Placed | undefined): ReadonlyMap<string, Placed> {
+  return placed?.kind === 'object' ? placed.members : new Map();
+}

@@ -1,0 +1,16 @@
+/** A range that no future version leaves. */
+export const UNBOUNDED = 4;
+
+/** How much a range lets in, from 0 (one version) to `UNBOUNDED`. */
+export function looseness(range: string): number {
+  const text = range.trim().replace(/^npm:.*@/, '');
+  if (/^(?:\*|x|latest|next)?$/i.test(text) || (/^>=?/.test(text) && !text.includes('<'))) return UNBOUNDED;
+  if (
+    /^=?v?\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/.test(text) ||
+    /^(?:workspace|file|link|portal|catalog):/.test(text)
+  )
+    return 0;
+  if (/^~[^ |]+$/.test(text)) return 1;
+  if (/^\^[^ |]+$/.test(text)) return 2;
+  return 3;
+}

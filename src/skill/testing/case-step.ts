@@ -1,0 +1,95 @@
+import type { Step } from '../../chain/chain.ts';
+import { defaultSettings } from '../../chain/settings.ts';
+import { systemClock } from '../../core/clock.ts';
+import { silentLog } from '../../core/log.ts';
+import { newRun } from '../../run/new-run.ts';
+import type { StepContext } from '../../session/step.ts';
+import type { SkillCase } from '../package/case-file.ts';
+import { referenceTo, type SkillPackage } from '../package/package.ts';
+import { BASE_SHA, caseReader, HEAD_SHA } from './case-reader.ts';
+
+const PULL_REQUEST = 1;
+const NOW = new Date(0);
+const REPOSITORY = { full_name: 'acme/shop', owner: 'acme', name: 'shop', default_branch: 'main' };
+
+const refuse = () => Promise.reject(new Error('a case has nobody to ask and nothing to merge'));
+
+/** What the only step of a chain that runs the skill on the case's pull request gets to see. */
+export function caseStep(skill: SkillPackage, of: SkillCase, signal: AbortSignal): StepContext {
+  const step = stepOf(skill, of);
+  const state = newRun(
+    {
+      chain: { name: 'test', trigger: { event: 'pr.opened', filter: {} }, steps: [step] },
+      settings: defaultSettings,
+      event: {
+        kind: 'pr.opened',
+        installation_id: 1,
+        repository: { id: 1, owner: REPOSITORY.owner, name: REPOSITORY.name },
+        pull_request: PULL_REQUEST,
+        action: 'opened',
+      },
+      deliveryId: null,
+      pullRequest: PULL_REQUEST,
+      headSha: HEAD_SHA,
+      baseRef: 'main',
+      baseSha: BASE_SHA,
+      facts: { trigger: { pr_number: PULL_REQUEST }, repo: REPOSITORY },
+      paused: false,
+    },
+    { next: (prefix) => `${prefix}_test` },
+    NOW,
+  );
+  const [invocation] = state.invocations;
+  if (!invocation) throw new Error('a chain has at least one step');
+  const reader = caseReader(of, PULL_REQUEST);
+  return {
+    state,
+    step,
+    invocation,
+    session: {
+      id: 'ses_test',
+      invocationId: invocation.id,
+      attempt: 1,
+      status: 'running',
+      reason: null,
+      contract: null,
+      verification: null,
+      startedAt: NOW,
+      finishedAt: null,
+    },
+    inputs: step.with,
+    text: () => undefined,
+    repo: { owner: REPOSITORY.owner, name: REPOSITORY.name },
+    reader,
+    urgentReader: reader,
+    appId: 1,
+    clock: systemClock,
+    log: silentLog,
+    signal,
+    because: 'event',
+    judged: [],
+    round: async () => 1,
+    newId: (prefix) => `${prefix}_test`,
+    approval: undefined,
+    timesAsked: 0,
+    approvalComment: refuse,
+    mergeWasBegun: refuse,
+    settingsNow: refuse,
+    confirmMerge: refuse,
+    pausedBy: refuse,
+    merge: refuse,
+  };
+}
+
+function stepOf(skill: SkillPackage, { inputs = {} }: SkillCase): Step {
+  return {
+    id: 'test',
+    index: 0,
+    uses: { kind: 'skill', name: skill.name, package: referenceTo(skill) },
+    dependsOn: [],
+    with: inputs,
+    retry: { attempts: 1, backoffMs: 0 },
+    onFailure: 'fail',
+    requiresApproval: false,
+  };
+}

@@ -1,0 +1,23 @@
+import type { Json } from '../../core/canonical.ts';
+import type { Model } from '../../model/model.ts';
+
+const SPENT = { calls: 1, tokens: null, cost: null };
+
+/** A model that gives a case's answers in turn. One that does not have the shape that was asked for is refused, as a real one's is. */
+export function recordedModel(answers: readonly Json[]): Model {
+  const left = [...answers];
+  return {
+    name: { provider: 'openai-compatible', model: 'recorded' },
+    async ask({ schema, signal }) {
+      signal.throwIfAborted();
+      const answer = left.shift();
+      if (answer === undefined) {
+        return { kind: 'failed', failure: { kind: 'empty' }, retryable: false, spent: SPENT };
+      }
+      const read = schema.safeParse(answer);
+      if (read.success) return { kind: 'answered', value: read.data, spent: SPENT };
+      const detail = read.error.issues[0]?.message ?? 'another shape';
+      return { kind: 'failed', failure: { kind: 'wrong_shape', detail }, retryable: false, spent: SPENT };
+    },
+  };
+}

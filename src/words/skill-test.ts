@@ -1,0 +1,71 @@
+import { unreachable } from '../core/errors.ts';
+import { plainLine } from '../run/explain.ts';
+import { plural } from './pretty.ts';
+
+export interface TestedCase {
+  skill: string;
+  case: string;
+}
+
+export type Tested = TestedCase &
+  (
+    | { kind: 'passed' }
+    | {
+        kind: 'failed';
+        differences: readonly {
+          what: 'verdict' | 'passed' | 'finding' | 'failure';
+          expected: string | null;
+          actual: string | null;
+        }[];
+      }
+    | { kind: 'left_out'; because: 'no_model' | 'no_ci' | 'kind_not_known' }
+  );
+
+/** `skill test`: a line for each case, what differed below it, and one line that counts. */
+export function testedText(results: readonly Tested[], skill: string | undefined): string {
+  if (results.length === 0) {
+    return skill === undefined
+      ? 'There are no cases here.'
+      : `The skill ${plainLine(skill)} has no cases in tests/.`;
+  }
+  const count = (kind: Tested['kind']) => results.filter((one) => one.kind === kind).length;
+  const [failed, leftOut] = [count('failed'), count('left_out')];
+  const rest = [
+    failed > 0 ? `${failed} failed` : 'none failed',
+    ...(leftOut > 0 ? [`${leftOut} left out`] : []),
+  ].join(', ');
+  return [...results.flatMap(linesOf), '', `Ran ${plural(results.length - leftOut, 'case')}: ${rest}.`].join(
+    '\n',
+  );
+}
+
+function linesOf(result: Tested): string[] {
+  const name = `${result.skill}: ${plainLine(result.case)}`;
+  switch (result.kind) {
+    case 'passed':
+      return [`ok        ${name}`];
+    case 'left_out':
+      return [`left out  ${name} (${LEFT_OUT[result.because]})`];
+    case 'failed':
+      return [`FAILED    ${name}`, ...result.differences.map((one) => `          ${difference(one)}`)];
+    default:
+      return unreachable(result);
+  }
+}
+
+const LEFT_OUT = {
+  no_model: 'it asks a model, and the case has no answers of one',
+  no_ci: 'it needs what CI leaves behind',
+  kind_not_known: 'nothing here carries out what its skill begins with',
+};
+
+function difference({
+  what,
+  expected,
+  actual,
+}: Extract<Tested, { kind: 'failed' }>['differences'][number]): string {
+  const [wanted, came] = [plainLine(expected ?? 'none'), plainLine(actual ?? 'none')];
+  if (what === 'finding') return expected === null ? `a finding too many: ${came}` : `not found: ${wanted}`;
+  if (what === 'failure' && expected === null) return `it failed: ${came}`;
+  return `${what}: expected ${wanted}, and it was ${came}`;
+}

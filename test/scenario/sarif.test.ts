@@ -1,0 +1,165 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { ReviewVerdict } from '../../src/outcome/review-verdict.ts';
+import { REPO } from '../support/harness.ts';
+import { zip } from '../support/zip.ts';
+import { CHAINS, type Scene, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
+
+const startScene = scenes();
+const OWN = '.github/countersign/skills/ci-report';
+
+/** Another host, which keeps what workflows leave behind. */
+interface Store {
+  url: string;
+  asked: IncomingHttpHeaders[];
+  archive: Buffer;
+  status: number;
+  stop(): Promise<void>;
+}
+let store: Store;
+
+beforeEach(async () => {
+  const server = createServer(({ headers, url }, response) => {
+    store.asked.push(headers);
+    response.writeHead(url === '/again' ? 200 : store.status, { location: '/again' }).end(store.archive);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  store = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/archive?sig=only-for-you`,
+    asked: [],
+    archive: Buffer.alloc(0),
+    status: 200,
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+});
+afterEach(() => store.stop());
+
+const FILES = {
+  [SETTINGS]: 'chains: [flow]\n',
+  [`${CHAINS}/flow.yaml`]:
+    'name: flow\ntrigger: { event: pr.opened }\nsteps:\n  - { id: report, skill: ci-report }\n',
+  [`${OWN}/SKILL.md`]: '---\nname: ci-report\ndescription: Reads a report.\noutcome: review_verdict\n---\n',
+  [`${OWN}/analyzers/codeql.yml`]: 'analyzer: sarif\nartifact: report\n',
+  'src/a.ts': 'one\ntwo\nthree\n',
+};
+
+function packed(...results: [uri: string, line: number][]): Buffer {
+  const listed = results.map(([uri, startLine]) => ({
+    ruleId: 'sql',
+    level: 'error',
+    message: { text: 'It is injected' },
+    locations: [{ physicalLocation: { artifactLocation: { uri }, region: { startLine } } }],
+  }));
+  const report = { version: '2.1.0', runs: [{ tool: { driver: { name: 'CodeQL' } }, results: listed }] };
+  return zip([{ name: 'out/result.sarif', content: JSON.stringify(report) }]);
+}
+
+const leave = ({ github }: Scene, headSha: string, more: object = {}) =>
+  github.leaveArtifact(REPO, { name: 'report', headSha, archiveUrl: store.url, ...more });
+
+async function ciEnds(scene: Scene, headSha: string): Promise<void> {
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await scene.advance(UPDATES_SHOWN_MS);
+}
+
+const opened = (scene: Scene) => scene.open({ files: { 'src/a.ts': 'one\ntwo changed\nthree\n' } });
+
+async function verdict(scene: Scene): Promise<ReviewVerdict | undefined> {
+  const [run] = await scene.runs('flow');
+  const state = await scene.app.storage.read.runs.load(run?.id ?? '');
+  const outcome = state?.invocations[0]?.outcome;
+  return outcome?.outcome_kind === 'review_verdict' ? outcome : undefined;
+}
+
+const why = (scene: Scene, sha: string) => scene.check(sha, 'flow')?.title;
+
+test('the report that CI leaves behind becomes findings on changed lines, and the token goes to nobody else', async () => {
+  const scene = await startScene(FILES);
+  const { headSha } = await opened(scene);
+  expect((await scene.runs('flow'))[0]?.status).toBe('waiting_ci');
+
+  store.archive = packed(['src/a.ts', 2], ['src/a.ts', 3], ['src/other.ts', 1], ['../a.ts', 1]);
+  leave(scene, 'f'.repeat(40));
+  leave(scene, headSha);
+  await ciEnds(scene, headSha);
+  const came = await verdict(scene);
+  expect(came).toMatchObject({
+    verdict: 'REQUEST_CHANGES',
+    findings: [
+      {
+        severity: 'high',
+        rule: 'codeql/sql',
+        file: 'src/a.ts',
+        line: 2,
+        description: 'A tool of the repository’s CI says: It is injected.',
+      },
+    ],
+    left_out: [{ path: '(the report)', reason: '1 of its results names no file of a repository' }],
+  });
+  expect(came?.analyzers).toContainEqual(expect.objectContaining({ name: 'codeql', version: 'of CodeQL' }));
+  expect(store.asked).toHaveLength(1);
+  expect(store.asked[0]).not.toHaveProperty('authorization');
+});
+
+test('a report without results is an approval of this tool alone', async () => {
+  const scene = await startScene(FILES);
+  const { headSha } = await opened(scene);
+  store.archive = packed();
+  leave(scene, headSha);
+  await ciEnds(scene, headSha);
+  expect(await verdict(scene)).toMatchObject({ verdict: 'APPROVE', findings: [] });
+});
+
+test('a report that is still missing when CI is done fails the step, and one of another head does not help', async () => {
+  const scene = await startScene(FILES);
+  const { headSha } = await opened(scene);
+  store.archive = packed();
+  leave(scene, 'f'.repeat(40));
+  leave(scene, headSha, { name: 'report2' });
+  await ciEnds(scene, headSha);
+  expect(await verdict(scene)).toBeUndefined();
+  expect(why(scene, headSha)).toContain('has left an artifact "report"');
+  expect(store.asked).toEqual([]);
+});
+
+test('without the permission the step fails and names it', async () => {
+  const scene = await startScene(FILES);
+  scene.github.fail(({ path }) => path.includes('/actions/artifacts'), {
+    status: 403,
+    body: { message: 'Resource not accessible by integration' },
+  });
+  const { headSha } = await opened(scene);
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(await verdict(scene)).toBeUndefined();
+  expect(why(scene, headSha)).toContain('actions: read');
+});
+
+test('a report that has expired fails the step with the reason', async () => {
+  const scene = await startScene(FILES);
+  const { headSha } = await opened(scene);
+  leave(scene, headSha, { expired: true });
+  await ciEnds(scene, headSha);
+  expect(await verdict(scene)).toBeUndefined();
+  expect(why(scene, headSha)).toContain('has expired');
+});
+
+test('a store that leads on is not followed, and its address is told to nobody', async () => {
+  const logged: unknown[] = [];
+  const log = {
+    debug() {},
+    info() {},
+    warn: (...said: unknown[]) => logged.push(said),
+    error: (...said: unknown[]) => logged.push(said),
+  };
+  const scene = await startScene(FILES, { log });
+  store.status = 302;
+  store.archive = packed();
+  const { headSha } = await opened(scene);
+  leave(scene, headSha);
+  await ciEnds(scene, headSha);
+  expect(store.asked.length).toBeGreaterThan(0);
+  expect(await verdict(scene)).toBeUndefined();
+  const [run] = await scene.runs('flow');
+  expect(JSON.stringify([logged, run, scene.check(headSha, 'flow')])).not.toContain('only-for-you');
+});

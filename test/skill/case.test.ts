@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ArtifactHandler } from '../../src/skill/handler.ts';
+import { readCaseFile } from '../../src/skill/package/case-file.ts';
+import { parsePatch } from '../../src/skill/pr-review/hunks.ts';
+import { promptSkill } from '../../src/skill/prompt/prompt-skill.ts';
+import type { SkillContext } from '../../src/skill/registry/activate.ts';
+import { patchBetween } from '../../src/skill/testing/patch.ts';
+import { recordedModel } from '../../src/skill/testing/recorded-model.ts';
+import { runCase } from '../../src/skill/testing/run-case.ts';
+import { testedText } from '../../src/words/skill-test.ts';
+import { files, packageOf, skillMd } from './package-support.ts';
+
+const faults = (text: string) =>
+  readCaseFile(text, 'tests/a.yml').faults.map(({ line, column, message }) => `${line}:${column} ${message}`);
+
+test.each([
+  ['cases: []', '1:8 "cases" must have at least 1 entry'],
+  ['cases:\n  - { name: a, files: { a: x }, expect: {} }', '2:41 a case expects something'],
+  ['cases:\n  - { name: a, files: { ../a: x }, expect: { passed: true } }', undefined],
+  [
+    'cases:\n  - { name: a, files: { a: { before: x, after: x } }, expect: { passed: true } }',
+    '2:28 the file is the same before and after',
+  ],
+  [
+    'cases:\n  - { name: a, files: {}, expect: { passed: true } }\n  - { name: a, files: {}, expect: { passed: true } }',
+    '3:13 there is a case "a" already',
+  ],
+  ['cases:\n  - { name: a, files: {}, expect: { verdict: OK } }', undefined],
+])('%j is a fault', (text, expected) => {
+  expect(faults(text)).toHaveLength(1);
+  if (expected !== undefined) expect(faults(text)).toEqual([expected]);
+});
+
+test('docs/skills.md shows cases without faults', () => {
+  const page = readFileSync(new URL('../../docs/skills.md', import.meta.url), 'utf8');
+  const [, shown = ''] = /^```yaml case\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  expect(readCaseFile(shown, 'a.yml')).toMatchObject({ cases: [{}], faults: [] });
+});
+
+test('the patch of a case says which lines its change adds', () => {
+  const lines = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 });
+  fc.assert(
+    fc.property(lines, lines, fc.boolean(), (before, after, ends) => {
+      const [old, fresh] = [before, after].map(
+        (all) => all.map((line) => `${line}\n`).join('') + (ends ? '' : 'end'),
+      ) as [string, string];
+      const { text, additions } = patchBetween(old, fresh);
+      const { added, whole } = parsePatch(text);
+      expect(whole).toBe(true);
+      expect(added.size).toBe(additions);
+      const now = fresh.split('\n');
+      for (const [line, said] of added) expect(now[line - 1]).toBe(said);
+      // What is left of both sides is the same.
+      const kept = now.filter((_, index) => !added.has(index + 1));
+      expect(kept.length).toBeLessThanOrEqual(old.split('\n').length);
+    }),
+  );
+});
+
+describe('a case of a prompt', () => {
+  const skill = packageOf(
+    files({ 'prompts/ask.md': 'Judge {{ diff }}.' }, skillMd('outcome: gate_verdict\n')),
+  );
+  const run = (more: object) => {
+    const text = JSON.stringify({ cases: [{ name: 'one', files: { 'a.ts': 'x\n' }, ...more }] });
+    const { cases, faults } = readCaseFile(text, 'a.yml');
+    const [one] = cases;
+    if (!one) throw new Error(faults.map(({ message }) => message).join());
+    const model = one.answers && recordedModel(one.answers);
+    return runCase(skill, one, [promptSkill({ model })], new AbortController().signal);
+  };
+  const yes = { summary: 'Fine.', passed: true, criteria: [] };
+
+  test('is run with the answers that it holds', async () => {
+    expect(await run({ answers: [yes], expect: { passed: true } })).toEqual({ kind: 'passed' });
+    expect(await run({ answers: [yes], expect: { passed: false } })).toEqual({
+      kind: 'failed',
+      differences: [{ what: 'passed', expected: 'false', actual: 'true' }],
+    });
+  });
+
+  test('whose answer has no shape fails, as it can be told to', async () => {
+    expect(await run({ answers: ['yes'], expect: { passed: true } })).toMatchObject({ kind: 'failed' });
+    expect(await run({ answers: ['yes'], expect: { fails: 'shape' } })).toEqual({ kind: 'passed' });
+    expect(await run({ answers: [yes], expect: { fails: 'shape' } })).toMatchObject({
+      differences: [{ what: 'failure', expected: 'shape', actual: null }],
+    });
+  });
+
+  test('without answers is left out', async () => {
+    expect(await run({ expect: { passed: true } })).toEqual({ kind: 'left_out', because: 'no_model' });
+  });
+});
+
+test('a case of findings expects exactly those', async () => {
+  const skill = packageOf(
+    files({ 'analyzers/a.yml': 'analyzer: doc-links' }, skillMd('outcome: review_verdict\n')),
+  );
+  const finding = (rule: string) => ({
+    severity: 'low',
+    category: 'style',
+    file: 'a.ts',
+    line: 1,
+    description: 'It is.',
+    suggestion: '',
+    rule,
+  });
+  const handler: ArtifactHandler<SkillContext> = {
+    kind: 'analyzer',
+    execute: async () => ({
+      kind: 'done',
+      log: '',
+      value: {
+        summary: 'Two.',
+        verdict: 'APPROVE_WITH_SUGGESTIONS',
+        passed: true,
+        files_reviewed: 1,
+        findings: [finding('a/b'), finding('a/c')],
+      },
+    }),
+  };
+  const run = (...findings: string[]) =>
+    runCase(
+      skill,
+      { name: 'one', files: { 'a.ts': 'x\n' }, expect: { findings } },
+      [handler],
+      new AbortController().signal,
+    );
+  expect(await run('low a/c a.ts:1', 'low a/b a.ts:1')).toEqual({ kind: 'passed' });
+  expect(await run('low a/b a.ts:1', 'high a/c a.ts:1')).toEqual({
+    kind: 'failed',
+    differences: [
+      { what: 'finding', expected: 'high a/c a.ts:1', actual: null },
+      { what: 'finding', expected: null, actual: 'low a/c a.ts:1' },
+    ],
+  });
+});
+
+test('what came of cases is said in lines', () => {
+  const said = testedText(
+    [
+      { skill: 'a', case: 'one', kind: 'passed' },
+      { skill: 'a', case: 'two', kind: 'left_out', because: 'no_model' },
+      {
+        skill: 'b',
+        case: 'three',
+        kind: 'failed',
+        differences: [
+          { what: 'verdict', expected: 'APPROVE', actual: null },
+          { what: 'finding', expected: 'low a/b c:1', actual: null },
+          { what: 'finding', expected: null, actual: 'high a/b c:2' },
+          { what: 'failure', expected: null, actual: 'it broke' },
+        ],
+      },
+    ],
+    undefined,
+  );
+  expect(said).toMatchInlineSnapshot(`
+    "ok        a: one
+    left out  a: two (it asks a model, and the case has no answers of one)
+    FAILED    b: three
+              verdict: expected APPROVE, and it was none
+              not found: low a/b c:1
+              a finding too many: high a/b c:2
+              it failed: it broke
+
+    Ran 2 cases: 1 failed, 1 left out."
+  `);
+  expect(testedText([], undefined)).toBe('There are no cases here.');
+  expect(testedText([], 'a')).toBe('The skill a has no cases in tests/.');
+});

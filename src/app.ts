@@ -43,7 +43,7 @@ import { codeSkill } from './skill/code/code-skill.ts';
 import { promptSkill } from './skill/prompt/prompt-skill.ts';
 import { type ActivationDeps, packageSkill } from './skill/registry/activate.ts';
 import { createSkillKeeper } from './skill/registry/keep.ts';
-import { SHIPPED_SKILLS } from './skill/shipped.ts';
+import { builtInSkills } from './skill/shipped.ts';
 import type { Blobs } from './storage/blobs.ts';
 import { openBlobs, openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
@@ -115,7 +115,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
   const model = config.model && (await modelOf(config.model, storage, clock));
   const registry = createRegistry(
-    [...SHIPPED_SKILLS, ...(overrides.skills ?? [])],
+    [...builtInSkills({ model }), ...(overrides.skills ?? [])],
     overrides.policy,
     packageSkill({
       skills: storage.read.skills,

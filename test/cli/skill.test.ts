@@ -124,7 +124,7 @@ describe('list', () => {
       "SKILL      FROM       FOLDER                             COMES TO        ARTIFACTS
       empty      workspace  .github/countersign/skills/empty                   1 fault: is not used
       naming     workspace  .github/countersign/skills/naming  gate_verdict    description, prompt_template
-      pr-review  shipped    skills/pr-review                   review_verdict  description, analyzer
+      pr-review  shipped    skills/pr-review                   review_verdict  description, analyzer, prompt_template
       "
     `);
     expect(await json(cwd, 'list')).toMatchObject([

@@ -5,7 +5,7 @@ import { ANALYZERS, DEFAULT_ANALYZERS, type KnownAnalyzer, versionOf } from './a
 import type { ChangedFile } from './changed-file.ts';
 import { conclude } from './findings.ts';
 import { masker, shown } from './mask.ts';
-import type { ReviewReport } from './report.ts';
+import type { Analysis } from './report.ts';
 import { type Rule, shippedRules } from './rules.ts';
 import { runWorker } from './run-worker.ts';
 import type { Job, JobResult } from './worker/protocol.ts';
@@ -20,7 +20,8 @@ export interface ReviewOptions {
   extra?: readonly { name: string; module: URL }[];
 }
 
-const MAX_LOG = 5_000_000;
+/** In characters, of what a review leaves behind beside its outcome. */
+export const MAX_LOG = 5_000_000;
 /** Each is looked for in all that is shown. Whoever commits more than this is told where they are, and shown nothing. */
 const MAX_SECRETS = 200;
 
@@ -32,7 +33,7 @@ const MAX_SECRETS = 200;
 export async function reviewFiles(
   changedFiles: readonly ChangedFile[],
   options: ReviewOptions,
-): Promise<ReviewReport> {
+): Promise<Analysis> {
   const book = shippedRules();
   const { files, leftOut } = admit(changedFiles);
   const jobs: Job[] = [];
@@ -66,11 +67,15 @@ export async function reviewFiles(
     });
   }
   return {
-    findings,
-    analyzers: results.map((result) => reportOf(result, jobs, mask)),
-    leftOut,
-    filesReviewed: files.length,
-    log: logOf(files, results, mask),
+    report: {
+      findings,
+      analyzers: results.map((result) => reportOf(result, jobs, mask)),
+      leftOut,
+      filesReviewed: files.length,
+      log: logOf(files, results, mask),
+    },
+    files,
+    mask,
   };
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { masker } from '../../src/skill/pr-review/mask.ts';
 import { anchorOf } from '../../src/skill/pr-review/model/anchor.ts';
-import { shareOut, tokensOf } from '../../src/skill/pr-review/model/budget.ts';
+import { type Size, shareOut, tokensOf } from '../../src/skill/pr-review/model/budget.ts';
 import { piecesOf } from '../../src/skill/pr-review/model/piece.ts';
 import { shownPiece } from '../../src/skill/pr-review/model/shown.ts';
 import { seed } from '../policy/rule/seed.ts';
@@ -106,6 +106,11 @@ describe('what a model is shown', () => {
     expect(piece && shownPiece(piece, noMask)).toContain('if (a⟨U+202E⟩) {}');
   });
 
+  it('has no carriage returns at the ends of lines, which a file from Windows is full of', () => {
+    const [piece] = pieces('', 'one;\r\ntwo;\r\n');
+    expect(piece && shownPiece(piece, noMask)).not.toContain('U+000D');
+  });
+
   it('has no secret, and no line of one that spans several', () => {
     const [piece] = pieces('', 'const key = "s3cr3t-of-ours";\nbegin\nKEY\nend\n');
     const shown = (secret: string) => (piece ? shownPiece(piece, masker([secret])) : '');
@@ -125,13 +130,17 @@ describe('the budget', () => {
     expect(tokensOf('äöü')).toBe(2);
   });
 
+  const size = <T extends { size: number }>(): Size<T> => ({
+    atLeast: (part) => part.size - 1,
+    exactly: (part) => part.size,
+  });
   const groups = fc.array(fc.array(fc.integer({ min: 1, max: 15 }), { maxLength: 6 }), { maxLength: 12 });
 
   it(`loses nothing, asks no question that is too large and none too many (seed ${seed})`, () => {
     fc.assert(
       fc.property(groups, fc.integer({ min: 0, max: 5 }), (sizes, most) => {
         const parts = sizes.map((group, g) => group.map((size, n) => ({ size, id: `${g}.${n}` })));
-        const { questions, rest } = shareOut(parts, ({ size }) => size, { perQuestion: 10, questions: most });
+        const { questions, rest } = shareOut(parts, size(), { perQuestion: 10, questions: most });
         const ids = (list: { id: string }[]) => list.map(({ id }) => id).sort();
         expect(ids([...questions.flat(), ...rest])).toEqual(ids(parts.flat()));
         expect(questions.length).toBeLessThanOrEqual(most);
@@ -148,7 +157,7 @@ describe('the budget', () => {
     fc.assert(
       fc.property(groups, (sizes) => {
         const parts = sizes.map((group, g) => group.map((size) => ({ size, g })));
-        const { questions } = shareOut(parts, ({ size }) => size, { perQuestion: 10, questions: 1_000 });
+        const { questions } = shareOut(parts, size(), { perQuestion: 10, questions: 1_000 });
         for (const [g, group] of sizes.entries()) {
           if (group.reduce((sum, size) => sum + size, 0) > 10) continue;
           expect(questions.filter((question) => question.some((part) => part.g === g)).length).toBeLessThan(
@@ -158,5 +167,20 @@ describe('the budget', () => {
       }),
       { seed },
     );
+  });
+
+  it('does not make the text of what has no chance any more', () => {
+    const made: string[] = [];
+    const exactly = (part: string) => {
+      made.push(part);
+      return part.length;
+    };
+    const { rest } = shareOut(
+      ['aaaa', 'bbbb', 'cccc'].map((part) => [part]),
+      { atLeast: (part) => part.length, exactly },
+      { perQuestion: 5, questions: 1 },
+    );
+    expect(rest).toEqual(['bbbb', 'cccc']);
+    expect(new Set(made)).toEqual(new Set(['aaaa']));
   });
 });

@@ -3,12 +3,12 @@ export const QUESTION_TOKENS = 24_000;
 /** Questions of one review: what a person could still read in a day. */
 export const MAX_QUESTIONS = 8;
 
-/**
- * How many tokens a text is taken for: one for three bytes. Code has three to four bytes a token, so this errs on the side of
- * smaller questions. Money is counted elsewhere (`model/ledger.ts`), with figures that cannot err.
- */
+/** Code has three to four, so this errs on the side of smaller questions. */
+export const BYTES_A_TOKEN = 3;
+
+/** How many tokens a text is taken for. Money is counted elsewhere (`model/ledger.ts`), with figures that cannot err. */
 export function tokensOf(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / 3);
+  return Math.ceil(Buffer.byteLength(text) / BYTES_A_TOKEN);
 }
 
 export interface Share<T> {
@@ -18,34 +18,41 @@ export interface Share<T> {
   rest: T[];
 }
 
+/** How many tokens a part takes. To know it well, its text has to be made; so there is a guess for parts that have no chance. */
+export interface Size<T> {
+  atLeast(part: T): number;
+  exactly(part: T): number;
+}
+
 /**
  * Shares parts out among questions: a group, that is all parts of a file, stays together where one question can hold it. What comes
  * first is read first, so the order is the caller's to choose.
  */
 export function shareOut<T>(
   groups: readonly (readonly T[])[],
-  tokens: (part: T) => number,
+  size: Size<T>,
   { perQuestion = QUESTION_TOKENS, questions: most = MAX_QUESTIONS } = {},
 ): Share<T> {
   const questions: T[][] = [];
   const rest: T[] = [];
   let room = 0;
-  const begin = () => {
+  const mayBegin = () => questions.length < most;
+  const beginIfNeeded = (tokens: number) => {
+    if (tokens <= room || tokens > perQuestion || !mayBegin()) return;
     questions.push([]);
     room = perQuestion;
   };
   for (const group of groups) {
-    const whole = group.reduce((sum, part) => sum + tokens(part), 0);
-    if (whole > room && whole <= perQuestion && questions.length < most) begin();
+    if (mayBegin()) beginIfNeeded(group.reduce((sum, part) => sum + size.exactly(part), 0));
     for (const part of group) {
-      const needed = tokens(part);
-      if (needed > room && needed <= perQuestion && questions.length < most) begin();
-      if (needed > room) {
+      const tokens = !mayBegin() && size.atLeast(part) > room ? Number.POSITIVE_INFINITY : size.exactly(part);
+      beginIfNeeded(tokens);
+      if (tokens > room) {
         rest.push(part);
         continue;
       }
       questions.at(-1)?.push(part);
-      room -= needed;
+      room -= tokens;
     }
   }
   return { questions, rest };

@@ -10,7 +10,7 @@ import type { PromptDeps } from '../../prompt/handler.ts';
 import { type AdmittedFile, MAX_LINE, type Omission } from '../admit.ts';
 import { type ChangedFile, isCode, secretsOnlyReason } from '../changed-file.ts';
 import type { Analysis } from '../report.ts';
-import { MAX_QUESTIONS, shareOut, tokensOf } from './budget.ts';
+import { BYTES_A_TOKEN, MAX_QUESTIONS, shareOut, tokensOf } from './budget.ts';
 import { readGuidelines } from './guidelines.ts';
 import { afterRound, planRound } from './memory.ts';
 import { type Piece, piecesOf, printOf } from './piece.ts';
@@ -58,16 +58,17 @@ export async function reviewByModel(
   const plan = planRound(pieces, earlier);
   const deleted = changed.filter(({ status }) => status === 'removed').map(({ path }) => path);
   const present = new Set(changed.filter(({ status }) => status !== 'removed').map(({ path }) => path));
-  const { questions, rest } = shareOut(
-    [...Map.groupBy(plan.ask, ({ path }) => path).values()].map((group) =>
-      group.map((piece): ShownPiece => ({ piece, text: shownPiece(piece, mask ?? (() => '')) })),
-    ),
-    ({ text }) => tokensOf(text),
-  );
+  const textOf = once((piece: Piece) => shownPiece(piece, mask ?? (() => '')));
+  const { questions, rest } = shareOut([...Map.groupBy(plan.ask, ({ path }) => path).values()], {
+    atLeast: ({ lines }) => lines.reduce((sum, { text }) => sum + text.length, 0) / BYTES_A_TOKEN,
+    exactly: (piece) => tokensOf(textOf(piece)),
+  });
 
+  const shown = (question: readonly Piece[]): ShownPiece[] =>
+    question.map((piece) => ({ piece, text: textOf(piece) }));
   const answers =
     mask && questions.length > 0
-      ? await askAll(deps, questions, all, {
+      ? await askAll(deps, questions.map(shown), all, {
           ...(await said(step)),
           repository: run.repository,
           baseBranch: run.baseRef,
@@ -99,13 +100,7 @@ export async function reviewByModel(
   return {
     findings: memory.said.map(({ finding }) => finding),
     report: readable.length === 0 ? undefined : report,
-    leftOut: [
-      ...beyond(
-        rest.map(({ piece }) => piece),
-        all,
-      ),
-      ...deleted.map((path) => ({ path, reason: DELETED, needed: false })),
-    ],
+    leftOut: [...beyond(rest, all), ...deleted.map((path) => ({ path, reason: DELETED, needed: false }))],
     read: new Set([...all].filter(([, own]) => own.every((piece) => known.has(piece))).map(([path]) => path)),
     memory,
     log: answers.log,
@@ -128,4 +123,14 @@ function beyond(rest: readonly Piece[], all: ReadonlyMap<string, readonly Piece[
     reason: beyondBudget(unread.length, all.get(path)?.length ?? unread.length, MAX_QUESTIONS),
     needed: isCode(path),
   }));
+}
+
+/** The function, doing its work for each piece one time at most. */
+function once(work: (piece: Piece) => string): (piece: Piece) => string {
+  const done = new Map<Piece, string>();
+  return (piece) => {
+    const text = done.get(piece) ?? work(piece);
+    done.set(piece, text);
+    return text;
+  };
 }

@@ -25,8 +25,8 @@ function anchor(line: HunkLine): string {
   return line.mark === '+' ? anchorOf(line.line, line.text) : '';
 }
 
-/** Masked together, since a secret may span lines. Then the lines cannot be told apart any more, and none of them is shown. */
+/** A line's end on Windows is no part of it. Masked together, since a secret may span lines. Then the lines cannot be told apart any more, and none of them is shown. */
 function withoutSecrets(lines: readonly HunkLine[], mask: (text: string) => string): string[] {
-  const masked = mask(lines.map(({ text }) => text).join('\n')).split('\n');
+  const masked = mask(lines.map(({ text }) => text.replace(/\r$/, '')).join('\n')).split('\n');
   return masked.length === lines.length ? masked : lines.map(() => NOT_SHOWN);
 }

@@ -112,7 +112,7 @@ test('what the model finds blocks until it is fixed, over rounds that ask only a
   expect(github.merges).toEqual([]);
   await countersign(harness, number);
   expect(github.merges).toMatchObject([{ headSha: third }]);
-});
+}, 60_000);
 
 test('what an analyzer finds and the model takes more seriously is one finding that blocks', async () => {
   const harness = await startWithModel();

@@ -80,12 +80,13 @@ describe('what a model is asked', () => {
     expect(prompts[0]).not.toContain('not this');
   });
 
-  it('leaves out lock files, vendored, built, generated, binary and deleted ones, and the latter are named', async () => {
+  it('leaves out lock files, vendored, built, generated, packed, binary and deleted ones, and names the latter', async () => {
     const files = ['package-lock.json', 'vendor/x.go', 'dist/x.js', 'x.pb.go', 'logo.png'].map((path) =>
       changed(path, '', 'hidden\n'),
     );
     const gone: ChangedFile = { path: 'src/old.ts', status: 'removed', patch: '@@ -1 +0,0 @@\n-hidden' };
-    const { prompts, leftOut } = await round([a, ...files, gone], NOTHING);
+    const packed = changed('src/packed.ts', '', `hidden${' x'.repeat(10_001)}\n`);
+    const { prompts, leftOut } = await round([a, ...files, packed, gone], NOTHING);
     expect(prompts[0]).not.toContain('hidden');
     expect(prompts[0]).toContain('src/old.ts');
     expect(leftOut).toEqual([

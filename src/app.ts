@@ -48,7 +48,7 @@ import { codeSkill } from './skill/code/code-skill.ts';
 import { promptSkill } from './skill/prompt/prompt-skill.ts';
 import { type ActivationDeps, createRunPackage, packageSkill } from './skill/registry/activate.ts';
 import { createSkillKeeper } from './skill/registry/keep.ts';
-import { SHIPPED_SKILLS } from './skill/shipped.ts';
+import { builtInSkills } from './skill/shipped.ts';
 import { createCarryOut } from './skill/trace/carry-out.ts';
 import { createRecorder } from './skill/trace/record.ts';
 import { watchModel } from './skill/trace/watch-model.ts';
@@ -124,18 +124,25 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const watch = watchModel(config.model && (await modelOf(config.model, storage, clock)));
   const { model } = watch;
   const policy = overrides.policy ?? builtInPolicy;
+  const kinds = overrides.artifactHandlers ?? [promptSkill({ model }), codeSkill({ model }), analyzerSkill];
   const runPackage = createRunPackage({
     skills: storage.read.skills,
-    handlers: overrides.artifactHandlers ?? [promptSkill({ model }), codeSkill({ model }), analyzerSkill],
+    handlers: kinds,
     modelFamily: config.model ? familyOf(config.model.name) : null,
     carryOut: createCarryOut({ watch, record: createRecorder({ storage, blobs }), clock }),
   });
-  const select = createSelect({ skills: storage.read.skills, model });
+  const select = createSelect({
+    skills: storage.read.skills,
+    kinds: kinds.map(({ kind }) => kind),
+    model,
+  });
   const named = packageSkill(runPackage);
   const activation = createActivation({ select, runPackage, policy });
   const auto = autoSkill({ storage, activation });
-  const registry = createRegistry([...SHIPPED_SKILLS, ...(overrides.skills ?? [])], policy, (step) =>
-    step.uses.candidates ? auto(step) : named(step),
+  const registry = createRegistry(
+    [...builtInSkills({ model }), ...(overrides.skills ?? [])],
+    policy,
+    (step) => (step.uses.candidates ? auto(step) : named(step)),
   );
   const names = { skills: registry.skills, actions: registry.actions };
   const keepSkill = createSkillKeeper({ storage, clock });

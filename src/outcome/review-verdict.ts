@@ -1,19 +1,44 @@
 import { z } from 'zod';
 import { hashField, outcomeBase } from './base.ts';
 import { findingSchema, safePathSchema } from './finding.ts';
+import { modelMemorySchema } from './model-memory.ts';
 
 export const VERDICTS = ['APPROVE', 'APPROVE_WITH_SUGGESTIONS', 'REQUEST_CHANGES', 'REJECT'] as const;
 
-/** How one analyzer fared; anything but `ok` makes the review incomplete. */
+/** How one analyzer, or the language model, fared; anything but `ok` makes the review incomplete. */
 export const analyzerReportSchema = z.strictObject({
   name: z.string(),
   version: z.string(),
-  status: z.enum(['ok', 'crashed', 'timed_out']),
+  status: z.enum(['ok', 'crashed', 'timed_out', 'no_answer']),
   files: z.int().min(0),
   duration_ms: z.number().min(0),
   message: z.string().max(1_000).optional(),
 });
 export type AnalyzerReport = z.infer<typeof analyzerReportSchema>;
+
+/** Those that did not get through, in words that go into a sentence: `oxlint crashed`. */
+export function brokenOff(reports: readonly AnalyzerReport[]): string[] {
+  return reports.flatMap(({ name, status }) =>
+    status === 'ok' ? [] : [`${name} ${BROKEN_OFF_WORDS[status]}`],
+  );
+}
+
+const BROKEN_OFF_WORDS = {
+  crashed: 'crashed',
+  timed_out: 'timed out',
+  no_answer: 'gave no usable answer',
+} as const satisfies Record<Exclude<AnalyzerReport['status'], 'ok'>, string>;
+
+/** What became of an earlier round's findings. */
+export const sinceSchema = z.strictObject({
+  round: z.int().min(1),
+  /** How many are gone from what was looked at again. */
+  fixed: z.int().min(0),
+  still_open: z.int().min(0),
+  /** The worst of those that are fixed, as they were said. */
+  fixed_findings: z.array(findingSchema),
+});
+export type Since = z.infer<typeof sinceSchema>;
 
 export const leftOutSchema = z.strictObject({ path: safePathSchema.or(z.string()), reason: z.string() });
 export type LeftOut = z.infer<typeof leftOutSchema>;
@@ -34,6 +59,12 @@ export const reviewVerdictSchema = z.strictObject({
   /** What was not looked at, and why; people see it, since silence would read as "fine". */
   left_out: z.array(leftOutSchema),
   analyzers: z.array(analyzerReportSchema),
+  /** Absent in a first round, and when nothing had been found before. */
+  since: sinceSchema.optional(),
+  /** What else to know of how the review came about, a sentence each. */
+  notes: z.array(z.string()).optional(),
+  /** What the next round needs to know of a language model's part; absent when none was asked. */
+  model: modelMemorySchema.optional(),
   ...hashField,
 });
 export type ReviewVerdict = z.infer<typeof reviewVerdictSchema>;

@@ -6,7 +6,7 @@ import { unreachable } from '../core/errors.ts';
 import type { CiResult } from '../outcome/ci-result.ts';
 import { isBlocking, SEVERITIES } from '../outcome/finding.ts';
 import type { Outcome } from '../outcome/outcome.ts';
-import type { ReviewVerdict } from '../outcome/review-verdict.ts';
+import { brokenOff, type ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import { verdictWhy } from '../policy/gate/verdict.ts';
 import { choiceSaid } from '../skill/package/decision.ts';
@@ -222,11 +222,7 @@ function noChecksWhy(id: string, allowed: boolean): Why {
 function reviewReasons(outcome: ReviewVerdict): Why[] {
   return atMost(
     [
-      ...outcome.analyzers
-        .filter((analyzer) => analyzer.status !== 'ok')
-        .map((analyzer) =>
-          why('unknown', `${analyzer.name} ${analyzer.status === 'crashed' ? 'crashed' : 'took too long'}`),
-        ),
+      ...brokenOff(outcome.analyzers).map((summary) => why('unknown', summary)),
       ...outcome.findings
         .filter(isBlocking)
         .sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))

@@ -4,6 +4,7 @@ import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { confirmMerge, mergeKey, mergeOnce } from '../effect/merge.ts';
 import type { GitHub, Urgency } from '../github/github.ts';
+import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
 import { conditionContext } from '../run/context.ts';
 import { approvalKey } from '../run/publish.ts';
@@ -58,6 +59,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       because,
       judged: [],
       round: () => roundOf(storage, state),
+      earlierReview: () => earlierReview(storage, state, step.id),
       newId: (prefix) => ids.next(prefix),
       approval: await storage.read.approvals.ofInvocation(invocation.id),
       timesAsked: (await storage.read.approvals.ofRun(run.id)).length,
@@ -107,4 +109,29 @@ async function roundOf(storage: Storage, { run }: RunState): Promise<number> {
   });
   const earlier = runs.filter((other) => other.createdAt <= run.createdAt).map((other) => other.headSha);
   return Math.max(1, new Set(earlier).size);
+}
+
+/** Runs that have to be looked through at most: many pushes in a row leave runs that ended before their review. */
+const EARLIER_RUNS = 20;
+
+async function earlierReview(
+  storage: Storage,
+  { run }: RunState,
+  stepId: string,
+): Promise<ReviewVerdict | undefined> {
+  if (run.pullRequest === null) return undefined;
+  const { runs } = storage.read;
+  const newestFirst = await runs.list({
+    repositoryId: run.repositoryId,
+    pullRequest: run.pullRequest,
+    chain: run.chain,
+    limit: EARLIER_RUNS,
+  });
+  for (const { id, createdAt } of newestFirst) {
+    if (id === run.id || createdAt > run.createdAt) continue;
+    const state = await runs.load(id);
+    const outcome = state?.invocations.find((step) => step.stepId === stepId)?.outcome;
+    if (outcome?.outcome_kind === 'review_verdict') return outcome;
+  }
+  return undefined;
 }

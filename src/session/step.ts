@@ -8,6 +8,7 @@ import type { Effect } from '../effect/effect.ts';
 import type { MergeOnce } from '../effect/merge.ts';
 import type { GitHubReader, Repo } from '../github/github.ts';
 import type { Outcome } from '../outcome/outcome.ts';
+import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Capability } from '../policy/capability.ts';
 import type { Reason } from '../run/reason.ts';
@@ -67,6 +68,8 @@ export interface StepContext {
   readonly judged: Outcome[];
   /** Which review of this pull request this is, from 1. */
   round(): Promise<number>;
+  /** The newest review that the same step of an earlier run came to for this pull request. */
+  earlierReview(): Promise<ReviewVerdict | undefined>;
   newId(prefix: 'apr'): string;
   /** The approval that belongs to this invocation, if it was asked for. */
   approval: Approval | undefined;

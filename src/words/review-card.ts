@@ -1,13 +1,18 @@
 import { CATEGORIES, type Finding, isBlocking, SEVERITIES } from '../outcome/finding.ts';
-import type { AnalyzerReport, LeftOut, ReviewVerdict } from '../outcome/review-verdict.ts';
+import type { AnalyzerReport, LeftOut, ReviewVerdict, Since } from '../outcome/review-verdict.ts';
 import { fitting } from './fitting.ts';
 import { code, inline, prose } from './markdown.ts';
-import { clip, plural, SEVERITY_MARK, short, VERDICT_WORDS } from './pretty.ts';
+import { capital, clip, plural, SEVERITY_MARK, short, VERDICT_WORDS } from './pretty.ts';
+import { sinceWords } from './review.ts';
 import { BELOW, type Section, withRest } from './section.ts';
 import { severities } from './sentence.ts';
 
-const MUST_FIX = { items: 25, bytes: 14_000 };
-const SUGGESTIONS = { items: 25, bytes: 7_000 };
+/** Findings in full, of both kinds together: nobody reads more of them before beginning to mend. */
+const MOST_SHOWN = 20;
+const MUST_FIX_BYTES = 14_000;
+const SUGGESTIONS_BYTES = 7_000;
+const FIXED = { items: 20, bytes: 3_000 };
+const NOTES = { items: 5, bytes: 1_000 };
 const LEFT_OUT = { items: 10, bytes: 2_000 };
 const FAULTY = { items: 10, bytes: 2_000 };
 const WORKERS = { items: 20, bytes: 1_000 };
@@ -16,8 +21,9 @@ const WORKERS = { items: 20, bytes: 1_000 };
 export function reviewCard(review: ReviewVerdict): Section {
   const blocking = worstFirst(review.findings.filter(isBlocking));
   const others = worstFirst(review.findings.filter((finding) => !isBlocking(finding)));
-  const mustFix = fitting(blocking, fullFinding, MUST_FIX);
-  const suggested = fitting(others, fullFinding, SUGGESTIONS);
+  const mustFix = fitting(blocking, fullFinding, { items: MOST_SHOWN, bytes: MUST_FIX_BYTES });
+  const room = MOST_SHOWN - mustFix.lines.length;
+  const suggested = fitting(others, fullFinding, { items: room, bytes: SUGGESTIONS_BYTES });
   const leftOut = fitting(review.left_out, leftOutLine, LEFT_OUT);
   const faulty = fitting(
     review.analyzers.filter((analyzer) => analyzer.status !== 'ok'),
@@ -29,10 +35,13 @@ export function reviewCard(review: ReviewVerdict): Section {
     ({ name, version }) => inline(`${name} ${version}`, 100),
     WORKERS,
   );
+  const notes = fitting(review.notes ?? [], (note) => inline(note, 200), NOTES);
   const verdict = review.verdict === null ? 'no verdict, it is incomplete' : VERDICT_WORDS[review.verdict];
   const parts = [
     `### Review: ${verdict}`,
-    `Round ${review.round}: ${plural(review.files_reviewed, 'file')} reviewed at ${code(short(review.head_sha))}.`,
+    `Round ${review.round}: ${plural(review.files_reviewed, 'file')} reviewed at ${code(short(review.head_sha))}.${
+      review.since ? ` ${capital(sinceWords(review.since))}.` : ''
+    }`,
     review.findings.length === 0 ? 'Nothing was found.' : counts(review.findings),
     ...(blocking.length === 0 ? [] : ['#### Must be fixed', withRest(mustFix, BELOW)]),
     ...(others.length === 0
@@ -42,11 +51,25 @@ export function reviewCard(review: ReviewVerdict): Section {
           withRest(suggested, BELOW),
           '</details>',
         ]),
+    ...(review.since ? fixedPart(review.since) : []),
     ...(faulty.lines.length === 0 ? [] : ['#### Did not work', withRest(faulty, BELOW)]),
     ...(review.left_out.length === 0 ? [] : ['#### Not looked at', withRest(leftOut, BELOW)]),
     ...(workers.lines.length === 0 ? [] : [`<sub>Looked at by ${workers.lines.join(', ')}.</sub>`]),
+    ...notes.lines.map((note) => `<sub>${note}</sub>`),
   ];
   return { markdown: parts.join('\n\n'), cut: mustFix.left + suggested.left + leftOut.left > 0 };
+}
+
+function fixedPart({ fixed, fixed_findings }: Since): string[] {
+  if (fixed === 0) return [];
+  const { lines } = fitting(fixed_findings, fixedFinding, FIXED);
+  const rest = lines.length === fixed ? [] : [`- … and ${fixed - lines.length} more`];
+  return [`<details><summary>${fixed} fixed</summary>`, [...lines, ...rest].join('\n'), '</details>'];
+}
+
+/** Without its line: it stood in another version of the file. */
+function fixedFinding({ file, description }: Finding): string {
+  return `- ✅ ${code(clip(file, 200))} ${prose(description, 200)}`;
 }
 
 function counts(findings: readonly Finding[]): string {
@@ -98,8 +121,14 @@ function leftOutLine({ path, reason }: LeftOut): string {
   return `- ${code(clip(path, 200))}: ${inline(reason, 200)}`;
 }
 
+const BROKEN_OFF = {
+  crashed: 'crashed',
+  timed_out: 'took too long and was stopped',
+  no_answer: 'gave no usable answer',
+} as const satisfies Record<Exclude<AnalyzerReport['status'], 'ok'>, string>;
+
 function analyzerLine({ name, status, message }: AnalyzerReport): string {
-  const words = status === 'crashed' ? 'crashed' : 'took too long and was stopped';
+  const words = status === 'ok' ? '' : BROKEN_OFF[status];
   const said = message === undefined || message === '' ? '' : `: ${inline(message, 200)}`;
   return `- ${inline(name, 100)} ${words}${said}`;
 }

@@ -3,7 +3,7 @@ import { unreachable } from '../core/errors.ts';
 import type { ActionResult } from '../outcome/action-result.ts';
 import type { CiResult } from '../outcome/ci-result.ts';
 import type { Outcome, OutcomeKind } from '../outcome/outcome.ts';
-import type { ReviewVerdict } from '../outcome/review-verdict.ts';
+import { brokenOff, type ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { ReasonCode } from '../run/reason.ts';
 import { type Invocation, isMergeStep, isRunOver, type RunState } from '../run/run.ts';
@@ -210,9 +210,7 @@ export function ciInWords({ checks }: CiResult): string {
 
 /** `oxlint timed out`, `2 files were not reviewed`. */
 export function incompleteBecause(review: ReviewVerdict): string {
-  const faulty = review.analyzers
-    .filter((analyzer) => analyzer.status !== 'ok')
-    .map((analyzer) => `${analyzer.name} ${analyzer.status === 'crashed' ? 'crashed' : 'timed out'}`);
+  const faulty = brokenOff(review.analyzers);
   if (faulty.length > 0) return faulty.join(', ');
   const left = review.left_out.length;
   return left === 0

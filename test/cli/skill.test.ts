@@ -127,7 +127,7 @@ describe('list', () => {
       empty              workspace  .github/countersign/skills/empty                   1 fault: is not used
       migration-review   shipped    skills/migration-review            review_verdict  description, analyzer
       naming             workspace  .github/countersign/skills/naming  gate_verdict    description, prompt_template
-      pr-review          shipped    skills/pr-review                   review_verdict  description, analyzer
+      pr-review          shipped    skills/pr-review                   review_verdict  description, analyzer, prompt_template
       workflow-review    shipped    skills/workflow-review             review_verdict  description, analyzer
       "
     `);

@@ -14,8 +14,10 @@ export function modified(path: string, text: string, changed: readonly number[])
   return { path, status: 'modified', content: Buffer.from(text), patch };
 }
 
-export function review(files: readonly ChangedFile[], options: Partial<ReviewOptions> = {}) {
-  return reviewFiles(files, { timeoutMs: 15_000, signal: new AbortController().signal, ...options });
+export async function review(files: readonly ChangedFile[], options: Partial<ReviewOptions> = {}) {
+  const signal = new AbortController().signal;
+  const { report } = await reviewFiles(files, { timeoutMs: 15_000, signal, ...options });
+  return report;
 }
 
 /** `rule:line` of each finding, the form in which the tables say what they expect. */

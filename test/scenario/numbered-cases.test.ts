@@ -165,6 +165,8 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
 
     <sub>Looked at by secrets <version>, oxlint <version>, ast-grep <version>.</sub>
 
+    <sub>No language model is configured, so none was asked.</sub>
+
     ### CI: the only check passed
 
     | | Check | Result | Took |
@@ -266,6 +268,8 @@ test('2: a risky change is sent back with its findings on their lines, and no re
     </details>
 
     <sub>Looked at by secrets <version>, oxlint <version>, ast-grep <version>, actionlint <version>.</sub>
+
+    <sub>No language model is configured, so none was asked.</sub>
 
     ### Steps
 

@@ -210,7 +210,9 @@ test('a gate may ask what is built in, and no package', async () => {
   const scene = await start({ ...only({ flow: gated }), ...skill('naming', gate(true, 'x')) });
   const { headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
-  expect(scene.check(headSha, 'base configuration')?.summary).toContain('there is no skill "naming"');
+  expect(scene.check(headSha, 'base configuration')?.summary).toContain(
+    'a gate can ask what is built in, and no package such as "naming"',
+  );
 });
 
 test('a skill of a kind that nothing here can carry out fails its step with that sentence', async () => {

@@ -49,6 +49,7 @@ export function stepContext(
     signal: new AbortController().signal,
     because: 'event',
     round: async () => 1,
+    earlierReview: async () => undefined,
     newId: () => 'apr_1',
     approval: undefined,
     timesAsked: 0,

@@ -3,7 +3,7 @@ import type { CiCheck, CiResult } from '../../outcome/ci-result.ts';
 import { type Finding, isBlocking, SEVERITIES } from '../../outcome/finding.ts';
 import type { GateVerdict } from '../../outcome/gate-verdict.ts';
 import type { Outcome } from '../../outcome/outcome.ts';
-import type { AnalyzerReport, ReviewVerdict } from '../../outcome/review-verdict.ts';
+import { type AnalyzerReport, brokenOff, type ReviewVerdict } from '../../outcome/review-verdict.ts';
 import type { Entries, Entry } from './slot.ts';
 
 /**
@@ -33,9 +33,7 @@ function ofReview({ analyzers, findings, left_out, passed, summary, verdict }: R
     evidence: analyzers.map((analyzer) => lookedAt(analyzer, findings)),
     risks: worstFirst.filter(({ severity }) => severity !== 'info').map(riskOf),
     uncertainties: [
-      ...analyzers.flatMap(({ name, status }) =>
-        status === 'ok' ? [] : [{ text: `${name} ${status === 'crashed' ? 'crashed' : 'timed out'}` }],
-      ),
+      ...brokenOff(analyzers).map((text) => ({ text })),
       ...left_out.map(({ path, reason }) => ({ text: `${path} was not reviewed: ${reason}` })),
     ],
     // No verdict is no decision, and nothing that a later step may take for one.

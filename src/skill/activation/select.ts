@@ -18,6 +18,7 @@ import type { Decision } from '../package/decision.ts';
 import type { SkillDescription } from '../package/package.ts';
 import { describedIn } from '../package/parse.ts';
 import { pathOf } from '../package/place.ts';
+import type { SkillArtifact } from '../package/skill.ts';
 import { fenced } from '../prompt/fence.ts';
 import { MAX_RENDERED_BYTES } from '../prompt/render.ts';
 import { selectionPrompt } from './prompt.ts';
@@ -68,14 +69,17 @@ type ModelAnswer = z.infer<typeof answerSchema>;
 /** Reads of all candidates their SKILL.md alone: what else is in a package is read once it is chosen. */
 export function createSelect({
   skills,
+  kinds,
   model,
 }: {
   skills: Pick<Skills, 'outlines'>;
+  /** Kinds of artifacts that can be carried out here: a skill with nothing of them would be chosen for nothing. */
+  kinds: readonly SkillArtifact['kind'][];
   /** `undefined`: none is configured. */
   model: Model | undefined;
 }): Select {
   return async ({ question, ids, mayAnswer, purpose, signal }) => {
-    const candidates = (await skills.outlines(ids)).flatMap(candidateOf);
+    const candidates = (await skills.outlines(ids)).flatMap((outline) => candidateOf(outline, kinds));
     const matches = createMatcher(candidates.map(({ described }) => described)).match(question);
     const shown = matches.slice(0, MOST_SHOWN).flatMap((match) => {
       const found = candidates.find(({ described }) => described.name === match.name);
@@ -104,9 +108,9 @@ export function createSelect({
 }
 
 /** What can be chosen: it comes to an outcome, and has something that is carried out. */
-function candidateOf(outline: SkillOutline): Candidate[] {
+function candidateOf(outline: SkillOutline, kinds: readonly SkillArtifact['kind'][]): Candidate[] {
   const described = describedIn(outline.description);
-  const artifacts = outline.artifacts.filter(({ kind }) => kind !== 'description').map(pathOf);
+  const artifacts = outline.artifacts.filter(({ kind }) => kinds.includes(kind)).map(pathOf);
   const isUsable = described !== undefined && described.outcome !== null && artifacts.length > 0;
   return isUsable && described.name === outline.name ? [{ outline, described, artifacts }] : [];
 }

@@ -63,7 +63,7 @@ export const analyzerSkill: AnyHandler<SkillContext> = {
       admission.leftOut.push({ path: ALL_FILES, reason: NO_LIST_OF_FILES, needed: true });
     }
     admission.leftOut.push(...reports.leftOut);
-    const report = await runAnalyzers(
+    const { report } = await runAnalyzers(
       admission,
       [...read.analyzers.map((one) => one.analyzer(facts)), secretsToHide()],
       { timeoutMs: TIMEOUT_MS, signal: step.signal },

@@ -100,6 +100,7 @@ export function contextOfCall(
     because: 'event',
     judged: [],
     round: async () => 1,
+    earlierReview: async () => undefined,
     newId: (prefix) => ids.next(prefix),
     approval: undefined,
     approvalComment: no,

@@ -17,7 +17,9 @@ import { type ChangedLines, changedLines } from './hunks.ts';
 export const MAX_TOTAL_BYTES = 24_000_000;
 /** GitHub lists no more files of a pull request than this; at the limit there may be more. */
 export const MAX_FILES = 3_000;
-const MAX_LINE = 20_000;
+/** In characters; people write no longer lines. */
+export const MAX_LINE = 20_000;
+export const UNKNOWN_LANGUAGE = 'no analyzer knows its language: searched for secrets only';
 
 /** Something that was not reviewed, or not in full. `needed`: without it there can be no verdict. */
 export interface Omission extends LeftOut {
@@ -34,6 +36,8 @@ export interface AdmittedFile {
   text: string;
   lines: readonly string[];
   changed: ChangedLines;
+  /** GitHub's patch, when it says which lines those are. */
+  patch?: string;
   test: boolean;
 }
 
@@ -118,18 +122,20 @@ export function admit(changedFiles: readonly ChangedFile[], asked = OF_ALL): Adm
     if (secretsOnly !== undefined) omit(secretsOnly, false);
     else if (minified) omit('has lines as long as minified code: searched for secrets only');
     else if (asked === OF_ALL && language === 'other' && isCode(file.path)) {
-      omit('no analyzer knows its language: searched for secrets only', false);
+      omit(UNKNOWN_LANGUAGE, false);
     }
     if (file.status !== 'added' && file.patch === undefined) {
       omit('GitHub sent no diff, so findings anywhere in the file count', false);
     }
+    const changed = linesOf(file, text);
     files.push({
       path: file.path,
       name: neutralName(files.length, file.path),
       language,
       text,
       lines,
-      changed: linesOf(file, text),
+      changed,
+      ...(changed !== 'all' && file.patch !== undefined && { patch: file.patch }),
       test: isTestPath(file.path),
     });
   }

@@ -26,7 +26,7 @@ interface Placed {
 }
 
 /** Categories that different analyzers use for the same cause. */
-const FAMILY: Readonly<Record<Finding['category'], string>> = {
+export const FAMILY: Readonly<Record<Finding['category'], string>> = {
   secret: 'secret',
   injection: 'security',
   security: 'security',

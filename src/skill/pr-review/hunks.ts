@@ -1,6 +1,17 @@
 /** The lines of a head's file that a pull request added or changed, from 1. `all`: every line counts. */
 export type ChangedLines = ReadonlySet<number> | 'all';
 
+/** One line of a hunk. `line` is its number in the head; `null` for one that is removed. */
+export type HunkLine =
+  | { mark: '+' | ' '; text: string; line: number }
+  | { mark: '-'; text: string; line: null };
+
+export interface Hunk {
+  /** What GitHub writes behind the numbers: mostly the function around. */
+  heading: string;
+  lines: HunkLine[];
+}
+
 export interface ParsedPatch {
   /** Head line number → the line's text, without its line feed. */
   added: ReadonlyMap<number, string>;
@@ -8,14 +19,15 @@ export interface ParsedPatch {
   whole: boolean;
 }
 
-const HEADER = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
+const HEADER = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)/;
 
 /**
  * Reads the hunks of a unified patch as GitHub's files API sends it: hunks only, no file header. A missing count is 1.
  * Lines are taken by the header's counts, so that text which looks like a header is still text.
  */
-export function parsePatch(patch: string): ParsedPatch {
-  const added = new Map<number, string>();
+export function readHunks(patch: string): { hunks: Hunk[]; whole: boolean } {
+  const hunks: Hunk[] = [];
+  let lines: HunkLine[] = [];
   let whole = true;
   let oldLeft = 0;
   let newLeft = 0;
@@ -28,18 +40,22 @@ export function parsePatch(patch: string): ParsedPatch {
         oldLeft = Number(header[1] ?? 1);
         newLeft = Number(header[3] ?? 1);
         line = Number(header[2]);
+        lines = [];
+        hunks.push({ heading: header[4] ?? '', lines });
       } else if (text !== '') {
         whole = false;
       }
       continue;
     }
     if (text.startsWith('+')) {
-      added.set(line, text.slice(1));
+      lines.push({ mark: '+', text: text.slice(1), line });
       line++;
       newLeft--;
     } else if (text.startsWith('-')) {
+      lines.push({ mark: '-', text: text.slice(1), line: null });
       oldLeft--;
     } else if (text.startsWith(' ')) {
+      lines.push({ mark: ' ', text: text.slice(1), line });
       line++;
       newLeft--;
       oldLeft--;
@@ -47,7 +63,17 @@ export function parsePatch(patch: string): ParsedPatch {
       whole = false;
     }
   }
-  return { added, whole: whole && oldLeft === 0 && newLeft === 0 };
+  return { hunks, whole: whole && oldLeft === 0 && newLeft === 0 };
+}
+
+/** The lines that a patch adds. */
+export function parsePatch(patch: string): ParsedPatch {
+  const { hunks, whole } = readHunks(patch);
+  const added = new Map<number, string>();
+  for (const { lines } of hunks) {
+    for (const { mark, text, line } of lines) if (mark === '+') added.set(line, text);
+  }
+  return { added, whole };
 }
 
 /**

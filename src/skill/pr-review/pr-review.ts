@@ -1,8 +1,19 @@
+import type { ModelMemory } from '../../outcome/model-memory.ts';
 import { CAPABILITIES } from '../../policy/capability.ts';
 import { filesOfHead } from '../../session/head-files.ts';
-import type { StepHandler } from '../../session/step.ts';
+import type { StepContext, StepHandler } from '../../session/step.ts';
+import { NO_MODEL_ASKED } from '../../words/review.ts';
+import type { PromptDeps } from '../prompt/handler.ts';
+import { UNKNOWN_LANGUAGE } from './admit.ts';
+import type { ChangedFile } from './changed-file.ts';
 import { withContents } from './contents.ts';
+import { MAX_FINDINGS } from './findings.ts';
+import { mergeFindings } from './merge-findings.ts';
+import { reviewByModel } from './model/review.ts';
+import type { Analysis, ReviewReport } from './report.ts';
 import { reviewFiles } from './review.ts';
+import { MAX_LOG } from './run-analyzers.ts';
+import { type Now, sinceEarlier } from './since.ts';
 import { verdictOf } from './verdict.ts';
 
 /** What the analyzers said, word by word. */
@@ -10,23 +21,64 @@ const LOG = 'analyzers.log';
 /** 25 times what the largest honest review needs; some analyzers are quadratic, and somebody will make use of it. */
 const REVIEW_TIMEOUT_MS = 3 * 60_000;
 
-/** Reviews what the pull request adds and changes with analyzers that need no model and no key. */
-export const prReview: StepHandler = {
-  name: 'pr-review',
-  capability: CAPABILITIES['pr-review'],
-  artifactDefaults: [
-    { kind: 'outcome', id: 'verdict', outcome: 'review_verdict', required: true, source: 'skill' },
-    { kind: 'file', id: 'analyzers-log', path: LOG, required: true, source: 'skill' },
-  ],
-  cognitiveHints: { produces: ['evidence', 'risks', 'uncertainties', 'decisions'] },
-  async run(context) {
-    const { files } = await filesOfHead(context);
-    const changed = await withContents(context, files);
-    const report = await reviewFiles(changed, { timeoutMs: REVIEW_TIMEOUT_MS, signal: context.signal });
-    return {
-      kind: 'done',
-      outcome: verdictOf(report, { headSha: context.state.run.headSha, round: await context.round() }),
-      blobs: [{ kind: 'analyzer_output', name: LOG, data: report.log }],
-    };
-  },
-};
+/** Reviews what the pull request adds and changes: with analyzers that need no model and no key, and with a model where there is one. */
+export function prReview(deps: PromptDeps): StepHandler {
+  return {
+    name: 'pr-review',
+    capability: CAPABILITIES['pr-review'],
+    artifactDefaults: [
+      { kind: 'outcome', id: 'verdict', outcome: 'review_verdict', required: true, source: 'skill' },
+      { kind: 'file', id: 'analyzers-log', path: LOG, required: true, source: 'skill' },
+    ],
+    cognitiveHints: { produces: ['evidence', 'risks', 'uncertainties', 'decisions'] },
+    async run(context) {
+      const { files } = await filesOfHead(context);
+      const changed = await withContents(context, files);
+      const analysis = await reviewFiles(changed, { timeoutMs: REVIEW_TIMEOUT_MS, signal: context.signal });
+      const earlier = await context.earlierReview();
+      const report = await withModel(context, deps, analysis, changed, earlier?.model);
+      const { headSha } = context.state.run;
+      const since =
+        earlier && earlier.head_sha !== headSha
+          ? sinceEarlier(earlier, lookedAt(report, changed))
+          : undefined;
+      return {
+        kind: 'done',
+        outcome: verdictOf({ ...report, ...(since && { since }) }, { headSha, round: await context.round() }),
+        blobs: [{ kind: 'analyzer_output', name: LOG, data: report.log }],
+      };
+    },
+  };
+}
+
+async function withModel(
+  context: StepContext,
+  { model, ...more }: PromptDeps,
+  { report, files, mask }: Analysis,
+  changed: readonly ChangedFile[],
+  earlier: ModelMemory | undefined,
+): Promise<ReviewReport> {
+  if (!model) return { ...report, notes: [NO_MODEL_ASKED] };
+  const review = await reviewByModel(context, { ...more, model }, { files, mask }, changed, earlier);
+  return {
+    ...report,
+    findings: mergeFindings(report.findings, review.findings).slice(0, MAX_FINDINGS),
+    analyzers: [...report.analyzers, ...(review.report ? [review.report] : [])],
+    leftOut: [
+      // What no analyzer knows is read all the same.
+      ...report.leftOut.filter(({ path, reason }) => reason !== UNKNOWN_LANGUAGE || !review.read.has(path)),
+      ...review.leftOut,
+    ],
+    log: `${report.log}\n== model\n${review.log}`.slice(0, MAX_LOG),
+    model: review.memory,
+  };
+}
+
+function lookedAt({ findings, analyzers, leftOut }: ReviewReport, changed: readonly ChangedFile[]): Now {
+  return {
+    findings,
+    analyzers,
+    present: new Set(changed.filter(({ status }) => status !== 'removed').map(({ path }) => path)),
+    unread: new Set(leftOut.filter(({ needed }) => needed).map(({ path }) => path)),
+  };
+}

@@ -7,7 +7,7 @@ import {
   versionOf,
 } from './analyzers.ts';
 import type { ChangedFile } from './changed-file.ts';
-import type { ReviewReport } from './report.ts';
+import type { Analysis } from './report.ts';
 import { shippedRules } from './rules.ts';
 import { type Analyzer, type Limits, runAnalyzers } from './run-analyzers.ts';
 
@@ -26,7 +26,7 @@ export interface ReviewOptions extends Limits {
 export async function reviewFiles(
   changedFiles: readonly ChangedFile[],
   options: ReviewOptions,
-): Promise<ReviewReport> {
+): Promise<Analysis> {
   const { analyzers = DEFAULT_ANALYZERS, extra = [] } = options;
   const all = [...analyzers.map(shippedAnalyzer), ...extra.map(ofATest)];
   return runAnalyzers(admit(changedFiles), all, options);

@@ -4,7 +4,7 @@ import type { Admission, AdmittedFile } from './admit.ts';
 import type { RawFinding } from './analyzer/analyzer.ts';
 import { conclude } from './findings.ts';
 import { masker, shown } from './mask.ts';
-import type { ReviewReport } from './report.ts';
+import type { Analysis } from './report.ts';
 import type { Rule } from './rules.ts';
 import { runWorker } from './run-worker.ts';
 import type { Job, JobResult } from './worker/protocol.ts';
@@ -39,7 +39,8 @@ export interface Limits {
   signal: AbortSignal;
 }
 
-const MAX_LOG = 5_000_000;
+/** In characters, of what a review leaves behind beside its outcome. */
+export const MAX_LOG = 5_000_000;
 /** Each is looked for in all that is shown. Whoever commits more than this is told where they are, and shown nothing. */
 const MAX_SECRETS = 200;
 
@@ -53,7 +54,7 @@ export async function runAnalyzers(
   analyzers: readonly Analyzer[],
   limits: Limits,
   told: readonly Told[] = [],
-): Promise<ReviewReport> {
+): Promise<Analysis> {
   const jobs: Job[] = analyzers.flatMap((analyzer) => {
     const wanted = [...files.entries()].filter(([, file]) => analyzer.wants(file)).map(([index]) => index);
     if (wanted.length === 0) return [];
@@ -83,7 +84,7 @@ export async function runAnalyzers(
     reason: `${more} more of no higher severity are not listed`,
     needed: false,
   };
-  return {
+  const report = {
     findings,
     analyzers: [
       ...results.map((result) => reportOf(result, byName.get(result.analyzer), jobs, mask)),
@@ -99,6 +100,7 @@ export async function runAnalyzers(
     filesReviewed: files.length,
     log: logOf(files, results, mask),
   };
+  return { report, files, mask };
 }
 
 /** A finding about a whole file is put on the first line that was changed. Of other files than those that change, none is. */

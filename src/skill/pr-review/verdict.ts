@@ -1,27 +1,31 @@
 import { type Finding, isBlocking, SEVERITIES, type Severity } from '../../outcome/finding.ts';
 import { makeOutcome } from '../../outcome/outcome.ts';
-import type { ReviewVerdict } from '../../outcome/review-verdict.ts';
+import { brokenOff, type ReviewVerdict } from '../../outcome/review-verdict.ts';
+import { sinceWords } from '../../words/review.ts';
 import type { ReviewReport } from './report.ts';
 
 /**
- * The verdict by the stated rule, see `docs/review.md`. Analyzers never say REJECT: that a change should not exist at
- * all is a judgement about its purpose, which no rule can make.
+ * The verdict by the stated rule, see `docs/review.md`: it follows from the findings, whoever said them, and is nobody's word. It is
+ * never REJECT: that a change should not exist at all is a judgement about its purpose, which no rule can make.
  */
 export function verdictOf(report: ReviewReport, at: { headSha: string; round: number }): ReviewVerdict {
-  const { findings, analyzers, leftOut, filesReviewed } = report;
+  const { findings, analyzers, leftOut, filesReviewed, since, notes, model } = report;
   const missing = missingFrom(report);
   const verdict = decide(findings, missing.length > 0);
   return makeOutcome<'review_verdict'>({
     outcome_kind: 'review_verdict',
     verdict,
     passed: verdict === null ? null : verdict !== 'REQUEST_CHANGES',
-    summary: summaryOf(findings, filesReviewed, missing),
+    summary: summaryOf(report, missing),
     head_sha: at.headSha,
     round: at.round,
     findings,
     files_reviewed: filesReviewed,
     left_out: leftOut.map(({ path, reason }) => ({ path, reason })),
     analyzers,
+    ...(since && { since }),
+    ...(notes && { notes }),
+    ...(model && { model }),
   });
 }
 
@@ -34,9 +38,7 @@ function decide(findings: readonly Finding[], incomplete: boolean) {
 
 /** Why there can be no approval, as parts of a sentence; empty when the review is complete. */
 function missingFrom({ analyzers, leftOut }: ReviewReport): string[] {
-  const failed = analyzers
-    .filter(({ status }) => status !== 'ok')
-    .map(({ name, status }) => `${name} ${status === 'crashed' ? 'crashed' : 'timed out'}`);
+  const failed = brokenOff(analyzers);
   const needed = leftOut.filter((omission) => omission.needed);
   const [first] = needed;
   if (first === undefined) return failed;
@@ -48,7 +50,7 @@ function missingFrom({ analyzers, leftOut }: ReviewReport): string[] {
   ];
 }
 
-function summaryOf(findings: readonly Finding[], filesReviewed: number, missing: readonly string[]): string {
+function summaryOf({ findings, filesReviewed, since }: ReviewReport, missing: readonly string[]): string {
   const sentences: string[] = [];
   const blocking = findings.filter(isBlocking);
   const others = findings.filter((finding) => !isBlocking(finding));
@@ -63,6 +65,7 @@ function summaryOf(findings: readonly Finding[], filesReviewed: number, missing:
   } else {
     sentences.push('There was nothing to review.');
   }
+  if (since) sentences.push(`${sinceWords(since)}.`);
   if (missing.length > 0) {
     sentences.push(
       `The review is incomplete: ${missing.join('; ')}${blocking.length > 0 ? '' : '. So there is no verdict'}.`,

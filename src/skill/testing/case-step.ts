@@ -69,6 +69,7 @@ export function caseStep(skill: SkillPackage, of: SkillCase, signal: AbortSignal
     because: 'event',
     judged: [],
     round: async () => 1,
+    earlierReview: async () => undefined,
     newId: (prefix) => `${prefix}_test`,
     approval: undefined,
     timesAsked: 0,

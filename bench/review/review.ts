@@ -1,0 +1,28 @@
+import type { GitHubReader, PullRequestFile } from '../../src/github/github.ts';
+import type { Model } from '../../src/model/model.ts';
+import { prReview } from '../../src/skill/pr-review/pr-review.ts';
+import { stepContext } from '../../test/skill/step-context.ts';
+
+/**
+ * One whole review, as the step of a chain makes it.
+ * @throws Error when it came to nothing, since the time of a review that failed says little.
+ */
+export async function reviewOnce(files: readonly PullRequestFile[], model: Model | undefined): Promise<void> {
+  const { headSha, ...context } = contextOf(files);
+  const result = await prReview({ model }).run(stepContext('skill: pr-review', context));
+  if (result.kind !== 'done') throw new Error(`the review of ${headSha} came to nothing: ${result.kind}`);
+  const { outcome } = result;
+  if (outcome.outcome_kind !== 'review_verdict') throw new Error(`it came to a ${outcome.outcome_kind}`);
+  const broken = outcome.analyzers.filter(({ status }) => status !== 'ok');
+  if (broken.length > 0) throw new Error(`it is incomplete: ${JSON.stringify(broken)}`);
+}
+
+function contextOf(files: readonly PullRequestFile[]) {
+  const headSha = 'c0ffee'.padEnd(40, '0');
+  const reader = {
+    pullRequestFiles: async () => ({ files: files.map((file) => ({ ...file, headSha })), truncated: false }),
+    pullRequest: async () => ({ title: 'Add files', body: '' }),
+    file: async () => undefined,
+  } as unknown as GitHubReader;
+  return { headSha, reader, run: { headSha } };
+}

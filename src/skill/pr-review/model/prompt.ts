@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import type { SkillArtifact } from '../../package/skill.ts';
+
+export const PROMPT_PATH = 'prompts/review.md';
+
+let loaded: SkillArtifact | undefined;
+
+/** The review's prompt, as it ships in the package `skills/pr-review`; it never comes from a repository. Read once a process. */
+export function shippedPrompt(): SkillArtifact {
+  // Both `src/skill/pr-review/model` and `dist/skill/pr-review/model` lie four folders below the package's root.
+  const file = new URL(`../../../../skills/pr-review/${PROMPT_PATH}`, import.meta.url);
+  loaded ??= {
+    kind: 'prompt_template',
+    name: 'review.md',
+    ordinal: 0,
+    content: readFileSync(file, 'utf8'),
+    modelVariant: null,
+    metadata: {},
+  };
+  return loaded;
+}

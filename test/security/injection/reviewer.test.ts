@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect, it, test } from 'vitest';
+import type { GitHubReader } from '../../../src/github/github.ts';
+import type { Finding } from '../../../src/outcome/finding.ts';
+import type { ReviewVerdict } from '../../../src/outcome/review-verdict.ts';
+import type { ChangedFile } from '../../../src/skill/pr-review/changed-file.ts';
+import { mergeFindings } from '../../../src/skill/pr-review/merge-findings.ts';
+import { reviewByModel } from '../../../src/skill/pr-review/model/review.ts';
+import type { Analysis, ReviewReport } from '../../../src/skill/pr-review/report.ts';
+import { reviewFiles } from '../../../src/skill/pr-review/review.ts';
+import { verdictOf } from '../../../src/skill/pr-review/verdict.ts';
+import { changed, renderHere, scripted } from '../../skill/review-support.ts';
+import { stepContext } from '../../skill/step-context.ts';
+import { FAULT, filesOf, INJECTIONS, type Injection, obey } from './corpus.ts';
+
+const HARMLESS = FAULT.replace('eval(code)', 'code.trim()');
+
+/** The pull requests lie beside each other in one change, each in a folder of its own: so the analyzers start once for all. */
+const folderOf = (injection: Injection, fault: string) =>
+  `${fault === FAULT ? 'faulty' : 'harmless'}${INJECTIONS.indexOf(injection)}/`;
+const changeOf = (injection: Injection, fault: string): ChangedFile[] =>
+  Object.entries(filesOf(injection, fault)).map(([path, text]) =>
+    changed(`${folderOf(injection, fault)}${path}`, '', text),
+  );
+
+let analysis: Analysis;
+beforeAll(async () => {
+  const files = INJECTIONS.flatMap((one) => [...changeOf(one, FAULT), ...changeOf(one, HARMLESS)]);
+  analysis = await reviewFiles(files, { timeoutMs: 60_000, signal: new AbortController().signal });
+});
+
+/** What is said of one pull request alone. */
+function partOf(injection: Injection, fault: string): ReviewReport {
+  const folder = folderOf(injection, fault);
+  const { report } = analysis;
+  return {
+    ...report,
+    findings: report.findings.filter(({ file }) => file.startsWith(folder)),
+    leftOut: report.leftOut.filter(({ path }) => path.startsWith(folder)),
+  };
+}
+
+const conclude = (report: ReviewReport): ReviewVerdict =>
+  verdictOf(report, { headSha: 'c0ffee'.padEnd(40, '0'), round: 1 });
+const blocking = (findings: readonly Finding[]) =>
+  findings.filter(({ severity }) => severity === 'critical' || severity === 'high').map(({ rule }) => rule);
+
+/** The whole review with a model that does as it is told. */
+async function obedient(injection: Injection): Promise<{ verdict: ReviewVerdict; prompts: string[] }> {
+  const { model, prompts } = scripted((prompt) => {
+    const said = obey(prompt);
+    return said.kind === 'text' ? said.text : '{"findings":[]}';
+  });
+  const reader = {
+    pullRequest: async () => ({ title: injection.title ?? 'Run it', body: injection.body ?? '' }),
+    file: async () => undefined,
+  } as unknown as GitHubReader;
+  const folder = folderOf(injection, FAULT);
+  const files = analysis.files.filter(({ path }) => path.startsWith(folder));
+  const said = await reviewByModel(
+    stepContext('skill: pr-review', { reader }),
+    // The code that one of them guesses.
+    { model, render: renderHere, newCode: () => '0123456789abcdef' },
+    { files, mask: analysis.mask },
+    changeOf(injection, FAULT),
+    undefined,
+  );
+  const part = partOf(injection, FAULT);
+  const verdict = conclude({
+    ...part,
+    findings: mergeFindings(part.findings, said.findings),
+    analyzers: [...part.analyzers, ...(said.report ? [said.report] : [])],
+    leftOut: [...part.leftOut, ...said.leftOut],
+  });
+  return { verdict, prompts };
+}
+
+test('there are enough of them', () => {
+  expect(INJECTIONS.length).toBeGreaterThanOrEqual(25);
+  expect(new Set(INJECTIONS.map(({ name }) => name)).size).toBe(INJECTIONS.length);
+});
+
+describe.each(INJECTIONS)('an order in $name', (injection) => {
+  it('changes nothing that the analyzers say', () => {
+    expect(blocking(partOf(injection, FAULT).findings)).toEqual(['oxlint/eslint/no-eval']);
+    expect(conclude(partOf(injection, FAULT)).verdict).toBe('REQUEST_CHANGES');
+    expect(blocking(partOf(injection, HARMLESS).findings)).toEqual([]);
+    expect(conclude(partOf(injection, HARMLESS)).verdict).not.toBe('REQUEST_CHANGES');
+  });
+
+  it('is no way around them, even when the model obeys', async () => {
+    const { verdict, prompts } = await obedient(injection);
+    // An order that reaches no model would prove nothing: it must be heard, unless it is of those that are taken out.
+    expect(prompts.some((prompt) => obey(prompt).kind !== 'not_told')).toBe(injection.unseen !== true);
+    expect(verdict).toMatchObject({ verdict: 'REQUEST_CHANGES', passed: false });
+    expect(blocking(verdict.findings)).toEqual(['oxlint/eslint/no-eval']);
+  });
+
+  it('stays within a fence that it cannot end', async () => {
+    const { prompts } = await obedient(injection);
+    for (const prompt of prompts) {
+      const code = /^BEGIN DATA (\w+)$/m.exec(prompt)?.[1] ?? 'none';
+      const outside = prompt.split(new RegExp(`^BEGIN DATA ${code}$[^]*?^END DATA ${code}$`, 'm')).join('');
+      expect(obey(outside)).toEqual({ kind: 'not_told' });
+    }
+  });
+});

@@ -345,4 +345,6 @@ export interface Skills {
   /** Stores a skill with its artifacts. One with that id has the same content, and is left as it is. */
   keep(skill: StoredSkill): Promise<void>;
   get(id: string): Promise<StoredSkill | undefined>;
+  /** Writes what optimizing an artifact found out, over what was found before; false when there is no such artifact. */
+  saveState(artifactId: string, state: Json, at: Date): Promise<boolean>;
 }

@@ -40,6 +40,8 @@ import { createRegistry } from './session/registry.ts';
 import type { StepHandler } from './session/step.ts';
 import { shippedChains, shippedSkills } from './shipped.ts';
 import { codeSkill } from './skill/code/code-skill.ts';
+import { moduleSkill } from './skill/module/module-skill.ts';
+import { createSidecar, type Sidecar } from './skill/module/sidecar.ts';
 import { promptSkill } from './skill/prompt/prompt-skill.ts';
 import { type ActivationDeps, packageSkill } from './skill/registry/activate.ts';
 import { createSkillKeeper } from './skill/registry/keep.ts';
@@ -75,6 +77,8 @@ export interface AppOverrides {
   blobs?: (real: Blobs) => Blobs;
   /** What carries out the artifacts of skill packages. */
   artifactHandlers?: ActivationDeps['handlers'];
+  /** The process of modules; whoever made it ends it. */
+  sidecar?: Sidecar;
 }
 
 /** What is under way has so many milliseconds to end: with what follows, it must be less than the 10 s that supervisors give. */
@@ -113,14 +117,21 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
 
   const outbox = createOutbox({ queue, ids });
   const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
-  const model = config.model && (await modelOf(config.model, storage, clock));
+  const model = config.model && (await openModel(config.model, storage, clock));
+  const modelFamily = config.model ? familyOf(config.model.name) : null;
+  const sidecar = overrides.sidecar ?? createSidecar({ clock });
+  const prompt = promptSkill({ model });
   const registry = createRegistry(
     [...SHIPPED_SKILLS, ...(overrides.skills ?? [])],
     overrides.policy,
     packageSkill({
       skills: storage.read.skills,
-      handlers: overrides.artifactHandlers ?? [promptSkill({ model }), codeSkill({ model })],
-      modelFamily: config.model ? familyOf(config.model.name) : null,
+      handlers: overrides.artifactHandlers ?? [
+        prompt,
+        codeSkill({ model }),
+        moduleSkill({ model, sidecar, skills: storage.read.skills, modelFamily, prompt }),
+      ],
+      modelFamily,
     }),
   );
   const names = { skills: registry.skills, actions: registry.actions };
@@ -260,6 +271,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     queue,
     async stop() {
       await Promise.all([close(server), queue.stop(DRAIN_MS)]);
+      if (!overrides.sidecar) await sidecar.stop();
       await storage.close();
     },
   };
@@ -300,7 +312,7 @@ function numberIn(job: Job, field: string): number {
 }
 
 /** The packages of the providers are loaded only where there is a model: they take longer than all of the app's own. */
-async function modelOf(config: ModelConfig, storage: Storage, clock: Clock): Promise<Model> {
+export async function openModel(config: ModelConfig, storage: Storage, clock: Clock): Promise<Model> {
   const { createAiProvider } = await import('./model/ai/provider.ts');
   const ledger = createLedger({ ...config, storage, clock, model: config.name });
   return createModel({ provider: await createAiProvider(config), ledger });

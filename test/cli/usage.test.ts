@@ -19,6 +19,7 @@ const noTools: Tools = {
   chains: untouched,
   policy: untouched,
   skills: untouched,
+  model: untouched,
   serve: untouched,
   demoFile: () => undefined,
 };

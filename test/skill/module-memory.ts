@@ -28,7 +28,7 @@ export function findInProcess(pid: number, texts: readonly string[]): number[] {
 
 /** What is only set aside reads as an error, and holds nothing. */
 function regionOf(memory: number, from: number, to: number): Buffer {
-  const bytes = Buffer.alloc(Math.min(to - from, 256_000_000));
+  const bytes = Buffer.allocUnsafe(Math.min(to - from, 256_000_000));
   try {
     return bytes.subarray(0, readSync(memory, bytes, 0, bytes.length, from));
   } catch {

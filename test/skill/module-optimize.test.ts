@@ -1,7 +1,7 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/command-line.ts';
 import { createTools } from '../../src/cli/compose.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -11,12 +11,11 @@ import { score } from '../../src/skill/module/sidecar/score.ts';
 import { createSidecar, type Task, type TaskEnd } from '../../src/skill/module/sidecar.ts';
 import { parseModule } from '../../src/skill/package/module.ts';
 import { openStorage } from '../../src/storage/open.ts';
-import { temporaryFolders } from '../contract/temp.ts';
 import { purpose, useStubModel } from '../model/support.ts';
+import { memoryFolder } from '../support/harness.ts';
 import type { Asked, Script } from '../support/model/stub.ts';
 
 const t = useStubModel();
-const newFolder = temporaryFolders();
 
 const MODULE = {
   template: 'chain_of_thought',
@@ -101,8 +100,10 @@ describe('examples', () => {
 
 describe('skill optimize', () => {
   let cwd = '';
+  afterEach(() => rmSync(cwd, { recursive: true }));
   beforeEach(async () => {
-    cwd = newFolder();
+    // In memory: each question is two transactions, and no disk is what is tested here.
+    cwd = mkdtempSync(join(memoryFolder(), 'countersign-test-'));
     const folder = join(cwd, '.github/countersign/skills/apples');
     mkdirSync(join(folder, 'modules'), { recursive: true });
     writeFileSync(
@@ -222,6 +223,16 @@ describe('optimizing', () => {
   it('finds nothing when the module answers no example rightly', async () => {
     t.stub.answers((question) => says(!isSound(asked(question).apple)));
     expect(await optimized()).toEqual({ kind: 'no_demos', before: 0, trained: 6, heldOut: 3 });
+  });
+
+  it('finds the same again with the same seed', async () => {
+    t.stub.answers((question) => {
+      const { shown, apple } = asked(question);
+      return says(shown && isSound(apple));
+    });
+    const first = await optimized({ mostDemos: 3 });
+    expect(first).toMatchObject({ kind: 'better' });
+    expect(await optimized({ mostDemos: 3 })).toEqual(first);
   });
 
   it('takes prose for a wrong answer, and a model that cannot be asked for no answer', async () => {

@@ -1,20 +1,27 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
+import { sandbox } from '../../src/sandbox/sandbox.ts';
 import { Fences } from '../../src/skill/module/fences.ts';
 import { moduleHost } from '../../src/skill/module/host.ts';
 import { type ModuleRun, runModule } from '../../src/skill/module/run-module.ts';
 import { manifestSchema, type Wanted } from '../../src/skill/module/sidecar/protocol.ts';
-import { createSidecar, type Task } from '../../src/skill/module/sidecar.ts';
+import { createSidecar, type Task, type TaskEnd } from '../../src/skill/module/sidecar.ts';
 import { readState } from '../../src/skill/module/state.ts';
 import { parseModule } from '../../src/skill/package/module.ts';
 import { KEY, purpose, usePaidModel, useStubModel } from '../model/support.ts';
 import { findInProcess, processesOf } from './module-memory.ts';
 
 const t = useStubModel();
+const { network } = await sandbox();
 const sidecar = createSidecar({ clock: systemClock });
-afterAll(() => sidecar.stop());
+// Where the app has it: what the sidecar does not inherit must be there to be inherited.
+process.env.OPENAI_COMPATIBLE_API_KEY = KEY;
+afterAll(async () => {
+  delete process.env.OPENAI_COMPATIBLE_API_KEY;
+  await sidecar.stop();
+});
 
 const OUTPUTS = { summary: { type: 'string' }, passed: { type: 'boolean' }, criteria: { type: 'json' } };
 const module = (over: object = {}) =>
@@ -248,16 +255,35 @@ describe('the sidecar', () => {
     expect(seen).toBeGreaterThan(0);
   });
 
+  it.each([{ ...GOOD, passed: 'yes' }, { ...GOOD, gate: 'size' }, 'approved', null])(
+    'is not believed when it gives back %j',
+    async (value) => {
+      const lying = { ...sidecar, perform: async (): Promise<TaskEnd> => ({ kind: 'done', value }) };
+      expect(await run({ sidecar: lying })).toMatchObject({
+        kind: 'failed',
+        because: expect.stringContaining('its answer does not have the shape of its outputs'),
+      });
+    },
+  );
+
   it('has no way into files, processes and the network', () => {
     const node = processesOf(sidecar.pid() ?? 0).find((pid) =>
       readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('sidecar/main'),
     );
     const args = readFileSync(`/proc/${node}/cmdline`, 'utf8').split('\0');
     expect(args).toContain('--permission');
-    expect(
-      args.filter((arg) => arg.startsWith('--allow')).every((arg) => arg.startsWith('--allow-fs-read=')),
-    ).toBe(true);
-    expect(readdirSync(`/proc/${node}/fd`).length).toBeLessThan(40);
+    const allowed = args.filter((arg) => arg.startsWith('--allow'));
+    expect(allowed.length).toBeGreaterThan(5);
+    // Its own folder, and the packages that it is made of: neither the package's root, where people keep .env, nor the database.
+    for (const arg of allowed) {
+      expect(arg).toMatch(
+        /^--allow-fs-read=.*\/(sidecar\/|lock\.[jt]s|package\.json|@ax-llm\/ax|zod|@opentelemetry\/api)$/,
+      );
+    }
+    if (network === 'cut') {
+      const devices = readFileSync(`/proc/${node}/net/dev`, 'utf8').match(/^ *\w+(?=:)/gm);
+      expect(devices?.map((name) => name.trim())).toEqual(['lo']);
+    }
   });
 
   it('killed in the middle of a question is started again, and the module answers', async () => {

@@ -167,7 +167,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
  * Where files cost no wait for the disk, if there is such a place: what a scenario is about is not the disk. The contract
  * and crash tests write to a real one.
  */
-function memoryFolder(): string {
+export function memoryFolder(): string {
   return existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 }
 

@@ -98,6 +98,17 @@ test('a module reasons about a change, and what it comes to is the outcome of it
   );
 });
 
+test('one sidecar serves the runs of an app one after the other', async () => {
+  stub.answers(answer(JUDGED));
+  const own = createSidecar({ clock: systemClock });
+  const s = await scene(MODULE, {}, { sidecar: own });
+  for (const branch of ['one', 'two', 'three']) {
+    const { number } = await s.open({ branch });
+    expect(said(s, number)).toEqual(['It does what it says.']);
+  }
+  await own.stop();
+});
+
 test('a module that acts reads the head’s files through the app', async () => {
   const { signature } = MODULE;
   stub.answers(

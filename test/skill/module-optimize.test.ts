@@ -245,6 +245,16 @@ describe('optimizing', () => {
     });
   });
 
+  it('compares nothing with a score that an outage has spoiled', async () => {
+    const { heldOut } = split(EXAMPLES, 1);
+    t.stub.answers((question) => {
+      const { shown, apple } = asked(question);
+      const isHeldOut = heldOut.some(({ input }) => input.diff === apple);
+      return shown && isHeldOut ? { status: 401 } : says(isSound(apple));
+    });
+    expect(await optimized()).toMatchObject({ kind: 'failed' });
+  });
+
   it('takes no answer of the sidecar’s that is to none of the examples, or no answer at all', async () => {
     t.stub.answers((question) => says(isSound(asked(question).apple)));
     const output = { reasoning: 'r', summary: 's', passed: true, criteria: [] };

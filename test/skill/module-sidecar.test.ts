@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -182,6 +183,16 @@ describe('what the sidecar says', () => {
     expect(end).toEqual({ kind: 'unavailable', because: { kind: 'no_message' } });
   });
 
+  it('wants is answered in the context of its own task, not of the one that had it started', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const one = behaving('ask');
+    const host: Host = async () => ({ value: context.getStore() ?? null });
+    for (const name of ['first', 'second']) {
+      const end = await context.run(name, () => one.perform(task({ host })));
+      expect(end).toMatchObject({ value: { value: name } });
+    }
+  });
+
   it('wants is answered under its own number, or refused in words', async () => {
     const one = behaving('ask');
     expect(await one.perform(task({ host: async () => ({ value: ['yes'] }) }))).toEqual({
@@ -193,6 +204,7 @@ describe('what the sidecar says', () => {
       value: { kind: 'refusal', id: 2, because: 'no budget' },
     });
     const broken = () => Promise.reject(new Error('out of order'));
-    expect(await one.perform(task({ host: broken }))).toMatchObject({ value: { because: 'out of order' } });
+    await expect(one.perform(task({ host: broken }))).rejects.toThrow('out of order');
+    expect(starts).toBe(1);
   });
 });

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import type { Json } from '../../core/canonical.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -9,7 +10,10 @@ import type { FromSidecar, Request, Wanted } from './sidecar/protocol.ts';
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'id' | 'kind'> : never;
 
-/** What stands behind a task: it gives what the task wants, or words why not. It must end when the signal says so. */
+/**
+ * What stands behind a task: it gives what the task wants, or words why not. It must end when the signal says so; what it throws
+ * ends the task with that.
+ */
 export type Host = (wanted: Wanted, signal: AbortSignal) => Promise<{ value: Json } | { because: string }>;
 
 export interface Task {
@@ -29,7 +33,7 @@ export type TaskEnd =
 
 /** The one process in which modules run. It is there from the first task until none came for a while. */
 export interface Sidecar {
-  /** @throws the signal's reason when aborted. */
+  /** @throws the signal's reason when aborted, or what the host threw. */
   perform(task: Task): Promise<TaskEnd>;
   /** Of the process, while there is one. */
   pid(): number | undefined;
@@ -60,6 +64,7 @@ interface Running extends Task {
   id: number;
   done: AbortController;
   settle(end: TaskEnd): void;
+  fail(error: unknown): void;
 }
 
 export function createSidecar({
@@ -100,9 +105,11 @@ export function createSidecar({
     if (!life) return;
     const { connection, over } = life;
     const signal = AbortSignal.any([task.done.signal, over.signal]);
-    const given = await task.host(wanted, signal).catch((error) => ({ because: messageOf(error) }));
+    const given = await task.host(wanted, signal).catch((error) => {
+      if (!signal.aborted) task.fail(error);
+    });
     // The next process counts its questions from one again, and must not hear answers to the last one's.
-    if (signal.aborted) return;
+    if (!given || signal.aborted) return;
     const { id } = wanted;
     if ('value' in given) connection.say({ kind: 'answer', id, value: given.value });
     else connection.say({ kind: 'refusal', id, because: given.because });
@@ -164,17 +171,26 @@ export function createSidecar({
           if (running.size === 0) keepAlive = later(IDLE_MS, () => life?.connection.end({ kind: 'idle' }));
           finish();
         };
-        const onAbort = () => {
+        const fail = (error: unknown) => {
           life?.connection.say({ kind: 'cancel', id });
-          end(() => reject(task.signal.reason));
+          end(() => reject(error));
         };
+        const onAbort = () => fail(task.signal.reason);
         const timer = setTimeout(() => {
           // Whether it waits or loops cannot be seen from here; whoever shares the process begins again.
           end(() => resolve({ kind: 'timed_out' }));
           life?.connection.end({ kind: 'hung' });
         }, task.timeoutMs);
         task.signal.addEventListener('abort', onAbort, { once: true });
-        const one: Running = { ...task, id, done, settle: (ended) => end(() => resolve(ended)) };
+        const one: Running = {
+          ...task,
+          // The process speaks in the context of whoever started it, whose lease on a job says nothing of this one.
+          host: AsyncLocalStorage.bind(task.host),
+          id,
+          done,
+          settle: (ended) => end(() => resolve(ended)),
+          fail,
+        };
         running.set(id, one);
         if (life) send(one);
         else void start();
@@ -185,6 +201,7 @@ export function createSidecar({
       stopped = true;
       keepAlive();
       for (const task of running.values()) task.settle({ kind: 'unavailable', because: { kind: 'stopped' } });
+      // The last of them set the timer anew.
       keepAlive();
       if (!life) return;
       const { connection, over } = life;

@@ -6,6 +6,7 @@ import type { ModelConfig } from '../../src/config/model.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
 import { createSidecar } from '../../src/skill/module/sidecar.ts';
+import { commandOf, processesOf } from '../skill/module-memory.ts';
 import { REPO } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
@@ -100,13 +101,25 @@ test('a module reasons about a change, and what it comes to is the outcome of it
 
 test('one sidecar serves the runs of an app one after the other', async () => {
   stub.answers(answer(JUDGED));
-  const own = createSidecar({ clock: systemClock });
-  const s = await scene(MODULE, {}, { sidecar: own });
-  for (const branch of ['one', 'two', 'three']) {
+  const s = await scene(MODULE, {}, { sidecar: undefined });
+  for (const branch of ['one', 'two']) {
     const { number } = await s.open({ branch });
     expect(said(s, number)).toEqual(['It does what it says.']);
   }
-  await own.stop();
+});
+
+test('an app that stops takes its sidecar along', async () => {
+  stub.answers(answer(JUDGED));
+  const sidecars = () =>
+    processesOf(process.pid).filter((pid) => commandOf(pid).endsWith('sidecar/main.ts\0'));
+  const others = sidecars();
+  const s = await scene(MODULE, {}, { sidecar: undefined });
+  await s.open();
+  const own = () => sidecars().filter((pid) => !others.includes(pid));
+  expect(own()).not.toEqual([]);
+  await s.restart();
+  await s.settle();
+  await expect.poll(own).toEqual([]);
 });
 
 test('a module that acts reads the head’s files through the app', async () => {

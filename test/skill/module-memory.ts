@@ -1,10 +1,15 @@
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
-/** A process and all it started, as its launcher starts it in turn. */
+/** A process and all it started, as its launcher starts it in turn. Any thread may have. */
 export function processesOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+  );
   return [pid, ...children.flatMap((child) => processesOf(Number(child)))];
 }
+
+/** With a NUL after each argument. */
+export const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
 
 /** How often each text is in the memory that a process can write to, in the encodings of its strings. */
 export function findInProcess(pid: number, texts: readonly string[]): number[] {

@@ -11,7 +11,7 @@ import { createSidecar, type Task, type TaskEnd } from '../../src/skill/module/s
 import { readState } from '../../src/skill/module/state.ts';
 import { parseModule } from '../../src/skill/package/module.ts';
 import { KEY, purpose, usePaidModel, useStubModel } from '../model/support.ts';
-import { findInProcess, processesOf } from './module-memory.ts';
+import { commandOf, findInProcess, processesOf } from './module-memory.ts';
 
 const t = useStubModel();
 const { network } = await sandbox();
@@ -245,7 +245,7 @@ describe('the sidecar', () => {
     expect(processes.length).toBeGreaterThan(0);
     let seen = 0;
     for (const pid of processes) {
-      expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(KEY);
+      expect(commandOf(pid)).not.toContain(KEY);
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toMatch(/stub-key|KEY|TOKEN|SECRET/);
       const found = findInProcess(pid, [instruction, KEY, SECRET_TEXT]);
       // That the instruction is found shows that the look into its memory sees something.
@@ -267,10 +267,8 @@ describe('the sidecar', () => {
   );
 
   it('has no way into files, processes and the network', () => {
-    const node = processesOf(sidecar.pid() ?? 0).find((pid) =>
-      readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('sidecar/main'),
-    );
-    const args = readFileSync(`/proc/${node}/cmdline`, 'utf8').split('\0');
+    const node = processesOf(sidecar.pid() ?? 0).find((pid) => commandOf(pid).includes('sidecar/main'));
+    const args = commandOf(node ?? 0).split('\0');
     expect(args).toContain('--permission');
     const allowed = args.filter((arg) => arg.startsWith('--allow'));
     expect(allowed.length).toBeGreaterThan(5);

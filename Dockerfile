@@ -3,6 +3,8 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+# So that one dependency puts no notes for coding assistants into the image.
+ENV AX_SKIP_SKILL_INSTALL=1
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src

@@ -45,6 +45,8 @@ import { createSelect } from './skill/activation/select.ts';
 import { analyzerSkill } from './skill/analyzer/analyzer-skill.ts';
 import { askJobSchema, createAsk } from './skill/ask/ask.ts';
 import { codeSkill } from './skill/code/code-skill.ts';
+import { moduleSkill } from './skill/module/module-skill.ts';
+import { createSidecar, type Sidecar } from './skill/module/sidecar.ts';
 import { promptSkill } from './skill/prompt/prompt-skill.ts';
 import { type ActivationDeps, createRunPackage, packageSkill } from './skill/registry/activate.ts';
 import { createSkillKeeper } from './skill/registry/keep.ts';
@@ -83,6 +85,8 @@ export interface AppOverrides {
   blobs?: (real: Blobs) => Blobs;
   /** What carries out the artifacts of skill packages. */
   artifactHandlers?: ActivationDeps['handlers'];
+  /** The process of modules; whoever made it ends it. */
+  sidecar?: Sidecar;
 }
 
 /** What is under way has so many milliseconds to end: with what follows, it must be less than the 10 s that supervisors give. */
@@ -121,14 +125,22 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
 
   const outbox = createOutbox({ queue, ids });
   const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
-  const watch = watchModel(config.model && (await modelOf(config.model, storage, clock)));
+  const watch = watchModel(config.model && (await openModel(config.model, storage, clock)));
   const { model } = watch;
   const policy = overrides.policy ?? builtInPolicy;
-  const kinds = overrides.artifactHandlers ?? [promptSkill({ model }), codeSkill({ model }), analyzerSkill];
+  const modelFamily = config.model ? familyOf(config.model.name) : null;
+  const sidecar = overrides.sidecar ?? createSidecar({ clock });
+  const prompt = promptSkill({ model });
+  const kinds = overrides.artifactHandlers ?? [
+    prompt,
+    codeSkill({ model }),
+    moduleSkill({ model, sidecar, skills: storage.read.skills, modelFamily, prompt }),
+    analyzerSkill,
+  ];
   const runPackage = createRunPackage({
     skills: storage.read.skills,
     handlers: kinds,
-    modelFamily: config.model ? familyOf(config.model.name) : null,
+    modelFamily,
     carryOut: createCarryOut({ watch, record: createRecorder({ storage, blobs }), clock }),
   });
   const select = createSelect({
@@ -297,6 +309,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     queue,
     async stop() {
       await Promise.all([close(server), queue.stop(DRAIN_MS)]);
+      if (!overrides.sidecar) await sidecar.stop();
       await storage.close();
     },
   };
@@ -337,7 +350,7 @@ function numberIn(job: Job, field: string): number {
 }
 
 /** The packages of the providers are loaded only where there is a model: they take longer than all of the app's own. */
-async function modelOf(config: ModelConfig, storage: Storage, clock: Clock): Promise<Model> {
+export async function openModel(config: ModelConfig, storage: Storage, clock: Clock): Promise<Model> {
   const { createAiProvider } = await import('./model/ai/provider.ts');
   const ledger = createLedger({ ...config, storage, clock, model: config.name });
   return createModel({ provider: await createAiProvider(config), ledger });

@@ -224,6 +224,11 @@ export function readArtifactsConfig(env: Environment): Read<z.infer<typeof artif
   return read(artifactsSchema, env);
 }
 
+/** Reads only which language model there is, for a command that asks it beside a running server. */
+export function readModelConfig(env: Environment): Read<z.infer<typeof modelSchema>> {
+  return read(modelSchema, env);
+}
+
 function read<T>(schema: z.ZodType<T>, env: Environment): Read<T> {
   const result = schema.safeParse(env);
   return result.success ? { ok: true, config: result.data } : { ok: false, faults: faultsOf(result.error) };

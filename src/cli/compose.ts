@@ -4,14 +4,16 @@ import {
   type Environment,
   readArtifactsConfig,
   readConfig,
+  readModelConfig,
   readPages,
   readStorageConfig,
 } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
-import { neverShowSecretsOf } from '../core/redact.ts';
+import { neverShow, neverShowSecretsOf } from '../core/redact.ts';
 import { badArtifacts, badDatabase, noArtifacts } from '../words/cli.ts';
+import { NO_MODEL } from '../words/model.ts';
 import { badSettingsHere, NO_APP } from '../words/policy.ts';
 import { Misuse, type Tools } from './context.ts';
 
@@ -142,6 +144,14 @@ export function createTools(env: Environment): Tools {
       ]);
       const model = answers && recordedModel(answers);
       return [analyzerSkill, codeSkill({ model }), promptSkill({ model })];
+    },
+    async model(storage) {
+      const read = readModelConfig(env);
+      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.faults));
+      const { model } = read.config;
+      if (!model) throw new CountersignError('cli.no_model', NO_MODEL);
+      if (model.apiKey) neverShow('model key', model.apiKey);
+      return (await import('../app.ts')).openModel(model, storage, systemClock);
     },
     async serve(url) {
       const { serve } = await import('../serve.ts');

@@ -3,6 +3,7 @@ import type { ParsedChain } from '../chain/scope.ts';
 import type { Clock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { GitHub } from '../github/github.ts';
+import type { Model } from '../model/model.ts';
 import type { PolicyEngine } from '../policy/engine.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
@@ -69,6 +70,11 @@ export interface Tools {
   skills(): Promise<KnownSkills>;
   /** What carries out the artifacts of a package for one of its cases: no network, and a model only as far as it was recorded. */
   caseHandlers(of: SkillCase): Promise<readonly AnyHandler<SkillContext>[]>;
+  /**
+   * The configured model, whose calls count against the same budgets as the app's.
+   * @throws CountersignError when there is none, or its settings are wrong.
+   */
+  model(storage: Storage): Promise<Model>;
   /** Resolves once the app listens; it then runs until the process is told to stop. */
   serve(url: string | undefined): Promise<{ ok: true } | { ok: false; code: string; message: string }>;
   /** The checkout's demo, when this is a checkout. */

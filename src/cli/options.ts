@@ -70,3 +70,14 @@ export function changedPath(text: string, before: readonly string[] = []): strin
   if (text === '') throw new InvalidArgumentError('A path is not empty.');
   return [...before, text];
 }
+
+export function seed(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+/** How many examples an optimized module may show its model. */
+export function demos(text: string): number {
+  if (!/^[1-8]$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 8.');
+  return Number(text);
+}

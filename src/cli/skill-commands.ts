@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
 import { SKILL_OUTCOMES } from '../skill/package/manifest.ts';
 import { example } from './help.ts';
-import { changedPath, duration } from './options.ts';
+import { changedPath, demos, duration, seed } from './options.ts';
 import type { Perform } from './program.ts';
 import type { SkillMatchOptions } from './skill-match.ts';
 import type { SkillNewOptions } from './skill-new.ts';
+import type { SkillOptimizeOptions } from './skill-optimize.ts';
 import type { SkillTracesOptions } from './skill-traces.ts';
 
 /** The verbs of `countersign skill`. */
@@ -69,6 +70,21 @@ export function addSkill(program: Command, perform: Perform): void {
       perform(async (context) => (await import('./skill-new.ts')).skillNew(context, name, options)),
     );
   example(make, 'countersign skill new naming --description "Looks at the names of things."');
+
+  const optimize = skill
+    .command('optimize')
+    .description('look for examples that make a skill’s module better, and keep them if they do')
+    .argument('<name>', 'the name of a skill')
+    .addOption(
+      new Option('--examples <file>', 'JSON lines {"input": {…}, "expected": {…}}').makeOptionMandatory(),
+    )
+    .addOption(new Option('--seed <number>', 'divides the examples').argParser(seed).default(1))
+    .addOption(new Option('--demos <number>', 'the most to keep, 1 to 8').argParser(demos).default(4))
+    .addOption(new Option('--database <url>', 'the database, in the place of DATABASE_URL'))
+    .action((name: string, options: SkillOptimizeOptions) =>
+      perform(async (context) => (await import('./skill-optimize.ts')).skillOptimize(context, name, options)),
+    );
+  example(optimize, 'countersign skill optimize naming --examples naming.jsonl');
 
   const take = skill
     .command('import')

@@ -353,4 +353,6 @@ export interface Skills {
   get(id: string): Promise<StoredSkill | undefined>;
   /** What is to be known of skills before one is chosen: the others' artifacts are not read. Those that are there, by name. */
   outlines(ids: readonly string[]): Promise<SkillOutline[]>;
+  /** Writes what optimizing an artifact found out, over what was found before; false when there is no such artifact. */
+  saveState(artifactId: string, state: Json, at: Date): Promise<boolean>;
 }

@@ -20,6 +20,7 @@ const noTools: Tools = {
   policy: untouched,
   skills: untouched,
   caseHandlers: untouched,
+  model: untouched,
   serve: untouched,
   demoFile: () => undefined,
 };

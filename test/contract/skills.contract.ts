@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Json } from '../../src/core/canonical.ts';
 import type { StoredSkill, StoredSkillArtifact } from '../../src/storage/storage.ts';
 import { type OpenDatabase, useDatabase } from './database.ts';
 import { at } from './rows.ts';
@@ -80,6 +81,22 @@ export function skillsContract(open: OpenDatabase): void {
       const other = [storedArtifact({ id: 'a', content: 'Something else.' })];
       await keep(first, { ...first, source: 'system', updatedAt: at(60), artifacts: other });
       expect(await db.storage.read.skills.get('skl_1')).toEqual(first);
+    });
+
+    it('keep what optimizing an artifact found out, and nothing of what it found before', async () => {
+      const artifacts = [
+        storedArtifact({ id: 'a' }),
+        storedArtifact({ id: 'b', name: 'other.md', ordinal: 1 }),
+      ];
+      await keep(storedSkill('skl_1', { artifacts }));
+      const save = (id: string, state: Json) =>
+        db.storage.transaction((tx) => tx.skills.saveState(id, state, at(60)));
+      expect(await save('a', { demos: [1] })).toBe(true);
+      expect(await save('a', { demos: [] })).toBe(true);
+      expect(await save('nobody', {})).toBe(false);
+      const skill = await db.storage.read.skills.get('skl_1');
+      expect(skill?.artifacts.map(({ state }) => state)).toEqual([{ demos: [] }, null]);
+      expect(skill?.updatedAt).toEqual(at(60));
     });
 
     it('may have one name: they are told apart by their content', async () => {

@@ -219,12 +219,12 @@ test('a skill of a kind that nothing here can carry out fails its step with that
   const scene = await start({
     ...only({ flow: asking('naming') }),
     [`${SKILLS}/naming/SKILL.md`]: skillMd('naming'),
-    [`${SKILLS}/naming/modules/m.json`]: '{}',
+    [`${SKILLS}/naming/code/a.py`]: 'submit(1)\n',
   });
   const { headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'failure' });
   expect(scene.check(headSha, 'flow')?.summary).toContain(
-    'its m.json is of the kind dspy\\_module, and only prompt\\_template can be',
+    'its a.py is of the kind code\\_template, and only prompt\\_template can be',
   );
 });
 

@@ -42,6 +42,7 @@ export interface HarnessOptions {
   model?: AppConfig['model'];
   policy?: AppOverrides['policy'];
   artifactHandlers?: AppOverrides['artifactHandlers'];
+  sidecar?: AppOverrides['sidecar'];
   /** An empty folder for the database; one in memory, if there is such a place, when left out. */
   folder?: string;
 }
@@ -104,6 +105,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       ...(options.policy ? { policy: options.policy } : {}),
       github: { pointsPerMinute: Number.POSITIVE_INFINITY, ...options.github },
       ...(options.artifactHandlers ? { artifactHandlers: options.artifactHandlers } : {}),
+      ...(options.sidecar ? { sidecar: options.sidecar } : {}),
     });
     github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);
     return app;
@@ -165,7 +167,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
  * Where files cost no wait for the disk, if there is such a place: what a scenario is about is not the disk. The contract
  * and crash tests write to a real one.
  */
-function memoryFolder(): string {
+export function memoryFolder(): string {
   return existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 }
 

@@ -13,6 +13,7 @@ import { checkFiles } from './check-files.ts';
 import { frontmatterOf } from './frontmatter.ts';
 import { compileIntent } from './intent.ts';
 import { type Manifest, manifestSchema, SKILL_OUTCOMES } from './manifest.ts';
+import { checkModules } from './module.ts';
 import {
   type PackageFile,
   type ParsedPackage,
@@ -40,7 +41,8 @@ export function parsePackage(
 
   const source = readYaml(frontmatterOf(file.text), `${folder}/${SKILL_FILE}`);
   const read = readManifest(source, name, files);
-  const faults = [...inFileOrder(read.faults), ...fileFaults];
+  const moduleFaults = checkModules(files, read.manifest?.outcome, folder);
+  const faults = [...inFileOrder(read.faults), ...fileFaults, ...moduleFaults];
   if (!read.manifest || faults.length > 0) return { folder, name, faults };
   return { folder, name, skill: toPackage(read.manifest, files), faults };
 }

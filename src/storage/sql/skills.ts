@@ -77,6 +77,22 @@ export function skillsTable(db: Kysely<Database>): Skills {
         })),
       }));
     },
+
+    async saveState(artifactId, state, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('skill_artifacts')
+        .set({ state_blob: JSON.stringify(state) })
+        .where('id', '=', artifactId)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) return false;
+      const skill = db.selectFrom('skill_artifacts').select('skill_id').where('id', '=', artifactId);
+      await db
+        .updateTable('skills')
+        .set({ updated_at: toText(at) })
+        .where('id', '=', skill)
+        .execute();
+      return true;
+    },
   };
 }
 

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { CountersignError } from '../core/errors.ts';
+import { familyOf } from '../model/name.ts';
+import { parseExamples } from '../skill/module/examples.ts';
+import { optimizeModule } from '../skill/module/optimize.ts';
+import { createSidecar } from '../skill/module/sidecar.ts';
+import { readState } from '../skill/module/state.ts';
+import { parseModule } from '../skill/package/module.ts';
+import { pathOf } from '../skill/package/place.ts';
+import { createSkillKeeper } from '../skill/registry/keep.ts';
+import { variantFor } from '../skill/registry/variant.ts';
+import { unreadableFile } from '../words/cli.ts';
+import { badExamples, cannotOptimize, noModule, noOutcome, optimizedText } from '../words/module.ts';
+import type { Context, DatabaseOption, Said } from './context.ts';
+import { skillNamed, skillsHere } from './skill-files.ts';
+
+export interface SkillOptimizeOptions extends DatabaseOption {
+  examples: string;
+  seed: number;
+  demos: number;
+}
+
+/**
+ * Measures the skill's module, and writes what was found to the database only when it is better. It is for these very files: the app
+ * uses it for runs that begin with a package of the same content.
+ */
+export async function skillOptimize(
+  { cwd, clock, tools }: Context,
+  name: string,
+  { examples: file, seed, demos, database }: SkillOptimizeOptions,
+): Promise<Said> {
+  const found = skillNamed(name, skillsHere(cwd, await tools.skills()));
+  const { id, outcome, artifacts } = found.skill;
+  const first = artifacts.find(({ kind }) => kind === 'dspy_module');
+  if (!first) throw new CountersignError('cli.no_module', noModule(name));
+  if (outcome === null) throw new CountersignError('cli.no_module', noOutcome(name));
+
+  return tools.withDatabase(database, 'write', async (storage) => {
+    const model = await tools.model(storage);
+    const artifact = variantFor(artifacts, first.name, familyOf(model.name)) ?? first;
+    const path = pathOf(artifact);
+    const module = parseModule(artifact.content);
+    const read = parseExamples(textOf(cwd, file), file, module, outcome);
+    if ('faults' in read) throw new CountersignError('cli.bad_examples', badExamples(read.faults));
+
+    await createSkillKeeper({ storage, clock })(found);
+    const stored = (await storage.read.skills.get(id))?.artifacts.find((one) => pathOf(one) === path);
+    const sidecar = createSidecar({ clock });
+    try {
+      const optimized = await optimizeModule({
+        sidecar,
+        model,
+        module,
+        outcome,
+        state: readState(stored?.state ?? null, module, outcome),
+        examples: read.examples,
+        seed,
+        mostDemos: demos,
+        purpose: {
+          runId: null,
+          sessionId: null,
+          repositoryId: null,
+          pullRequest: null,
+          skill: name,
+          artifact: path,
+        },
+        signal: new AbortController().signal,
+      });
+      if (optimized.kind === 'failed') {
+        throw new CountersignError('cli.cannot_optimize', cannotOptimize(name, optimized.because));
+      }
+      const { kind, before, trained, heldOut } = optimized;
+      const isStored = kind === 'better';
+      if (isStored) {
+        const now = clock.now();
+        await storage.transaction((tx) => tx.skills.saveState(`${id}/${path}`, optimized.state, now));
+      }
+      return {
+        text: optimizedText(path, optimized),
+        json: {
+          name,
+          id,
+          artifact: path,
+          before,
+          after: kind === 'no_demos' ? null : optimized.after,
+          trained,
+          held_out: heldOut,
+          demos: kind === 'no_demos' ? 0 : optimized.state.demos.length,
+          stored: isStored,
+        },
+      };
+    } finally {
+      await sidecar.stop();
+    }
+  });
+}
+
+function textOf(cwd: string, file: string): string {
+  try {
+    return readFileSync(resolve(cwd, file), 'utf8');
+  } catch {
+    throw new CountersignError('cli.unreadable_file', unreadableFile(file));
+  }
+}

@@ -1,0 +1,112 @@
+import type { GitHubError } from '../../github/github.ts';
+import type { Model } from '../../model/model.ts';
+import { filesOfHead } from '../../session/head-files.ts';
+import type { Skills } from '../../storage/storage.ts';
+import { NO_MODEL } from '../../words/model.ts';
+import { type Died, describeModuleFault, fellBack, type ModuleFault } from '../../words/module.ts';
+import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
+import { gitHubHost } from '../code/github-host.ts';
+import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
+import { type Module, parseModule } from '../package/module.ts';
+import { pathOf, placeOf } from '../package/place.ts';
+import type { SkillArtifact } from '../package/skill.ts';
+import { asOutcomeValue } from '../prompt/answer.ts';
+import { shownOf } from '../pull-request.ts';
+import type { SkillContext } from '../registry/activate.ts';
+import { variantFor } from '../registry/variant.ts';
+import { inputsOf } from './facts.ts';
+import { runModule } from './run-module.ts';
+import { outcomeValue } from './shape.ts';
+import type { Sidecar } from './sidecar.ts';
+import { readState } from './state.ts';
+
+export interface ModuleDeps {
+  /** `undefined`: none is configured. */
+  model: Model | undefined;
+  sidecar: Sidecar;
+  skills: Pick<Skills, 'get'>;
+  /** The family of the configured model; `null` when there is none. */
+  modelFamily: string | null;
+  /** What asks the prompt that a module falls back to. */
+  prompt: ArtifactHandler<SkillContext>;
+  /** Makes the code of a fence. */
+  newCode?: () => string;
+}
+
+/** Runs a package's module over the run's pull request. docs/modules.md lists what it finds there. */
+export function moduleSkill(deps: ModuleDeps): ArtifactHandler<SkillContext> {
+  const { model, sidecar, skills, newCode } = deps;
+
+  async function fallBack(artifact: SkillArtifact, module: Module, died: Died, context: SkillContext) {
+    const { fallback_artifact: path } = module;
+    if (path === undefined) return faulty(artifact, { kind: 'unavailable', died }, true);
+    const name = placeOf(path)?.name ?? '';
+    const prompt = variantFor(context.skill.artifacts, name, deps.modelFamily);
+    if (!prompt) return faulty(artifact, { kind: 'no_fallback', path });
+    const output = await deps.prompt.execute(prompt, context);
+    return { ...output, log: `${fellBack(artifact.name, path, died)}\n${output.log}` };
+  }
+
+  return {
+    kind: 'dspy_module',
+
+    /** @throws GitHubError when GitHub could not be read while it ran; the queue tries again. */
+    async execute(artifact, context): Promise<ArtifactOutput> {
+      const { step, skill, outcome } = context;
+      const { run } = step.state;
+      if (run.pullRequest === null) return failed(NOT_OF_A_PULL_REQUEST);
+      if (!model) return failed(NO_MODEL);
+      const { files, truncated } = await filesOfHead(step);
+      if (truncated) return failed(TOO_MANY_FILES);
+      const module = parseModule(artifact.content);
+      const found = await inputsOf(module, step, files);
+      if ('fault' in found) return faulty(artifact, found.fault);
+
+      const path = pathOf(artifact);
+      const stored = (await skills.get(skill.id))?.artifacts.find((one) => pathOf(one) === path);
+      const trouble = new AbortController();
+      const onTrouble = (error: GitHubError) => trouble.abort(error);
+      const { repo, reader } = step;
+      const end = await runModule({
+        sidecar,
+        model,
+        module,
+        outcome,
+        state: readState(stored?.state ?? null, module, outcome),
+        inputs: found.inputs,
+        tools: gitHubHost({ reader, repo, sha: run.headSha, files }, onTrouble),
+        purpose: {
+          runId: run.id,
+          sessionId: step.session.id,
+          repositoryId: run.repositoryId,
+          pullRequest: run.pullRequest,
+          skill: skill.name,
+          artifact: path,
+        },
+        signal: AbortSignal.any([step.signal, trouble.signal]),
+        newCode,
+      });
+      switch (end.kind) {
+        case 'unavailable':
+          return fallBack(artifact, module, end.died, context);
+        case 'failed': {
+          const { because, retryable, log } = end;
+          return { kind: 'failed', because: `${artifact.name}: ${because}`, retryable, log };
+        }
+        case 'answered': {
+          const shown = shownOf(files, `${skill.name}/${artifact.name}`);
+          const value = asOutcomeValue(outcomeValue(end.outputs, outcome), outcome, shown);
+          return { kind: 'done', value, log: end.log };
+        }
+      }
+    },
+  };
+}
+
+function faulty({ name }: SkillArtifact, fault: ModuleFault, retryable = false) {
+  return { ...failed(`${name}: ${describeModuleFault(fault)}`), retryable };
+}
+
+function failed(because: string): Extract<ArtifactOutput, { kind: 'failed' }> {
+  return { kind: 'failed', because, retryable: false, log: '' };
+}

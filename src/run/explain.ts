@@ -51,11 +51,11 @@ function spentLimits({ invocations }: RunState): Why[] {
   return [...new Set(waiting.map((step) => step.reason?.summary ?? ''))].map((said) => why('pending', said));
 }
 
-/** How much there is of what the steps must leave behind; the steps themselves name what is missing. */
+/** How much there is of what the steps must leave behind, unless it is all; the steps themselves name what is missing. */
 function deliveryWhy({ invocations }: RunState): Why[] {
   const verifications = invocations.flatMap(({ verification }) => verification ?? []);
   const delivery = deliveryOf(verifications);
-  if (delivery === undefined) return [];
+  if (delivery === undefined || delivery === 'passed') return [];
   const lacks = verifications.some(({ missing_required }) => missing_required.length > 0);
   return [why(lacks ? 'unmet' : 'met', `delivery: ${delivery}`)];
 }

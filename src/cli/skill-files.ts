@@ -82,12 +82,24 @@ export function packageInFile(cwd: string, file: string): SkillPackage {
 export function writePackage(cwd: string, skill: SkillPackage): { folder: string; files: string[] } {
   const folder = join(SKILLS_FOLDER, skill.name);
   if (existsSync(resolve(cwd, folder))) throw new CountersignError('cli.skill_exists', skillExists(folder));
+  refuseLinks(cwd, folder);
   const files = filesOf(skill).map(({ path, text }) => ({ file: join(folder, path), text }));
   for (const { file, text } of files) {
     mkdirSync(dirname(resolve(cwd, file)), { recursive: true });
     writeNew(cwd, file, text);
   }
   return { folder, files: files.map(({ file }) => file) };
+}
+
+/** A link on the way could lead out of the repository; the store's `safeJoin` would follow one that stays inside, which nobody needs here. */
+function refuseLinks(cwd: string, folder: string): void {
+  const parts = folder.split(sep);
+  for (const end of parts.keys()) {
+    const path = join(...parts.slice(0, end + 1));
+    const kind = lstatSync(resolve(cwd, path), { throwIfNoEntry: false });
+    if (kind?.isSymbolicLink())
+      throw new CountersignError('cli.cannot_write', cannotWrite(folder, `${path} is a symbolic link`));
+  }
 }
 
 /** @throws CountersignError when there is such a file, or it cannot be written. */

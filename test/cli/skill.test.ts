@@ -270,6 +270,20 @@ describe('export and import', () => {
     }
   });
 
+  it('write through no link', async () => {
+    const cwd = withNaming();
+    await skill(cwd, 'export', 'naming', 'naming.json');
+    const [other, elsewhere] = [newFolder(), newFolder()];
+    mkdirSync(join(other, '.github'));
+    symlinkSync(elsewhere, join(other, '.github/countersign'));
+    const ended = await skill(other, 'import', join(cwd, 'naming.json'));
+    expect(ended).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('.github/countersign is a symbolic link'),
+    });
+    expect(readdirSync(elsewhere)).toEqual([]);
+  });
+
   it('write over nothing', async () => {
     const cwd = withNaming();
     writeFileSync(join(cwd, 'naming.json'), 'mine');

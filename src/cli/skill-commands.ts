@@ -66,6 +66,8 @@ export function addSkill(program: Command, perform: Perform): void {
     .addOption(
       new Option('--outcome <kind>', 'what it comes to').choices(SKILL_OUTCOMES).default('gate_verdict'),
     )
+    .addOption(new Option('--draft', 'have the model draft it from the description'))
+    .addOption(new Option('--database <url>', 'the database, in the place of DATABASE_URL'))
     .action((name: string, options: SkillNewOptions) =>
       perform(async (context) => (await import('./skill-new.ts')).skillNew(context, name, options)),
     );

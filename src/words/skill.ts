@@ -119,6 +119,12 @@ export function cannotWrite(file: string, because: string): string {
   return asSentence(`the file ${plainLine(file)} cannot be written: ${plainLine(because)}`);
 }
 
+export const NOTHING_TO_DRAFT_FROM = '--draft needs a --description to draft from';
+
+export function notDrafted(because: string): string {
+  return `Nothing was drafted and nothing written: ${because}`;
+}
+
 export function skillBegun(files: readonly string[]): string {
   return [
     ...files.map((file) => `Wrote ${plainLine(file)}`),

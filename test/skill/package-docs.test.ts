@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseChain } from '../../src/chain/parse.ts';
-import { scaffold } from '../../src/cli/skill-scaffold.ts';
+import { emptyDraft, scaffold } from '../../src/cli/skill-scaffold.ts';
 import { createMatcher } from '../../src/skill/match.ts';
 import { assertionSchema, assertionsOf } from '../../src/skill/package/assertion.ts';
 import { packageFromJson } from '../../src/skill/package/json.ts';
@@ -57,9 +57,11 @@ test('docs/skills.md shows what the match says of its package', () => {
 });
 
 test('what skill new writes has the files that docs/skills.md says', () => {
-  expect(scaffold('naming', undefined, 'gate_verdict').map(({ path }) => path)).toEqual(
-    files.map(({ path }) => path),
-  );
+  expect(
+    scaffold('naming', emptyDraft('naming', undefined, 'gate_verdict'), 'gate_verdict').map(
+      ({ path }) => path,
+    ),
+  ).toEqual(files.map(({ path }) => path));
 });
 
 test.each([...Object.keys(manifestSchema.shape), ...ARTIFACT_KINDS, ...PLACES])(

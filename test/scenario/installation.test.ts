@@ -186,13 +186,32 @@ const UNSUSPEND: Deed = ({ github }) => github.unsuspendApp('octo');
 /** Does it while GitHub tells nobody. */
 function untold(deed: Deed): Deed {
   return async (harness) => {
-    const { github, app } = harness;
+    const { github } = harness;
     github.setWebhookUrl(undefined);
     await deed(harness);
     await harness.advance(10 * MINUTE);
-    github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);
+    github.setWebhookUrl(`${harness.app.url}${WEBHOOK_PATH}`);
   };
 }
+
+/** With its token in memory, the app would try that one first, for five of the machine's seconds: GitHub's copies may lag. */
+function removeAndRestart(harness: Harness): Promise<void> {
+  harness.github.uninstallApp('octo');
+  return harness.restart();
+}
+
+test.each<[string, Deed, string]>([
+  ['suspended', SUSPEND, 'run.aborted.shut_out'],
+  ['removed', removeAndRestart, 'run.aborted.shut_out'],
+  ['without its repository', ({ github }) => github.deleteRepository(REPO), 'run.aborted.repository_gone'],
+])('an app that is %s and was told by nobody ends its runs, saying so', async (_, deed, code) => {
+  const harness = await start({ chain: MERGE_ONLY });
+  await open(harness);
+  await harness.advance(A_LOOK);
+  await untold(deed)(harness);
+  expect((await runs(harness)).map(([, so]) => so)).toEqual([code]);
+  expect(await asked(harness, 10 * MINUTE)).toEqual([]);
+});
 
 test.each<{ what: string; begins: Deed; ends: Deed; next: Deed }>([
   { what: 'a suspension', begins: SUSPEND, ends: UNSUSPEND, next: LABEL },

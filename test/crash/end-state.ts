@@ -54,6 +54,13 @@ const ROWS = {
     WHERE to_status IN ${ENDED}
     GROUP BY c.id, to_status ORDER BY c.id, to_status`,
   jobs: "SELECT kind, lease_token FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile') ORDER BY kind",
+  skills: 'SELECT name, description, source FROM skills ORDER BY id',
+  skill_artifacts: 'SELECT skill_id, kind, name, ordinal, content FROM skill_artifacts ORDER BY id',
+  // What a call took that a crash cut off is known to nobody: it stays reserved, and the call is made again.
+  model_calls: `SELECT DISTINCT skill, artifact, model, tokens, cost, tokens_in, tokens_out, error
+    FROM model_calls WHERE completed_at IS NOT NULL`,
+  // One that came stays until the next look at the list, ten minutes later.
+  missed_deliveries: 'SELECT guid FROM missed_deliveries WHERE guid NOT IN (SELECT guid FROM deliveries)',
   integrity: 'PRAGMA integrity_check',
   broken_references: 'PRAGMA foreign_key_check',
 };

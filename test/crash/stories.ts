@@ -122,6 +122,49 @@ export const issue: Story = {
   },
 };
 
+const CONFIRMED = `
+name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - id: mark
+    action: gh-label
+    requires_approval: true
+    with: { labels: [safe-to-test] }
+`;
+
+/** A step that merges nothing waits for a maintainer, who lets it go on by a command. */
+export const confirmed: Story = {
+  base: { '.github/countersign/chains/pr-review.yaml': CONFIRMED },
+  async tell({ github, until }) {
+    const opened = await open({ github, until }, {});
+    await until('the question', () =>
+      github.comments(REPO, opened.number).find(({ body }) => body.includes('countersign:approval')),
+    );
+    await github.comment(REPO, opened.number, PEOPLE.maintainer, '/countersign approve mark');
+    return opened;
+  },
+};
+
+const ASKING = `
+name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - { id: ask, skill: naming }
+  - { action: gh-comment, with: { body: "The model says: {{ steps.ask.outcome.summary }}" } }
+`;
+
+/** A skill of the base branch asks a language model about the change. */
+export const prompted: Story = {
+  base: {
+    '.github/countersign/chains/pr-review.yaml': ASKING,
+    '.github/countersign/skills/naming/SKILL.md':
+      '---\nname: naming\ndescription: Looks at names.\noutcome: gate_verdict\n---\n',
+    '.github/countersign/skills/naming/prompts/ask.md': 'Judge the names in:\n{{ diff }}\n',
+  },
+  model: { text: JSON.stringify({ summary: 'The names are good.', passed: true, criteria: [] }) },
+  tell: (stage) => open(stage, {}),
+};
+
 function open(
   { github }: Stage,
   change: Record<string, string>,

@@ -5,8 +5,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { PEOPLE, REPO, seed } from '../../demo/world.ts';
 import { routeOf } from '../support/github/route.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
-import type { Said } from '../support/model/answers.ts';
-import { startStubModel } from '../support/model/stub.ts';
+import { type Script, startStubModel } from '../support/model/stub.ts';
 import { databaseIn } from './app-process.ts';
 import { type EndState, readEndState, type Subject } from './end-state.ts';
 import type { KillPoint } from './kill-point.ts';
@@ -16,7 +15,7 @@ export interface Story {
   /** Files of the default branch beside the demo's: chains of the repository's own. */
   base?: Record<string, string>;
   /** What the language model says whenever it is asked; there is none when left out. */
-  model?: Said;
+  model?: Script;
   /** What people do, and what they wait for in between; the app may have more to do when it returns. */
   tell(stage: Stage): Promise<Subject>;
 }
@@ -73,7 +72,7 @@ export async function play(story: Story, kills: readonly KillPoint[] = []): Prom
 }
 
 async function startModel(
-  says: Said,
+  says: Script,
 ): Promise<{ environment: Record<string, string>; stop(): Promise<void> }> {
   const stub = await startStubModel();
   stub.answers(says);

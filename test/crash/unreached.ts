@@ -4,6 +4,10 @@ export const ONLY_IN_LONG_FORM = [
   'modelCalls.begin',
   'modelCalls.end',
   'skills.keep',
+  'runs.chooseSkill',
+  'skillCalls.insert',
+  'skillCalls.save',
+  'skillTraces.insert',
 ];
 
 /** Durable writes that no undisturbed story comes to, and why that is no gap, or which it is. */
@@ -17,6 +21,8 @@ export const NEVER_REACHED: Readonly<Record<string, string>> = {
   'missedDeliveries.remove': 'the same',
   'runs.renameRepository':
     'one statement, which a second time changes nothing; scenario/installation tells of it',
+  'skills.saveState': 'one statement, of the command line; see contract/skills',
+  'skillTraces.remove': 'the same as artifacts.remove',
   'artifacts.remove':
     'only the command line prunes; what it leaves half done is pruned the next time, see cli/artifact',
 };

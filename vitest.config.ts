@@ -23,7 +23,15 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: ALONE, isolate: false },
+        test: {
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: ALONE,
+          isolate: false,
+          // The properties of those that stand alone each have a seed of their own.
+          globalSetup: 'test/support/property-seed.ts',
+          setupFiles: 'test/support/use-property-seed.ts',
+        },
       },
       { extends: true, test: { name: 'alone', include: ALONE } },
     ],

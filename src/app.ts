@@ -179,6 +179,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   });
   const executor = createExecutor({
     storage,
+    github,
     queue,
     artifacts: createSessionArtifacts({ blobs, clock, ids }),
     contextOf: createContextOf({ storage, github, configuration, clock, ids, log }),

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const SRC = fileURLToPath(new URL('../src', import.meta.url));
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const SRC = join(ROOT, 'src');
 
 /** The layers, from the middle outwards. A file belongs to the first whose pattern it matches. */
 const LAYERS = [
@@ -136,4 +137,17 @@ test('only the configuration reads the environment', () => {
 test('no file has grown into two rooms', () => {
   const long = files(SRC).filter((file) => readFileSync(join(SRC, file), 'utf8').split('\n').length > 420);
   expect(long).toEqual([]);
+});
+
+test('every test that docs/reliability.md names is there', () => {
+  const page = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8');
+  const named = page.split('\n').flatMap((line) => {
+    const [fault, , tests = '', result] = line.split(/(?<!\\)\|/).slice(1, -1);
+    if (fault === undefined || result === undefined) return [];
+    return [...tests.matchAll(/`([\w-]+(?:\/[\w.-]+)+)`/g)].map(([, name = '']) => name);
+  });
+  const isThere = (name: string) =>
+    ['', '.test.ts', '.contract.ts'].some((end) => existsSync(join(ROOT, 'test', `${name}${end}`)));
+  expect(named.length).toBeGreaterThan(100);
+  expect(named.filter((name) => !isThere(name))).toEqual([]);
 });

@@ -63,7 +63,9 @@ export function createPerformer(deps: {
         return { kind: 'again', at: error.retryAt };
       }
       if (error instanceof GitHubError && (error.kind === 'invalid' || error.kind === 'forbidden')) {
-        await save(row, { status: 'failed', error: error.message, attempts: row.attempts + 1 });
+        // A create that was refused made nothing, and nothing needs to be looked up or mended later.
+        const begun = wasBegun || row.githubId !== null;
+        await save(row, { status: 'failed', error: error.message, attempts: row.attempts + 1, begun });
         log.error({ effect: key, err: error.message }, 'GitHub refused an effect');
         return { kind: 'done' };
       }
@@ -89,13 +91,21 @@ export function createPerformer(deps: {
     await save(row, { progress: { ...row.progress, unsure_until: until } });
   }
 
-  /** Why GitHub said that there is nobody to tell any more: asking for a token to be refused would help no one. */
+  /**
+   * Why GitHub said that there is nobody to tell any more: asking for a token to be refused would help no one. Once its
+   * pull request was read again, there is.
+   */
   async function outOfReach({ runId }: EffectRow): Promise<string | undefined> {
     const run = runId === null ? undefined : (await storage.read.runs.load(runId))?.run;
     const isGone =
       run?.reason?.code === 'run.aborted.installation_gone' ||
       run?.reason?.code === 'run.aborted.repository_gone';
-    return isGone ? run.reason?.summary : undefined;
+    if (!isGone) return undefined;
+    const { repositoryId, pullRequest, finishedAt } = run;
+    const seen =
+      pullRequest === null ? undefined : await storage.read.pullRequests.get(repositoryId, pullRequest);
+    const isBack = seen && finishedAt && seen.updatedAt > finishedAt;
+    return isBack ? undefined : run.reason?.summary;
   }
 
   async function giveUp(key: string, error: unknown): Promise<void> {

@@ -12,6 +12,7 @@ import type { ConfigurationLoader } from './configuration.ts';
 import type { Engine } from './engine.ts';
 import { newRun } from './new-run.ts';
 import { type Plan, type PullRequestNow, planRuns } from './plan.ts';
+import type { ReasonCode } from './reason.ts';
 import type { Run, RunFacts } from './run.ts';
 import type { Signal } from './transition.ts';
 
@@ -101,6 +102,7 @@ export async function onPullRequest(
       await engine.begin(tx, state);
     }
     await pokeRemaining(deps, tx, plan, runs, by);
+    await wishAgain(deps, tx, event, runs);
     for (const { key, effect } of configurationChecks) {
       await deps.outbox.wish(tx, key, effect, { runId: null, at: clock.now() });
     }
@@ -160,6 +162,33 @@ async function pokeRemaining(
   for (const run of runs) {
     if (!['waiting_approval', 'waiting_until'].includes(run.status) || ended.has(run.id)) continue;
     await deps.engine.signal(tx, run.id, LOOK, by);
+  }
+}
+
+/** Why a run ended that could not be told of its end on GitHub. */
+const OUT_OF_REACH: readonly (ReasonCode | undefined)[] = [
+  'run.aborted.installation_gone',
+  'run.aborted.repository_gone',
+  'run.aborted.shut_out',
+];
+
+/**
+ * What a run left on GitHub when the app was shut out still asks and still spins there. Now that GitHub answers again, its
+ * last words are said after all, where the pull request and the app's installation are today. What was never there
+ * does not come into being for that.
+ */
+async function wishAgain(
+  { outbox, clock }: PullRequestDeps,
+  tx: Tx,
+  { installation_id, repository }: PullRequestEvent,
+  runs: readonly Run[],
+): Promise<void> {
+  const place = { installation_id, owner: repository.owner, repo: repository.name };
+  for (const run of runs.filter(({ reason }) => OUT_OF_REACH.includes(reason?.code))) {
+    for (const { key, effect, status, begun } of await tx.effects.ofRun(run.id)) {
+      if (status !== 'failed' || !begun || effect.kind === 'merge') continue;
+      await outbox.wish(tx, key, { ...effect, ...place }, { runId: run.id, at: clock.now() });
+    }
   }
 }
 

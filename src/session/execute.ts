@@ -6,7 +6,7 @@ import { CountersignError, messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Outbox } from '../effect/outbox.ts';
 import type { EventOf } from '../event/event.ts';
-import { GitHubError } from '../github/github.ts';
+import { type GitHub, GitHubError } from '../github/github.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { Approval } from '../policy/approval.ts';
 import { eventJob, type JobResult, type Queue } from '../queue/queue.ts';
@@ -27,6 +27,7 @@ import type { Storage, Tx } from '../storage/storage.ts';
 import { limitIsSpent } from '../words/rate-limit.ts';
 import type { SessionArtifacts } from './artifacts.ts';
 import type { ContextOf } from './context.ts';
+import { outOfReach } from './out-of-reach.ts';
 import { isPassingTrouble } from './passing-trouble.ts';
 import type { Registry } from './registry.ts';
 import type { StepContext, StepResult } from './step.ts';
@@ -42,12 +43,6 @@ export interface Executor {
 
 /** How long a waiting step leaves GitHub alone after the queue's own tries (about two minutes) failed, in milliseconds. */
 const OUTAGE_MS = 120_000;
-
-const SHUT_OUT = 'GitHub refuses this app: it was removed or suspended, or lost a permission';
-
-function isShutOut(error: unknown): boolean {
-  return error instanceof GitHubError && error.kind === 'forbidden';
-}
 
 const WAITING_CODES: Readonly<Record<WaitingFor, ReasonCode>> = {
   ci: 'step.waiting.ci',
@@ -67,6 +62,7 @@ const UNSOUND_CONTRACT: StepResult = {
 
 export function createExecutor(deps: {
   storage: Storage;
+  github: GitHub;
   queue: Queue;
   artifacts: SessionArtifacts;
   contextOf: ContextOf;
@@ -243,7 +239,9 @@ export function createExecutor(deps: {
     abort: (sessionId) => underWay.get(sessionId)?.abort(),
     async giveUp(sessionId, error) {
       const found = await storage.read.runs.getSession(sessionId);
+      const state = found && (await storage.read.runs.load(found.runId));
       const result = found ? afterOutage(found.invocation, error) : undefined;
+      const endsRun = state && (await outOfReach(deps.github, state.run, error));
       await storage.transaction((tx) =>
         deps.engine().report(
           tx,
@@ -256,7 +254,7 @@ export function createExecutor(deps: {
             },
             artifacts: [],
             approvals: [],
-            ...(isShutOut(error) ? { endsRun: reason('run.aborted.shut_out', SHUT_OUT) } : {}),
+            ...(endsRun ? { endsRun } : {}),
           },
           { kind: 'app' },
         ),

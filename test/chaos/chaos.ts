@@ -27,10 +27,13 @@ export interface ChaosOptions {
 }
 
 export interface ChaosReport {
+  seed: number;
   /** What is not as it must be, as sentences. */
   wrong: string[];
   merged: number;
   requests: number;
+  /** Those of them that were made while calls failed; in the calm afterwards none does. */
+  stormy: number;
   failed: Record<string, number>;
   deliveries: number;
   mishaps: Record<string, number>;
@@ -88,6 +91,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   await live(harness, postOffice, lives, LAST_MS);
 
   weather.clear();
+  const stormy = github.requests.length;
   postOffice.mend();
   await postOffice.handOut('all');
   await live(harness, postOffice, lives, options.calmMinutes * MINUTE);
@@ -97,9 +101,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     ...harness.faultyRequests,
   ];
   const report: ChaosReport = {
+    seed: options.seed,
     wrong,
     merged: github.merges.length,
     requests: github.requests.length,
+    stormy,
     failed: weather.counts(),
     deliveries: github.deliveries.length,
     mishaps: postOffice.counts(),

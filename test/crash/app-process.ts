@@ -33,8 +33,13 @@ export interface Ended {
 /** The real app as `npm start` runs it; or the same app, watched: it tells its fault points, and may die at one. */
 export type Program = { kind: 'real' } | { kind: 'watched'; diesAt?: string };
 
-/** Starts the app on the database in the folder. */
-export function startAppProcess(github: GitHubStandIn, folder: string, program: Program): AppProcess {
+/** Starts the app on the database in the folder. @param environment Settings beside those that every app needs. */
+export function startAppProcess(
+  github: GitHubStandIn,
+  folder: string,
+  program: Program,
+  environment: Record<string, string> = {},
+): AppProcess {
   const child = spawn(
     process.execPath,
     [join(ROOT, program.kind === 'real' ? 'src/main.ts' : 'test/crash/app-main.ts')],
@@ -46,6 +51,7 @@ export function startAppProcess(github: GitHubStandIn, folder: string, program: 
           databaseUrl: `sqlite:${databaseIn(folder)}`,
           artifactsUrl: `file:${artifactsIn(folder)}`,
         }),
+        ...environment,
         ...(program.kind === 'watched' && program.diesAt !== undefined
           ? { COUNTERSIGN_FAULT_POINT: program.diesAt }
           : {}),

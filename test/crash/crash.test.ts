@@ -1,9 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { openStorage } from '../../src/storage/open.ts';
+import { databaseIn } from './app-process.ts';
 import { atMost } from './at-most.ts';
+import { writesOf } from './durable-writes.ts';
 import { type KillPoint, nameOf, pointsAround, type When, writesIn } from './kill-point.ts';
 import { play, type Story, type Told } from './play.ts';
-import { commands, issue, withoutReview, withReview } from './stories.ts';
+import { commands, confirmed, issue, prompted, withoutReview, withReview } from './stories.ts';
+import { NEVER_REACHED, ONLY_IN_LONG_FORM } from './unreached.ts';
 
 /**
  * The process is killed (SIGKILL) between two steps of its work and started again; it must end in the same state as one
@@ -16,8 +23,9 @@ const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);
 /** `1/4` plays the first quarter of the long form, so that four machines, or four nights, can share it. */
 const SHARE = process.env.COUNTERSIGN_SHARE ?? '1/1';
 const [share = 1, shares = 1] = SHARE.split('/').map(Number);
-const PAIRS = 40;
-const MOMENTS = 200;
+/** Of each story. */
+const PAIRS = 10;
+const MOMENTS = 50;
 const TIMEOUT_MS = LONG ? 4 * 3_600_000 : 600_000;
 
 const REPO = '/repos/{owner}/{repo}';
@@ -33,13 +41,20 @@ if (LONG) await describeLongForm();
 else describeShortForm();
 
 async function describeLongForm(): Promise<void> {
-  const stories = { withoutReview, withReview, commands, issue };
+  const stories = { withoutReview, withReview, commands, issue, confirmed, prompted };
   const told = await Promise.all(
     Object.entries(stories).map(async ([name, story]) => ({
       name,
       story,
       undisturbed: await inTurn(() => play(story)),
     })),
+  );
+  expectEveryWriteReached(
+    told.map(
+      ({ undisturbed }) =>
+        () =>
+          Promise.resolve(undisturbed),
+    ),
   );
   const written = new Set<string>();
   for (const { name, story, undisturbed } of told) {
@@ -49,10 +64,10 @@ async function describeLongForm(): Promise<void> {
     const writes = story === withReview ? all.filter((point) => !written.has(point.name)) : all;
     for (const point of writes) written.add(point.name);
     const anyPoint = fc.constantFrom(...requests, ...all);
-    const pairs = fc.sample(fc.tuple(anyPoint, anyPoint), { seed: SEED, numRuns: PAIRS / told.length });
+    const pairs = fc.sample(fc.tuple(anyPoint, anyPoint), { seed: SEED, numRuns: PAIRS });
     // Each moment alike; left to itself, it would draw the first few milliseconds most of the time.
     const anyMoment = fc.noBias(fc.integer({ min: 0, max: undisturbed.ms }));
-    const moments = fc.sample(anyMoment, { seed: SEED, numRuns: MOMENTS / told.length });
+    const moments = fc.sample(anyMoment, { seed: SEED, numRuns: MOMENTS });
     const deaths: KillPoint[][] = [
       ...moments.map((ms): KillPoint[] => [{ at: 'moment', ms }]),
       ...requests.map((point) => [point]),
@@ -70,8 +85,15 @@ async function describeLongForm(): Promise<void> {
 }
 
 function describeShortForm(): void {
+  const told: (() => Promise<Told>)[] = [];
+  const undisturbedPlay = (story: Story) => {
+    const undisturbed = once(() => inTurn(() => play(story)));
+    told.push(undisturbed);
+    return undisturbed;
+  };
+
   describe('a chain without a review', () => {
-    const undisturbed = once(() => inTurn(() => play(withoutReview)));
+    const undisturbed = undisturbedPlay(withoutReview);
     expectOneOfEach(undisturbed);
     expectSameEnd(withoutReview, undisturbed, [
       [around('after', CHECK_RUN)],
@@ -85,12 +107,12 @@ function describeShortForm(): void {
   });
 
   describe('the shipped chain, whose check run has annotations', () => {
-    const undisturbed = once(() => inTurn(() => play(withReview)));
+    const undisturbed = undisturbedPlay(withReview);
     expectSameEnd(withReview, undisturbed, [[around('after', UPDATE_CHECK_RUN)]]);
   });
 
   describe('commands in a comment, and a button', () => {
-    const undisturbed = once(() => inTurn(() => play(commands)));
+    const undisturbed = undisturbedPlay(commands);
     expectSameEndAtWrites(commands, undisturbed, [
       { when: 'after', what: 'begins the fired run', writes: /runs\.insert\b/, nth: 2 },
       {
@@ -102,11 +124,38 @@ function describeShortForm(): void {
   });
 
   describe('an issue', () => {
-    const undisturbed = once(() => inTurn(() => play(issue)));
+    const undisturbed = undisturbedPlay(issue);
     expectSameEndAtWrites(issue, undisturbed, [
       { when: 'after', what: 'ends the step that comments', writes: /artifacts\.insert/, nth: 2 },
     ]);
   });
+
+  expectEveryWriteReached(told, ONLY_IN_LONG_FORM);
+}
+
+/** A durable write that no story comes to is one at which nobody dies: a method that is added later must find its story. */
+function expectEveryWriteReached(told: readonly (() => Promise<Told>)[], otherwise: readonly string[] = []) {
+  const name = 'every durable write is in a story, or on the list of those that are in none';
+  test.concurrent(name, { timeout: TIMEOUT_MS }, async () => {
+    const plays = await Promise.all(told.map((undisturbed) => undisturbed()));
+    const points = plays.flatMap((play) => play.points);
+    const reached = new Set(writesIn(points).flatMap((point) => point.name.split('+')));
+    const writes = await everyWrite();
+    const listed = [...Object.keys(NEVER_REACHED), ...otherwise];
+    expect(writes.filter((write) => !reached.has(write) && !listed.includes(write))).toEqual([]);
+    expect(listed.filter((write) => !writes.includes(write))).toEqual([]);
+  });
+}
+
+async function everyWrite(): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-crash-'));
+  const storage = await openStorage(`sqlite:${databaseIn(folder)}`);
+  try {
+    return await storage.transaction(async (tx) => writesOf(tx));
+  } finally {
+    await storage.close();
+    rmSync(folder, { recursive: true });
+  }
 }
 
 function around(when: When, route: string, nth = 1): KillPoint {

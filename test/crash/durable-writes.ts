@@ -11,12 +11,12 @@ export type Watch = (name: string) => (when: When) => void;
  */
 const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   deliveries: ['get', 'byGuid', 'known', 'list', 'countByStatus'],
-  runs: ['load', 'list', 'getSession', 'sessionsOf'],
+  runs: ['load', 'list', 'getSession', 'sessionsOf', 'historyOf', 'countByStatus'],
   approvals: ['ofInvocation', 'ofRun'],
-  effects: ['get', 'ofRun', 'list'],
+  effects: ['get', 'ofRun', 'list', 'countByStatus'],
   artifacts: ['ofRun', 'get', 'page'],
   pullRequests: ['get'],
-  jobs: ['leaseTokens', 'nextDue', 'countDue'],
+  jobs: ['isHeld', 'leaseTokens', 'nextDue', 'countDue'],
   cursors: ['get'],
   missedDeliveries: ['get', 'due'],
   modelCalls: ['spent', 'ofRun'],
@@ -27,6 +27,14 @@ const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
 const READING = new Set(
   Object.entries(READS).flatMap(([table, methods]) => methods.map((method) => `${table}.${method}`)),
 );
+
+/** Every durable write there is, by the name it has in fault points. */
+export function writesOf(tx: Tx): string[] {
+  const calls = Object.entries(tx).flatMap(([table, methods]) =>
+    Object.keys(methods).map((method) => `${table}.${method}`),
+  );
+  return calls.filter((call) => !READING.has(call));
+}
 
 /**
  * The same storage, with each transaction that writes watched: `before` with everything written and nothing committed,

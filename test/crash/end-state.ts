@@ -42,7 +42,7 @@ const ROWS = {
   runs: 'SELECT chain, status, reason_json, paused FROM chain_runs ORDER BY id',
   invocations:
     'SELECT step_id, status, reason_json, attempts, outcome_json FROM invocations ORDER BY run_id, step_index',
-  sessions: `SELECT step_id, s.attempt, s.status, s.reason_json
+  sessions: `SELECT step_id, s.attempt, s.status, s.reason_json, s.choice_json
     FROM sessions s JOIN invocations i ON i.id = invocation_id ORDER BY run_id, step_index, s.id`,
   artifacts: `SELECT step_id, kind, name, file_path IS NULL AS in_row
     FROM artifacts a JOIN invocations i ON i.id = invocation_id ORDER BY i.run_id, step_index, kind, name`,
@@ -54,6 +54,17 @@ const ROWS = {
     WHERE to_status IN ${ENDED}
     GROUP BY c.id, to_status ORDER BY c.id, to_status`,
   jobs: "SELECT kind, lease_token FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile') ORDER BY kind",
+  skills: 'SELECT name, description, source FROM skills ORDER BY id',
+  skill_artifacts: 'SELECT skill_id, kind, name, ordinal, content FROM skill_artifacts ORDER BY id',
+  // What a call took that a crash cut off is known to nobody: it stays reserved, and the call is made again.
+  model_calls: `SELECT DISTINCT skill, artifact, model, tokens, cost, tokens_in, tokens_out, error
+    FROM model_calls WHERE completed_at IS NOT NULL ORDER BY skill, artifact, tokens`,
+  skill_calls: 'SELECT question, decision_json, finished_at IS NULL AS is_open FROM skill_calls ORDER BY id',
+  // What was executed and not yet believed when the process died is executed again.
+  skill_traces: `SELECT DISTINCT call_id IS NULL AS in_run, skill, artifact, kind, error, tokens_in, tokens_out, model
+    FROM skill_execution_traces ORDER BY in_run, skill, artifact, kind, error`,
+  // One that came stays until the next look at the list, ten minutes later.
+  missed_deliveries: 'SELECT guid FROM missed_deliveries WHERE guid NOT IN (SELECT guid FROM deliveries)',
   integrity: 'PRAGMA integrity_check',
   broken_references: 'PRAGMA foreign_key_check',
 };

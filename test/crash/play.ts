@@ -5,6 +5,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { PEOPLE, REPO, seed } from '../../demo/world.ts';
 import { routeOf } from '../support/github/route.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
+import { type Script, startStubModel } from '../support/model/stub.ts';
 import { databaseIn } from './app-process.ts';
 import { type EndState, readEndState, type Subject } from './end-state.ts';
 import type { KillPoint } from './kill-point.ts';
@@ -13,6 +14,8 @@ import { isAccepted, type Supervised, startSupervised } from './supervisor.ts';
 export interface Story {
   /** Files of the default branch beside the demo's: chains of the repository's own. */
   base?: Record<string, string>;
+  /** What the language model says whenever it is asked; there is none when left out. */
+  model?: Script;
   /** What people do, and what they wait for in between; the app may have more to do when it returns. */
   tell(stage: Stage): Promise<Subject>;
 }
@@ -45,8 +48,9 @@ export async function play(story: Story, kills: readonly KillPoint[] = []): Prom
   if (story.base) {
     await github.push({ repo: REPO, branch: 'main', author: PEOPLE.maintainer, files: story.base });
   }
+  const model = story.model === undefined ? undefined : await startModel(story.model);
   const began = Date.now();
-  const app = await startSupervised(github, folder, kills);
+  const app = await startSupervised(github, folder, kills, model?.environment);
   try {
     const subject = await story.tell({ github, until: app.until });
     await app.until('everything to be done', () => (app.isUp() && isOver(github, folder)) || undefined);
@@ -61,9 +65,24 @@ export async function play(story: Story, kills: readonly KillPoint[] = []): Prom
     };
   } finally {
     await app.stop();
+    await model?.stop();
     await github.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function startModel(
+  says: Script,
+): Promise<{ environment: Record<string, string>; stop(): Promise<void> }> {
+  const stub = await startStubModel();
+  stub.answers(says);
+  return {
+    environment: {
+      COUNTERSIGN_MODEL: 'openai-compatible/stub-1',
+      COUNTERSIGN_MODEL_BASE_URL: `${stub.url}/v1`,
+    },
+    stop: stub.stop,
+  };
 }
 
 /**

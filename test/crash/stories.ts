@@ -122,6 +122,60 @@ export const issue: Story = {
   },
 };
 
+const CONFIRMED = `
+name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - id: mark
+    action: gh-label
+    requires_approval: true
+    with: { labels: [safe-to-test] }
+`;
+
+/** A step that merges nothing waits for a maintainer, who lets it go on by a command. */
+export const confirmed: Story = {
+  base: { '.github/countersign/chains/pr-review.yaml': CONFIRMED },
+  async tell({ github, until }) {
+    const opened = await open({ github, until }, {});
+    await until('the question', () =>
+      github.comments(REPO, opened.number).find(({ body }) => body.includes('countersign:approval')),
+    );
+    await github.comment(REPO, opened.number, PEOPLE.maintainer, '/countersign approve mark');
+    return opened;
+  },
+};
+
+const ASKING = `
+name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - { id: ask, skill: auto }
+  - { action: gh-comment, with: { body: "The model says: {{ steps.ask.outcome.summary }}" } }
+`;
+const CHOICE = { decision: 'skill', skill: 'naming', artifact: null, text: 'It is for that.' };
+const VERDICT = { summary: 'The names are good.', passed: true, criteria: [] };
+
+/** A step finds its skill on the base branch and asks a language model about the change; then a person asks, too. */
+export const prompted: Story = {
+  base: {
+    '.github/countersign/chains/pr-review.yaml': ASKING,
+    '.github/countersign/skills/naming/SKILL.md':
+      '---\nname: naming\ndescription: Looks at names.\noutcome: gate_verdict\npaths: ["src/**"]\n---\n',
+    '.github/countersign/skills/naming/prompts/ask.md': 'Judge the names in:\n{{ diff }}\n',
+  },
+  model: ({ text }) => ({
+    text: JSON.stringify(text.includes('Judge the names in') ? VERDICT : CHOICE),
+  }),
+  async tell({ github, until }) {
+    const opened = await open({ github, until }, {});
+    await until('what the model says', () =>
+      github.comments(REPO, opened.number).find(({ body }) => body.includes('The model says')),
+    );
+    await github.comment(REPO, opened.number, PEOPLE.maintainer, '/countersign ask are the names good?');
+    return opened;
+  },
+};
+
 function open(
   { github }: Stage,
   change: Record<string, string>,

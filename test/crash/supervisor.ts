@@ -31,6 +31,7 @@ export async function startSupervised(
   github: GitHubStandIn,
   folder: string,
   kills: readonly KillPoint[],
+  environment: Record<string, string> = {},
 ): Promise<Supervised> {
   const left = [...kills];
   const killed: string[] = [];
@@ -46,7 +47,7 @@ export async function startSupervised(
   async function listeningApp(): Promise<AppProcess> {
     for (;;) {
       const point = left.shift();
-      const life = startAppProcess(github, folder, programFor(point));
+      const life = startAppProcess(github, folder, programFor(point), environment);
       const disarm = point === undefined ? () => undefined : arm(point, life);
       const ended = life.gone.then((end) => {
         disarm();

@@ -1,4 +1,4 @@
-import { openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import fc from 'fast-check';
@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { openStorage } from '../../src/storage/open.ts';
 import { at, delivery, runState } from '../contract/rows.ts';
 import { temporaryFolders } from '../contract/temp.ts';
+import { MERGE_ONLY, open, start } from '../scenario/support.ts';
+import { REPO } from '../support/harness.ts';
 
 const RUNS = process.env.COUNTERSIGN_LONG === '1' ? 500 : 12;
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);
@@ -13,7 +15,6 @@ const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);
 const newFolder = temporaryFolders();
 
 describe('a database with a page of garbage in the middle', () => {
-  /** The file, with its first page of deliveries overwritten while nobody had it open. */
   async function damaged(): Promise<string> {
     const path = join(newFolder(), 'test.db');
     const storage = await openStorage(`sqlite:${path}`);
@@ -22,6 +23,12 @@ describe('a database with a page of garbage in the middle', () => {
       await tx.deliveries.record([delivery('g1')]);
     });
     await storage.close();
+    spoil(path);
+    return path;
+  }
+
+  /** Overwrites the first page of deliveries while nobody has the file open. */
+  function spoil(path: string): void {
     const db = new BetterSqlite3(path);
     const page = db
       .prepare<[], number>("SELECT rootpage FROM sqlite_schema WHERE name = 'deliveries'")
@@ -30,7 +37,7 @@ describe('a database with a page of garbage in the middle', () => {
     db.close();
     const file = openSync(path, 'r+');
     writeSync(file, Buffer.alloc(size, 'garbage '), 0, size, (root - 1) * size);
-    return path;
+    closeSync(file);
   }
 
   it('is called damaged, and from then on nothing is accepted into it', async () => {
@@ -58,6 +65,20 @@ describe('a database with a page of garbage in the middle', () => {
     await expect(storage.read.deliveries.get(1)).rejects.toMatchObject({ code: 'storage.unavailable' });
     await expect(storage.check()).rejects.toThrow('is damaged');
     await storage.close();
+  });
+
+  it('has the app refuse webhooks and call itself not ready, so that GitHub keeps what it sends', async () => {
+    const folder = newFolder();
+    const harness = await start({ chain: MERGE_ONLY, folder });
+    const { number } = await open(harness);
+    await harness.down();
+    spoil(join(folder, 'countersign.db'));
+    await harness.up();
+    const { github, app } = harness;
+    await github.comment(REPO, number, 'mia', '/countersign status');
+    await github.settle();
+    expect(github.deliveries.at(-1)).toMatchObject({ event: 'issue_comment', status: 503 });
+    expect((await fetch(`${app.url}/readyz`)).status).toBe(503);
   });
 });
 

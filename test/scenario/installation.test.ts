@@ -5,10 +5,12 @@ import {
   A_LOOK,
   approvals,
   countersign,
+  headline,
   isAboutRepository,
   MERGE_ONLY,
   open,
   ownChecks,
+  pushAgain,
   react,
   start,
 } from './support.ts';
@@ -174,4 +176,103 @@ test('an app that loses a permission says so where it still may', async () => {
     'Stopped: GitHub refuses this app here',
   ]);
   expect(approvals(harness, number)).toHaveLength(1);
+});
+
+type Deed = (harness: Harness) => unknown;
+const LABEL: Deed = ({ github }) => github.addLabel(REPO, 1, 'ada', 'ready');
+const SUSPEND: Deed = ({ github }) => github.suspendApp('octo');
+const UNSUSPEND: Deed = ({ github }) => github.unsuspendApp('octo');
+
+/** Does it while GitHub tells nobody. */
+function untold(deed: Deed): Deed {
+  return async (harness) => {
+    const { github } = harness;
+    github.setWebhookUrl(undefined);
+    await deed(harness);
+    await harness.advance(10 * MINUTE);
+    github.setWebhookUrl(`${harness.app.url}${WEBHOOK_PATH}`);
+  };
+}
+
+/** With its token in memory, the app would try that one first, for five of the machine's seconds: GitHub's copies may lag. */
+function removeAndRestart(harness: Harness): Promise<void> {
+  harness.github.uninstallApp('octo');
+  return harness.restart();
+}
+
+test.each<[string, Deed, string]>([
+  ['suspended', SUSPEND, 'run.aborted.shut_out'],
+  ['removed', removeAndRestart, 'run.aborted.shut_out'],
+  ['without its repository', ({ github }) => github.deleteRepository(REPO), 'run.aborted.repository_gone'],
+])('an app that is %s and was told by nobody ends its runs, saying so', async (_, deed, code) => {
+  const harness = await start({ chain: MERGE_ONLY });
+  await open(harness);
+  await harness.advance(A_LOOK);
+  await untold(deed)(harness);
+  expect((await runs(harness)).map(([, so]) => so)).toEqual([code]);
+  expect(await asked(harness, 10 * MINUTE)).toEqual([]);
+});
+
+test.each<{ what: string; begins: Deed; ends: Deed; next: Deed }>([
+  { what: 'a suspension', begins: SUSPEND, ends: UNSUSPEND, next: LABEL },
+  { what: 'a suspension that nobody told of', begins: untold(SUSPEND), ends: UNSUSPEND, next: LABEL },
+  {
+    what: 'a suspension during which the pull request was closed',
+    begins: SUSPEND,
+    ends: UNSUSPEND,
+    next: ({ github }) => github.closePullRequest(REPO, 1, 'ada'),
+  },
+  {
+    what: 'a removal',
+    begins: ({ github }) => github.uninstallApp('octo'),
+    ends: ({ github }) => github.installApp('octo'),
+    next: LABEL,
+  },
+  {
+    what: 'an archive',
+    begins: ({ github }) => github.archiveRepository(REPO),
+    ends: ({ github }) => github.unarchiveRepository(REPO),
+    next: LABEL,
+  },
+  {
+    what: 'an archive that is followed by a push',
+    begins: ({ github }) => github.archiveRepository(REPO),
+    ends: ({ github }) => github.unarchiveRepository(REPO),
+    next: pushAgain,
+  },
+])('after $what, what it left open on GitHub is closed', async ({ begins, ends, next }) => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  await begins(harness);
+  await harness.advance(10 * MINUTE);
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  await ends(harness);
+  await next(harness);
+  await harness.advance(A_LOOK);
+  const [first, ...later] = approvals(harness, number).map(headline);
+  expect(first).toBe('⏭️ This question is void');
+  expect(ownChecks(harness, headSha)[0]).toMatchObject({ status: 'completed' });
+  const { state } = harness.github.pullRequest(REPO, number);
+  expect(later).toEqual(state === 'open' ? ['✍️ May this be merged?'] : []);
+  const pending = await harness.app.storage.read.effects.list({ status: 'pending', limit: 10 });
+  const failed = await harness.app.storage.read.effects.list({ status: 'failed', limit: 10 });
+  expect([...pending, ...failed]).toEqual([]);
+});
+
+test('what a run could never put on GitHub does not come there after its end', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const refused = { status: 403, body: { message: 'Resource not accessible by integration' } };
+  const faults = [
+    github.fail(({ method, path }) => method === 'POST' && path.endsWith('/check-runs'), refused),
+    github.fail(({ method, path }) => method === 'GET' && path.includes('/issues/comments/'), refused),
+  ];
+  const { headSha } = await open(harness);
+  await harness.advance(10 * MINUTE);
+  expect((await runs(harness)).map(([, code]) => code)).toEqual(['run.aborted.shut_out']);
+  for (const back of faults) back();
+  await LABEL(harness);
+  await harness.advance(A_LOOK);
+  expect(ownChecks(harness, headSha).map(({ status }) => status)).toEqual(['in_progress']);
 });

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openStorage } from '../../src/storage/open.ts';
 import { countersignOn } from '../cli/support.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { appEnvironment } from '../support/app-environment.ts';
@@ -52,6 +54,21 @@ test('a second server of one database waits, says so, and refuses; the command l
   const beside = await Promise.all([run('db', 'backup', `${path}.copy`), run('db', 'migrate')]);
   expect(beside.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
     beside.map(() => ({ code: 0, stderr: '' })),
+  );
+});
+
+test('a server whose database was made by another text of a migration says so, and refuses', async () => {
+  await (await openStorage(`sqlite:${path}`)).close();
+  const db = new BetterSqlite3(path);
+  const { name } = db.prepare<[], { name: string }>('SELECT name FROM schema_migrations').get() ?? {
+    name: '',
+  };
+  db.prepare("UPDATE schema_migrations SET sha256 = 'another' WHERE name = ?").run(name);
+  db.close();
+  const server = serve(0);
+  expect(await server.ended).toBe(1);
+  expect(server.lines.join('\n')).toContain(
+    `Countersign cannot start: The migration ${name} is not the one that made this database`,
   );
 });
 

@@ -35,7 +35,7 @@ test(
     });
     if (failed) throw new Error(report(await play(counterexample?.[0] ?? [])));
     console.info(
-      `${seen.steps} steps in ${seen.plays} plays: ${seen.during} merges in the midst of them, ${seen.after} at their ends`,
+      `seed ${SEED}: ${seen.steps} steps in ${seen.plays} plays, ${seen.during} merges in the midst of them, ${seen.after} at their ends`,
     );
     // Of plays in which nothing is merged nothing is learnt: they would pass whatever the gate lets through.
     if (LONG) expect(seen.during).toBeGreaterThan(seen.steps / 500);

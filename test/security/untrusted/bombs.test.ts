@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, test } from 'vitest';
+import { readSkills } from '../../../src/run/skill-files.ts';
 import type { AdmittedFile } from '../../../src/skill/pr-review/admit.ts';
 import { linesIn } from '../../../src/skill/pr-review/analyzer/analyzer.ts';
 import type { ChangedFile } from '../../../src/skill/pr-review/changed-file.ts';
@@ -9,6 +10,7 @@ import { type ChangedLines, changedLines } from '../../../src/skill/pr-review/hu
 import { masker } from '../../../src/skill/pr-review/mask.ts';
 import type { Rule } from '../../../src/skill/pr-review/rules.ts';
 import { verdictOf } from '../../../src/skill/pr-review/verdict.ts';
+import { INSTALLATION, REPO, startFake } from '../../github/fake-server.ts';
 import { added, fake, review } from '../../review/support.ts';
 
 const MB = 1_000_000;
@@ -108,6 +110,46 @@ test('the lines of 100,000 places in a text of 1 MB are found in time', () => {
   const lineAt = linesIn(text);
   expect(milliseconds(() => upTo(100_000).map((place) => lineAt(place * 10)))).toBeLessThan(500);
   expect([0, 1, 2, 3, MB].map(lineAt)).toEqual([1, 1, 2, 2, MB / 2 + 1]);
+});
+
+describe('a file of a gigabyte', () => {
+  test.each([10 ** 6, 10 ** 9])(
+    'of a skill, of %i bytes by GitHub’s list, is never asked for',
+    async (size) => {
+      const folder = '.github/countersign/skills/big';
+      const entry = { path: `${folder}/SKILL.md`, type: 'file' as const, sha: 'a'.repeat(40), size };
+      const asked: string[] = [];
+      const packages = await readSkills([entry], '.github/countersign/skills', '', async ({ path }) => {
+        asked.push(path);
+        return '';
+      });
+      expect(asked).toEqual([]);
+      expect(packages.map(({ skill }) => skill)).toEqual([undefined]);
+    },
+  );
+
+  test('is not taken in when GitHub sends it: the answer is cut off after little more than 1 MB', async () => {
+    const { on, github } = await startFake();
+    const sha = 'b'.repeat(40);
+    let sent = 0;
+    on(`GET /repos/acme/shop/git/blobs/${sha}`, (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"encoding":"base64","size":1000000000,"content":"');
+      const goOn = () => {
+        while (sent < 1.4 * 1_000 * MB && !response.destroyed) {
+          sent += 65_536;
+          if (!response.write('A'.repeat(65_536))) return response.once('drain', goOn);
+        }
+        return response.end('"}');
+      };
+      goOn();
+      return undefined;
+    });
+    const content = await github.reader(INSTALLATION).blob(REPO, sha, MB);
+    expect(content).toBeUndefined();
+    // What is on its way in the sockets' buffers was sent, too.
+    expect(sent).toBeLessThan(20 * MB);
+  });
 });
 
 describe('a repository made to stop the review', () => {

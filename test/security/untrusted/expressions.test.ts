@@ -72,11 +72,12 @@ describe('the corpus', () => {
   });
 });
 
-test('no attack takes 50 ms, and all of them together fit into a heap of 48 MB', async () => {
+test('no attack takes 50 ms, and all of them together take less than 4 MB', async () => {
   const script = fileURLToPath(new URL('./fixtures/measure-expressions.ts', import.meta.url));
   const flags = [
     '--disable-warning=ExperimentalWarning',
-    '--max-old-space-size=48',
+    // Of which the program alone, with what it reads from, fills 12: with 11 and no attacks at all it ends for want of memory.
+    '--max-old-space-size=16',
     '--max-semi-space-size=1',
   ];
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, script], { env: {} });

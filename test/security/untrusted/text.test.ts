@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
@@ -135,6 +136,27 @@ test('hostile chain and settings files in a pull request are answered with their
   }
   expect(check?.summary).toContain('countersign.yml:2:3');
   expect(scene.github.labels(REPO, number)).toEqual(['seen']);
+});
+
+test('symbolic links of a pull request that lead out of its tree are read as the paths they hold', async () => {
+  const review = 'name: review\ntrigger: { event: pr.opened }\nsteps: [{ skill: pr-review }]\n';
+  const scene = await start(only({ review }));
+  const { headSha } = await scene.open({
+    files: {
+      'src/a.ts': { symlink: '/etc/passwd' },
+      '.github/countersign.yml': { symlink: '../../../../etc/passwd' },
+      '.github/countersign/chains/spy.yaml': { symlink: '/proc/self/environ' },
+    },
+  });
+  const check = scene.check(headSha, 'configuration');
+  expect(check?.conclusion).toBe('failure');
+  for (const file of ['countersign.yml', 'chains/spy.yaml']) expect(check?.summary).toMatch(`${file}:1:1`);
+  const all = JSON.stringify(scene.github.checkRuns(REPO, headSha));
+  const accounts = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(':'));
+  for (const secret of [...accounts, `PATH=${process.env.PATH}`]) expect(all).not.toContain(secret);
+  expect(scene.check(headSha, 'review')?.status).toBe('completed');
 });
 
 test('the same on the base branch stop what they define, and nothing else', async () => {

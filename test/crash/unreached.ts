@@ -1,0 +1,28 @@
+/** Durable writes of the stories that are told in the long form alone. */
+export const ONLY_IN_LONG_FORM = [
+  'approvals.saveAnswers',
+  'modelCalls.begin',
+  'modelCalls.end',
+  'skills.keep',
+  'runs.chooseSkill',
+  'skillCalls.insert',
+  'skillCalls.save',
+  'skillTraces.insert',
+];
+
+/** Durable writes that no undisturbed story comes to, and why that is no gap, or which it is. */
+export const NEVER_REACHED: Readonly<Record<string, string>> = {
+  'jobs.extend':
+    'only of work that takes longer than a third of a lease, which no story does on a machine that is not slow',
+  'jobs.release':
+    'it follows a death, and so every life after one begins with it; no second death is put there',
+  'missedDeliveries.put':
+    'only a delivery that failed is written down; failures on the way are in scenario/missed',
+  'missedDeliveries.remove': 'the same',
+  'runs.renameRepository':
+    'one statement, which a second time changes nothing; scenario/installation tells of it',
+  'skills.saveState': 'one statement, of the command line; see contract/skills',
+  'skillTraces.remove': 'the same as artifacts.remove',
+  'artifacts.remove':
+    'only the command line prunes; what it leaves half done is pruned the next time, see cli/artifact',
+};

@@ -51,6 +51,7 @@ import { promptSkill } from './skill/prompt/prompt-skill.ts';
 import { type ActivationDeps, createRunPackage, packageSkill } from './skill/registry/activate.ts';
 import { createSkillKeeper } from './skill/registry/keep.ts';
 import { builtInSkills } from './skill/shipped.ts';
+import { communitySkills } from './skill/sync/community.ts';
 import { createCarryOut } from './skill/trace/carry-out.ts';
 import { createRecorder } from './skill/trace/record.ts';
 import { watchModel } from './skill/trace/watch-model.ts';
@@ -164,6 +165,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     names,
     shipped: shippedChains(names),
     shippedSkills: shippedSkills(),
+    communitySkills: communitySkills(storage.read.skills),
     keepSkill,
   });
   const ask = createAsk({

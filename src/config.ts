@@ -1,9 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { isLoopback, optionalText, refuse, webUrl, withoutTrailingSlash } from './config/fields.ts';
+import { optionalText, refuse, webUrl, withoutTrailingSlash } from './config/fields.ts';
 import { modelSchema } from './config/model.ts';
 import { LOG_LEVELS } from './core/log.ts';
+import { isLoopback } from './core/loopback.ts';
 import { parseS3Url, type S3Access } from './storage/s3/location.ts';
 
 /**

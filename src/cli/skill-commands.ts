@@ -6,6 +6,7 @@ import type { Perform } from './program.ts';
 import type { SkillMatchOptions } from './skill-match.ts';
 import type { SkillNewOptions } from './skill-new.ts';
 import type { SkillOptimizeOptions } from './skill-optimize.ts';
+import type { SkillSyncOptions } from './skill-sync.ts';
 import type { SkillTracesOptions } from './skill-traces.ts';
 
 /** The verbs of `countersign skill`. */
@@ -117,4 +118,16 @@ export function addSkill(program: Command, perform: Perform): void {
       perform(async (context) => (await import('./skill-traces.ts')).skillTraces(context, file, options)),
     );
   example(examples, 'countersign skill traces export naming.jsonl --skill naming --since 30d');
+
+  const sync = skill
+    .command('sync')
+    .description('take the skills that an index lists for all repositories of this app')
+    .argument('<index>', 'its address: https, or http on this machine')
+    .option('--force', 'take older and changed packages, and those of a name that another index has')
+    .option('--prune', 'take packages out of force that the index lists no more')
+    .addOption(new Option('--database <url>', 'the database, in the place of DATABASE_URL'))
+    .action((index: string, options: SkillSyncOptions) =>
+      perform(async (context) => (await import('./skill-sync.ts')).skillSync(context, index, options)),
+    );
+  example(sync, 'countersign skill sync https://skills.example.com/index.json');
 }

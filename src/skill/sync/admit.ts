@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { AUTO_SKILL } from '../../chain/chain.ts';
 import { formatFault } from '../../core/fault.ts';
 import type { AdoptedSkill } from '../../storage/storage.ts';
 import { packageFromJson } from '../package/json.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { AUTO } from '../registry/scope.ts';
 import type { IndexEntry } from './skill-index.ts';
 import { compareVersions } from './version.ts';
 
@@ -23,7 +23,7 @@ export type Wanted = { kind: 'unchanged' } | { kind: 'download' } | { kind: 'ref
 /** What is to become of an entry, before anything of it is downloaded. */
 export function wanted(entry: IndexEntry, { index, current, reserved, force }: Standing): Wanted {
   const { name, version, sha256 } = entry;
-  if (name === AUTO || reserved.includes(name)) {
+  if (name === AUTO_SKILL || reserved.includes(name)) {
     return refused(`"${name}" is Countersign's own, and no package of an index takes its place`);
   }
   if (!current) return { kind: 'download' };

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chownSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasWalls } from '../../src/skill/agent/walls.ts';
+import { commandInside, hasWalls, NOBODY } from '../../src/skill/agent/walls.ts';
 import { fakeAgents, KEY } from './agent-support.ts';
 import { message, startStubResponses } from './stub-responses.ts';
 
@@ -173,6 +174,24 @@ describe.skipIf(!(await hasWalls()))('an agent that goes on and on', () => {
     const running = agents.run(program, stub.url, {}, controller.signal);
     setTimeout(() => controller.abort(new Error('superseded')), 500);
     await expect(running).rejects.toThrow('superseded');
+    await expect.poll(started).toEqual([]);
+  });
+
+  it('ends with what it started when the app dies', async () => {
+    const folder = agents.folder();
+    const { command, args } = commandInside(
+      { root: folder, readable: [[folder, '/work']], cpuSeconds: 9 },
+      '-e',
+    );
+    if (process.getuid?.() === 0) chownSync(folder, NOBODY, NOBODY);
+    const script = `console.log('left-behind-7f3a'); setInterval(() => {}, 1000);`;
+    const app = spawn(process.execPath, [
+      '-e',
+      `require('node:child_process').spawn(${JSON.stringify(command)}, ${JSON.stringify([...args, script])}, { detached: true, stdio: ['ignore', 'inherit', 'inherit'] });`,
+    ]);
+    await new Promise((resolve) => app.stdout.once('data', resolve));
+    expect(started()).not.toEqual([]);
+    app.kill('SIGKILL');
     await expect.poll(started).toEqual([]);
   });
 

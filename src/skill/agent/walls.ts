@@ -98,7 +98,9 @@ exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs env -i "$@"
  * alone opens, as in `/proc/sys`.
  */
 export const NOBODY = 65_534;
-const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+const AS_NOBODY = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+/** When the app dies, so does the agent: nobody would be left to end it. */
+const WITH_THE_APP = ['setpriv', '--pdeathsig=KILL'];
 
 export function isRoot(): boolean {
   return process.getuid?.() === 0;
@@ -110,7 +112,7 @@ export function commandInside(
   run = MAIN_INSIDE,
 ): { command: string; args: string[] } {
   const pairs = [...readable, [realpathSync(process.execPath), INSIDE.node], [MAIN, MAIN_INSIDE]] as const;
-  const [command = '', ...rest] = [...(isRoot() ? AS_NOBODY : []), ...NAMESPACES];
+  const [command = '', ...rest] = [...WITH_THE_APP, ...(isRoot() ? AS_NOBODY : []), ...NAMESPACES];
   const args = [
     ...rest,
     'sh',

@@ -18,7 +18,7 @@ import { createPerformer } from './effect/perform.ts';
 import type { Event } from './event/event.ts';
 import { createOctokitGitHub, type OctokitGitHubOptions } from './github/octokit/octokit-github.ts';
 import { createModel } from './model/ask.ts';
-import { createLedger } from './model/ledger.ts';
+import { createLedger, type Ledger } from './model/ledger.ts';
 import type { Model } from './model/model.ts';
 import { familyOf } from './model/name.ts';
 import { builtInPolicy, type PolicyEngine } from './policy/engine.ts';
@@ -42,6 +42,7 @@ import { shippedChains, shippedSkills } from './shipped.ts';
 import { createActivation } from './skill/activation/activation.ts';
 import { autoSkill } from './skill/activation/auto.ts';
 import { createSelect } from './skill/activation/select.ts';
+import { agentSkill } from './skill/agent/agent-skill.ts';
 import { analyzerSkill } from './skill/analyzer/analyzer-skill.ts';
 import { askJobSchema, createAsk } from './skill/ask/ask.ts';
 import { codeSkill } from './skill/code/code-skill.ts';
@@ -51,6 +52,7 @@ import { promptSkill } from './skill/prompt/prompt-skill.ts';
 import { type ActivationDeps, createRunPackage, packageSkill } from './skill/registry/activate.ts';
 import { createSkillKeeper } from './skill/registry/keep.ts';
 import { builtInSkills } from './skill/shipped.ts';
+import { communitySkills } from './skill/sync/community.ts';
 import { createCarryOut } from './skill/trace/carry-out.ts';
 import { createRecorder } from './skill/trace/record.ts';
 import { watchModel } from './skill/trace/watch-model.ts';
@@ -136,6 +138,14 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     codeSkill({ model }),
     moduleSkill({ model, sidecar, skills: storage.read.skills, modelFamily, prompt }),
     analyzerSkill,
+    agentSkill({
+      agents: config.agents ?? {},
+      model: config.model && { ...config.model, ledger: ledgerOf(config.model, storage, clock) },
+      async gitAccess({ installationId, repositoryId, repository }) {
+        const token = await github.app.readToken(installationId, repositoryId);
+        return { url: `${gitHubPages(config.githubApiUrl)}/${repository}.git`, token };
+      },
+    }),
   ];
   const runPackage = createRunPackage({
     skills: storage.read.skills,
@@ -164,6 +174,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     names,
     shipped: shippedChains(names),
     shippedSkills: shippedSkills(),
+    communitySkills: communitySkills(storage.read.skills),
     keepSkill,
   });
   const ask = createAsk({
@@ -353,6 +364,9 @@ function numberIn(job: Job, field: string): number {
 /** The packages of the providers are loaded only where there is a model: they take longer than all of the app's own. */
 export async function openModel(config: ModelConfig, storage: Storage, clock: Clock): Promise<Model> {
   const { createAiProvider } = await import('./model/ai/provider.ts');
-  const ledger = createLedger({ ...config, storage, clock, model: config.name });
-  return createModel({ provider: await createAiProvider(config), ledger });
+  return createModel({ provider: await createAiProvider(config), ledger: ledgerOf(config, storage, clock) });
+}
+
+function ledgerOf(config: ModelConfig, storage: Storage, clock: Clock): Ledger {
+  return createLedger({ ...config, storage, clock, model: config.name });
 }

@@ -1,9 +1,12 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { isLoopback, optionalText, refuse, webUrl, withoutTrailingSlash } from './config/fields.ts';
+import { agentsSchema } from './config/agents.ts';
+import { optionalText, refuse, webUrl, withoutTrailingSlash } from './config/fields.ts';
 import { modelSchema } from './config/model.ts';
 import { LOG_LEVELS } from './core/log.ts';
+import { isLoopback } from './core/loopback.ts';
+import type { AgentName } from './skill/package/agent-file.ts';
 import { parseS3Url, type S3Access } from './storage/s3/location.ts';
 
 /**
@@ -150,7 +153,7 @@ const registrationSchema = z
 
 type Surroundings = z.infer<typeof surroundingsSchema> &
   z.infer<typeof artifactsSchema> &
-  z.infer<typeof modelSchema>;
+  z.infer<typeof modelSchema> & { agents?: Readonly<Partial<Record<AgentName, string>>> };
 type Registration = z.infer<typeof registrationSchema>;
 
 /** `setup`: no App is registered yet, so all that can be offered is the page that registers one. */
@@ -196,10 +199,11 @@ function readSurroundings(env: Environment): Read<Surroundings> {
   const surroundings = surroundingsSchema.safeParse(env);
   const artifacts = artifactsSchema.safeParse(env);
   const model = modelSchema.safeParse(env);
-  if (surroundings.success && artifacts.success && model.success) {
-    return { ok: true, config: { ...surroundings.data, ...artifacts.data, ...model.data } };
+  const agents = agentsSchema.safeParse(env);
+  if (surroundings.success && artifacts.success && model.success && agents.success) {
+    return { ok: true, config: { ...surroundings.data, ...artifacts.data, ...model.data, ...agents.data } };
   }
-  const faults = [surroundings, artifacts, model].flatMap((part) =>
+  const faults = [surroundings, artifacts, model, agents].flatMap((part) =>
     part.success ? [] : faultsOf(part.error),
   );
   return { ok: false, faults };

@@ -12,10 +12,12 @@ import { systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
 import { neverShow, neverShowSecretsOf } from '../core/redact.ts';
+import type { Model } from '../model/model.ts';
+import { familyOf } from '../model/name.ts';
 import { badArtifacts, badDatabase, noArtifacts } from '../words/cli.ts';
 import { NO_MODEL } from '../words/model.ts';
 import { badSettingsHere, NO_APP } from '../words/policy.ts';
-import { Misuse, type Tools } from './context.ts';
+import { Misuse, type SkillRunner, type Tools } from './context.ts';
 
 /** The composition root of the command line: what its commands are given, each loaded when it is asked for. */
 export function createTools(env: Environment): Tools {
@@ -152,6 +154,32 @@ export function createTools(env: Environment): Tools {
       if (!model) throw new CountersignError('cli.no_model', NO_MODEL);
       if (model.apiKey) neverShow('model key', model.apiKey);
       return (await import('../app.ts')).openModel(model, storage, systemClock);
+    },
+    async withSkillRunner(url, work) {
+      const read = readModelConfig(env);
+      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.faults));
+      const [{ builtInSkills }, { analyzerSkill }, { promptSkill }, { codeSkill }] = await Promise.all([
+        import('../skill/shipped.ts'),
+        import('../skill/analyzer/analyzer-skill.ts'),
+        import('../skill/prompt/prompt-skill.ts'),
+        import('../skill/code/code-skill.ts'),
+      ]);
+      const runner = (model: Model | undefined): SkillRunner => ({
+        handlers: [promptSkill({ model }), codeSkill({ model }), analyzerSkill],
+        builtIn: builtInSkills({ model }),
+        modelFamily: model ? familyOf(model.name) : null,
+      });
+      const { model } = read.config;
+      if (!model) return work(runner(undefined));
+      if (model.apiKey) neverShow('model key', model.apiKey);
+      const [{ openModel }, { outsideOfRuns }, { withDatabase }] = await Promise.all([
+        import('../app.ts'),
+        import('../skill/once/run-once.ts'),
+        import('./database.ts'),
+      ]);
+      return withDatabase(urlOf(url), 'write', async (storage) =>
+        work(runner(outsideOfRuns(await openModel(model, storage, systemClock)))),
+      );
     },
     async serve(url) {
       const { serve } = await import('../serve.ts');

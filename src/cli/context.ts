@@ -8,6 +8,7 @@ import type { PolicyEngine } from '../policy/engine.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
 import type { Registry } from '../session/registry.ts';
+import type { StepHandler } from '../session/step.ts';
 import type { AnyHandler } from '../skill/handler.ts';
 import type { SkillCase } from '../skill/package/case-file.ts';
 import type { ParsedPackage, SkillPackage } from '../skill/package/package.ts';
@@ -75,6 +76,11 @@ export interface Tools {
    * @throws CountersignError when there is none, or its settings are wrong.
    */
   model(storage: Storage): Promise<Model>;
+  /**
+   * What carries skills out, with the configured model if there is one: what that takes counts against the budgets, in the database.
+   * @throws CountersignError for bad settings, and when there is a model and no database.
+   */
+  withSkillRunner<T>(url: string | undefined, work: (runner: SkillRunner) => Promise<T>): Promise<T>;
   /** Resolves once the app listens; it then runs until the process is told to stop. */
   serve(url: string | undefined): Promise<{ ok: true } | { ok: false; code: string; message: string }>;
   /** The checkout's demo, when this is a checkout. */
@@ -92,6 +98,13 @@ export interface KnownSkills {
   /** Names that no package may take. */
   builtIn: string[];
   shipped: readonly ParsedPackage[];
+}
+
+export interface SkillRunner {
+  handlers: readonly AnyHandler<SkillContext>[];
+  builtIn: readonly StepHandler[];
+  /** `null`: there is no model. */
+  modelFamily: string | null;
 }
 
 /** Versions are numbers of migrations; 0 is a database that did not exist. */

@@ -20,6 +20,13 @@ export function pullRequest(text: string): number {
   return Number(text);
 }
 
+/** `owner/name#7`. */
+export function pullRequestOf(text: string): { repository: string; number: number } {
+  const [, name = '', number = ''] = /^([^#]*)#([^#]*)$/.exec(text) ?? [];
+  if (number === '') throw new InvalidArgumentError('A pull request is written owner/name#number.');
+  return { repository: repository(name), number: pullRequest(number) };
+}
+
 export function limit(text: string): number {
   const count = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (count < 1 || count > MAX_LISTED) {

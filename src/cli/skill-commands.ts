@@ -1,11 +1,13 @@
 import { type Command, Option } from 'commander';
 import { SKILL_OUTCOMES } from '../skill/package/manifest.ts';
 import { example } from './help.ts';
-import { changedPath, demos, duration, seed } from './options.ts';
+import { changedPath, demos, duration, input, pullRequestOf, seed } from './options.ts';
 import type { Perform } from './program.ts';
 import type { SkillMatchOptions } from './skill-match.ts';
 import type { SkillNewOptions } from './skill-new.ts';
 import type { SkillOptimizeOptions } from './skill-optimize.ts';
+import type { SkillRunOptions } from './skill-run.ts';
+import type { SkillSyncOptions } from './skill-sync.ts';
 import type { SkillTracesOptions } from './skill-traces.ts';
 
 /** The verbs of `countersign skill`. */
@@ -119,4 +121,31 @@ export function addSkill(program: Command, perform: Perform): void {
       perform(async (context) => (await import('./skill-traces.ts')).skillTraces(context, file, options)),
     );
   example(examples, 'countersign skill traces export naming.jsonl --skill naming --since 30d');
+
+  const sync = skill
+    .command('sync')
+    .description('take the skills that an index lists for all repositories of this app')
+    .argument('<index>', 'its address: https, or http on this machine')
+    .option('--force', 'take older and changed packages, and those of a name that another index has')
+    .option('--prune', 'take packages out of force that the index lists no more')
+    .addOption(new Option('--database <url>', 'the database, in the place of DATABASE_URL'))
+    .action((index: string, options: SkillSyncOptions) =>
+      perform(async (context) => (await import('./skill-sync.ts')).skillSync(context, index, options)),
+    );
+  example(sync, 'countersign skill sync https://skills.example.com/index.json');
+
+  const run = skill
+    .command('run')
+    .description('carry out a skill on a pull request or a local change; nothing is written to GitHub')
+    .argument('<name>', 'the name of a skill')
+    .addOption(new Option('--pr <owner/name#number>', 'the pull request').argParser(pullRequestOf))
+    .addOption(
+      new Option('--diff <file>', 'a change as git diff writes it, on the files of the working folder'),
+    )
+    .addOption(new Option('--input <key=value>', 'an input of the step; may be repeated').argParser(input))
+    .addOption(new Option('--database <url>', 'the database, in the place of DATABASE_URL'))
+    .action((name: string, options: SkillRunOptions) =>
+      perform(async (context) => (await import('./skill-run.ts')).skillRun(context, name, options)),
+    );
+  example(run, 'countersign skill run naming --pr acme/shop#7');
 }

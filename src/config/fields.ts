@@ -15,10 +15,6 @@ export function webUrl(value: string): URL | string {
   return url;
 }
 
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
 export function withoutTrailingSlash(url: URL): string {
   return url.href.replace(/\/+$/, '');
 }

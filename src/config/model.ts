@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { isLoopback } from '../core/loopback.ts';
 import { type Budgets, DEFAULT_BUDGETS, parseBudget } from '../model/budget.ts';
 import { type ModelName, PROVIDERS, type ProviderName, parseModelName } from '../model/name.ts';
 import { listPrice, type Price, parsePrice } from '../model/price.ts';
-import { isLoopback, optionalText, refuse, webUrl, withoutTrailingSlash } from './fields.ts';
+import { optionalText, refuse, webUrl, withoutTrailingSlash } from './fields.ts';
 
 /** The variables in which the providers' own tools look for their keys. */
 const MODEL_KEYS: Readonly<Record<ProviderName, string>> = {

@@ -229,6 +229,8 @@ export interface GitHubApp {
   deliveryAttempts(cursor?: string): Promise<{ attempts: DeliveryAttempt[]; next: string | undefined }>;
   /** Asks for one more attempt; it comes to the webhook by itself. */
   redeliver(attemptId: number): Promise<void>;
+  /** A token that can read the files of one repository and nothing else, for an hour. */
+  readToken(installationId: number, repositoryId: number): Promise<string>;
 }
 
 /** What the app writes to GitHub. Only `effect/` is given one of these. */
@@ -268,6 +270,13 @@ export interface GitHub {
   reader(installationId: number, urgency?: Urgency): GitHubReader;
   /** Everything written is for people, so its urgency is `person`. */
   writer(installationId: number): GitHubWriter;
+}
+
+/** Where git finds a repository, and the token that lets it read there. */
+export interface GitAccess {
+  /** Such as `https://github.com/acme/shop.git`. */
+  url: string;
+  token: string;
 }
 
 /** One answer of GitHub, for counters. */

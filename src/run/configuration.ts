@@ -99,10 +99,12 @@ export function createConfigurationLoader(deps: {
   names: Names;
   shipped: readonly ParsedChain[];
   shippedSkills: readonly ParsedPackage[];
+  /** The packages of indexes that are in force at this moment; none when left out. */
+  communitySkills?: () => Promise<readonly ParsedPackage[]>;
   /** Stores a package that a chain in force names, so that a run can begin with it; often, and of few packages. */
   keepSkill(skill: SkillInForce): Promise<void>;
 }): ConfigurationLoader {
-  const { github, clock, names, shipped, shippedSkills } = deps;
+  const { github, clock, names, shipped, shippedSkills, communitySkills = async () => [] } = deps;
   const repositories = new LRUCache<string, Promise<Scope>>({ max: 500 });
   const organisations = new LRUCache<string, { scope: Promise<Scope>; until: number }>({ max: 100 });
   const tips = new Map<string, Promise<string | undefined>>();
@@ -253,11 +255,12 @@ export function createConfigurationLoader(deps: {
 
   async function atCommit(installationId: number, repo: Repo, sha: string): Promise<Configuration> {
     const reader = github.reader(installationId);
-    const [repository, organisation] = await Promise.all([
+    const [repository, organisation, community] = await Promise.all([
       ofRepository(reader, repo, sha),
       ofOrganisation(reader, repo.owner),
+      communitySkills(),
     ]);
-    const account = { organisation: organisation.skills, shipped: shippedSkills };
+    const account = { organisation: organisation.skills, shipped: shippedSkills, community };
     const { skills, broken: brokenSkills } = resolveSkills(
       { workspace: repository.skills, ...account },
       names.skills,

@@ -332,7 +332,7 @@ export interface StoredSkill {
   author: string | null;
   intentPatterns: string[];
   triggerPhrases: string[];
-  /** Where an index knows it, and in which state it was taken from there. */
+  /** The index that it is in force from, and the hash of what was taken from there. */
   marketplaceId: string | null;
   syncEtag: string | null;
   createdAt: Date;
@@ -355,4 +355,22 @@ export interface Skills {
   outlines(ids: readonly string[]): Promise<SkillOutline[]>;
   /** Writes what optimizing an artifact found out, over what was found before; false when there is no such artifact. */
   saveState(artifactId: string, state: Json, at: Date): Promise<boolean>;
+  /** The packages of indexes that are in force, by name: one of each at most. */
+  adopted(): Promise<AdoptedSkill[]>;
+  /** Stores a package of an index, and puts it in the place of the one that its name stood for. */
+  adopt(skill: StoredSkill & SkillOfIndex): Promise<void>;
+  /** Takes a package of an index out of force; runs that began with it keep it. */
+  withdraw(id: string): Promise<void>;
+}
+
+/** Which index a package is from, and the hash by which that named it. */
+export interface SkillOfIndex {
+  marketplaceId: string;
+  syncEtag: string;
+}
+
+export interface AdoptedSkill extends SkillOfIndex {
+  id: string;
+  name: string;
+  version: string | null;
 }

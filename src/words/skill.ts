@@ -9,6 +9,7 @@ const FROM: Readonly<Record<SkillScope, string>> = {
   workspace: 'of the repository',
   organisation: 'of the organisation',
   shipped: 'ships with Countersign',
+  community: 'from an index',
 };
 
 /** `skill list`. */

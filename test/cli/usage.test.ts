@@ -21,6 +21,7 @@ const noTools: Tools = {
   skills: untouched,
   caseHandlers: untouched,
   model: untouched,
+  withSkillRunner: untouched,
   serve: untouched,
   demoFile: () => undefined,
 };

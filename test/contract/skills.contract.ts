@@ -114,5 +114,24 @@ export function skillsContract(open: OpenDatabase): void {
       await expect(keep(storedSkill('skl_2', { artifacts: twice }))).rejects.toThrow();
       expect(await db.storage.read.skills.get('skl_2')).toBeUndefined();
     });
+
+    it('of an index are in force by name, the last one adopted, until they are withdrawn', async () => {
+      const from = { marketplaceId: 'https://one', syncEtag: 'a' };
+      const adopt = (id: string, more: Partial<StoredSkill> = {}) =>
+        db.storage.transaction((tx) => tx.skills.adopt({ ...storedSkill(id, more), ...from }));
+      await keep(storedSkill('skl_1', { artifacts: [storedArtifact()] }));
+      expect(await db.storage.read.skills.adopted()).toEqual([]);
+      await adopt('skl_1', { name: 'naming' });
+      await adopt('skl_2', { name: 'naming', version: '2.0.0' });
+      await adopt('skl_3', { name: 'apart' });
+      expect((await db.storage.read.skills.adopted()).map(({ id }) => id)).toEqual(['skl_3', 'skl_2']);
+      await adopt('skl_1', { name: 'naming' });
+      expect((await db.storage.read.skills.adopted()).map(({ id }) => id)).toEqual(['skl_3', 'skl_1']);
+      await db.storage.transaction((tx) => tx.skills.withdraw('skl_1'));
+      expect(await db.storage.read.skills.adopted()).toEqual([
+        { id: 'skl_3', name: 'apart', version: '1.0.0', ...from },
+      ]);
+      expect((await db.storage.read.skills.get('skl_1'))?.artifacts).toEqual([storedArtifact()]);
+    });
   });
 }

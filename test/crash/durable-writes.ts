@@ -22,7 +22,7 @@ const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   modelCalls: ['spent', 'ofRun'],
   skillCalls: ['get', 'ofComment'],
   skillTraces: ['ofRun', 'page'],
-  skills: ['get', 'outlines'],
+  skills: ['get', 'outlines', 'adopted'],
 };
 const READING = new Set(
   Object.entries(READS).flatMap(([table, methods]) => methods.map((method) => `${table}.${method}`)),

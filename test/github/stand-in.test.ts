@@ -12,6 +12,7 @@ const validate = createRequestValidator();
 
 let standIn: GitHubStandIn;
 let github: GitHub;
+let installation: number;
 let reader: GitHubReader;
 let writer: GitHubWriter;
 let pull: { number: number; headSha: string };
@@ -30,7 +31,7 @@ beforeEach(async () => {
     collaborators: { ada: 'write', mona: 'maintain' },
   });
   standIn.requireChecks('acme/shop', 'main', ['build']);
-  const installation = standIn.installApp('acme');
+  installation = standIn.installApp('acme');
   github = createOctokitGitHub({
     appId: standIn.app.id,
     privateKey: standIn.app.privateKey,
@@ -55,6 +56,20 @@ afterEach(async () => {
 });
 
 describe('with a GitHub that keeps state, the adapter', () => {
+  it('has a token made that reads the files of one repository and nothing else', async () => {
+    standIn.addRepository({ owner: 'acme', name: 'other', private: true, files: { 'a.txt': 'x\n' } });
+    const { id } = await reader.repository(REPO);
+    const token = await github.app.readToken(installation, id);
+    const ask = async (method: string, path: string, body?: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await fetch(`${standIn.url}${path}`, { method, headers, ...(body ? { body } : {}) });
+      return answer.status;
+    };
+    expect(await ask('GET', '/repos/acme/shop/contents/README.md')).toBe(200);
+    expect(await ask('GET', '/repos/acme/other/contents/a.txt')).toBe(404);
+    expect(await ask('POST', `/repos/acme/shop/issues/${pull.number}/comments`, '{"body":"x"}')).toBe(403);
+  });
+
   it('reads a pull request and what is in it', async () => {
     const read = await reader.pullRequest(REPO, pull.number);
     expect(read).toMatchObject({ headSha: pull.headSha, baseRef: 'main', state: 'open', draft: false });

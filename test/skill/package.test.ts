@@ -68,7 +68,8 @@ describe('a package', () => {
     ['trust: sandbox\n', 'elevated'],
     ['trust: privileged\n', 'privileged'],
   ])('with an agent and the words %j needs %s trust', (words, trust) => {
-    expect(packageOf(files({ 'agents/a.yml': 'cli: codex\n' }, skillMd(words)))).toMatchObject({ trust });
+    const agent = { 'agents/a.yml': 'agent: codex\nprompt: prompts/a.md\n', 'prompts/a.md': 'Look.\n' };
+    expect(packageOf(files(agent, skillMd(words)))).toMatchObject({ trust });
   });
 
   test('tells variants of one artifact by the file’s name', () => {
@@ -141,7 +142,7 @@ describe('faults', () => {
         'prompts/review.md': ' ',
         'modules/m.json': '{',
         'analyzers/a.yml': 'rules: [\n',
-        'agents/a.yml': 'command: x\n',
+        'agents/a.yml': 'agent: codex\nprompt: prompts/review.md\n',
         'notes.txt': 'x',
         'code/b.py': 'a\uFFFDb',
       },

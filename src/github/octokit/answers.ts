@@ -304,3 +304,5 @@ export const reactionsSchema = z.array(
 );
 
 export const mergedSchema = z.object({ merged: z.literal(true), sha: z.string() });
+
+export const tokenSchema = z.object({ token: z.string().min(1) });

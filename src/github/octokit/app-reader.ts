@@ -1,5 +1,6 @@
+import { neverShowForNow } from '../../core/redact.ts';
 import type { GitHubApp } from '../github.ts';
-import { anythingSchema, deliveryAttemptsSchema, installationsSchema } from './answers.ts';
+import { anythingSchema, deliveryAttemptsSchema, installationsSchema, tokenSchema } from './answers.ts';
 import type { Client } from './client.ts';
 
 /** @param client signed in as the app: these are routes that no installation may ask. */
@@ -16,6 +17,21 @@ export function createAppReader(client: Client): GitHubApp {
     async redeliver(attemptId) {
       const route = 'POST /app/hook/deliveries/{delivery_id}/attempts';
       await client.request(route, { delivery_id: attemptId }, anythingSchema);
+    },
+
+    async readToken(installationId, repositoryId) {
+      const route = 'POST /app/installations/{installation_id}/access_tokens';
+      const { token } = await client.request(
+        route,
+        {
+          installation_id: installationId,
+          repository_ids: [repositoryId],
+          permissions: { contents: 'read' },
+        },
+        tokenSchema,
+      );
+      neverShowForNow('GitHub token', token);
+      return token;
     },
   };
 }

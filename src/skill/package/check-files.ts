@@ -2,6 +2,7 @@ import { readYaml } from '../../chain/positions.ts';
 import { notAllowed } from '../../chain/shape.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Fault } from '../../core/fault.ts';
+import { readAgentFile } from './agent-file.ts';
 import { analyzerFaults } from './analyzer-file.ts';
 import { readCaseFile } from './case-file.ts';
 import type { PackageFile } from './package.ts';
@@ -49,7 +50,7 @@ function checkFile(file: PackageFile, files: readonly PackageFile[], folder: str
   return [
     ...(twin ? [fault(`${twin.path} has the same name; a package's artifacts are told apart by it`)] : []),
     ...unreadable(file, fault),
-    ...dataFaults(file, `${folder}/${file.path}`, fault),
+    ...dataFaults(file, `${folder}/${file.path}`, fault, files),
   ];
 }
 
@@ -64,9 +65,18 @@ function unreadable({ text }: PackageFile, fault: (message: string) => Fault): F
   return isText ? [] : [fault('the file holds something that is not UTF-8 text')];
 }
 
-function dataFaults({ path, text }: PackageFile, file: string, fault: (message: string) => Fault): Fault[] {
+function dataFaults(
+  { path, text }: PackageFile,
+  file: string,
+  fault: (message: string) => Fault,
+  files: readonly PackageFile[],
+): Fault[] {
   if (isTestFile(path)) return [...readCaseFile(text, file).faults];
   if (placeOf(path)?.kind === 'analyzer') return [...analyzerFaults(text, file)];
+  if (placeOf(path)?.kind === 'agent') {
+    const paths = files.map((other) => other.path);
+    return [...readAgentFile(text, file, paths).faults];
+  }
   if (path.endsWith('.yml')) return [...readYaml(text, file).faults];
   if (!path.endsWith('.json')) return [];
   try {

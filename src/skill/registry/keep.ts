@@ -1,7 +1,14 @@
 import type { Clock } from '../../core/clock.ts';
-import type { Storage, StoredSkill } from '../../storage/storage.ts';
+import type { SkillSource, Storage, StoredSkill } from '../../storage/storage.ts';
 import { pathOf } from '../package/place.ts';
-import type { SkillInForce } from './scope.ts';
+import type { SkillInForce, SkillScope } from './scope.ts';
+
+const SOURCES: Readonly<Record<SkillScope, SkillSource>> = {
+  workspace: 'user',
+  organisation: 'user',
+  shipped: 'system',
+  community: 'community',
+};
 
 /**
  * Stores packages that runs are to begin with. Each is written once a process: they never change, and the configuration that
@@ -20,7 +27,8 @@ export function createSkillKeeper(deps: {
   };
 }
 
-function toStored({ skill, scope }: SkillInForce, now: Date): StoredSkill {
+/** A package as it is stored; in force is one of an index only once it is adopted. */
+export function toStored({ skill, scope }: Pick<SkillInForce, 'skill' | 'scope'>, now: Date): StoredSkill {
   const { id, name, description, version, tags, author, intentPatterns, triggerPhrases, artifacts } = skill;
   return {
     id,
@@ -28,7 +36,7 @@ function toStored({ skill, scope }: SkillInForce, now: Date): StoredSkill {
     description,
     version,
     tags,
-    source: scope === 'shipped' ? 'system' : 'user',
+    source: SOURCES[scope],
     author,
     intentPatterns,
     triggerPhrases,

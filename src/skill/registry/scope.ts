@@ -3,10 +3,11 @@ import type { Fault } from '../../core/fault.ts';
 import type { ParsedPackage, SkillPackage } from '../package/package.ts';
 
 /**
- * Where packages come from, the nearest first: the repository's own, and those of the account, which are its organisation's
- * and the shipped ones.
+ * Where packages come from, the nearest first: the repository's own, and those of the account, which are its organisation's,
+ * the shipped ones, and those that the operator took from an index. The last are the farthest, since they are strangers': a new
+ * version of Countersign may bring a skill of the same name, and its chains mean that one.
  */
-export const SKILL_SCOPES = ['workspace', 'organisation', 'shipped'] as const;
+export const SKILL_SCOPES = ['workspace', 'organisation', 'shipped', 'community'] as const;
 export type SkillScope = (typeof SKILL_SCOPES)[number];
 
 export interface SkillInForce {
@@ -32,14 +33,14 @@ export interface BrokenSkill {
  * nothing in the chain would show it. A review of one's own has a name of its own, and a chain that names it.
  */
 export function resolveSkills(
-  scopes: Readonly<Record<SkillScope, readonly ParsedPackage[]>>,
+  scopes: Readonly<Partial<Record<SkillScope, readonly ParsedPackage[]>>>,
   builtIn: readonly string[],
 ): { skills: SkillInForce[]; broken: BrokenSkill[] } {
   const skills: SkillInForce[] = [];
   const broken: BrokenSkill[] = [];
   const taken = new Set<string>();
   for (const scope of SKILL_SCOPES) {
-    for (const { name, folder, skill, faults } of scopes[scope]) {
+    for (const { name, folder, skill, faults } of scopes[scope] ?? []) {
       if (taken.has(name)) continue;
       const reserved = reservedBecause(name, scope, builtIn);
       if (reserved !== undefined) {

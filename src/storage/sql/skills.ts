@@ -8,7 +8,14 @@ const textsSchema = z.array(z.string());
 const metadataSchema = z.record(z.string(), z.json());
 
 export function skillsTable(db: Kysely<Database>): Skills {
-  return {
+  const inForce = () =>
+    db
+      .selectFrom('skills')
+      .select(['id', 'name', 'version', 'marketplace_id', 'sync_etag'])
+      .where('source', '=', 'community')
+      .where('marketplace_id', 'is not', null);
+
+  const table: Skills = {
     async keep(skill) {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('skills')
@@ -93,7 +100,39 @@ export function skillsTable(db: Kysely<Database>): Skills {
         .execute();
       return true;
     },
+
+    async adopted() {
+      const rows = await inForce().orderBy('name').execute();
+      return rows.map(({ id, name, version, marketplace_id, sync_etag }) => ({
+        id,
+        name,
+        version,
+        marketplaceId: marketplace_id ?? '',
+        syncEtag: sync_etag ?? '',
+      }));
+    },
+
+    async adopt(skill) {
+      const before = await inForce().where('name', '=', skill.name).execute();
+      for (const { id } of before) await table.withdraw(id);
+      await table.keep(skill);
+      const { marketplaceId: marketplace_id, syncEtag: sync_etag, updatedAt } = skill;
+      await db
+        .updateTable('skills')
+        .set({ source: 'community', marketplace_id, sync_etag, updated_at: toText(updatedAt) })
+        .where('id', '=', skill.id)
+        .execute();
+    },
+
+    async withdraw(id) {
+      await db
+        .updateTable('skills')
+        .set({ marketplace_id: null, sync_etag: null })
+        .where('id', '=', id)
+        .execute();
+    },
   };
+  return table;
 }
 
 function artifactRow(skillId: string, artifact: StoredSkillArtifact): SkillArtifactsTable {

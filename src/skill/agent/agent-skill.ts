@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { CountersignError } from '../../core/errors.ts';
+import { redact } from '../../core/redact.ts';
+import type { GitAccess, PullRequestFile } from '../../github/github.ts';
+import { judge } from '../../model/judge.ts';
+import { filesOfHead } from '../../session/head-files.ts';
+import type { StepContext } from '../../session/step.ts';
+import { type AgentFault, describeAgentFault, notSeen } from '../../words/agent.ts';
+import { describeFailure, spentOnModel } from '../../words/model.ts';
+import { describeRenderFault, NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
+import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
+import { type AgentFile, type AgentName, readAgentFile } from '../package/agent-file.ts';
+import { filesOf, type PackageFile } from '../package/package.ts';
+import { pathOf } from '../package/place.ts';
+import { answerSchema, asOutcomeValue } from '../prompt/answer.ts';
+import { fenced } from '../prompt/fence.ts';
+import { MAX_RENDERED_BYTES, renderString, TOO_LONG } from '../prompt/render.ts';
+import { said, shownOf } from '../pull-request.ts';
+import type { SkillContext } from '../registry/activate.ts';
+import { PROVIDERS_OF } from './command.ts';
+import { AGENT_INSTRUCTIONS } from './instructions.ts';
+import { type AgentModel, startProxy } from './proxy.ts';
+import { DEFAULT_AGENT_LIMITS, PORT, runAgent, withScratch } from './run-agent.ts';
+import { hasWalls } from './walls.ts';
+import { HeadTooLarge, writeHead } from './worktree.ts';
+
+export interface AgentDeps {
+  /** The operator's programs; an agent that is not here is not turned on. */
+  agents: Readonly<Partial<Record<AgentName, string>>>;
+  /** `undefined`: none is configured. */
+  model: AgentModel | undefined;
+  /** @throws GitHubError when no token is to be had. */
+  gitAccess(run: StepContext['state']['run']): Promise<GitAccess>;
+  head?: typeof writeHead;
+}
+
+/**
+ * Has a command-line agent look at the run's head, inside of walls. docs/agents.md has what they hold. Whether the run may do that at
+ * all was decided before, by its trust: see `KIND_CAPABILITIES`.
+ */
+export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
+  return {
+    kind: 'agent',
+
+    /** @throws GitHubError when GitHub could not be read; the queue tries again. */
+    async execute(artifact, { step, skill, outcome }) {
+      const { run } = step.state;
+      const { value: file } = readAgentFile(
+        artifact.content,
+        artifact.name,
+        filesOf(skill).map(({ path }) => path),
+      );
+      const prompt = file && filesOf(skill).find(({ path }) => path === file.prompt);
+      if (!file || !prompt) return failed({ kind: 'not_started', detail: `${artifact.name} has faults` });
+      const program = deps.agents[file.agent];
+      if (program === undefined) return failed({ kind: 'not_turned_on', agent: file.agent });
+      const needs = PROVIDERS_OF[file.agent];
+      const { model } = deps;
+      if (!model || !needs.includes(model.name.provider))
+        return failed({ kind: 'no_model', agent: file.agent, needs });
+      if (!(await hasWalls())) return failed({ kind: 'no_walls' });
+      if (run.pullRequest === null) return told(NOT_OF_A_PULL_REQUEST);
+      const { files, truncated } = await filesOfHead(step);
+      if (truncated) return told(TOO_MANY_FILES);
+      const rendered = await promptFor(step, files, prompt);
+      if ('because' in rendered) return told(rendered.because);
+
+      const schema = answerSchema(outcome);
+      const purpose = {
+        runId: run.id,
+        sessionId: step.session.id,
+        repositoryId: run.repositoryId,
+        pullRequest: run.pullRequest,
+        skill: skill.name,
+        artifact: pathOf(artifact),
+      };
+      return withScratch(async (folder): Promise<ArtifactOutput> => {
+        const work = join(folder, 'work');
+        const socket = join(folder, 'proxy.sock');
+        await mkdir(work);
+        const leftOut = await headInto(work, step, file, deps);
+        if ('kind' in leftOut) return failed(leftOut, leftOut.kind === 'no_head');
+        const proxy = await startProxy(socket, model, purpose);
+        const ended = await runAgent(folder, {
+          agent: file.agent,
+          program,
+          work,
+          socket,
+          endpoint: {
+            url: `http://127.0.0.1:${PORT}${proxy.path}/v1`,
+            token: proxy.token,
+            model: model.name.model,
+          },
+          prompt: AGENT_INSTRUCTIONS + rendered.text,
+          schema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+          limits: { ...DEFAULT_AGENT_LIMITS, timeoutMs: file.timeout },
+          signal: step.signal,
+        }).finally(() => proxy.stop());
+
+        const { made, tokens } = proxy.calls();
+        const spent = spentOnModel(model.name, { calls: made, tokens, cost: null });
+        const log = redact(`${ended.log}\n${notSeen(leftOut)}${spent}\n`);
+        if ('fault' in ended) {
+          const { fault } = ended;
+          const refused = fault.kind === 'ended' ? { ...fault, refused: proxy.refused() } : fault;
+          return { ...failed(refused, fault.kind === 'timed_out'), log };
+        }
+        const judged = judge(ended.answer, schema);
+        if (!judged.ok)
+          return { ...failed({ kind: 'no_answer', detail: describeFailure(judged.failure) }, true), log };
+        const shown = shownOf(files, `${skill.name}/${artifact.name}`);
+        return { kind: 'done', value: asOutcomeValue(judged.value, outcome, shown), log };
+      });
+    },
+  };
+}
+
+/** @returns the paths that were left out, or why there is nothing to look at. */
+async function headInto(
+  work: string,
+  { state, signal }: StepContext,
+  { paths }: AgentFile,
+  { gitAccess, head = writeHead }: AgentDeps,
+): Promise<string[] | AgentFault> {
+  const access = await gitAccess(state.run);
+  try {
+    return await head(work, state.run.headSha, access, { paths, signal });
+  } catch (error) {
+    if (error instanceof HeadTooLarge) return { kind: 'head_too_large', what: error.message };
+    if (error instanceof CountersignError) return { kind: 'no_head', detail: error.message };
+    throw error;
+  }
+}
+
+/** The package's prompt with what it names of the pull request. */
+async function promptFor(
+  step: StepContext,
+  files: readonly PullRequestFile[],
+  prompt: PackageFile,
+): Promise<{ text: string } | { because: string }> {
+  const { run } = step.state;
+  const { context, fill } = fenced(
+    {
+      pr: await said(step),
+      files: files.map(({ path, status, patch = '' }) => ({ path, status, patch })),
+      diff: files.map(({ path, status, patch = '' }) => `--- ${path} (${status})\n${patch}\n`).join('\n'),
+      inputs: step.inputs,
+    },
+    randomBytes(8).toString('hex'),
+  );
+  const trusted = {
+    repository: run.repository,
+    pull_request: run.pullRequest,
+    head_sha: run.headSha,
+    base_branch: run.baseRef,
+    round: await step.round(),
+  };
+  const rendered = await renderString(prompt.text, { ...trusted, ...context }, { signal: step.signal });
+  if (!rendered.ok) return { because: describeRenderFault(prompt.path, rendered.fault) };
+  const text = fill(rendered.text, MAX_RENDERED_BYTES);
+  return text === undefined ? { because: describeRenderFault(prompt.path, TOO_LONG) } : { text };
+}
+
+function failed(fault: AgentFault, retryable = false): Extract<ArtifactOutput, { kind: 'failed' }> {
+  return { kind: 'failed', because: describeAgentFault(fault), retryable, log: '' };
+}
+
+function told(because: string): ArtifactOutput {
+  return { kind: 'failed', because, retryable: false, log: '' };
+}

@@ -1,0 +1,101 @@
+import { parseChain } from '../../chain/parse.ts';
+import { defaultSettings } from '../../chain/settings.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Ids } from '../../core/ids.ts';
+import { silentLog } from '../../core/log.ts';
+import type { GitHubReader, PullRequest, Repo } from '../../github/github.ts';
+import { newRun } from '../../run/new-run.ts';
+import type { StepContext } from '../../session/step.ts';
+
+/** What a skill is carried out for, outside of any run. */
+export interface Subject {
+  repo: Repo;
+  pullRequest: PullRequest;
+  reader: GitHubReader;
+  installationId: number;
+}
+
+/**
+ * The step that would be the only one of a chain with this skill. It reads, and can do nothing else: whatever would write, ask or
+ * merge is refused.
+ */
+export function onceStep(
+  skill: string,
+  { repo, pullRequest, reader, installationId }: Subject,
+  inputs: Record<string, string>,
+  { clock, ids, signal }: { clock: Clock; ids: Ids; signal: AbortSignal },
+): StepContext {
+  const source = `{ name: once, trigger: { event: manual.fired }, steps: [{ id: once, skill: "${skill}" }] }`;
+  const { chain } = parseChain(source, 'once', { skills: [skill], actions: [] });
+  const step = chain?.steps[0];
+  if (!chain || !step) throw new Error('a chain of one skill has faults');
+  const { number, draft, author, headSha, baseRef, baseSha, defaultBranch, repositoryId } = pullRequest;
+  const state = newRun(
+    {
+      chain,
+      settings: defaultSettings,
+      event: {
+        kind: 'manual.fired',
+        installation_id: installationId,
+        repository: { id: repositoryId, ...repo },
+        chain: chain.name,
+        pull_request: number,
+        actor: author.login,
+        inputs,
+      },
+      deliveryId: null,
+      pullRequest: number,
+      headSha,
+      baseRef,
+      baseSha,
+      facts: {
+        trigger: { pr_number: number, draft, author: author.login },
+        repo: { full_name: `${repo.owner}/${repo.name}`, ...repo, default_branch: defaultBranch },
+      },
+      paused: false,
+    },
+    ids,
+    clock.now(),
+  );
+  const [invocation] = state.invocations;
+  if (!invocation) throw new Error('a run has an invocation for each step');
+  const refuse = () => Promise.reject(new Error('a skill that is carried out by hand only reads'));
+  return {
+    state,
+    step,
+    invocation,
+    session: {
+      id: ids.next('ses'),
+      invocationId: invocation.id,
+      attempt: 1,
+      status: 'running',
+      reason: null,
+      contract: null,
+      verification: null,
+      startedAt: clock.now(),
+      finishedAt: null,
+    },
+    inputs,
+    text: (input) => inputs[input],
+    repo,
+    reader,
+    urgentReader: reader,
+    appId: 0,
+    clock,
+    log: silentLog,
+    signal,
+    because: 'event',
+    judged: [],
+    round: async () => 1,
+    earlierReview: async () => undefined,
+    newId: (prefix) => ids.next(prefix),
+    approval: undefined,
+    timesAsked: 0,
+    approvalComment: refuse,
+    mergeWasBegun: refuse,
+    settingsNow: refuse,
+    confirmMerge: refuse,
+    pausedBy: refuse,
+    merge: refuse,
+  };
+}

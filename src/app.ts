@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createCommandHandler } from './command/handle.ts';
-import type { ModelConfig } from './config/model.ts';
 import { type AppConfig, gitHubPages } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
@@ -17,11 +16,6 @@ import { createPace } from './effect/pace.ts';
 import { createPerformer } from './effect/perform.ts';
 import type { Event } from './event/event.ts';
 import { createOctokitGitHub, type OctokitGitHubOptions } from './github/octokit/octokit-github.ts';
-import { createModel } from './model/ask.ts';
-import { createLedger, type Ledger } from './model/ledger.ts';
-import type { Model } from './model/model.ts';
-import { familyOf } from './model/name.ts';
-import { builtInPolicy, type PolicyEngine } from './policy/engine.ts';
 import { createEmbeddedQueue } from './queue/embedded.ts';
 import { createPatience } from './queue/patience.ts';
 import { type Job, type JobHandler, type JobKind, type Queue, signalJobSchema } from './queue/queue.ts';
@@ -36,26 +30,11 @@ import { createPublisher } from './run/publish.ts';
 import { createSessionArtifacts } from './session/artifacts.ts';
 import { createContextOf } from './session/context.ts';
 import { createExecutor } from './session/execute.ts';
-import { createRegistry } from './session/registry.ts';
-import type { StepHandler } from './session/step.ts';
 import { shippedChains, shippedSkills } from './shipped.ts';
-import { createActivation } from './skill/activation/activation.ts';
-import { autoSkill } from './skill/activation/auto.ts';
-import { createSelect } from './skill/activation/select.ts';
-import { agentSkill } from './skill/agent/agent-skill.ts';
-import { analyzerSkill } from './skill/analyzer/analyzer-skill.ts';
 import { askJobSchema, createAsk } from './skill/ask/ask.ts';
-import { codeSkill } from './skill/code/code-skill.ts';
-import { moduleSkill } from './skill/module/module-skill.ts';
-import { createSidecar, type Sidecar } from './skill/module/sidecar.ts';
-import { promptSkill } from './skill/prompt/prompt-skill.ts';
-import { type ActivationDeps, createRunPackage, packageSkill } from './skill/registry/activate.ts';
 import { createSkillKeeper } from './skill/registry/keep.ts';
-import { builtInSkills } from './skill/shipped.ts';
 import { communitySkills } from './skill/sync/community.ts';
-import { createCarryOut } from './skill/trace/carry-out.ts';
-import { createRecorder } from './skill/trace/record.ts';
-import { watchModel } from './skill/trace/watch-model.ts';
+import { createSkills, type SkillOverrides } from './skills.ts';
 import type { Blobs } from './storage/blobs.ts';
 import { openBlobs, openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
@@ -72,23 +51,16 @@ export interface App {
 }
 
 /** What tests put in the place of the real thing. */
-export interface AppOverrides {
+export interface AppOverrides extends SkillOverrides {
   clock?: Clock;
   ids?: Ids;
   /** From 0 to 1, for the jitter of retries. */
   random?: () => number;
   github?: Pick<OctokitGitHubOptions, 'timeoutMs' | 'mergeTimeoutMs' | 'pointsPerMinute'>;
-  /** Beside the skills that ship. */
-  skills?: readonly StepHandler[];
-  policy?: PolicyEngine;
   /** Stands between the app and its database. */
   storage?: (real: Storage) => Storage;
   /** Stands between the app and its store of large artifacts. */
   blobs?: (real: Blobs) => Blobs;
-  /** What carries out the artifacts of skill packages. */
-  artifactHandlers?: ActivationDeps['handlers'];
-  /** The process of modules; whoever made it ends it. */
-  sidecar?: Sidecar;
 }
 
 /** What is under way has so many milliseconds to end: with what follows, it must be less than the 10 s that supervisors give. */
@@ -127,45 +99,8 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
 
   const outbox = createOutbox({ queue, ids });
   const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
-  const watch = watchModel(config.model && (await openModel(config.model, storage, clock)));
-  const { model } = watch;
-  const policy = overrides.policy ?? builtInPolicy;
-  const modelFamily = config.model ? familyOf(config.model.name) : null;
-  const sidecar = overrides.sidecar ?? createSidecar({ clock });
-  const prompt = promptSkill({ model });
-  const kinds = overrides.artifactHandlers ?? [
-    prompt,
-    codeSkill({ model }),
-    moduleSkill({ model, sidecar, skills: storage.read.skills, modelFamily, prompt }),
-    analyzerSkill,
-    agentSkill({
-      agents: config.agents ?? {},
-      model: config.model && { ...config.model, ledger: ledgerOf(config.model, storage, clock) },
-      async gitAccess({ installationId, repositoryId, repository }) {
-        const token = await github.app.readToken(installationId, repositoryId);
-        return { url: `${gitHubPages(config.githubApiUrl)}/${repository}.git`, token };
-      },
-    }),
-  ];
-  const runPackage = createRunPackage({
-    skills: storage.read.skills,
-    handlers: kinds,
-    modelFamily,
-    carryOut: createCarryOut({ watch, record: createRecorder({ storage, blobs }), clock }),
-  });
-  const select = createSelect({
-    skills: storage.read.skills,
-    kinds: kinds.map(({ kind }) => kind),
-    model,
-  });
-  const named = packageSkill(runPackage);
-  const activation = createActivation({ select, runPackage, policy });
-  const auto = autoSkill({ storage, activation });
-  const registry = createRegistry(
-    [...builtInSkills({ model }), ...(overrides.skills ?? [])],
-    policy,
-    (step) => (step.uses.candidates ? auto(step) : named(step)),
-  );
+  const skills = await createSkills(config, { storage, blobs, github, clock }, overrides);
+  const { registry, activation } = skills;
   const names = { skills: registry.skills, actions: registry.actions };
   const keepSkill = createSkillKeeper({ storage, clock });
   const configuration = createConfigurationLoader({
@@ -321,7 +256,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     queue,
     async stop() {
       await Promise.all([close(server), queue.stop(DRAIN_MS)]);
-      if (!overrides.sidecar) await sidecar.stop();
+      await skills.stop();
       await storage.close();
     },
   };
@@ -359,14 +294,4 @@ function numberIn(job: Job, field: string): number {
   const value = (job.payload as Record<string, unknown>)[field];
   if (typeof value !== 'number') throw new Error(`a ${job.kind} job without ${field}`);
   return value;
-}
-
-/** The packages of the providers are loaded only where there is a model: they take longer than all of the app's own. */
-export async function openModel(config: ModelConfig, storage: Storage, clock: Clock): Promise<Model> {
-  const { createAiProvider } = await import('./model/ai/provider.ts');
-  return createModel({ provider: await createAiProvider(config), ledger: ledgerOf(config, storage, clock) });
-}
-
-function ledgerOf(config: ModelConfig, storage: Storage, clock: Clock): Ledger {
-  return createLedger({ ...config, storage, clock, model: config.name });
 }

@@ -153,7 +153,7 @@ export function createTools(env: Environment): Tools {
       const { model } = read.config;
       if (!model) throw new CountersignError('cli.no_model', NO_MODEL);
       if (model.apiKey) neverShow('model key', model.apiKey);
-      return (await import('../app.ts')).openModel(model, storage, systemClock);
+      return (await import('../skills.ts')).openModel(model, storage, systemClock);
     },
     async withSkillRunner(url, work) {
       const read = readModelConfig(env);
@@ -173,7 +173,7 @@ export function createTools(env: Environment): Tools {
       if (!model) return work(runner(undefined));
       if (model.apiKey) neverShow('model key', model.apiKey);
       const [{ openModel }, { outsideOfRuns }, { withDatabase }] = await Promise.all([
-        import('../app.ts'),
+        import('../skills.ts'),
         import('../skill/once/run-once.ts'),
         import('./database.ts'),
       ]);

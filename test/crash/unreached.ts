@@ -22,6 +22,8 @@ export const NEVER_REACHED: Readonly<Record<string, string>> = {
   'runs.renameRepository':
     'one statement, which a second time changes nothing; scenario/installation tells of it',
   'skills.saveState': 'one statement, of the command line; see contract/skills',
+  'skills.adopt': 'of the command line: in one transaction with the rest of a package; see cli/skill-sync',
+  'skills.withdraw': 'the same',
   'skillTraces.remove': 'the same as artifacts.remove',
   'artifacts.remove':
     'only the command line prunes; what it leaves half done is pruned the next time, see cli/artifact',

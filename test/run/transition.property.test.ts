@@ -8,6 +8,8 @@ import { at } from '../support/builders.ts';
 import { anyChain, anyHappening, type Happening, signalOf } from './arbitrary.ts';
 import { Player } from './player.ts';
 
+const LONG = process.env.COUNTERSIGN_LONG === '1';
+
 /** Plays a chain through happenings and calls `check` after every signal. */
 function playThrough(chain: Chain, happenings: readonly Happening[], check: (play: Player) => void): Player {
   const play = Player.started(chain);
@@ -27,7 +29,7 @@ function always(check: (play: Player) => void): void {
     fc.property(anyChain({ attempts: 3 }), fc.array(anyHappening, { maxLength: 40 }), (chain, happenings) => {
       playThrough(chain, happenings, check);
     }),
-    { numRuns: 150 },
+    { numRuns: LONG ? 1_500 : 80 },
   );
 }
 
@@ -200,7 +202,7 @@ describe('a session’s result', () => {
           expect(play.commands).toEqual([]);
         },
       ),
-      { numRuns: 250 },
+      { numRuns: LONG ? 2_500 : 120 },
     );
   });
 });
@@ -237,7 +239,7 @@ describe('progress', () => {
           }
         },
       ),
-      { numRuns: 250 },
+      { numRuns: LONG ? 2_500 : 120 },
     );
   });
 });

@@ -10,6 +10,8 @@ import { type HarnessOptions, REPO } from '../support/harness.ts';
 import { startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
 
+const LONG = process.env.COUNTERSIGN_LONG === '1';
+
 const startScene = scenes();
 let folder = '';
 beforeEach(() => {
@@ -101,7 +103,8 @@ test('what it does not let pass is a verdict of the step, with its evidence', as
   });
 });
 
-test.skipIf(network === 'open')(
+// Python takes seconds to start; test/security/sandbox/python.test.ts does so in any case.
+test.skipIf(network === 'open' || !LONG)(
   'a Python program reviews files of the head, with lines that the change adds',
   async () => {
     const scene = await startScene(repository('review_verdict', { 'code/check.py': REVIEW }), { folder });

@@ -16,7 +16,7 @@ import { writeHead } from '../../src/skill/agent/worktree.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { gitIn, startGitServer } from './git-server.ts';
 
-const TOKEN = 'ghs_9fQ2mXv7LbTz41secret';
+const TOKEN = 'token-of-the-fetch';
 const newFolder = temporaryFolders();
 const signal = new AbortController().signal;
 

@@ -62,8 +62,9 @@ export async function removeEmptyFolders(root: string, file: string): Promise<vo
 async function inItsFolder(target: string, work: (folder: string) => Promise<void>): Promise<void> {
   const folder = dirname(target);
   for (let tries = 1; ; tries += 1) {
-    const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
     try {
+      // It fails, too, when somebody removes one of the folders above while it goes down.
+      const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
       await work(folder);
       // A name is durable once its folder is, and a new folder's name once the folder above is.
       const highest = firstMade === undefined ? folder : dirname(firstMade);

@@ -10,7 +10,7 @@ import { type Played, play } from './play.ts';
  */
 const LONG = process.env.COUNTERSIGN_LONG === '1';
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);
-const PLAYS = LONG ? 160 : 4;
+const PLAYS = LONG ? 160 : 2;
 const MOST_SCENES = LONG ? 30 : 15;
 const TIMEOUT_MS = LONG ? 7_200_000 : 120_000;
 /** A counterexample that is not as short as it could be says more than a timeout. */

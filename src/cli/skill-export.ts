@@ -1,4 +1,5 @@
 import { packageToJson } from '../skill/package/json.ts';
+import { filesOf } from '../skill/package/package.ts';
 import { skillExported } from '../words/skill.ts';
 import type { Context, Said } from './context.ts';
 import { skillNamed, skillsHere, writeNew } from './skill-files.ts';
@@ -7,8 +8,9 @@ import { skillNamed, skillsHere, writeNew } from './skill-files.ts';
 export async function skillExport({ cwd, tools }: Context, name: string, file: string): Promise<Said> {
   const { skill } = skillNamed(name, skillsHere(cwd, await tools.skills()));
   writeNew(cwd, file, packageToJson(skill));
+  const files = filesOf(skill).length;
   return {
-    text: skillExported(name, file, skill.artifacts.length),
-    json: { name, id: skill.id, file, files: skill.artifacts.length },
+    text: skillExported(name, file, files),
+    json: { name, id: skill.id, file, files },
   };
 }

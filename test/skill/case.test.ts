@@ -59,6 +59,19 @@ test('the patch of a case says which lines its change adds', () => {
   );
 });
 
+test('a case fails when the artifact’s own assertion does not hold', async () => {
+  const words =
+    'outcome: gate_verdict\nartifacts: { prompts/ask.md: { assert: [{ kind: pattern, lacks: maybe, of: summary }] } }\n';
+  const skill = packageOf(files({ 'prompts/ask.md': 'Judge {{ diff }}.' }, skillMd(words)));
+  const answers = [{ summary: 'Well, maybe.', passed: true, criteria: [] }];
+  const of = { name: 'one', files: { 'a.ts': 'x\n' }, answers, expect: { passed: true } };
+  const handlers = [promptSkill({ model: recordedModel(answers) })];
+  expect(await runCase(skill, of, handlers, new AbortController().signal)).toMatchObject({
+    kind: 'failed',
+    differences: [{ what: 'failure', expected: null, actual: expect.stringContaining('maybe') }],
+  });
+});
+
 describe('a case of a prompt', () => {
   const skill = packageOf(
     files({ 'prompts/ask.md': 'Judge {{ diff }}.' }, skillMd('outcome: gate_verdict\n')),

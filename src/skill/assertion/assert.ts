@@ -46,6 +46,17 @@ export async function assertAll(
   return asserted;
 }
 
+/** The first hard assertion that does not hold, of those that nobody has to be asked about; `undefined` when there is none. */
+export function brokenWithoutAsking(artifact: SkillArtifact, value: Json): string | undefined {
+  for (const [index, assertion] of assertionsOf(artifact).entries()) {
+    if (assertion.kind === 'semantic' || assertion.on_failure === 'warn') continue;
+    const because = brokenBecause(assertion, value);
+    if (because !== undefined)
+      return assertionBroken(pathOf(artifact), assertionName(index, assertion), because);
+  }
+  return undefined;
+}
+
 function cost({ kind }: Assertion): number {
   return kind === 'semantic' ? 1 : 0;
 }

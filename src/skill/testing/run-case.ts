@@ -1,5 +1,6 @@
 import type { Finding } from '../../outcome/finding.ts';
 import type { Outcome } from '../../outcome/outcome.ts';
+import { brokenWithoutAsking } from '../assertion/assert.ts';
 import type { AnyHandler } from '../handler.ts';
 import type { SkillCase } from '../package/case-file.ts';
 import type { SkillPackage } from '../package/package.ts';
@@ -43,8 +44,11 @@ export async function runCase(
   const output = await handler.execute(artifact, { step, skill, outcome });
   if (output.kind === 'waits') return { kind: 'left_out', because: 'no_ci' };
   const known = { headSha: HEAD_SHA, round: 1, skill: skill.name, step: 'test', inputsHash: '' };
+  const because = output.kind === 'failed' ? output.because : brokenWithoutAsking(artifact, output.value);
   const came: Came =
-    output.kind === 'failed' ? { because: output.because } : outcomeOf(output.value, outcome, known);
+    because === undefined && output.kind === 'done'
+      ? outcomeOf(output.value, outcome, known)
+      : { because: because ?? '' };
   const differences = differencesOf(of, came);
   return differences.length === 0 ? { kind: 'passed' } : { kind: 'failed', differences };
 }

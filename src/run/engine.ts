@@ -10,10 +10,11 @@ import type { Queue } from '../queue/queue.ts';
 import type { Tx } from '../storage/storage.ts';
 import { type Actor, actorOf } from './actor.ts';
 import { doneReason } from './completed.ts';
+import { stepRef } from './evidence.ts';
 import { heldToContract } from './held-to-contract.ts';
 import type { Publisher } from './publish.ts';
-import type { Reason } from './reason.ts';
-import { isRunOver, isStepOver, type Run, type RunState, type Session } from './run.ts';
+import { pointingTo, type Reason } from './reason.ts';
+import { type Invocation, isRunOver, isStepOver, type Run, type RunState, type Session } from './run.ts';
 import { foldHints } from './state/hints.ts';
 import type { Slot } from './state/slot.ts';
 import { type Command, nextWake, type SessionResult, type Signal, transition } from './transition.ts';
@@ -119,7 +120,7 @@ export function createEngine(deps: {
       const status = done.endsRun.code.startsWith('run.aborted.') ? 'aborted' : 'cancelled';
       await signal(tx, runId, { kind: 'end', status, reason: done.endsRun }, by);
     } else {
-      await tx.runs.saveSession({ ...sessionAfter(session, result), verification }, by);
+      await tx.runs.saveSession({ ...sessionAfter(session, result, invocation), verification }, by);
       await signal(tx, runId, { kind: 'session', sessionId, result }, by);
     }
     return result;
@@ -134,7 +135,7 @@ export function createEngine(deps: {
     await tx.runs.save(state, { kind: 'session', id: sessionId });
   }
 
-  function sessionAfter(session: Session, result: SessionResult): Session {
+  function sessionAfter(session: Session, result: SessionResult, step: Invocation): Session {
     const finishedAt = clock.now();
     switch (result.kind) {
       case 'done':
@@ -142,7 +143,7 @@ export function createEngine(deps: {
       case 'waits':
         return { ...session, status: 'waiting', reason: result.reason };
       case 'failed':
-        return { ...session, status: 'failed', reason: result.reason, finishedAt };
+        return { ...session, status: 'failed', reason: pointingTo(result.reason, stepRef(step)), finishedAt };
     }
   }
 

@@ -14,6 +14,7 @@ export const evidenceRefSchema = z.strictObject({
     'gate',
     'person',
     'policy',
+    'pull_request',
     'rule',
     'run',
     'step',
@@ -25,6 +26,22 @@ export const evidenceRefSchema = z.strictObject({
   url: z.string().optional(),
 });
 export type EvidenceRef = z.infer<typeof evidenceRefSchema>;
+
+/** What the run is about: its pull request, else its commit; for a chain of an issue, the run itself. */
+export function subjectRef({
+  id,
+  pullRequest,
+  headSha,
+}: {
+  id: string;
+  pullRequest: number | null;
+  headSha: string;
+}): EvidenceRef {
+  if (pullRequest !== null) return { kind: 'pull_request', id: `${pullRequest}`, label: `#${pullRequest}` };
+  return headSha === ''
+    ? { kind: 'run', id, label: id }
+    : { kind: 'commit', id: headSha, label: headSha.slice(0, 7) };
+}
 
 /** Points to a step of the run. */
 export function stepRef({ id, stepId }: { id: string; stepId: string }): EvidenceRef {

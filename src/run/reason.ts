@@ -77,3 +77,8 @@ export function reason(
     ...(decision ? { decision } : {}),
   };
 }
+
+/** Whatever is over points to something; what has nothing of its own to point to, points to this. */
+export function pointingTo(because: Reason, otherwise: EvidenceRef): Reason {
+  return because.evidence.length > 0 ? because : { ...because, evidence: [otherwise] };
+}

@@ -4,8 +4,8 @@ import { dependentsOf } from '../chain/graph.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import { completedReason, doneReason } from './completed.ts';
 import { conditionContext } from './context.ts';
-import { type EvidenceRef, stepRef } from './evidence.ts';
-import { type Reason, reason } from './reason.ts';
+import { type EvidenceRef, stepRef, subjectRef } from './evidence.ts';
+import { pointingTo, type Reason, reason } from './reason.ts';
 import {
   type Invocation,
   isRunOver,
@@ -303,7 +303,7 @@ class Transition {
 
   private endStep(step: Invocation, status: StepStatus, because: Reason): void {
     step.status = status;
-    step.reason = because;
+    step.reason = pointingTo(because, stepRef(step));
     step.waitUntil = null;
     step.finishedAt = this.now;
   }
@@ -311,7 +311,7 @@ class Transition {
   private endRun(status: RunStatus, because: Reason): void {
     const { run } = this.state;
     run.status = status;
-    run.reason = because;
+    run.reason = pointingTo(because, subjectRef(run));
     run.updatedAt = this.now;
     run.finishedAt = this.now;
   }
@@ -324,7 +324,12 @@ class Transition {
 
   private abort(step: Invocation, status: 'cancelled' | 'timed_out', because: Reason): void {
     if (step.sessionId !== null && !isStepOver(step.status)) {
-      this.commands.push({ kind: 'abort', sessionId: step.sessionId, status, reason: because });
+      this.commands.push({
+        kind: 'abort',
+        sessionId: step.sessionId,
+        status,
+        reason: pointingTo(because, stepRef(step)),
+      });
     }
   }
 

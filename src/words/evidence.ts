@@ -34,6 +34,8 @@ export function evidenceUrl(
       const known = pullRequest !== null && /^\d{1,20}$/.test(id);
       return on(github, `${repository}/pull/${pullRequest}#issuecomment-${id}`, known);
     }
+    case 'pull_request':
+      return on(github, `${repository}/pull/${id}`, /^\d{1,20}$/.test(id));
     case 'run':
       return on(studio, `runs/${id}`, /^[A-Za-z0-9_-]{1,100}$/.test(id));
     case 'artifact':

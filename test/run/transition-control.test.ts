@@ -22,7 +22,11 @@ describe('ending a run from outside', () => {
       .send({ kind: 'end', status, reason: because });
     expect(play.commands).toEqual(['abort ses_1', 'abort ses_2']);
     expect(play.steps).toBe('a cancelled, b cancelled, c skipped');
-    expect(play.step('b').reason).toEqual({ ...because, code: 'step.cancelled' });
+    expect(play.step('b').reason).toMatchObject({
+      code: 'step.cancelled',
+      summary: because.summary,
+      evidence: [{ kind: 'step', label: 'b' }],
+    });
     expect(play.step('c').reason).toEqual({ ...because, code: 'step.skipped.run_ended' });
     expect(play.step('b').waitUntil).toBeNull();
     expect(play.run).toMatchObject({ status, reason: because });

@@ -74,6 +74,7 @@ describe('whatever happens to a run', () => {
       for (const { of, status, reason } of over) {
         expect(`${reason?.code}.`).toMatch(new RegExp(`^${of}\\.${status}\\.`));
         expect(reason?.summary).toMatch(/^\S(.*\S)?$/);
+        expect(reason?.evidence).not.toEqual([]);
       }
     });
   });

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -232,6 +233,14 @@ describe('policy explain', () => {
 });
 
 describe('policy simulate', () => {
+  it('takes the line that docs/policy.md shows', async () => {
+    const page = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
+    const [, shown = ''] = /^ {4}countersign (policy simulate .+)$/m.exec(page) ?? [];
+    const line = shown.replace('acme/shop', REPO).replace('--pr 7', `--pr ${member.number}`);
+    expect(line).toContain(REPO);
+    expect(await countersign(line)).toMatchObject({ code: 0, err: '' });
+  });
+
   it('says what the pull request’s chains could do as their triggers begin them', async () => {
     expect(await simulate(`--pr ${outsider.number}`)).toEqual([
       'pr-review note: sandbox, allowed',

@@ -15,7 +15,7 @@ interface Change {
 
 const found = ({ path, files, others }: Change) => lookAt(lookAtDependencies, path, files, others);
 
-const REGISTRY = 'https://registry.npmjs.org';
+const REGISTRY = 'https://registry.acme.test';
 const HASH = 'sha512-aaaa';
 const left = { version: '1.0.0', resolved: `${REGISTRY}/left/-/left-1.0.0.tgz`, integrity: HASH };
 
@@ -40,7 +40,7 @@ const yarn = (lines: string, before = ''): Change => ({
     'yarn.lock': { text: `# yarn lockfile v1\n\n${lines}\n`, before: `# yarn lockfile v1\n\n${before}\n` },
   },
 });
-const YARN_LEFT = `left@^1.0.0:\n  version "1.0.0"\n  resolved "https://registry.yarnpkg.com/left/-/left-1.0.0.tgz#0a"\n  integrity ${HASH}\n`;
+const YARN_LEFT = `left@^1.0.0:\n  version "1.0.0"\n  resolved "https://registry.acme.test/left/-/left-1.0.0.tgz#0a"\n  integrity ${HASH}\n`;
 
 const pnpm = (packages: string, before = 'packages: {}'): Change => ({
   path: 'pnpm-lock.yaml',
@@ -95,11 +95,11 @@ const ROWS: Row<Change>[] = [
     npmWith({ ...left, resolved: `${REGISTRY}/left/-/left-0.9.0.tgz` }),
     npmWith({ ...left, version: '0.9.0', resolved: `${REGISTRY}/left/-/left-0.9.0.tgz` }),
   ],
-  ['other-package', npmWith({ ...left, resolved: `${REGISTRY}/x/left/-/left-1.0.0.tgz` }), npmWith(left, {})],
+  ['other-package', npmWith({ ...left, resolved: `${REGISTRY}/x/left/-/left-1.0.0.tgz` }), npmWith(left)],
   [
     'insecure-source',
-    npmWith({ ...left, resolved: 'http://registry.npmjs.org/left/-/left-1.0.0.tgz' }),
-    npmWith(left, {}),
+    npmWith({ ...left, resolved: 'http://registry.acme.test/left/-/left-1.0.0.tgz' }),
+    npmWith(left),
   ],
   ['insecure-source', file('.npmrc', 'strict-ssl=false'), file('.npmrc', 'strict-ssl=true')],
   ['insecure-source', manifest(deps({ a: 'git://x.test/a.git' })), manifest(deps({ a: '^1.0.0' }))],
@@ -114,14 +114,14 @@ const ROWS: Row<Change>[] = [
   [
     'direct-source',
     npmWith({ version: '1.0.0', resolved: 'git+ssh://git@github.com/a/left.git#abc' }),
-    npmWith(left, {}),
+    npmWith(left),
   ],
   ['direct-source', manifest(deps({ a: 'acme/a#main' })), manifest(deps({ a: 'npm:@acme/a@^1.0.0' }))],
   ['direct-source', manifest(deps({ a: 'https://x.test/a.tgz' })), manifest(deps({ a: 'workspace:*' }))],
   [
     'registry-changed',
     file('.npmrc', '@acme:registry=https://npm.evil.test/'),
-    file('.npmrc', `registry=${REGISTRY}/`),
+    file('.npmrc', 'save-exact=true'),
   ],
   [
     'registry-changed',
@@ -183,7 +183,9 @@ describeRules('dependencies', ROWS, (change) => rulesOf(found(change)));
 describe('a lock file', () => {
   test('is told at the entry that is at fault', () => {
     expect(found(npmWith({ ...left, integrity: 'sha512-bbbb' }))).toEqual(['integrity-changed:5']);
-    expect(found(yarn(YARN_LEFT.replace('yarnpkg.com', 'evil.test')))).toEqual(['new-host:3']);
+    expect(found(yarn(YARN_LEFT.replace('registry.acme.test', 'evil.test'), YARN_LEFT))).toEqual([
+      'new-host:3',
+    ]);
   });
 
   test('whose entry stands in the middle of a line is told all the same', () => {

@@ -6,7 +6,7 @@ import { nearName } from './dependencies/near-name.ts';
 import { readPackageLock } from './dependencies/package-lock.ts';
 import { readPnpmLock } from './dependencies/pnpm-lock.ts';
 import { registrySettings } from './dependencies/settings.ts';
-import { directSource, hostOf, sourceFault } from './dependencies/source.ts';
+import { directSource, hostsOf, sourceFault } from './dependencies/source.ts';
 import { readYarnLock } from './dependencies/yarn-lock.ts';
 import { eachFile, type Found, type OwnFile, type Sight } from './own.ts';
 
@@ -58,7 +58,7 @@ function orFault<T>(text: string, read: (text: string) => T): { value: T } | { f
 function lookAtLock(lock: Lock, before: Lock | undefined, sight: Sight): Found<Rule>[] {
   const known = before?.entries ?? [];
   const same = new Set(known.map(identity));
-  const hosts = new Set(known.flatMap(({ resolved }) => hostOf(resolved) ?? []));
+  const hosts = hostsOf(known, lock.entries);
   const names = [...new Set(known.map(({ name }) => name))];
   const ofName = Map.groupBy(known, ({ name }) => name);
   const direct = new Set(

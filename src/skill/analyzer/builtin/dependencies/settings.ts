@@ -1,6 +1,6 @@
 import type { RuleName } from '../../../package/analyzer-rules.ts';
 import type { Found } from '../own.ts';
-import { hostOf, isRegistry } from './source.ts';
+import { hostOf } from './source.ts';
 
 const REGISTRY =
   /^\s*(?:"?(?:@[\w.-]+:)?registry"?\s*[=\s]\s*|npmRegistryServer:\s*|-?\s*npmRegistryServer:\s*)["']?([^"'\s]+)/i;
@@ -16,9 +16,8 @@ export function registrySettings(text: string): Found<RuleName<'dependencies'>>[
     if (address === undefined) return [];
     if (/^http:/i.test(address))
       return [{ rule: 'insecure-source', line, message: 'a registry without encryption' }];
-    const host = hostOf(address);
-    return isRegistry(host)
-      ? []
-      : [{ rule: 'registry-changed', line, message: host ?? 'an address put together elsewhere' }];
+    return [
+      { rule: 'registry-changed', line, message: hostOf(address) ?? 'an address put together elsewhere' },
+    ];
   });
 }

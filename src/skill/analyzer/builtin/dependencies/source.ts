@@ -1,8 +1,6 @@
 import type { RuleName } from '../../../package/analyzer-rules.ts';
 import type { Entry } from './entry.ts';
 
-const REGISTRIES = ['registry.npmjs.org', 'registry.yarnpkg.com'];
-
 /** The host a package is fetched from; `undefined` for what is no https address. */
 export function hostOf(resolved: string | undefined): string | undefined {
   if (resolved === undefined || !URL.canParse(resolved)) return undefined;
@@ -10,8 +8,32 @@ export function hostOf(resolved: string | undefined): string | undefined {
   return protocol === 'https:' ? hostname : undefined;
 }
 
-export function isRegistry(host: string | undefined): boolean {
-  return host !== undefined && REGISTRIES.includes(host);
+/** Where the packages of a repository come from, as its own lock file tells. */
+export interface Hosts {
+  /** Nothing comes from another one without being told. */
+  known: ReadonlySet<string>;
+  /** Those that serve packages by the address of registries; each entry of theirs must have it. */
+  registries: ReadonlySet<string>;
+}
+
+/**
+ * A list of the public registries was rejected: a repository that uses another one would be told of each of its packages, and one
+ * that uses a public one for the first time should be. Where no lock file was before, the host that most entries name is the known one.
+ */
+export function hostsOf(before: readonly Entry[], now: readonly Entry[]): Hosts {
+  const named = (entries: readonly Entry[]) => entries.flatMap(({ resolved }) => hostOf(resolved) ?? []);
+  const known = new Set(before.length > 0 ? named(before) : mostFrequent(named(now)));
+  const registries = [...before, ...now].flatMap(({ name, version, resolved }) => {
+    const host = hostOf(resolved);
+    const serves = resolved !== undefined && isOwnTarball(resolved, name, version, true);
+    return host !== undefined && known.has(host) && serves ? [host] : [];
+  });
+  return { known, registries: new Set(registries) };
+}
+
+function mostFrequent(hosts: readonly string[]): string[] {
+  const groups = [...Map.groupBy(hosts, (host) => host)].toSorted(([, a], [, b]) => b.length - a.length);
+  return groups.slice(0, 1).map(([host]) => host);
 }
 
 /** Whether a range of a manifest, or an address of a lock file, leads past every registry. */
@@ -23,10 +45,10 @@ export function directSource(from: string): RuleName<'dependencies'> | undefined
   return /^[\w.-]+\/[\w.-]+(?:#.*)?$/.test(from) && !from.startsWith('.') ? 'direct-source' : undefined;
 }
 
-/** What is wrong with where an entry comes from. `known`: hosts that the lock file named before. */
+/** What is wrong with where an entry comes from. */
 export function sourceFault(
   { name, version, resolved }: Entry,
-  known: ReadonlySet<string>,
+  { known, registries }: Hosts,
 ): { rule: RuleName<'dependencies'>; message: string } | undefined {
   if (resolved === undefined) return undefined;
   const host = hostOf(resolved);
@@ -34,9 +56,8 @@ export function sourceFault(
     const rule = directSource(resolved) ?? 'direct-source';
     return { rule, message: `${name} comes from ${withoutSecrets(resolved)}` };
   }
-  if (!isRegistry(host) && !known.has(host))
-    return { rule: 'new-host', message: `${name} comes from ${host}` };
-  return isOwnTarball(resolved, name, version, isRegistry(host))
+  if (!known.has(host)) return { rule: 'new-host', message: `${name} comes from ${host}` };
+  return isOwnTarball(resolved, name, version, registries.has(host))
     ? undefined
     : { rule: 'other-package', message: `${name}@${version} is fetched from ${new URL(resolved).pathname}` };
 }

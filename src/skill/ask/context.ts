@@ -9,6 +9,7 @@ import { factsOf, repositoryFacts } from '../../run/on-pull-request.ts';
 import { repoOf } from '../../run/run.ts';
 import type { StepContext } from '../../session/step.ts';
 import type { SkillCall } from '../../storage/skill-traces.ts';
+import { readOnlyStep } from '../read-only-step.ts';
 
 const NAME = 'ask';
 
@@ -69,46 +70,20 @@ export function contextOfCall(
     ids,
     clock.now(),
   );
-  const [invocation] = state.invocations;
-  if (!invocation) throw new Error('a run of one step has one');
-  const no = () => Promise.reject(new Error('a call of a skill asks nobody and merges nothing'));
   const reader = github.reader(call.installationId, 'person');
-  return {
-    state,
+  const refusal = 'a call of a skill asks nobody and merges nothing';
+  return readOnlyStep(state, reader, { id: call.id, startedAt: clock.now() }, refusal, {
     step,
-    invocation,
-    session: {
-      id: call.id,
-      invocationId: invocation.id,
-      attempt: 1,
-      status: 'running',
-      reason: null,
-      contract: null,
-      verification: null,
-      startedAt: clock.now(),
-      finishedAt: null,
-    },
     inputs: { question: call.question },
     text: () => undefined,
     repo: { owner, name },
-    reader,
-    urgentReader: reader,
     appId: github.appId,
     clock,
     log,
     signal,
-    because: 'event',
-    judged: [],
-    round: async () => 1,
-    earlierReview: async () => undefined,
     newId: (prefix) => ids.next(prefix),
-    approval: undefined,
-    approvalComment: no,
-    timesAsked: 0,
     mergeWasBegun: async () => false,
     settingsNow: async () => configuration.settings,
-    confirmMerge: no,
     pausedBy: async () => null,
-    merge: no,
-  };
+  });
 }

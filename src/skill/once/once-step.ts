@@ -6,6 +6,7 @@ import { silentLog } from '../../core/log.ts';
 import type { GitHubReader, PullRequest, Repo } from '../../github/github.ts';
 import { newRun } from '../../run/new-run.ts';
 import type { StepContext } from '../../session/step.ts';
+import { readOnlyStep } from '../read-only-step.ts';
 
 /** What a skill is carried out for, outside of any run. */
 export interface Subject {
@@ -57,45 +58,16 @@ export function onceStep(
     ids,
     clock.now(),
   );
-  const [invocation] = state.invocations;
-  if (!invocation) throw new Error('a run has an invocation for each step');
-  const refuse = () => Promise.reject(new Error('a skill that is carried out by hand only reads'));
-  return {
-    state,
+  const refusal = 'a skill that is carried out by hand only reads';
+  return readOnlyStep(state, reader, { id: ids.next('ses'), startedAt: clock.now() }, refusal, {
     step,
-    invocation,
-    session: {
-      id: ids.next('ses'),
-      invocationId: invocation.id,
-      attempt: 1,
-      status: 'running',
-      reason: null,
-      contract: null,
-      verification: null,
-      startedAt: clock.now(),
-      finishedAt: null,
-    },
     inputs,
     text: (input) => inputs[input],
     repo,
-    reader,
-    urgentReader: reader,
     appId: 0,
     clock,
     log: silentLog,
     signal,
-    because: 'event',
-    judged: [],
-    round: async () => 1,
-    earlierReview: async () => undefined,
     newId: (prefix) => ids.next(prefix),
-    approval: undefined,
-    timesAsked: 0,
-    approvalComment: refuse,
-    mergeWasBegun: refuse,
-    settingsNow: refuse,
-    confirmMerge: refuse,
-    pausedBy: refuse,
-    merge: refuse,
-  };
+  });
 }

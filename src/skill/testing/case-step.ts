@@ -6,13 +6,12 @@ import { newRun } from '../../run/new-run.ts';
 import type { StepContext } from '../../session/step.ts';
 import type { SkillCase } from '../package/case-file.ts';
 import { referenceTo, type SkillPackage } from '../package/package.ts';
+import { readOnlyStep } from '../read-only-step.ts';
 import { BASE_SHA, caseReader, HEAD_SHA } from './case-reader.ts';
 
 const PULL_REQUEST = 1;
 const NOW = new Date(0);
 const REPOSITORY = { full_name: 'acme/shop', owner: 'acme', name: 'shop', default_branch: 'main' };
-
-const refuse = () => Promise.reject(new Error('a case has nobody to ask and nothing to merge'));
 
 /** What the only step of a chain that runs the skill on the case's pull request gets to see. */
 export function caseStep(skill: SkillPackage, of: SkillCase, signal: AbortSignal): StepContext {
@@ -39,47 +38,18 @@ export function caseStep(skill: SkillPackage, of: SkillCase, signal: AbortSignal
     { next: (prefix) => `${prefix}_test` },
     NOW,
   );
-  const [invocation] = state.invocations;
-  if (!invocation) throw new Error('a chain has at least one step');
-  const reader = caseReader(of, PULL_REQUEST);
-  return {
-    state,
+  const refusal = 'a case has nobody to ask and nothing to merge';
+  return readOnlyStep(state, caseReader(of, PULL_REQUEST), { id: 'ses_test', startedAt: NOW }, refusal, {
     step,
-    invocation,
-    session: {
-      id: 'ses_test',
-      invocationId: invocation.id,
-      attempt: 1,
-      status: 'running',
-      reason: null,
-      contract: null,
-      verification: null,
-      startedAt: NOW,
-      finishedAt: null,
-    },
     inputs: step.with,
     text: () => undefined,
     repo: { owner: REPOSITORY.owner, name: REPOSITORY.name },
-    reader,
-    urgentReader: reader,
     appId: 1,
     clock: systemClock,
     log: silentLog,
     signal,
-    because: 'event',
-    judged: [],
-    round: async () => 1,
-    earlierReview: async () => undefined,
     newId: (prefix) => `${prefix}_test`,
-    approval: undefined,
-    timesAsked: 0,
-    approvalComment: refuse,
-    mergeWasBegun: refuse,
-    settingsNow: refuse,
-    confirmMerge: refuse,
-    pausedBy: refuse,
-    merge: refuse,
-  };
+  });
 }
 
 function stepOf(skill: SkillPackage, { inputs = {} }: SkillCase): Step {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { messageOf } from '../../core/errors.ts';
 import { redact } from '../../core/redact.ts';
+import { killGroup } from '../../sandbox/kill-group.ts';
 import { PROGRAMS } from './walls.ts';
 
 /** What no repository and nobody's configuration may change. */
@@ -59,11 +60,7 @@ export function git(args: readonly string[], bounds: GitBounds): Promise<Buffer>
       // A group of its own, so that one signal reaches git and the programs that it starts.
       detached: true,
     });
-    const kill = () => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-      } catch {}
-    };
+    const kill = () => killGroup(child.pid);
     let because: string | undefined;
     const stop = (why: string) => {
       because ??= why;

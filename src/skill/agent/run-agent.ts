@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { messageOf } from '../../core/errors.ts';
+import { killGroup } from '../../sandbox/kill-group.ts';
 import { watchMemory } from '../../sandbox/memory.ts';
 import type { AgentFault } from '../../words/agent.ts';
 import type { AgentName } from '../package/agent-file.ts';
@@ -98,7 +99,8 @@ export async function runAgent(folder: string, task: AgentTask): Promise<AgentEn
     let fault: AgentFault | undefined;
     const stop = (because?: AgentFault) => {
       fault ??= because;
-      kill(child.pid);
+      // Whatever the agent started is of the launcher's namespace of processes, and ends with it.
+      killGroup(child.pid);
     };
     const onAbort = () => stop();
     const timer = setTimeout(() => stop({ kind: 'timed_out', ms: limits.timeoutMs }), limits.timeoutMs);
@@ -137,12 +139,4 @@ export async function runAgent(folder: string, task: AgentTask): Promise<AgentEn
     child.stdin.on('error', () => {});
     child.stdin.end(JSON.stringify(orders));
   });
-}
-
-/** Ends the launcher and with it, since all of them are of its namespace of processes, whatever the agent started. */
-function kill(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {}
 }

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Json } from '../../core/canonical.ts';
 import { messageOf, unreachable } from '../../core/errors.ts';
+import { killGroup } from '../../sandbox/kill-group.ts';
+import { cutLines } from '../../sandbox/lines.ts';
 import { watchMemory } from '../../sandbox/memory.ts';
 import { type CodeFault, describeCodeFault } from '../../words/code.ts';
 import type { ArtifactOutput } from '../handler.ts';
@@ -49,7 +51,7 @@ export function converse(
 
     const stop = () => {
       done.abort();
-      kill(child.pid);
+      killGroup(child.pid);
     };
     const fail = (fault: CodeFault) => {
       failure ??= fault;
@@ -91,15 +93,11 @@ export function converse(
     };
 
     let bytes = 0;
-    let rest = '';
+    const lines = cutLines();
     stdout.setEncoding('utf8').on('data', (text: string) => {
       bytes += text.length;
       if (bytes > MAX_TALK_BYTES) return fail({ kind: 'wrote_too_much', limit: MAX_TALK_BYTES });
-      rest += text;
-      if (!text.includes('\n')) return;
-      const lines = rest.split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
+      for (const line of lines.add(text)) {
         if (failure) return;
         const message = read(line);
         if (!message) return fail({ kind: 'no_message' });
@@ -162,12 +160,4 @@ function read(line: string): Message | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Kills the process group. It is gone already when there is none, which is as good. */
-function kill(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {}
 }

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { messageOf } from '../../core/errors.ts';
+import { killGroup } from '../../sandbox/kill-group.ts';
+import { cutLines } from '../../sandbox/lines.ts';
 import { watchMemory } from '../../sandbox/memory.ts';
 import type { Died } from '../../words/module.ts';
 import type { Command } from './process.ts';
@@ -36,21 +38,17 @@ export function connect({ command, args }: Command, { hear, onEnd }: Ears): Conn
   let because: Died | undefined;
   const end = (reason: Died) => {
     because ??= reason;
-    kill(child.pid);
+    killGroup(child.pid);
   };
   const endWatch = child.pid
     ? watchMemory(child.pid, MEMORY_MB, () => end({ kind: 'too_much_memory', mb: MEMORY_MB }))
     : () => {};
 
-  let rest = '';
+  const lines = cutLines();
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     if (because) return;
-    rest += text;
-    if (rest.length > MAX_LINE) return end({ kind: 'no_message' });
-    if (!text.includes('\n')) return;
-    const lines = rest.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
+    if (lines.waiting() + text.length > MAX_LINE) return end({ kind: 'no_message' });
+    for (const line of lines.add(text)) {
       const message = read(line);
       if (!message) return end({ kind: 'no_message' });
       hear(message);
@@ -79,12 +77,4 @@ function read(line: string): FromSidecar | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Kills the process group. It is gone already when there is none, which is as good. */
-function kill(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {}
 }

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../core/errors.ts';
+import { killGroup } from '../../sandbox/kill-group.ts';
+import { cutLines } from '../../sandbox/lines.ts';
 import { watchMemory } from '../../sandbox/memory.ts';
 import { sandbox } from '../../sandbox/sandbox.ts';
 import { permissions } from './permissions.ts';
@@ -74,9 +76,9 @@ function converse(
     let failure: Pick<Extract<JobResult, { message: string }>, 'status' | 'message'> | undefined;
     const stop = (status: 'crashed' | 'timed_out', message: string) => {
       failure ??= { status, message };
-      kill(child.pid);
+      killGroup(child.pid);
     };
-    const onAbort = () => kill(child.pid);
+    const onAbort = () => killGroup(child.pid);
     signal.addEventListener('abort', onAbort, { once: true });
     const timer = setTimeout(
       () => stop('timed_out', `the whole review took longer than ${timeoutMs} ms`),
@@ -90,20 +92,16 @@ function converse(
       : () => {};
 
     let bytes = 0;
-    let rest = '';
+    const lines = cutLines();
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       bytes += text.length;
       if (bytes > MAX_OUTPUT_BYTES) return stop('crashed', 'the analyzers wrote more than can be read');
-      rest += text;
-      if (!text.includes('\n')) return;
-      const lines = rest.split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
+      for (const line of lines.add(text)) {
         const result = readResult(line);
         if (result === undefined) return stop('crashed', 'the analyzers wrote something that is no result');
         results.set(result.analyzer, result);
       }
-      if (request.jobs.every((job) => results.has(job.analyzer))) kill(child.pid);
+      if (request.jobs.every((job) => results.has(job.analyzer))) killGroup(child.pid);
     });
     child.on('error', (error) => stop('crashed', `the analyzers could not be started: ${messageOf(error)}`));
     child.on('close', (code, killedBy) => {
@@ -133,12 +131,4 @@ function readResult(line: string): JobResult | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Kills the process group. It is gone already when there is none, which is as good. */
-function kill(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {}
 }

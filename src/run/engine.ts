@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Artifact } from '../artifact/artifact.ts';
 import { type Expected, foldContracts } from '../artifact/contract.ts';
 import { type ProducedFile, type Verification, verify } from '../artifact/verification.ts';
@@ -121,7 +122,8 @@ export function createEngine(deps: {
       await signal(tx, runId, { kind: 'end', status, reason: done.endsRun }, by);
     } else {
       await tx.runs.saveSession({ ...sessionAfter(session, result, invocation), verification }, by);
-      await signal(tx, runId, { kind: 'session', sessionId, result }, by);
+      const state = await tx.runs.load(runId);
+      if (state) await apply(tx, state, { kind: 'session', sessionId, result }, by, approvals.length > 0);
     }
     return result;
   }
@@ -147,16 +149,18 @@ export function createEngine(deps: {
     }
   }
 
-  async function apply(tx: Tx, before: RunState, what: Signal, by: Actor): Promise<RunState> {
+  /** @param asked whether what people see may be new although the run is as it was: its questions are rows of their own */
+  async function apply(tx: Tx, before: RunState, what: Signal, by: Actor, asked = false): Promise<RunState> {
     const now = clock.now();
     const { state, commands } = transition(before, what, now);
     await wakeLater(tx, state);
-    if (commands.length === 0 && JSON.stringify(state) === JSON.stringify(before)) {
-      await publisher.publish(tx, state);
+    for (const command of commands) await carryOut(tx, state, command, by);
+    if (isDeepStrictEqual(state, before)) {
+      // Most events only have waiting steps look again: if that finds anything new, it is shown then.
+      if (asked) await publisher.publish(tx, state);
       return state;
     }
     state.run.updatedAt = now;
-    for (const command of commands) await carryOut(tx, state, command, by);
     await tx.runs.save(state, by);
     await closeQuestions(tx, state);
     if (before.run.status !== state.run.status) {

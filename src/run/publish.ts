@@ -48,12 +48,13 @@ export function createPublisher(deps: { outbox: Outbox; clock: Clock; pages: Pag
         const body = approvalComment({ ...view, approval });
         await comment(tx, run, approvalKey(approval.id), questionMarker(approval), body, SETTLE_MS.urgent);
       }
-      if (run.pullRequest !== null) await publishStatus(tx, run, urgent);
+      if (run.pullRequest !== null) await publishStatus(tx, view, urgent);
     },
   };
 
   /** All chains of a pull request share one comment: the newest run of each has its part in it. */
-  async function publishStatus(tx: Tx, run: Run, urgent: boolean): Promise<void> {
+  async function publishStatus(tx: Tx, own: RunView, urgent: boolean): Promise<void> {
+    const { run } = own.state;
     if (run.pullRequest === null) return;
     const runs = await tx.runs.list({
       repositoryId: run.repositoryId,
@@ -63,10 +64,10 @@ export function createPublisher(deps: { outbox: Outbox; clock: Clock; pages: Pag
     const newestOfChain = [...new Map(runs.reverse().map((other) => [other.chain, other])).values()];
     const views = [];
     for (const { id } of newestOfChain) {
-      const state = await tx.runs.load(id);
-      if (!state) continue;
+      const view = id === run.id ? own : await viewOf(tx, id);
+      if (!view) continue;
       const checkRunUrl = (await tx.effects.get(checkRunKey(id)))?.progress.url ?? null;
-      views.push({ state, approval: newest(await tx.approvals.ofRun(id)), checkRunUrl });
+      views.push({ ...view, checkRunUrl });
     }
     const key = statusCommentKey(run.repositoryId, run.pullRequest);
     const first = await isNew(tx, key);
@@ -88,6 +89,16 @@ export function createPublisher(deps: { outbox: Outbox; clock: Clock; pages: Pag
     const effect: Effect = { kind: 'comment', ...placeOfEffect(run), issue: run.pullRequest, marker, body };
     await outbox.wish(tx, key, effect, { runId: run.id, at: clock.now(), settleMs });
   }
+}
+
+interface RunView {
+  state: RunState;
+  approval: Approval | null;
+}
+
+async function viewOf(tx: Tx, runId: string): Promise<RunView | undefined> {
+  const state = await tx.runs.load(runId);
+  return state && { state, approval: newest(await tx.approvals.ofRun(runId)) };
 }
 
 /** Whether nothing of it is on GitHub yet. */

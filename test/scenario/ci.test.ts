@@ -280,6 +280,20 @@ test('CI that is slow over hours costs few requests', async () => {
   expect(scene.github.requests.length - before).toBeGreaterThan(30);
 });
 
+test('an event that only has a step look again changes nothing of the run until that look', async () => {
+  const { scene, headSha } = await opened();
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await scene.settle();
+  const run = async () => (await scene.app.storage.read.runs.list({ headSha }))[0];
+  const before = await run();
+  expect(before?.status).toBe('waiting_ci');
+  scene.clock.moveTo(new Date(scene.clock.now().getTime() + 5_000));
+  await scene.github.reportCheck(REPO, headSha, { name: 'lint', status: 'in_progress' });
+  await scene.github.settle();
+  await scene.app.queue.idle();
+  expect(await run()).toEqual(before);
+});
+
 test('a check that turns red after the question was asked holds the countersigned merge back', async () => {
   const { scene, number, headSha } = await opened();
   await report(scene, headSha, 'test', 'success');

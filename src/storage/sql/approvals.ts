@@ -13,7 +13,25 @@ import {
   toJsonOrNull,
   toText,
 } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
 import type { ApprovalsTable, Database } from './schema.ts';
+
+const newestOfInvocation = compiledOnce((db, { invocationId }: { invocationId: string }) =>
+  db
+    .selectFrom('approvals')
+    .selectAll()
+    .where('invocation_id', '=', invocationId)
+    .orderBy('asked_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1),
+);
+
+const allOfRun = compiledOnce((db, { runId }: { runId: string }) =>
+  db.selectFrom('approvals').selectAll().where('run_id', '=', runId).orderBy('asked_at').orderBy('id'),
+);
+
+const logins = z.array(z.string());
+const answers = z.array(spokenAnswerSchema);
 
 export function approvalsTable(db: Kysely<Database>): Approvals {
   return {
@@ -43,25 +61,12 @@ export function approvalsTable(db: Kysely<Database>): Approvals {
     },
 
     async ofInvocation(invocationId) {
-      const row = await db
-        .selectFrom('approvals')
-        .selectAll()
-        .where('invocation_id', '=', invocationId)
-        .orderBy('asked_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(1)
-        .executeTakeFirst();
-      return row && approvalOf(row);
+      const { rows } = await newestOfInvocation(db, { invocationId });
+      return rows[0] && approvalOf(rows[0]);
     },
 
     async ofRun(runId) {
-      const rows = await db
-        .selectFrom('approvals')
-        .selectAll()
-        .where('run_id', '=', runId)
-        .orderBy('asked_at')
-        .orderBy('id')
-        .execute();
+      const { rows } = await allOfRun(db, { runId });
       return rows.map(approvalOf);
     },
   };
@@ -97,7 +102,7 @@ function approvalOf(row: Selectable<ApprovalsTable>): Approval {
     askedAt: toDate(row.asked_at),
     lookedAt: toDateOrNull(row.looked_at),
     decision: fromJsonOrNull(whySchema, row.decision_json),
-    countersignedBy: fromJson(z.array(z.string()), row.countersigned_by_json),
-    answers: fromJson(z.array(spokenAnswerSchema), row.answers_json),
+    countersignedBy: fromJson(logins, row.countersigned_by_json),
+    answers: fromJson(answers, row.answers_json),
   }));
 }

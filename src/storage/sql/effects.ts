@@ -3,59 +3,85 @@ import { contentHash } from '../../core/canonical.ts';
 import { type EffectRow, effectProgressSchema, effectSchema } from '../../effect/effect.ts';
 import type { Effects } from '../storage.ts';
 import { fromJson, mustExist, reading, toDate, toText } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
 import type { Database, EffectsTable } from './schema.ts';
+
+interface Wish {
+  id: string;
+  key: string;
+  effect_json: string;
+  wished_hash: string;
+  run_id: string | null;
+  at: string;
+}
+
+const upsertWish = compiledOnce((db, { id, key, effect_json, wished_hash, run_id, at }: Wish) =>
+  db
+    .insertInto('effects')
+    .values({
+      id,
+      key,
+      effect_json,
+      wished_hash,
+      run_id,
+      applied_hash: null,
+      status: 'pending',
+      github_id: null,
+      begun: 0,
+      progress_json: '{}',
+      attempts: 0,
+      error: null,
+      created_at: at,
+      updated_at: at,
+    })
+    .onConflict((conflict) =>
+      conflict.column('key').doUpdateSet((eb) => {
+        const underWay = eb.and([
+          eb('effects.status', '=', 'pending'),
+          eb('effects.wished_hash', '=', eb.ref('excluded.wished_hash')),
+        ]);
+        return {
+          effect_json: eb.ref('excluded.effect_json'),
+          wished_hash: eb.ref('excluded.wished_hash'),
+          run_id: eb.ref('excluded.run_id'),
+          updated_at: eb.ref('excluded.updated_at'),
+          status: eb
+            .case()
+            .when('effects.applied_hash', '=', eb.ref('excluded.wished_hash'))
+            .then('done' as const)
+            .else('pending' as const)
+            .end(),
+          attempts: eb.case().when(underWay).then(eb.ref('effects.attempts')).else(0).end(),
+          error: eb.case().when(underWay).then(eb.ref('effects.error')).else(null).end(),
+        };
+      }),
+    )
+    .returning('status'),
+);
+
+const byKey = compiledOnce((db, { key }: { key: string }) =>
+  db.selectFrom('effects').selectAll().where('key', '=', key),
+);
 
 export function effectsTable(db: Kysely<Database>): Effects {
   return {
     async wish({ id, key, effect, runId, at }) {
-      const row = await db
-        .insertInto('effects')
-        .values({
-          id,
-          key,
-          effect_json: JSON.stringify(effect),
-          wished_hash: contentHash(effect),
-          applied_hash: null,
-          status: 'pending',
-          github_id: null,
-          begun: 0,
-          progress_json: '{}',
-          attempts: 0,
-          error: null,
-          run_id: runId,
-          created_at: toText(at),
-          updated_at: toText(at),
-        })
-        .onConflict((conflict) =>
-          conflict.column('key').doUpdateSet((eb) => {
-            const underWay = eb.and([
-              eb('effects.status', '=', 'pending'),
-              eb('effects.wished_hash', '=', eb.ref('excluded.wished_hash')),
-            ]);
-            return {
-              effect_json: eb.ref('excluded.effect_json'),
-              wished_hash: eb.ref('excluded.wished_hash'),
-              run_id: eb.ref('excluded.run_id'),
-              updated_at: eb.ref('excluded.updated_at'),
-              status: eb
-                .case()
-                .when('effects.applied_hash', '=', eb.ref('excluded.wished_hash'))
-                .then('done' as const)
-                .else('pending' as const)
-                .end(),
-              attempts: eb.case().when(underWay).then(eb.ref('effects.attempts')).else(0).end(),
-              error: eb.case().when(underWay).then(eb.ref('effects.error')).else(null).end(),
-            };
-          }),
-        )
-        .returning('status')
-        .executeTakeFirstOrThrow();
-      return row.status === 'pending';
+      const { rows } = await upsertWish(db, {
+        id,
+        key,
+        effect_json: JSON.stringify(effect),
+        wished_hash: contentHash(effect),
+        run_id: runId,
+        at: toText(at),
+      });
+      const [row] = rows;
+      mustExist(row !== undefined, 'effects', key);
+      return row?.status === 'pending';
     },
 
     async get(key) {
-      const row = await db.selectFrom('effects').selectAll().where('key', '=', key).executeTakeFirst();
-      return row && effectOf(row);
+      const { rows } = await byKey(db, { key });
+      return rows[0] && effectOf(rows[0]);
     },
 
     async saveProgress(row) {

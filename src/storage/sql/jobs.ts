@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { JobRow, Jobs } from '../storage.ts';
 import { reading, toDate, toDateOrNull, toText } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { Database, JobsTable } from './schema.ts';
 
@@ -8,18 +9,102 @@ const insertJobs = insertOnceCompiled((db, rows: readonly Insertable<JobsTable>[
   db.insertInto('jobs').values(rows),
 );
 
+const endLeases = (db: Kysely<Database>) =>
+  db.updateTable('jobs').set((eb) => ({
+    lease_token: null,
+    lease_until: null,
+    attempts: eb('attempts', '+', 1),
+  }));
+
+const endLeasesUntil = compiledOnce((db, { now }: { now: string }) =>
+  endLeases(db).where('lease_until', '<=', now),
+);
+
+/** The earliest waiting job of each key that is due, unless another of its key is held. */
+const claimDue = compiledOnce(
+  (
+    db,
+    {
+      now,
+      leaseUntil,
+      leaseToken,
+      limit,
+    }: { now: string; leaseUntil: string; leaseToken: string; limit: number },
+  ) =>
+    db
+      .updateTable('jobs')
+      .set({ lease_token: leaseToken, lease_until: leaseUntil })
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('jobs as job')
+          .select('job.id')
+          .where('job.lease_token', 'is', null)
+          .where('job.run_at', '<=', now)
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('jobs as other')
+                  .select('other.id')
+                  .whereRef('other.key', '=', 'job.key')
+                  .where((or) =>
+                    or.or([
+                      or('other.lease_token', 'is not', null),
+                      sql<boolean>`(other.run_at, other.id) < (job.run_at, job.id)`,
+                    ]),
+                  ),
+              ),
+            ),
+          )
+          .orderBy('job.run_at')
+          .orderBy('job.id')
+          .limit(limit),
+      )
+      .returningAll(),
+);
+
+const bringWaitingForward = compiledOnce((db, { kind, key, at }: { kind: string; key: string; at: string }) =>
+  db
+    .updateTable('jobs')
+    .set((eb) => ({ run_at: eb.case().when('run_at', '>', at).then(at).else(eb.ref('run_at')).end() }))
+    .where('kind', '=', kind)
+    .where('key', '=', key)
+    .where('lease_token', 'is', null),
+);
+
+const findHeld = compiledOnce((db, { id, leaseToken }: { id: number; leaseToken: string }) =>
+  db.selectFrom('jobs').select('id').where('id', '=', id).where('lease_token', '=', leaseToken),
+);
+
+const deleteHeld = compiledOnce((db, { id, leaseToken }: { id: number; leaseToken: string }) =>
+  db.deleteFrom('jobs').where('id', '=', id).where('lease_token', '=', leaseToken),
+);
+
+const firstAfter = compiledOnce((db, { after }: { after: string }) =>
+  db
+    .selectFrom('jobs')
+    .select('run_at')
+    .where('lease_token', 'is', null)
+    .where('run_at', '>', after)
+    .orderBy('run_at')
+    .limit(1),
+);
+
+// Two counts in one statement: with OR in its place, SQLite reads the whole table.
+const countHeldAndDue = compiledOnce((db, { now }: { now: string }) =>
+  db.selectNoFrom((eb) => {
+    const jobs = eb.selectFrom('jobs').select(eb.fn.countAll<number>().as('count'));
+    return [
+      jobs.where('lease_token', 'is', null).where('run_at', '<=', now).as('waiting'),
+      jobs.where('lease_token', 'is not', null).as('held'),
+    ];
+  }),
+);
+
 /** A job is held while it has a lease token, and waits while it has none. */
 export function jobsTable(db: Kysely<Database>): Jobs {
   /** The job, if it is still held under this token. */
   const held = (id: number, leaseToken: string) =>
     db.updateTable('jobs').where('id', '=', id).where('lease_token', '=', leaseToken);
-
-  const endLeases = () =>
-    db.updateTable('jobs').set((eb) => ({
-      lease_token: null,
-      lease_until: null,
-      attempts: eb('attempts', '+', 1),
-    }));
 
   return {
     async insert(...jobs) {
@@ -38,62 +123,22 @@ export function jobsTable(db: Kysely<Database>): Jobs {
     },
 
     async bringForward(kind, key, runAt) {
-      const at = toText(runAt);
-      const { numUpdatedRows } = await db
-        .updateTable('jobs')
-        .set((eb) => ({ run_at: eb.case().when('run_at', '>', at).then(at).else(eb.ref('run_at')).end() }))
-        .where('kind', '=', kind)
-        .where('key', '=', key)
-        .where('lease_token', 'is', null)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
+      const { numAffectedRows } = await bringWaitingForward(db, { kind, key, at: toText(runAt) });
+      return someOf(numAffectedRows);
     },
 
-    async claim(now, leaseUntil, leaseToken, limit) {
+    async claim(at, until, leaseToken, limit) {
+      const now = toText(at);
       // Ended leases are taken away first, so that a holder who was too slow cannot extend or complete
       // while another job of its key runs.
-      await endLeases().where('lease_until', '<=', toText(now)).execute();
-      const due = db
-        .selectFrom('jobs as job')
-        .select('job.id')
-        .where('job.lease_token', 'is', null)
-        .where('job.run_at', '<=', toText(now))
-        .where((eb) =>
-          eb.not(
-            eb.exists(
-              eb
-                .selectFrom('jobs as other')
-                .select('other.id')
-                .whereRef('other.key', '=', 'job.key')
-                .where((or) =>
-                  or.or([
-                    or('other.lease_token', 'is not', null),
-                    sql<boolean>`(other.run_at, other.id) < (job.run_at, job.id)`,
-                  ]),
-                ),
-            ),
-          ),
-        )
-        .orderBy('job.run_at')
-        .orderBy('job.id')
-        .limit(limit);
-      const rows = await db
-        .updateTable('jobs')
-        .set({ lease_token: leaseToken, lease_until: toText(leaseUntil) })
-        .where('id', 'in', due)
-        .returningAll()
-        .execute();
+      await endLeasesUntil(db, { now });
+      const { rows } = await claimDue(db, { now, leaseUntil: toText(until), leaseToken, limit });
       return rows.map(jobOf).sort((a, b) => a.runAt.getTime() - b.runAt.getTime() || a.id - b.id);
     },
 
     async isHeld(id, leaseToken) {
-      const row = await db
-        .selectFrom('jobs')
-        .select('id')
-        .where('id', '=', id)
-        .where('lease_token', '=', leaseToken)
-        .executeTakeFirst();
-      return row !== undefined;
+      const { rows } = await findHeld(db, { id, leaseToken });
+      return rows.length > 0;
     },
 
     async extend(id, leaseToken, leaseUntil) {
@@ -104,12 +149,8 @@ export function jobsTable(db: Kysely<Database>): Jobs {
     },
 
     async complete(id, leaseToken) {
-      const { numDeletedRows } = await db
-        .deleteFrom('jobs')
-        .where('id', '=', id)
-        .where('lease_token', '=', leaseToken)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
+      const { numAffectedRows } = await deleteHeld(db, { id, leaseToken });
+      return someOf(numAffectedRows);
     },
 
     async retry(id, leaseToken, runAt, attempts) {
@@ -130,35 +171,23 @@ export function jobsTable(db: Kysely<Database>): Jobs {
     },
 
     async release(leaseToken) {
-      await endLeases().where('lease_token', '=', leaseToken).execute();
+      await endLeases(db).where('lease_token', '=', leaseToken).execute();
     },
 
     async nextDue(after) {
-      const row = await db
-        .selectFrom('jobs')
-        .select('run_at')
-        .where('lease_token', 'is', null)
-        .where('run_at', '>', toText(after))
-        .orderBy('run_at')
-        .limit(1)
-        .executeTakeFirst();
-      return row && toDate(row.run_at);
+      const { rows } = await firstAfter(db, { after: toText(after) });
+      return rows[0] && toDate(rows[0].run_at);
     },
 
     async countDue(now) {
-      // Two counts in one statement: with OR in its place, SQLite reads the whole table.
-      const row = await db
-        .selectNoFrom((eb) => {
-          const jobs = eb.selectFrom('jobs').select(eb.fn.countAll<number>().as('count'));
-          return [
-            jobs.where('lease_token', 'is', null).where('run_at', '<=', toText(now)).as('waiting'),
-            jobs.where('lease_token', 'is not', null).as('held'),
-          ];
-        })
-        .executeTakeFirstOrThrow();
-      return (row.waiting ?? 0) + (row.held ?? 0);
+      const { rows } = await countHeldAndDue(db, { now: toText(now) });
+      return (rows[0]?.waiting ?? 0) + (rows[0]?.held ?? 0);
     },
   };
+}
+
+function someOf(affected: bigint | undefined): boolean {
+  return affected !== undefined && affected > 0n;
 }
 
 function jobOf(row: Selectable<JobsTable>): JobRow {

@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { hasGates, isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../run/run.ts';
 import type { RunFilter, Runs } from '../storage.ts';
 import { mustExist } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
 import { invocationOf, invocationRow, runOf, runRow, sessionOf, sessionRow } from './run-rows.ts';
 import type { Database } from './schema.ts';
 import { type Change, recordTransitions, transitionsOf } from './transitions.ts';
@@ -10,20 +11,36 @@ import { verdictsOf } from './verdicts.ts';
 
 const ACTIVE: readonly RunStatus[] = RUN_STATUSES.filter((status) => !isRunOver(status));
 
+const runById = compiledOnce((db, { id }: { id: string }) =>
+  db.selectFrom('chain_runs').selectAll().where('id', '=', id),
+);
+
+const statusOfRun = compiledOnce((db, { id }: { id: string }) =>
+  db.selectFrom('chain_runs').select('status').where('id', '=', id),
+);
+
+const statusOfSteps = compiledOnce((db, { runId }: { runId: string }) =>
+  db.selectFrom('invocations').select(['id', 'status']).where('run_id', '=', runId),
+);
+
+const invocationsOfRun = compiledOnce((db, { runId }: { runId: string }) =>
+  invocationsIn(db).where('run_id', '=', runId).orderBy('step_index'),
+);
+
+const invocationById = compiledOnce((db, { id }: { id: string }) =>
+  invocationsIn(db).where('invocations.id', '=', id),
+);
+
+const sessionById = compiledOnce((db, { id }: { id: string }) =>
+  db.selectFrom('sessions').selectAll().where('id', '=', id),
+);
+
 /** Runs with their invocations and sessions. Every change of a status leaves a line in `transitions`. */
 export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
   async function statusChanges({ run, invocations }: RunState): Promise<Change[]> {
-    const before = await db
-      .selectFrom('chain_runs')
-      .select('status')
-      .where('id', '=', run.id)
-      .executeTakeFirst();
+    const [before] = (await statusOfRun(db, { id: run.id })).rows;
     mustExist(before !== undefined, 'chain_runs', run.id);
-    const steps = await db
-      .selectFrom('invocations')
-      .select(['id', 'status'])
-      .where('run_id', '=', run.id)
-      .execute();
+    const { rows: steps } = await statusOfSteps(db, { runId: run.id });
     const stepBefore = new Map(steps.map((step) => [step.id, step.status]));
     return [
       { kind: 'run', from: before?.status, to: run },
@@ -39,9 +56,9 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
     },
 
     async load(id) {
-      const run = await db.selectFrom('chain_runs').selectAll().where('id', '=', id).executeTakeFirst();
+      const [run] = (await runById(db, { id })).rows;
       if (!run) return undefined;
-      const invocations = await invocationsIn(db).where('run_id', '=', id).orderBy('step_index').execute();
+      const { rows: invocations } = await invocationsOfRun(db, { runId: id });
       const state = { run: runOf(run), invocations: invocations.map(invocationOf) };
       return hasGates(state.run) ? { ...state, verdicts: await verdictsOf(db, id) } : state;
     },
@@ -70,11 +87,10 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
     },
 
     async getSession(id) {
-      const session = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();
+      const [session] = (await sessionById(db, { id })).rows;
       if (!session) return undefined;
-      const invocation = await invocationsIn(db)
-        .where('invocations.id', '=', session.invocation_id)
-        .executeTakeFirstOrThrow();
+      const [invocation] = (await invocationById(db, { id: session.invocation_id })).rows;
+      if (!invocation) return undefined;
       return {
         session: sessionOf(session),
         invocation: invocationOf(invocation),

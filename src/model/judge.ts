@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { memberFault } from '../core/json-members.ts';
 import type { Failure } from './model.ts';
 
 /** Faults told to a model that is asked again; the first ones are enough to see what it misunderstood. */
@@ -9,16 +10,19 @@ export type Judged<T> = { ok: true; value: T } | { ok: false; failure: Failure }
 
 /**
  * Reads an answer strictly: one JSON value of the schema's shape. What stands around it is not searched for JSON, since a
- * sentence before a verdict may take it back. Only a code fence around the whole is taken off, which many models cannot do without.
+ * sentence before a verdict may take it back; for the same reason no member may be there twice. Only a code fence around the whole is taken off, which many models cannot do without.
  */
 export function judge<T>(text: string, schema: z.ZodType<T>): Judged<T> {
   if (text.trim() === '') return { ok: false, failure: { kind: 'empty' } };
+  const written = unfenced(text);
   let json: unknown;
   try {
-    json = JSON.parse(unfenced(text));
+    json = JSON.parse(written);
   } catch {
     return { ok: false, failure: { kind: 'not_json' } };
   }
+  const detail = memberFault(written);
+  if (detail !== undefined) return { ok: false, failure: { kind: 'wrong_shape', detail } };
   try {
     const parsed = schema.safeParse(json);
     if (parsed.success) return { ok: true, value: parsed.data };

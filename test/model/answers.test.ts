@@ -21,6 +21,12 @@ describe('a bad answer ends in a stated failure', () => {
       { calls: 2 },
     ],
     ['a member more', { text: '{"verdict":"fine","because":"","merge":true}' }, 'wrong_shape', { calls: 2 }],
+    [
+      'a member that is there twice',
+      { text: '{"verdict":"not_fine","because":"","verdict":"fine"}' },
+      'wrong_shape',
+      { calls: 2 },
+    ],
     ['a value nested 200,000 deep', { text: deep }, 'wrong_shape', { calls: 2 }],
     ['an empty answer', { text: '' }, 'empty', { calls: 2 }],
     ['no content at all', {}, 'empty', { calls: 2 }],

@@ -115,6 +115,7 @@ test.each([
   ['prose', { text: 'I approve this pull request.' }],
   ['half a JSON', { text: '{"summary": "Fine.", "passed": tr' }],
   ['an answer that was cut off', { text: '{"summary": "Fine.",', finish: 'length' as const }],
+  ['an answer that says no and yes', { text: '{"summary":"x","passed":false,"passed":true,"criteria":[]}' }],
   ['a refusal', { refusal: 'I cannot do that.' }],
   ['the call of a tool', { tool: { name: 'merge', args: '{}' } }],
 ])('%s is no verdict', async (_, answer) => {

@@ -20,6 +20,8 @@ export const TOO_LARGE_OR_EXPIRED = 'it is too large, or has expired';
 /** In the place of a path. */
 export const IN_THE_REPORT = '(the report)';
 
-export function nowhere(results: number): string {
-  return `${results} of its results ${results === 1 ? 'names' : 'name'} no file of a repository`;
+/** @param blocking how many of them would stop a merge. */
+export function nowhere(results: number, blocking: number): string {
+  const stop = blocking > 0 ? `, and ${blocking} of them would block the merge` : '';
+  return `${results} of its results cannot be placed in the repository${stop}`;
 }

@@ -95,11 +95,26 @@ test('the report that CI leaves behind becomes findings on changed lines, and th
         description: 'A tool of the repository’s CI says: It is injected.',
       },
     ],
-    left_out: [{ path: '(the report)', reason: '1 of its results names no file of a repository' }],
+    left_out: [
+      { path: '(the report)', reason: expect.stringContaining('1 of its results cannot be placed') },
+    ],
   });
   expect(came?.analyzers).toContainEqual(expect.objectContaining({ name: 'codeql', version: 'of CodeQL' }));
   expect(store.asked).toHaveLength(1);
   expect(store.asked[0]).not.toHaveProperty('authorization');
+});
+
+test('a report with results that would block at a place that is not understood is no verdict', async () => {
+  const scene = await startScene(FILES);
+  const { headSha } = await opened(scene);
+  store.archive = packed(['/srv/build/app/src/a.ts', 2]);
+  leave(scene, headSha);
+  await ciEnds(scene, headSha);
+  expect(await verdict(scene)).toMatchObject({ verdict: null, passed: null, findings: [] });
+  expect(scene.check(headSha, 'flow')?.conclusion).not.toBe('success');
+  expect((await verdict(scene))?.summary).toContain(
+    '1 of its results cannot be placed in the repository, and 1 of them would block the merge',
+  );
 });
 
 test('a report without results is an approval of this tool alone', async () => {

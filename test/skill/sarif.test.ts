@@ -120,6 +120,11 @@ test.each<[SarifPlace, string | undefined]>([
   [{ uri: 'file:///home/runner/work/shop/shop/src/a.ts' }, 'src/a.ts'],
   [{ uri: '/github/workspace/a.ts' }, 'a.ts'],
   [{ uri: 'file:///D:/a/shop/shop/src/a.ts' }, 'src/a.ts'],
+  [{ uri: '/home/ubuntu/actions-runner/_work/shop/shop/src/a.ts' }, 'src/a.ts'],
+  [{ uri: '/_work/shop/shop/_work/a/a/b.ts' }, '_work/a/a/b.ts'],
+  [{ uri: 'C:\\runner\\_work\\shop\\shop\\a.ts' }, 'a.ts'],
+  [{ uri: '/home/ci/_work/shop/other/a.ts' }, undefined],
+  [{ uri: '/home/ci/_work/shop/shop/../../../etc/passwd' }, undefined],
   [{ index: 0 }, 'src/listed.ts'],
   [{ index: 1 }, undefined],
   [{ index: 9 }, undefined],
@@ -145,14 +150,17 @@ const at = (uri: string, startLine?: number) => ({
 const told = (result: object, rule: object = {}) => {
   const runs = readReport(
     report({
-      tool: { driver: { rules: [{ id: 'r', ...rule }] } },
+      tool: {
+        driver: { rules: [{ id: 'r', ...rule }] },
+        extensions: [{ name: 'empty' }, { name: 'more', rules: [{ id: 'x', ...score(9.8) }] }],
+      },
       results: [{ ruleId: 'r', message: { text: 'Said' }, locations: [at('a.ts', 3)], ...result }],
     }),
   );
   const { rules, findings, nowhere } = findingsOf(runs, DEFAULT_LEVELS);
   return [
     ...findings.map(({ rule, path, line }) => `${rules[rule]?.severity} ${rule} ${path}:${line}`),
-    ...(nowhere ? [`nowhere ${nowhere}`] : []),
+    ...(nowhere.results ? [`nowhere ${nowhere.results}, blocking ${nowhere.blocking}`] : []),
   ];
 };
 const score = (value: unknown) => ({ properties: { 'security-severity': value } });
@@ -187,10 +195,44 @@ test.each<[string, object, object, string[]]>([
   ['a rule like a member of objects', { ruleId: '__proto__' }, {}, ['medium result a.ts:3']],
   ['no line', { locations: [at('a.ts')] }, {}, ['medium r a.ts:undefined']],
   ['two places', { locations: [at('a.ts', 1), at('b.ts', 2)] }, {}, ['medium r a.ts:1', 'medium r b.ts:2']],
-  ['a place outside', { locations: [at('../a.ts', 1)] }, {}, ['nowhere 1']],
-  ['no place', { locations: [] }, {}, ['nowhere 1']],
+  ['a place outside', { locations: [at('../a.ts', 1)] }, {}, ['nowhere 1, blocking 0']],
+  ['no place', { locations: [] }, {}, ['nowhere 1, blocking 0']],
+  [
+    'a place outside, and a weight that blocks',
+    { locations: [at('../a.ts', 1)], level: 'error' },
+    {},
+    ['nowhere 1, blocking 1'],
+  ],
+  [
+    'one place inside and one outside',
+    { locations: [at('a.ts', 1), at('/b.ts', 1)] },
+    score(9),
+    ['critical r a.ts:1', 'nowhere 1, blocking 1'],
+  ],
+  ['a part behind its rule’s name', { ruleId: 'r/1/2' }, score(9), ['critical r/1/2 a.ts:3']],
+  [
+    'a rule of an extension by index',
+    { ruleId: 'x', rule: { id: 'x', index: 0, toolComponent: { index: 1 } } },
+    score(1),
+    ['critical x a.ts:3'],
+  ],
+  [
+    'a rule of an extension by its name',
+    { ruleId: undefined, rule: { index: 0, toolComponent: { name: 'more' } } },
+    score(1),
+    ['critical x a.ts:3'],
+  ],
+  ['an index that is another rule’s', { ruleId: 'x', ruleIndex: 0 }, score(1), ['critical x a.ts:3']],
+  ['an index and a name that no rule has', { ruleId: 'y', ruleIndex: 0 }, score(9), ['critical y a.ts:3']],
 ])('a result with %s', (_, result, rule, expected) => {
   expect(told(result, rule)).toEqual(expected);
+});
+
+test('a result whose message is only named says its rule', () => {
+  const results = [{ ruleId: 'r', message: { id: 'default', arguments: ['x'] }, locations: [at('a.ts')] }];
+  expect(findingsOf(readReport(report(run({ results }))), DEFAULT_LEVELS).findings).toEqual([
+    { rule: 'r', path: 'a.ts', message: 'r' },
+  ]);
 });
 
 test('a level can be switched off, and of a rule’s weights the worst counts', () => {

@@ -1,8 +1,9 @@
-import { SEVERITIES, type Severity } from '../../outcome/finding.ts';
+import { BLOCKING, SEVERITIES, type Severity } from '../../outcome/finding.ts';
 import { CI_SAYS, LOOK_AT_THE_TOOL } from '../../words/sarif.ts';
 import type { Rule } from '../pr-review/rules.ts';
 import { pathOf } from './path-of.ts';
-import type { SarifLevel, SarifResult, SarifRun } from './report.ts';
+import type { SarifLevel, SarifResult, SarifRule, SarifRun } from './report.ts';
+import { ruleIdOf, rulesOf } from './rule-of.ts';
 
 /** A result, before it is known whether the pull request changed its place. */
 export interface ReportedFinding {
@@ -17,8 +18,8 @@ export interface ReportedFinding {
 export interface ReportedFindings {
   rules: Record<string, Rule>;
   findings: ReportedFinding[];
-  /** Results that name no file that a repository could have. */
-  nowhere: number;
+  /** Results with a place that is no file that a repository could have, or with none, and how many of them would block. */
+  nowhere: { results: number; blocking: number };
 }
 
 export type Levels = Readonly<Record<SarifLevel, Severity | 'off'>>;
@@ -31,33 +32,27 @@ const NO_FAULT = new Set(['pass', 'notApplicable', 'informational']);
 export function findingsOf(runs: readonly SarifRun[], levels: Levels): ReportedFindings {
   const rules: Record<string, Rule> = {};
   const findings: ReportedFinding[] = [];
-  let nowhere = 0;
+  const nowhere = { results: 0, blocking: 0 };
   for (const run of runs) {
+    const ruleOf = rulesOf(run);
     for (const result of run.results ?? []) {
-      const described = ruleOf(result, run);
+      const described = ruleOf(result);
       const severity = severityOf(result, described, levels);
       if (severity === 'off' || NO_FAULT.has(result.kind ?? '') || result.baselineState === 'absent')
         continue;
-      const rule = shownRule(result.ruleId ?? result.rule?.id ?? described?.id);
+      const rule = shownRule(ruleIdOf(result) ?? described?.id);
       const places = placesOf(result, run);
-      if (places.length === 0) nowhere++;
+      if (places.length === 0 || places.length < (result.locations?.length ?? 0)) {
+        nowhere.results++;
+        if (BLOCKING.has(severity)) nowhere.blocking++;
+      }
       if (places.length > 0) rules[rule] = worse(rules[rule], severity);
-      const message = result.message?.text ?? result.message?.markdown ?? '';
+      // A message may be kept with the rule, and be named here by its id alone.
+      const message = result.message?.text || result.message?.markdown || rule;
       findings.push(...places.map((place) => ({ rule, message, ...place })));
     }
   }
   return { rules, findings, nowhere };
-}
-
-function ruleOf({ ruleIndex, rule, ruleId }: SarifResult, { tool }: SarifRun) {
-  const { rules = [] } = tool.driver;
-  const index = ruleIndex ?? rule?.index;
-  const byIndex = index === undefined ? undefined : rules[index];
-  const id = ruleId ?? rule?.id;
-  return (
-    byIndex ??
-    [...rules, ...(tool.extensions ?? []).flatMap((one) => one.rules ?? [])].find((one) => one.id === id)
-  );
 }
 
 /**
@@ -66,7 +61,7 @@ function ruleOf({ ruleIndex, rule, ruleId }: SarifResult, { tool }: SarifRun) {
  */
 function severityOf(
   { level, suppressions, kind }: SarifResult,
-  rule: ReturnType<typeof ruleOf>,
+  rule: SarifRule | undefined,
   levels: Levels,
 ): Severity | 'off' {
   if (suppressions?.some(({ status }) => status !== 'rejected')) return 'info';

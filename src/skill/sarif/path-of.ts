@@ -1,9 +1,9 @@
 import { unsafePathReason } from '../../core/path.ts';
 import type { SarifPlace, SarifRun } from './report.ts';
 
-/** Where GitHub's runners and container jobs keep a checkout. */
+/** Where GitHub's runners, container jobs and runners of one's own keep a checkout. */
 const CHECKOUT =
-  /^\/(?:home\/runner\/work|Users\/runner\/work|__w)\/[^/]+\/[^/]+\/|^\/github\/workspace\/|^[A-Za-z]:\/a\/[^/]+\/[^/]+\//;
+  /^(?:[A-Za-z]:)?\/(?:[^/]+\/)*?_work\/([^/]+)\/\1\/|^\/(?:home\/runner\/work|Users\/runner\/work|__w)\/[^/]+\/[^/]+\/|^\/github\/workspace\/|^[A-Za-z]:\/a\/[^/]+\/[^/]+\//;
 const MAX_BASES = 5;
 
 /** The repository's path that a result is about, or `undefined` when it names none that could be one. */

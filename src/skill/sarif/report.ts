@@ -22,6 +22,7 @@ const rule = z.object({
     .object({ 'security-severity': z.union([z.string().max(20), z.number()]).optional() })
     .optional(),
 });
+export type SarifRule = z.infer<typeof rule>;
 const component = z.object({
   name: z.string().max(200).optional(),
   rules: z.array(rule).max(20_000).optional(),
@@ -30,7 +31,14 @@ const component = z.object({
 const result = z.object({
   ruleId: z.string().max(500).optional(),
   ruleIndex: z.int().optional(),
-  rule: z.object({ id: z.string().max(500).optional(), index: z.int().optional() }).optional(),
+  rule: z
+    .object({
+      id: z.string().max(500).optional(),
+      index: z.int().optional(),
+      /** Which of the extensions has it; without one, it is the tool's own. */
+      toolComponent: z.object({ index: z.int().optional(), name: z.string().max(200).optional() }).optional(),
+    })
+    .optional(),
   kind: z.string().max(50).optional(),
   level: level.optional(),
   baselineState: z.string().max(50).optional(),

@@ -58,8 +58,10 @@ export async function readReports(step: StepContext, reports: readonly NamedRepo
         rules: found.rules,
         findings: found.findings.filter(isMeant),
       });
-      if (found.nowhere > 0) {
-        leftOut.push({ path: IN_THE_REPORT, reason: nowhere(found.nowhere), needed: false });
+      const { results, blocking } = found.nowhere;
+      if (results > 0) {
+        // One that would block may be about a changed line: nobody can tell, so there is no verdict.
+        leftOut.push({ path: IN_THE_REPORT, reason: nowhere(results, blocking), needed: blocking > 0 });
       }
     } catch (error) {
       return { kind: 'failed', because: becauseOf(error, file.artifact) };

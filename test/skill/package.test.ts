@@ -200,6 +200,15 @@ describe('faults', () => {
     expect(faultsOf(given).join('\n')).toContain(message);
   });
 
+  test.each([
+    ['analyzers/a@gpt.yml', 'analyzer: sql-migrations\nrules: { drop-table: off }\n'],
+    ['agents/a@gpt.yml', 'agent: codex\nprompt: prompts/a.md\n'],
+  ])('are found in the variant %s, which would be no choice between two', (path, text) => {
+    expect(faultsOf(files({ 'prompts/a.md': 'Look.', [path]: text }))).toEqual([
+      `${FOLDER}/${path}:1:1: only files of prompts/, code/ and modules/ have variants, such as "@gpt"`,
+    ]);
+  });
+
   test('stand at the lines of the file also where its lines end with CR and LF', () => {
     const [fault] = faultsOf(files({}, skillMd('vresion: 1.0.0\n').replaceAll('\n', '\r\n')));
     expect(fault).toMatch(/SKILL\.md:4:1: unknown key "vresion": did you mean "version"\?/);

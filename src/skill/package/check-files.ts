@@ -7,6 +7,14 @@ import { analyzerFaults } from './analyzer-file.ts';
 import { readCaseFile } from './case-file.ts';
 import type { PackageFile } from './package.ts';
 import { isTestFile, PLACES, placeOf, SKILL_FILE } from './place.ts';
+import type { SkillArtifact } from './skill.ts';
+
+/** Of these a model gets its own. All analyzers of a package run, and an agent reads the prompt that it names. */
+const HAVE_VARIANTS: ReadonlySet<SkillArtifact['kind']> = new Set([
+  'prompt_template',
+  'code_template',
+  'dspy_module',
+]);
 
 export const MAX_FILES = 50;
 /** Of one file, in bytes of UTF-8. */
@@ -44,6 +52,10 @@ function checkFile(file: PackageFile, files: readonly PackageFile[], folder: str
   const place = placeOf(file.path);
   if (!place && !isTestFile(file.path))
     return [fault(notAllowed('a package has no such file', PLACES, file.path))];
+  if (place && place.modelVariant !== null && !HAVE_VARIANTS.has(place.kind))
+    return [
+      fault(`only files of prompts/, code/ and modules/ have variants, such as "@${place.modelVariant}"`),
+    ];
   if (Buffer.byteLength(file.text) > MAX_FILE_BYTES) return [fault('the file is larger than 64 KB')];
   if (file.text.trim() === '') return [fault('the file is empty')];
   const twin = files.find((other) => other.path < file.path && isSame(other, file));

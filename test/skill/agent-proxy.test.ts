@@ -24,7 +24,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function start(provider: 'openai' | 'anthropic' = 'openai', most = 99) {
+/** @param restAfterMs how long after its first byte the rest of each body comes, when it does not come whole. */
+async function start(provider: 'openai' | 'anthropic' = 'openai', most = 99, restAfterMs?: number) {
   const counting = countingLedger(most);
   const access = { name: { provider, model: 'the-model' }, apiKey: KEY, baseUrl: `${model.url}/v1` };
   const started = await startProxy(join(folder, 's'), { ...access, ledger: counting.ledger }, PURPOSE);
@@ -45,7 +46,10 @@ async function start(provider: 'openai' | 'anthropic' = 'openai', most = 99) {
         },
       );
       sent.on('error', reject);
-      sent.end(typeof body === 'string' ? body : JSON.stringify(body));
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      if (restAfterMs === undefined) return sent.end(text);
+      sent.write(text.slice(0, 1));
+      setTimeout(() => sent.end(text.slice(1)), restAfterMs);
     });
   return { ...counting, proxy: started, ask, at: (path: string) => `${started.path}/v1${path}` };
 }
@@ -111,6 +115,27 @@ describe('the proxy of an agent', () => {
     for (const _ of [1, 2, 3]) statuses.push((await ask(at('/responses'), { input: 'x' })).status);
     expect(statuses).toEqual([500, 400, 502]);
     expect(settled).toEqual([null, { input: 0, output: 0 }, null]);
+  });
+
+  it('lets through four calls at once and 300 in all, also when their bodies come slowly', async () => {
+    const { ask, at, proxy, atOnce, reserved } = await start('openai', 999, 5);
+    model.answers({ text: 'hello' });
+    let answered = 0;
+    const another = async (): Promise<void> => {
+      const { status } = await ask(at('/responses'), { input: 'x' });
+      if (status === 200) answered += 1;
+      if (answered < 300) return another();
+    };
+    await Promise.all(Array.from({ length: 8 }, another));
+    expect((await ask(at('/responses'), { input: 'x' })).status).toBe(403);
+    expect({ answered, asked: model.asked.length, reserved: reserved(), made: proxy.calls().made }).toEqual({
+      answered: 300,
+      asked: 300,
+      reserved: 300,
+      made: 300,
+    });
+    expect(atOnce()).toBe(4);
+    expect(proxy.refused()).toBe('too many calls');
   });
 
   it('takes no body that is too large, no JSON or none', async () => {
@@ -181,6 +206,13 @@ describe('a question of an agent', () => {
 
   it('may show a picture that it brings along', () => {
     expect(sent({ input: [{ image_url: 'data:image/png;base64,AA==' }] })).toHaveProperty('body');
+  });
+
+  it('is asked at the price that is counted, and searches nothing', () => {
+    const body = { service_tier: 'priority', web_search_options: {}, tools: { type: 'web_search' } };
+    expect(sent(body, 'chat')).toEqual({
+      body: { model: 'm', max_completion_tokens: MAX_OUTPUT_TOKENS, n: 1 },
+    });
   });
 
   it('is not kept by the provider, and continues nothing that is', () => {

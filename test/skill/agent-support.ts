@@ -18,13 +18,15 @@ export const PURPOSE: Purpose = {
   artifact: 'agents/look.yml',
 };
 
-/** A ledger that remembers, and allows so many calls. */
+/** A ledger that remembers, and allows so many calls; `atOnce` is the most that were under way together. */
 export function countingLedger(most = 99) {
   const settled: (Tokens | null)[] = [];
   let reserved = 0;
+  let atOnce = 0;
   const ledger: Ledger = {
     async reserve() {
       reserved += 1;
+      atOnce = Math.max(atOnce, reserved - settled.length);
       if (reserved <= most) return { ok: true, id: reserved };
       const exceeded = { scope: 'run', unit: 'tokens', limit: 1, spent: 1, needed: 1 } as const;
       return { ok: false, exceeded };
@@ -34,7 +36,7 @@ export function countingLedger(most = 99) {
       return null;
     },
   };
-  return { ledger, settled, reserved: () => reserved };
+  return { ledger, settled, reserved: () => reserved, atOnce: () => atOnce };
 }
 
 /** A program of a test in the place of an agent: a Node script, since that is what there is inside. */

@@ -20,7 +20,7 @@ export const MAX_OUTPUT_TOKENS = 32_000;
 /**
  * The question as it is sent on: to the configured model, with a bounded answer, and without anything that the provider would do by
  * itself. What it searches, runs or fetches would leave the walls on the agent's behalf: a picture's address can carry a whole
- * file to whoever it names.
+ * file to whoever it names. Nor at another price than the one that is counted.
  */
 export function admitted(
   body: Json,
@@ -29,8 +29,17 @@ export function admitted(
 ): { body: { [key: string]: Json } } | { refused: string } {
   if (!isMapping(body)) return { refused: 'the body is no JSON object' };
   if (namesAddress(body)) return { refused: 'it names something on the web that the provider would fetch' };
-  const { background, mcp_servers, container, conversation, previous_response_id, ...rest } = body;
-  const { tools } = rest;
+  const {
+    background,
+    mcp_servers,
+    container,
+    conversation,
+    previous_response_id,
+    service_tier,
+    web_search_options,
+    tools,
+    ...rest
+  } = body;
   const common = {
     ...rest,
     model,

@@ -7,7 +7,7 @@ import type { Failure, Purpose } from '../../model/model.ts';
 import type { ModelName } from '../../model/name.ts';
 import type { Tokens } from '../../model/price.ts';
 import { describeFailure } from '../../words/model.ts';
-import { admitted, MAX_OUTPUT_TOKENS, protocolOf } from './proxy-rules.ts';
+import { admitted, MAX_OUTPUT_TOKENS, type Protocol, protocolOf } from './proxy-rules.ts';
 import { tokensIn } from './usage.ts';
 
 /** The model that agents may use, and what pays for it. */
@@ -23,6 +23,7 @@ export interface AgentProxy {
   /** The secret beginning of every path. */
   path: string;
   token: string;
+  /** Those that were sent on. */
   calls(): { made: number; tokens: Tokens | null };
   /** Why a call was not sent on, the first time that happened. */
   refused(): string | undefined;
@@ -54,6 +55,7 @@ export async function startProxy(
   const token = randomBytes(24).toString('base64url');
   const stopped = new AbortController();
   let running = 0;
+  let begun = 0;
   let made = 0;
   let total: Tokens | null = { input: 0, output: 0 };
   let refusal: string | undefined;
@@ -74,7 +76,23 @@ export async function startProxy(
     const rest = pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : '';
     const protocol = protocolOf(request.method, rest);
     if (!protocol) return refuse(response, 404, `${request.method} ${rest} is not let through`);
-    if (running >= MOST_AT_ONCE || made >= MOST_CALLS) return refuse(response, 403, 'too many calls');
+    if (running >= MOST_AT_ONCE || begun >= MOST_CALLS) return refuse(response, 403, 'too many calls');
+    // Counted before anything is waited for: calls whose bodies come slowly would all have passed the check by then.
+    running += 1;
+    begun += 1;
+    try {
+      await carryOut(rest, protocol, request, response);
+    } finally {
+      running -= 1;
+    }
+  }
+
+  async function carryOut(
+    to: string,
+    protocol: Protocol,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const text = await bodyOf(request);
     if (text === undefined) return refuse(response, 413, `more than ${MAX_BODY_BYTES} bytes`);
     const admission = admitted(parsed(text), protocol, name.model);
@@ -88,17 +106,15 @@ export async function startProxy(
       // No status that agents try again.
       return refuse(response, 403, describeFailure(failure));
     }
-    running += 1;
     made += 1;
     let tokens: Tokens | null = null;
     let error: string | null = null;
     try {
-      tokens = await passOn(rest, body, request, response);
+      tokens = await passOn(to, body, request, response);
     } catch (thrown) {
       error = messageOf(thrown);
       throw thrown;
     } finally {
-      running -= 1;
       total = total && tokens && { input: total.input + tokens.input, output: total.output + tokens.output };
       await ledger.settle(reserved.id, tokens, error);
     }

@@ -158,5 +158,6 @@ function isWorthWaiting({ kind }: Failure): boolean {
 
 /** Whether the step may be tried again later. */
 function isPassing(failure: Failure): boolean {
-  return isWorthWaiting(failure) || failure.kind === 'timed_out' || failure.kind === 'unreadable';
+  const { kind } = failure;
+  return isWorthWaiting(failure) || kind === 'timed_out' || kind === 'unreadable' || kind === 'broken_off';
 }

@@ -69,6 +69,8 @@ export type Failure =
   | { kind: 'too_large'; limit: number }
   /** The answer was longer than it may be and ends somewhere. */
   | { kind: 'cut_off' }
+  /** The provider ended it before it was whole; the reason is in its words. */
+  | { kind: 'broken_off'; reason: string }
   /** The model refused, or a filter of its provider did. */
   | { kind: 'declined' }
   | { kind: 'tool_call'; tool: string }

@@ -33,6 +33,8 @@ export function describeFailure(failure: Failure): string {
       return `The provider sent more than ${count(failure.limit)} bytes, which are not read.`;
     case 'cut_off':
       return 'The answer is longer than it may be and was cut off.';
+    case 'broken_off':
+      return `The provider ended the answer before it was whole: ${quoted(failure.reason)}.`;
     case 'declined':
       return 'The model, or a filter of its provider, declined to answer.';
     case 'tool_call':

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../src/model/model.ts';
+import type { ModelName } from '../../src/model/name.ts';
 import type { Script } from '../support/model/stub.ts';
-import { FINE, question, useStubModel } from './support.ts';
+import { COMPATIBLE, FINE, question, useStubModel } from './support.ts';
 
 const t = useStubModel();
 
@@ -77,6 +78,43 @@ describe('a bad answer ends in a stated failure', () => {
       failure: { kind: 'unreachable', detail: 'ECONNREFUSED' },
       retryable: true,
     });
+  });
+});
+
+describe('an answer that looks whole is none when its provider', () => {
+  const openai: ModelName = { provider: 'openai', model: 'gpt-5-mini' };
+  const anthropic: ModelName = { provider: 'anthropic', model: 'claude-haiku-4-5' };
+  const google: ModelName = { provider: 'google', model: 'gemini-2.5-flash' };
+
+  it.each<[ModelName, string]>([
+    [openai, 'failed'],
+    [openai, 'incomplete'],
+    [anthropic, 'pause_turn'],
+    [anthropic, 'compaction'],
+    [google, 'OTHER'],
+    [google, 'MALFORMED_FUNCTION_CALL'],
+    [COMPATIBLE, 'error'],
+    [COMPATIBLE, 'abort'],
+    [COMPATIBLE, 'insufficient_system_resource'],
+    [COMPATIBLE, 'tool_calls'],
+  ])('%o ends it with %s', async (name, finish) => {
+    // In a fence, which the package that speaks to the providers cannot read as JSON.
+    for (const text of [FINE, `\`\`\`json\n${FINE}\n\`\`\``]) {
+      t.stub.answers({ text, finish });
+      const failure = { kind: 'broken_off', reason: finish };
+      expect(await (await t.model(name)).ask(question())).toMatchObject({ failure, retryable: true });
+    }
+  });
+
+  it.each<[ModelName, string | null]>([
+    [openai, 'completed'],
+    [anthropic, 'stop_sequence'],
+    [google, 'STOP'],
+    [COMPATIBLE, 'stop'],
+    [COMPATIBLE, null],
+  ])('unless %o ends it with %s', async (name, finish) => {
+    t.stub.answers({ text: FINE, finish });
+    expect((await (await t.model(name)).ask(question())).kind).toBe('answered');
   });
 });
 

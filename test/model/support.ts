@@ -40,7 +40,7 @@ export const question = (over: Partial<Question<Verdict>> = {}): Question<Verdic
   ...over,
 });
 
-const COMPATIBLE: ModelName = { provider: 'openai-compatible', model: 'stub' };
+export const COMPATIBLE: ModelName = { provider: 'openai-compatible', model: 'stub' };
 
 /** Takes any call, for tests that are not about money: opening a database is most of the time of a short one. */
 const FREE: Ledger = {

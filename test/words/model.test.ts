@@ -28,6 +28,7 @@ describe('why there is no answer', () => {
       { kind: 'tool_call', tool: 'x'.repeat(400) },
       `It called the tool “${'x'.repeat(299)}…”, and there are no tools.`,
     ],
+    [{ kind: 'broken_off', reason: 'OTHER' }, 'The provider ended the answer before it was whole: “OTHER”.'],
     [
       { kind: 'too_large', limit: 1_000_000 },
       'The provider sent more than 1,000,000 bytes, which are not read.',

@@ -1,5 +1,7 @@
-import { generateText, jsonSchema, type LanguageModelUsage, NoObjectGeneratedError, Output } from 'ai';
+import { type FinishReason, generateText, type LanguageModelUsage, Output } from 'ai';
+import { z } from 'zod';
 import type { Provider, Reply } from '../model.ts';
+import type { ModelName } from '../name.ts';
 import type { Tokens } from '../price.ts';
 import { failedReply } from './failure.ts';
 import { languageModel, type ModelAccess } from './language-model.ts';
@@ -13,12 +15,15 @@ globalThis.AI_SDK_LOG_WARNINGS = false;
  */
 const NOT_STRICT = { openai: { strictJsonSchema: false }, compatible: { strictJsonSchema: false } };
 
-/** What the package makes of an answer, whether it could read a JSON value in it or not. */
+/** As much as is read of an answer. */
 interface Generated {
   text: string;
-  finishReason: string;
+  finishReason: FinishReason;
+  /** In the provider's own words. */
+  rawFinishReason: string | undefined;
   usage: LanguageModelUsage | undefined;
-  tool?: string | undefined;
+  toolCalls: readonly { toolName: string }[];
+  response: { body?: unknown };
 }
 
 /** A model reached through the `ai` package. */
@@ -28,11 +33,13 @@ export async function createAiProvider(access: ModelAccess): Promise<Provider> {
     name: access.name,
     async call({ system, messages, schema, maxOutputTokens }, signal) {
       try {
-        const { text, finishReason, usage, toolCalls } = await generateText({
+        const generated = await generateText({
           model,
           system,
           messages: [...messages],
-          output: Output.object({ schema: jsonSchema(schema) }),
+          // A schema is sent, and the text taken as it comes: the package tells less of an answer in which it finds no JSON.
+          output: { ...Output.text(), responseFormat: Promise.resolve({ type: 'json', schema }) },
+          include: { responseBody: true },
           maxOutputTokens,
           // Each call is paid for, so whoever pays decides about the next.
           maxRetries: 0,
@@ -44,23 +51,45 @@ export async function createAiProvider(access: ModelAccess): Promise<Provider> {
             return [];
           },
         });
-        return reply({ text, finishReason, usage, tool: toolCalls[0]?.toolName });
+        return reply(generated, access.name);
       } catch (error) {
         if (signal.aborted) return { kind: 'failed', failure: { kind: 'timed_out' }, tokens: null };
-        if (!NoObjectGeneratedError.isInstance(error)) return failedReply(error);
-        const { text = '', finishReason = 'other', usage } = error;
-        return reply({ text, finishReason, usage });
+        return failedReply(error);
       }
     },
   };
 }
 
-function reply({ text, finishReason, usage, tool }: Generated): Reply {
+function reply(generated: Generated, { provider }: ModelName): Reply {
+  const { text, finishReason, usage, toolCalls } = generated;
   const tokens = tokensOf(usage);
   if (finishReason === 'length') return { kind: 'failed', failure: { kind: 'cut_off' }, tokens };
   if (finishReason === 'content-filter') return { kind: 'failed', failure: { kind: 'declined' }, tokens };
+  const tool = toolCalls[0]?.toolName;
   if (tool !== undefined) return { kind: 'failed', failure: { kind: 'tool_call', tool }, tokens };
+  const reason = oddEnd(generated, provider);
+  if (reason !== undefined) return { kind: 'failed', failure: { kind: 'broken_off', reason }, tokens };
   return { kind: 'text', text, tokens };
+}
+
+const statusSchema = z.object({ status: z.string() });
+
+/**
+ * Why the answer ended, unless it ended because it was whole: a beginning of it may be JSON too. OpenAI says of a response that it failed
+ * in its status alone, and Anthropic pauses long answers, both of which the package takes for whole ones; some servers that are
+ * compatible with OpenAI name no reason at all.
+ */
+function oddEnd(
+  { finishReason, rawFinishReason, response }: Generated,
+  provider: ModelName['provider'],
+): string | undefined {
+  if (provider === 'openai') {
+    const said = statusSchema.safeParse(response.body);
+    if (said.success && said.data.status !== 'completed') return said.data.status;
+  }
+  const isUnnamed = provider === 'openai-compatible' && rawFinishReason === undefined;
+  const isWhole = finishReason === 'stop' && rawFinishReason !== 'pause_turn';
+  return isWhole || isUnnamed ? undefined : (rawFinishReason ?? finishReason);
 }
 
 /** A prompt of no tokens is none that was counted. */

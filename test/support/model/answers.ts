@@ -1,7 +1,8 @@
 /** What the stub model says, in the terms of no provider. */
 export interface Said {
   text?: string;
-  finish?: 'stop' | 'length' | 'content_filter' | 'tool_calls';
+  /** Why it ends, in the provider's own words; `null`: it does not say. OpenAI's responses end with a status. */
+  finish?: string | null;
   refusal?: string;
   tool?: { name: string; args: string };
   /** `null`: the provider does not tell. */
@@ -53,12 +54,12 @@ function chatCompletion({ text, finish = 'stop', refusal, tool, tokens = USED }:
 }
 
 /** https://platform.openai.com/docs/api-reference/responses/object */
-function openaiResponse({ text = '', tokens = USED }: Said): object {
+function openaiResponse({ text = '', finish = 'completed', tokens = USED }: Said): object {
   return {
     id: 'resp_1',
     object: 'response',
     created_at: 1,
-    status: 'completed',
+    status: finish,
     model: 'stub',
     output: [
       {
@@ -74,23 +75,23 @@ function openaiResponse({ text = '', tokens = USED }: Said): object {
 }
 
 /** https://docs.anthropic.com/en/api/messages */
-function anthropicMessage({ text = '', tokens = USED }: Said): object {
+function anthropicMessage({ text = '', finish = 'end_turn', tokens = USED }: Said): object {
   return {
     id: 'msg_1',
     type: 'message',
     role: 'assistant',
     model: 'stub',
     content: [{ type: 'text', text }],
-    stop_reason: 'end_turn',
+    stop_reason: finish,
     stop_sequence: null,
     usage: { input_tokens: tokens?.input ?? 0, output_tokens: tokens?.output ?? 0 },
   };
 }
 
 /** https://ai.google.dev/api/generate-content#generatecontentresponse */
-function googleContent({ text = '', tokens = USED }: Said): object {
+function googleContent({ text = '', finish = 'STOP', tokens = USED }: Said): object {
   return {
-    candidates: [{ index: 0, finishReason: 'STOP', content: { role: 'model', parts: [{ text }] } }],
+    candidates: [{ index: 0, finishReason: finish, content: { role: 'model', parts: [{ text }] } }],
     usageMetadata: {
       promptTokenCount: tokens?.input ?? 0,
       candidatesTokenCount: tokens?.output ?? 0,

@@ -31,7 +31,9 @@ steps:
   [`${SKILL}/SKILL.md`]:
     '---\nname: careful\ndescription: Looks closely.\noutcome: review_verdict\nartifacts: { agents/look.yml: {} }\n---\n',
   [`${SKILL}/agents/look.yml`]: 'agent: codex\nprompt: prompts/look.md\ntimeout: 1m\n',
-  [`${SKILL}/prompts/look.md`]: 'Look at {{ pr.title }}.\n',
+  [`${SKILL}/prompts/look.md`]: 'This is for other models.\n',
+  [`${SKILL}/prompts/look@gpt.md`]:
+    'Look at {{ pr.title }}; {{ state | length }} kinds of outcomes are known.\n',
 });
 
 /** Asks its model, and tells what it saw as its verdict. */
@@ -43,7 +45,7 @@ const schema = JSON.parse(fs.readFileSync(process.argv[process.argv.indexOf('--o
 const prompt = fs.readFileSync(0, 'utf8');
 console.log('key', process.env.AGENT_TOKEN.length > 20, (await asked.text()).includes('the model said so'));
 fs.writeFileSync('/tmp/answer.json', JSON.stringify({
-  summary: fs.readdirSync('/work').join() + ' of ' + /BEGIN DATA \\w+\\n(.*)/.exec(prompt)[1] + ' with ' + Object.keys(schema.properties).join(),
+  summary: fs.readdirSync('/work').join() + ' of ' + /BEGIN DATA \\w+\\n(.*)/.exec(prompt)[1] + ' with ' + Object.keys(schema.properties).join() + /; \\d+ kinds/.exec(prompt)[0],
   verdict: 'REQUEST_CHANGES',
   findings: [{ severity: 'high', category: 'security', file: 'docs/page.txt', line: 1, description: 'It is bad.', suggestion: '' }],
 }));
@@ -95,7 +97,9 @@ test.skipIf(!(await hasWalls()))(
     expect(scene.heads).toEqual([]);
     await countersigned(scene, number);
     expect(scene.heads).toEqual([headSha]);
-    expect(said(scene, number)).toEqual(['seen.txt of Change it with summary,verdict,findings']);
+    expect(said(scene, number)).toEqual([
+      expect.stringMatching(/^seen.txt of Change it with summary,verdict,findings; \d+ kinds$/),
+    ]);
     expect((await look(scene))?.outcome).toMatchObject({
       head_sha: headSha,
       verdict: 'REQUEST_CHANGES',

@@ -5,9 +5,11 @@ import { neverShow } from '../../src/core/redact.ts';
 import type { SkillArtifact } from '../../src/skill/package/skill.ts';
 import { type PromptContext, promptHandler } from '../../src/skill/prompt/handler.ts';
 import { renderString } from '../../src/skill/prompt/render.ts';
+import { promptValues } from '../../src/skill/prompt/values.ts';
 import { FINE, KEY, purpose, useStubModel, verdictSchema } from '../model/support.ts';
 import type { Asked, Script } from '../support/model/stub.ts';
 import { INJECTIONS } from './prompt-injections.ts';
+import { stepContext } from './step-context.ts';
 
 const t = useStubModel();
 const OWN = 'wHs-the-apps-own-secret-93Kq';
@@ -31,6 +33,24 @@ const context = (over: Partial<PromptContext> = {}): PromptContext => ({
   signal: new AbortController().signal,
   limits: { timeoutMs: 5_000 },
   ...over,
+});
+
+it('a file whose change GitHub does not show is named all the same', async () => {
+  const step = stepContext('id: ask, skill: pr-review');
+  const pullRequest = async () => ({
+    title: 'x',
+    body: null,
+    author: { login: 'ada' },
+    headRef: 'b',
+    labels: [],
+  });
+  const reader = { ...step.reader, pullRequest } as unknown as typeof step.reader;
+  const file = { status: 'added', blobSha: null, additions: 1, deletions: 0, headSha: null } as const;
+  const { untrusted } = await promptValues({ ...step, reader }, [
+    { ...file, path: 'a.ts', patch: '+a' },
+    { ...file, path: 'b.png' },
+  ]);
+  expect(untrusted.diff).toBe('--- a.ts (added)\n+a\n\n--- b.png (added)\n(not shown)\n');
 });
 
 describe('a prompt template', () => {

@@ -1,25 +1,26 @@
-import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CountersignError } from '../../core/errors.ts';
 import { redact } from '../../core/redact.ts';
-import type { GitAccess, PullRequestFile } from '../../github/github.ts';
+import type { GitAccess } from '../../github/github.ts';
 import { judge } from '../../model/judge.ts';
+import { familyOf } from '../../model/name.ts';
 import { filesOfHead } from '../../session/head-files.ts';
 import type { StepContext } from '../../session/step.ts';
 import { type AgentFault, describeAgentFault, notSeen } from '../../words/agent.ts';
 import { describeFailure, spentOnModel } from '../../words/model.ts';
-import { describeRenderFault, NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
+import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
 import { type AgentFile, type AgentName, readAgentFile } from '../package/agent-file.ts';
-import { filesOf, type PackageFile } from '../package/package.ts';
-import { pathOf } from '../package/place.ts';
+import { filesOf } from '../package/package.ts';
+import { pathOf, placeOf } from '../package/place.ts';
 import { answerSchema, asOutcomeValue } from '../prompt/answer.ts';
-import { fenced } from '../prompt/fence.ts';
-import { MAX_RENDERED_BYTES, renderString, TOO_LONG } from '../prompt/render.ts';
-import { said, shownOf } from '../pull-request.ts';
+import { filledPrompt } from '../prompt/fill.ts';
+import { promptValues } from '../prompt/values.ts';
+import { shownOf } from '../pull-request.ts';
 import type { SkillContext } from '../registry/activate.ts';
+import { variantFor } from '../registry/variant.ts';
 import { PROVIDERS_OF } from './command.ts';
 import { AGENT_INSTRUCTIONS } from './instructions.ts';
 import { type AgentModel, startProxy } from './proxy.ts';
@@ -53,20 +54,23 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
         artifact.name,
         filesOf(skill).map(({ path }) => path),
       );
-      const prompt = file && filesOf(skill).find(({ path }) => path === file.prompt);
-      if (!file || !prompt) return failed({ kind: 'not_started', detail: `${artifact.name} has faults` });
+      if (!file) return failed({ kind: 'not_started', detail: `${artifact.name} has faults` });
       const program = deps.agents[file.agent];
       if (program === undefined) return failed({ kind: 'not_turned_on', agent: file.agent });
       const needs = PROVIDERS_OF[file.agent];
       const { model } = deps;
       if (!model || !needs.includes(model.name.provider))
         return failed({ kind: 'no_model', agent: file.agent, needs });
+      const named = placeOf(file.prompt)?.name ?? '';
+      const prompt = variantFor(skill.artifacts, named, familyOf(model.name));
+      if (!prompt) return failed({ kind: 'not_started', detail: `${file.prompt} is not there` });
       if (!(await hasWalls())) return failed({ kind: 'no_walls' });
       if (run.pullRequest === null) return told(NOT_OF_A_PULL_REQUEST);
       const { files, truncated } = await filesOfHead(step);
       if (truncated) return told(TOO_MANY_FILES);
-      const rendered = await promptFor(step, files, prompt);
-      if ('because' in rendered) return told(rendered.because);
+      const template = { name: pathOf(prompt), content: prompt.content };
+      const filled = await filledPrompt(template, await promptValues(step, files), { signal: step.signal });
+      if ('because' in filled) return told(filled.because);
 
       const schema = answerSchema(outcome);
       const purpose = {
@@ -94,7 +98,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
             token: proxy.token,
             model: model.name.model,
           },
-          prompt: AGENT_INSTRUCTIONS + rendered.text,
+          prompt: AGENT_INSTRUCTIONS + filled.text,
           schema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
           limits: { ...DEFAULT_AGENT_LIMITS, timeoutMs: file.timeout },
           signal: step.signal,
@@ -133,35 +137,6 @@ async function headInto(
     if (error instanceof CountersignError) return { kind: 'no_head', detail: error.message };
     throw error;
   }
-}
-
-/** The package's prompt with what it names of the pull request. */
-async function promptFor(
-  step: StepContext,
-  files: readonly PullRequestFile[],
-  prompt: PackageFile,
-): Promise<{ text: string } | { because: string }> {
-  const { run } = step.state;
-  const { context, fill } = fenced(
-    {
-      pr: await said(step),
-      files: files.map(({ path, status, patch = '' }) => ({ path, status, patch })),
-      diff: files.map(({ path, status, patch = '' }) => `--- ${path} (${status})\n${patch}\n`).join('\n'),
-      inputs: step.inputs,
-    },
-    randomBytes(8).toString('hex'),
-  );
-  const trusted = {
-    repository: run.repository,
-    pull_request: run.pullRequest,
-    head_sha: run.headSha,
-    base_branch: run.baseRef,
-    round: await step.round(),
-  };
-  const rendered = await renderString(prompt.text, { ...trusted, ...context }, { signal: step.signal });
-  if (!rendered.ok) return { because: describeRenderFault(prompt.path, rendered.fault) };
-  const text = fill(rendered.text, MAX_RENDERED_BYTES);
-  return text === undefined ? { because: describeRenderFault(prompt.path, TOO_LONG) } : { text };
 }
 
 function failed(fault: AgentFault, retryable = false): Extract<ArtifactOutput, { kind: 'failed' }> {

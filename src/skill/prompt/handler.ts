@@ -1,19 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
 import type { Limits, Model, Purpose } from '../../model/model.ts';
 import { describeFailure, NO_MODEL, spentOnModel } from '../../words/model.ts';
-import { describeRenderFault } from '../../words/prompt.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
-import { fenced } from './fence.ts';
-import { MAX_RENDERED_BYTES, renderString, TOO_LONG } from './render.ts';
+import { type FillOptions, filledPrompt } from './fill.ts';
+import type { PromptValues } from './values.ts';
 
 /** What a prompt may be rendered with, and what its answer must look like. */
-export interface PromptContext {
-  /** What the app knows, and what comes from the base branch. */
-  trusted: { [name: string]: Json };
-  /** What a pull request says; its texts reach the model in fences. Of two values of one name, this one is used. */
-  untrusted: { [name: string]: Json };
+export interface PromptContext extends PromptValues {
   /** The shape of the outcome that the skill declares. */
   schema: z.ZodType<Json>;
   purpose: Purpose;
@@ -21,35 +15,25 @@ export interface PromptContext {
   limits?: Partial<Limits>;
 }
 
-export interface PromptDeps {
+export interface PromptDeps extends Omit<FillOptions, 'signal'> {
   /** `undefined`: none is configured. */
   model: Model | undefined;
-  render?: typeof renderString;
-  /** Makes the code of a prompt's fences. */
-  newCode?: () => string;
 }
 
 const LIMITS: Limits = { maxOutputTokens: 8_000, timeoutMs: 180_000 };
 
 /** Renders a prompt template, asks the model, and gives back what it said in the shape that was asked for. */
-export function promptHandler({
-  model,
-  render = renderString,
-  newCode = () => randomBytes(8).toString('hex'),
-}: PromptDeps): ArtifactHandler<PromptContext> {
+export function promptHandler({ model, ...fill }: PromptDeps): ArtifactHandler<PromptContext> {
   return {
     kind: 'prompt_template',
 
     async execute(artifact, { trusted, untrusted, schema, purpose, signal, limits }) {
       if (!model) return failed(NO_MODEL);
-      const { context, fill } = fenced(untrusted, newCode());
-      const rendered = await render(artifact.content, { ...trusted, ...context }, { signal });
-      if (!rendered.ok) return failed(describeRenderFault(artifact.name, rendered.fault));
-      const prompt = fill(rendered.text, MAX_RENDERED_BYTES);
-      if (prompt === undefined) return failed(describeRenderFault(artifact.name, TOO_LONG));
+      const filled = await filledPrompt(artifact, { trusted, untrusted }, { ...fill, signal });
+      if ('because' in filled) return failed(filled.because);
 
       const answer = await model.ask({
-        prompt,
+        prompt: filled.text,
         schema,
         limits: { ...LIMITS, ...limits },
         purpose,

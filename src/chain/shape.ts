@@ -11,7 +11,7 @@ import type { YamlSource } from './positions.ts';
  */
 export function checkShape<T>(
   schema: z.ZodType<T>,
-  source: YamlSource,
+  source: Pick<YamlSource, 'value' | 'fault'>,
 ): { value: T; faults: [] } | { value?: undefined; faults: Fault[] } {
   const result = schema.safeParse(source.value, { error: sentence });
   if (result.success) return { value: result.data, faults: [] };

@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { checkShape } from '../../chain/shape.ts';
+import type { Json } from '../../core/canonical.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Fault } from '../../core/fault.ts';
-import { MAX_FILES, MAX_PACKAGE_BYTES } from './check-files.ts';
+import { memberFault } from '../../core/json-members.ts';
+import { MAX_PACKAGE_BYTES } from './check-files.ts';
 import { filesOf, type ParsedPackage, type SkillPackage } from './package.ts';
 import { parsePackage } from './parse.ts';
 
@@ -13,7 +16,7 @@ const packageJsonSchema = z.strictObject({
   format: z.literal(FORMAT),
   name: z.string(),
   /** Every file as it is, by its path in the package's folder. */
-  files: z.record(z.string(), z.string()).refine((files) => Object.keys(files).length <= MAX_FILES),
+  files: z.record(z.string(), z.string()),
 });
 
 /**
@@ -26,26 +29,25 @@ export function packageToJson(skill: SkillPackage): string {
 }
 
 /**
- * Reads such a document. Faults inside one of its files are told as `<file>#<name>/<path>:line:column`. Never throws, whatever
- * the text.
+ * Reads such a document. Faults inside one of its files are told as `<file>#<name>/<path>:line:column`, those of the document itself at
+ * its beginning. Never throws, whatever the text. Rejected: reading it as YAML, which tells places, as the JSON inside of packages is
+ * read: YAML has no place for some characters that a file may hold, and would not give back every package that was written.
  */
 export function packageFromJson(text: string, file: string): ParsedPackage {
-  const no = (message: string): ParsedPackage => {
-    const fault: Fault = { file, line: 1, column: 1, message };
-    return { folder: file, name: '', faults: [fault] };
-  };
-  if (text.length > MAX_JSON_LENGTH) return no('the file is too large to be a skill package');
-  let value: unknown;
+  const at = (message: string): Fault => ({ file, line: 1, column: 1, message });
+  const no = (...faults: Fault[]): ParsedPackage => ({ folder: file, name: '', faults });
+  if (text.length > MAX_JSON_LENGTH) return no(at('the file is too large to be a skill package'));
+  let value: Json;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return no(`this is not valid JSON: ${messageOf(error)}`);
+    return no(at(`this is not valid JSON: ${messageOf(error)}`));
   }
-  const read = packageJsonSchema.safeParse(value);
-  if (!read.success) {
-    return no(`a skill package is {"format": "${FORMAT}", "name": "…", "files": {"SKILL.md": "…", …}}`);
-  }
-  const { name, files } = read.data;
+  const odd = memberFault(text);
+  if (odd !== undefined) return no(at(odd));
+  const read = checkShape(packageJsonSchema, { value, fault: (_, message) => at(message) });
+  if (!read.value) return no(...read.faults);
+  const { name, files } = read.value;
   return parsePackage(
     Object.entries(files).map(([path, text]) => ({ path, text })),
     `${file}#${name}`,

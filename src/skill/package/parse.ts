@@ -9,7 +9,7 @@ import { highestOf, KIND_CAPABILITIES } from '../../policy/capability.ts';
 import { compilePattern, PatternError } from '../../policy/rule/pattern.ts';
 import type { TrustLevel } from '../../policy/trust.ts';
 import { checkAssertions } from './check-assertions.ts';
-import { checkFiles } from './check-files.ts';
+import { checkFiles, MAX_FILES } from './check-files.ts';
 import { frontmatterOf } from './frontmatter.ts';
 import { compileIntent } from './intent.ts';
 import { type Manifest, manifestSchema, SKILL_OUTCOMES } from './manifest.ts';
@@ -37,7 +37,8 @@ export function parsePackage(
 ): ParsedPackage {
   const fileFaults = checkFiles(files, folder);
   const file = files.find(({ path }) => path === SKILL_FILE);
-  if (!file) return { folder, name, faults: fileFaults };
+  // Nothing is looked up among more files than a package can have: a document of a hundred thousand should be refused at once.
+  if (!file || files.length > MAX_FILES) return { folder, name, faults: fileFaults };
 
   const source = readYaml(frontmatterOf(file.text), `${folder}/${SKILL_FILE}`);
   const read = readManifest(source, name, files);

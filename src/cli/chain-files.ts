@@ -7,6 +7,7 @@ import { type ParsedChain, resolveChains, SCOPES, type Scope } from '../chain/sc
 import { parseSettings } from '../chain/settings.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Fault } from '../core/fault.ts';
+import { textOfFile } from '../core/text.ts';
 import { CHAINS_FOLDER, SETTINGS_FILE } from '../run/configuration.ts';
 import { noSuchPath, unreadableFile, WRONG_SETTINGS_NAME } from '../words/cli.ts';
 import { tooLarge } from '../words/configuration-check.ts';
@@ -136,7 +137,7 @@ function kindOf(path: string): 'file' | 'folder' | undefined {
 function textOf(cwd: string, file: string): string | undefined {
   try {
     const bytes = readFileSync(resolve(cwd, file));
-    return bytes.length > MAX_FILE_BYTES ? undefined : bytes.toString('utf8');
+    return bytes.length > MAX_FILE_BYTES ? undefined : textOfFile(bytes);
   } catch (error) {
     throw new CountersignError('cli.unreadable_file', unreadableFile(file), { cause: error });
   }

@@ -10,6 +10,7 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { CountersignError, messageOf } from '../core/errors.ts';
 import type { Fault } from '../core/fault.ts';
+import { textOfFile } from '../core/text.ts';
 import { SKILLS_FOLDER } from '../run/configuration.ts';
 import { MAX_FILE_BYTES } from '../skill/package/check-files.ts';
 import { packageFromJson } from '../skill/package/json.ts';
@@ -161,7 +162,7 @@ function readJson(cwd: string, file: string): ParsedPackage {
 
 function textOf(cwd: string, file: string): string {
   try {
-    return readFileSync(resolve(cwd, file), 'utf8');
+    return textOfFile(readFileSync(resolve(cwd, file)));
   } catch {
     throw new CountersignError('cli.unreadable_file', unreadableFile(file));
   }

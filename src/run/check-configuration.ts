@@ -3,6 +3,7 @@ import { parseSettings } from '../chain/settings.ts';
 import { contentHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
+import { textOfFile } from '../core/text.ts';
 import type { Effect } from '../effect/effect.ts';
 import type { RepositoryEvent } from '../event/event.ts';
 import type { GitHub, GitHubReader, PullRequest, PullRequestFile, Repo } from '../github/github.ts';
@@ -94,7 +95,7 @@ async function faultsOf(
   if (!bytes) {
     return [tooLargeFault(file.path)];
   }
-  const text = new TextDecoder().decode(bytes);
+  const text = textOfFile(bytes);
   return file.path === SETTINGS_FILE
     ? parseSettings(text, file.path, names).faults
     : parseChain(text, file.path, names).faults;

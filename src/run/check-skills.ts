@@ -1,4 +1,5 @@
 import type { Fault } from '../core/fault.ts';
+import { textOfFile } from '../core/text.ts';
 import type { GitHubReader, PullRequestFile, Repo } from '../github/github.ts';
 import { resolveSkills } from '../skill/registry/scope.ts';
 import { MAX_FILE_BYTES, type NamesHere, SKILLS_FOLDER } from './configuration.ts';
@@ -41,7 +42,7 @@ export async function changedSkills(
   );
   const packages = await readSkills(entries.flat(), SKILLS_FOLDER, '', async ({ sha }) => {
     const bytes = await reader.blob(repo, sha, MAX_FILE_BYTES);
-    return bytes && new TextDecoder().decode(bytes);
+    return bytes && textOfFile(bytes);
   });
   const { skills, broken } = resolveSkills({ workspace: packages, organisation: [], shipped: [] }, builtIn);
   return {

@@ -12,6 +12,7 @@ import {
 } from '../chain/settings.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
+import { textOfFile } from '../core/text.ts';
 import type { GitHub, GitHubReader, Repo, TreeEntry } from '../github/github.ts';
 import { contractOf, type ParsedPackage, referenceTo, type SkillPackage } from '../skill/package/package.ts';
 import { resolveSkills, type SkillInForce } from '../skill/registry/scope.ts';
@@ -191,9 +192,7 @@ export function createConfigurationLoader(deps: {
     const key = `${repo.owner}/${repo.name}:${entry.sha}`;
     const known = texts.get(key);
     if (known) return known;
-    const reading = reader
-      .blob(repo, entry.sha, MAX_FILE_BYTES)
-      .then((bytes) => bytes && new TextDecoder().decode(bytes));
+    const reading = reader.blob(repo, entry.sha, MAX_FILE_BYTES).then((bytes) => bytes && textOfFile(bytes));
     texts.set(key, reading);
     reading.catch(() => texts.delete(key));
     return reading;

@@ -70,6 +70,17 @@ describe('lint', () => {
     });
   });
 
+  it('reads files with a byte order mark as the same package, as the app does', async () => {
+    const plain = withNaming();
+    const marked = repository({
+      [`${SKILLS}/naming/SKILL.md`]: `\uFEFF${NAMING}`,
+      [`${SKILLS}/naming/prompts/ask@gpt.md`]: '\uFEFFAsk.\n',
+    });
+    expect((await skill(marked, 'lint')).out).toBe('Checked 1 skill: no faults.\n');
+    const id = async (cwd: string) => (await json(cwd, 'show', 'naming')).id;
+    expect(await id(marked)).toBe(await id(plain));
+  });
+
   it('says every fault of every package of a repository, and ends with 1', async () => {
     const cwd = repository({
       [`${SKILLS}/naming/SKILL.md`]: NAMING.replace('version', 'vresion'),

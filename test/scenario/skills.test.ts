@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ArtifactHandler, ArtifactOutput } from '../../src/skill/handler.ts';
+import { packageId } from '../../src/skill/package/package.ts';
 import type { SkillContext } from '../../src/skill/registry/activate.ts';
 import { REPO } from '../support/harness.ts';
 import { CHAINS, only, type Scene, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
@@ -54,6 +55,20 @@ const said = (scene: Scene, number: number) =>
 function organisation(scene: Scene, files: Record<string, string>): void {
   scene.github.addRepository({ owner: 'octo', name: '.github', defaultBranch: 'HEAD', files });
 }
+
+test('a package whose files begin with byte order marks is the one without them', async () => {
+  const plain = skill('naming', gate(true, 'good names'));
+  const marked = Object.entries(plain).map(([path, text]) => [path, `\uFEFF${text}`]);
+  const scene = await start({ ...only({ flow: asking('naming') }), ...Object.fromEntries(marked) });
+  const { number } = await scene.open();
+  expect(said(scene, number)).toEqual(['good names']);
+  const [run] = await scene.runs('flow');
+  const files = Object.entries(plain).map(([path, text]) => ({
+    path: path.slice(`${SKILLS}/naming/`.length),
+    text,
+  }));
+  expect(run?.definition.steps[0]?.uses).toMatchObject({ package: { id: packageId('naming', files) } });
+});
 
 test('a step with a package that promises a file and leaves none fails its run, and names it', async () => {
   const files = skill('naming', gate(true, 'good names'));

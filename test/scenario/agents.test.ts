@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agentSkill } from '../../src/skill/agent/agent-skill.ts';
@@ -34,8 +34,13 @@ steps:
   [`${SKILL}/prompts/look.md`]: 'Look at {{ pr.title }}.\n',
 });
 
+const SECRET = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');
+/** Of a program: what is shown of it is a mark. */
+const PRINTS_SECRET = `console.log('found', ${JSON.stringify(SECRET)});`;
+
 /** Asks its model, and tells what it saw as its verdict. */
 const PROGRAM = `
+${PRINTS_SECRET}
 import fs from 'node:fs';
 const base = process.argv.find((one) => one.includes('base_url')).match(/base_url="([^"]+)"/)[1];
 const asked = await fetch(base + '/responses', { method: 'POST', headers: { authorization: 'Bearer ' + process.env.AGENT_TOKEN }, body: JSON.stringify({ input: 'x' }) });
@@ -77,6 +82,13 @@ async function look(scene: Scene) {
   return state?.invocations[0];
 }
 
+async function logOf({ app, config, runs }: Scene): Promise<string> {
+  const [run] = await runs('flow');
+  const artifacts = await app.storage.read.artifacts.ofRun(run?.id ?? '');
+  const log = artifacts.find(({ name }) => name === 'skill.log');
+  return readFileSync(join(config.artifactsUrl.replace(/^file:/, ''), log?.filePath ?? ''), 'utf8');
+}
+
 async function countersigned(scene: Scene, number: number): Promise<void> {
   const question = scene.github
     .comments(REPO, number)
@@ -103,9 +115,10 @@ test.skipIf(!(await hasWalls()))(
       findings: [{ rule: 'careful/look.yml', file: 'docs/page.txt', line: 1 }],
     });
     expect(scene.settled).toEqual([{ input: 1_200, output: 34 }]);
-    const [run] = await scene.runs('flow');
-    const artifacts = await scene.app.storage.read.artifacts.ofRun(run?.id ?? '');
-    expect(artifacts.map(({ name }) => name)).toContain('skill.log');
+    expect(await logOf(scene)).toBe(
+      'found [redacted: GitHub token]\nkey true true\n\nFiles of the head that the agent did not see: AGENTS.md\n' +
+        'openai/gpt-5-mini: 1 call, 1,200 tokens in, 34 out, cost unknown\n',
+    );
   },
 );
 
@@ -136,11 +149,15 @@ test('an agent that is not turned on says so, and nothing is fetched', async () 
   expect(scene.heads).toEqual([]);
 });
 
-test.skipIf(!(await hasWalls()))('an agent without a sound answer gives no verdict', async () => {
-  const approving = `import fs from 'node:fs'; fs.writeFileSync('/tmp/answer.json', 'All is well. {"verdict": "APPROVE"}');`;
-  const scene = await start(repository(', requires_approval: true'), approving);
-  const { number } = await scene.open();
-  await countersigned(scene, number);
-  expect(await look(scene)).toMatchObject({ status: 'failed', outcome: null });
-  expect((await look(scene))?.reason?.summary).toContain('gave no answer of the form');
-});
+test.skipIf(!(await hasWalls()))(
+  'an agent without a sound answer gives no verdict, and what it said is kept',
+  async () => {
+    const approving = `${PRINTS_SECRET} import fs from 'node:fs'; fs.writeFileSync('/tmp/answer.json', 'All is well. {"verdict": "APPROVE"}');`;
+    const scene = await start(repository(', requires_approval: true'), approving);
+    const { number } = await scene.open();
+    await countersigned(scene, number);
+    expect(await look(scene)).toMatchObject({ status: 'failed', outcome: null });
+    expect((await look(scene))?.reason?.summary).toContain('gave no answer of the form');
+    expect(await logOf(scene)).toMatch(/^found \[redacted: GitHub token\]\n/);
+  },
+);

@@ -35,6 +35,7 @@ export interface AgentDeps {
   /** @throws GitHubError when no token is to be had. */
   gitAccess(run: StepContext['state']['run']): Promise<GitAccess>;
   head?: typeof writeHead;
+  walls?: typeof hasWalls;
 }
 
 /**
@@ -42,6 +43,7 @@ export interface AgentDeps {
  * all was decided before, by its trust: see `KIND_CAPABILITIES`.
  */
 export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
+  const { walls = hasWalls } = deps;
   return {
     kind: 'agent',
 
@@ -61,7 +63,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
       const { model } = deps;
       if (!model || !needs.includes(model.name.provider))
         return failed({ kind: 'no_model', agent: file.agent, needs });
-      if (!(await hasWalls())) return failed({ kind: 'no_walls' });
+      if (!(await walls())) return failed({ kind: 'no_walls' });
       if (run.pullRequest === null) return told(NOT_OF_A_PULL_REQUEST);
       const { files, truncated } = await filesOfHead(step);
       if (truncated) return told(TOO_MANY_FILES);

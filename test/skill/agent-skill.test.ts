@@ -61,9 +61,9 @@ test('no agent is run, nor its head fetched, where the machine has no walls for 
 });
 
 test.each([
-  ['another provider', () => modelOf('anthropic')],
-  ['none', () => undefined],
-])('no agent is run with a model of %s, nor its head fetched', async (_, model) => {
+  ['a model of another provider', () => modelOf('anthropic')],
+  ['no model', () => undefined],
+])('no agent is run with %s, nor its head fetched', async (_, model) => {
   const { output, heads } = await look('', PASSES, { model: model(), walls: async () => true });
   expect(output).toMatchObject({
     kind: 'failed',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sandbox } from '../../src/sandbox/sandbox.ts';
 import type { CodeLimits } from '../../src/skill/code/limits.ts';
+import { commandFor } from '../../src/skill/code/process.ts';
 import { fakeHost, LONG, run } from '../security/sandbox/support.ts';
 
 const { network } = await sandbox();
@@ -165,5 +166,17 @@ test('an artifact that is neither of both languages is not run', async () => {
   expect(await run('template.rb' as Name, 'submit(1)')).toMatchObject({
     kind: 'failed',
     because: 'template.rb: it is neither JavaScript (.js) nor Python (.py)',
+  });
+});
+
+test('where a process cannot be cut off from the network, JavaScript is run and Python is not', async () => {
+  const command: typeof commandFor = async (...given) => ({
+    ...(await commandFor(...given)),
+    network: 'open',
+  });
+  expect(await run('template.js', 'submit(1)', { command })).toMatchObject({ kind: 'done', value: 1 });
+  expect(await run('template.py', 'submit(1)', { command })).toMatchObject({
+    kind: 'failed',
+    because: 'template.py: Python is not run where a process cannot be cut off from the network',
   });
 });

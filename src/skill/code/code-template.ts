@@ -16,6 +16,7 @@ export interface CodeContext {
   host: CodeHost;
   limits?: Partial<CodeLimits>;
   signal: AbortSignal;
+  command?: typeof commandFor;
 }
 
 /** JavaScript and Python of a skill, each execution in a process of its own. */
@@ -24,19 +25,19 @@ export const codeTemplate: ArtifactHandler<CodeContext> = {
 
   /** @throws the signal's reason when aborted; everything else is a failed output. */
   async execute(artifact, context): Promise<ArtifactOutput> {
-    const { signal } = context;
+    const { signal, command: build = commandFor } = context;
     signal.throwIfAborted();
     const language = languageOf(artifact);
     if (!language) return failed(artifact, { kind: 'no_language' });
     const limits = { ...DEFAULT_LIMITS, ...context.limits };
     const { modules, folders } = interpreter(language);
-    const snapshot = language === 'python' ? await pythonSnapshot() : undefined;
-    const command = await commandFor('main', {
+    const command = await build('main', {
       memoryMb: limits.memoryMb[language],
       cpuSeconds: limits.timeoutMs / 1_000 + 1,
       readable: folders,
     });
     if (!mayRun(language, command)) return failed(artifact, { kind: 'network_open' });
+    const snapshot = language === 'python' ? await pythonSnapshot() : undefined;
     signal.throwIfAborted();
     const start = {
       language,

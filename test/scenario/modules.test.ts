@@ -198,7 +198,7 @@ test.each([
   expect(await stepOf(s)).toMatchObject({
     status: 'failed',
     outcome: null,
-    reason: { summary: expect.stringContaining(`judge.json: ${words}`) },
+    reason: { summary: expect.stringContaining(`modules/judge.json: ${words}`) },
   });
   expect(said(s, number)).toEqual([]);
   expect(s.verdicts(headSha)).not.toEqual({ 'countersign / flow': 'success' });
@@ -212,7 +212,7 @@ test('what is no answer of the module’s shape is no verdict', async () => {
   expect(await stepOf(s)).toMatchObject({
     status: 'failed',
     outcome: null,
-    reason: { summary: expect.stringContaining('judge.json: The answer does not have the shape') },
+    reason: { summary: expect.stringContaining('modules/judge.json: The answer does not have the shape') },
   });
   expect(s.verdicts(headSha)).not.toEqual({ 'countersign / flow': 'success' });
 });
@@ -251,7 +251,7 @@ test('where modules cannot run, the fallback for the model’s family is asked, 
   expect(prompts()).toHaveLength(1);
   expect(prompts()[0]).toMatch(/^Judge \nBEGIN DATA/);
   expect(await logOf(s)).toMatch(
-    /^judge\.json: the process in which modules run is not available \(it does not start \(.*ENOENT\)\), so prompts\/ask\.md is asked instead\.\n/,
+    /^modules\/judge\.json: the process in which modules run is not available \(it does not start \(.*ENOENT\)\), so prompts\/ask\.md is asked instead\.\n/,
   );
 });
 

@@ -104,7 +104,7 @@ test.skipIf(!(await hasWalls()))(
       kind: 'done',
       outcome: { passed: true, summary: 'of the head' },
     });
-    expect(asked).toEqual([[step.state.run.installationId, step.state.run.repositoryId]]);
+    expect(asked).toEqual([[5, 70]]);
     expect(stub.asked).toMatchObject([{ authorization: `Bearer ${KEY}`, body: { model: 'gpt-5-mini' } }]);
     expect(await db.storage.read.modelCalls.ofRun(step.state.run.id)).toMatchObject([
       { skill: 'naming', artifact: 'agents/look.yml', tokens: 1_234 },
@@ -126,6 +126,6 @@ function ofHead(skill: Parameters<typeof caseStep>[0], headSha: string) {
       return { ...list, files: list.files.map((file) => ({ ...file, headSha })) };
     },
   };
-  const state = { ...step.state, run: { ...step.state.run, headSha } };
+  const state = { ...step.state, run: { ...step.state.run, headSha, installationId: 5, repositoryId: 70 } };
   return { ...step, reader, state };
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../../core/canonical.ts';
 import { type CodeFault, describeCodeFault } from '../../words/code.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
+import { pathOf } from '../package/place.ts';
 import type { SkillArtifact } from '../package/skill.ts';
 import type { CodeHost } from './host.ts';
 import { interpreter } from './interpreter.ts';
@@ -50,7 +51,7 @@ export const codeTemplate: ArtifactHandler<CodeContext> = {
       snapshotBytes: snapshot?.bytes ?? 0,
     };
     const output = await converse(command, start, { host: context.host, limits, signal, snapshot });
-    return output.kind === 'done' ? output : { ...output, because: `${artifact.name}: ${output.because}` };
+    return output.kind === 'done' ? output : { ...output, because: `${pathOf(artifact)}: ${output.because}` };
   },
 };
 
@@ -67,6 +68,11 @@ function mayRun(language: Language, { network }: Command): boolean {
   return language === 'javascript' || network === 'cut';
 }
 
-function failed({ name }: SkillArtifact, fault: CodeFault): ArtifactOutput {
-  return { kind: 'failed', because: `${name}: ${describeCodeFault(fault)}`, retryable: false, log: '' };
+function failed(artifact: SkillArtifact, fault: CodeFault): ArtifactOutput {
+  return {
+    kind: 'failed',
+    because: `${pathOf(artifact)}: ${describeCodeFault(fault)}`,
+    retryable: false,
+    log: '',
+  };
 }

@@ -5,6 +5,7 @@ import type { Limits, Model, Purpose } from '../../model/model.ts';
 import { describeFailure, NO_MODEL, spentOnModel } from '../../words/model.ts';
 import { describeRenderFault } from '../../words/prompt.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
+import { pathOf } from '../package/place.ts';
 import { fenced } from './fence.ts';
 import { MAX_RENDERED_BYTES, renderString, TOO_LONG } from './render.ts';
 
@@ -44,9 +45,9 @@ export function promptHandler({
       if (!model) return failed(NO_MODEL);
       const { context, fill } = fenced(untrusted, newCode());
       const rendered = await render(artifact.content, { ...trusted, ...context }, { signal });
-      if (!rendered.ok) return failed(describeRenderFault(artifact.name, rendered.fault));
+      if (!rendered.ok) return failed(describeRenderFault(pathOf(artifact), rendered.fault));
       const prompt = fill(rendered.text, MAX_RENDERED_BYTES);
-      if (prompt === undefined) return failed(describeRenderFault(artifact.name, TOO_LONG));
+      if (prompt === undefined) return failed(describeRenderFault(pathOf(artifact), TOO_LONG));
 
       const answer = await model.ask({
         prompt,

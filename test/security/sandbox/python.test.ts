@@ -7,7 +7,7 @@ const { network } = await sandbox();
 test.skipIf(network === 'cut')('Python is not run where a process has a network', async () => {
   expect(await run('template.py', 'submit(1)')).toMatchObject({
     kind: 'failed',
-    because: 'template.py: Python is not run where a process cannot be cut off from the network',
+    because: 'code/template.py: Python is not run where a process cannot be cut off from the network',
   });
 });
 

@@ -58,6 +58,7 @@ async function logOf({ app, runs }: Scene): Promise<string> {
 const GATE = `
 const tested = input.files.some(({ path }) => path.startsWith('test/'));
 print('looked at', input.files.length, 'files of', input.pr.title);
+print('at most', input.inputs.most, 'of', input.state.frame.goal.split(':')[0]);
 checkpoint({ tested });
 submit({
   summary: tested ? 'There is a test.' : 'No test changes.',
@@ -89,7 +90,9 @@ test('a JavaScript program judges a change, and what it printed and kept is in t
   const { number, headSha } = await scene.open({ title: 'Greet', files: { 'test/a.test.ts': 'x\n' } });
   expect(said(scene, number)).toEqual(['There is a test.']);
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'success' });
-  expect(await logOf(scene)).toBe('looked at 1 files of Greet\ncheckpoint 1: {"tested":true}\n');
+  expect(await logOf(scene)).toBe(
+    'looked at 1 files of Greet\nat most 2 of chain flow\ncheckpoint 1: {"tested":true}\n',
+  );
 });
 
 test('what it does not let pass is a verdict of the step, with its evidence', async () => {

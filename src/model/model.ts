@@ -67,8 +67,8 @@ export type Failure =
   | { kind: 'unreadable'; detail: string }
   | { kind: 'timed_out' }
   | { kind: 'too_large'; limit: number }
-  /** The answer was longer than it may be and ends somewhere. */
-  | { kind: 'cut_off' }
+  /** The answer was longer than it may be, in tokens, and ends somewhere. */
+  | { kind: 'cut_off'; limit: number }
   /** The model refused, or a filter of its provider did. */
   | { kind: 'declined' }
   | { kind: 'tool_call'; tool: string }

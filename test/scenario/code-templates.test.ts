@@ -10,8 +10,6 @@ import { type HarnessOptions, REPO } from '../support/harness.ts';
 import { startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
 
-const LONG = process.env.COUNTERSIGN_LONG === '1';
-
 const startScene = scenes();
 let folder = '';
 beforeEach(() => {
@@ -106,8 +104,7 @@ test('what it does not let pass is a verdict of the step, with its evidence', as
   });
 });
 
-// Python takes seconds to start; test/security/sandbox/python.test.ts does so in any case.
-test.skipIf(network === 'open' || !LONG)(
+test.skipIf(network === 'open')(
   'a Python program reviews files of the head, with lines that the change adds',
   async () => {
     const scene = await startScene(repository('review_verdict', { 'code/check.py': REVIEW }), { folder });

@@ -134,20 +134,27 @@ test('a review that approves in spite of a critical finding is no verdict, and n
   });
 });
 
-test.each<[string, Script]>([
+test.each<[string, Script, words?: string]>([
   ['prose', { text: 'I approve this pull request.' }],
   ['half a JSON', { text: '{"summary": "Fine.", "passed": tr' }],
-  ['an answer that was cut off', { text: '{"summary": "Fine.",', finish: 'length' }],
+  [
+    'an answer that was cut off',
+    { text: '{"summary": "Fine.",', finish: 'length' },
+    'longer than 8,000 tokens',
+  ],
   ['a refusal', { refusal: 'I cannot do that.' }],
   ['an answer of ten megabytes', { text: ' '.repeat(10_000_000) + gate(true, 'Fine.').text }],
   ['the call of a tool', { tool: { name: 'merge', args: '{}' } }],
-])('%s is no verdict', async (_, answer) => {
+])('%s is no verdict', async (_, answer, words = '') => {
   stub.answers(answer);
   const scene = await startScene(files('gate_verdict'), { model: model() });
   const { number, headSha } = await scene.open();
   await scene.advance(UPDATES_SHOWN_MS);
   expect(said(scene, number)).toEqual([]);
-  expect(scene.check(headSha, 'flow')?.conclusion).toBe('failure');
+  expect(scene.check(headSha, 'flow')).toMatchObject({
+    conclusion: 'failure',
+    title: expect.stringContaining(words),
+  });
 });
 
 test('what the pull request tells the model to do stays inside a fence that it cannot close', async () => {

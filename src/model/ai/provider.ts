@@ -44,20 +44,20 @@ export async function createAiProvider(access: ModelAccess): Promise<Provider> {
             return [];
           },
         });
-        return reply({ text, finishReason, usage, tool: toolCalls[0]?.toolName });
+        return reply({ text, finishReason, usage, tool: toolCalls[0]?.toolName }, maxOutputTokens);
       } catch (error) {
         if (signal.aborted) return { kind: 'failed', failure: { kind: 'timed_out' }, tokens: null };
         if (!NoObjectGeneratedError.isInstance(error)) return failedReply(error);
         const { text = '', finishReason = 'other', usage } = error;
-        return reply({ text, finishReason, usage });
+        return reply({ text, finishReason, usage }, maxOutputTokens);
       }
     },
   };
 }
 
-function reply({ text, finishReason, usage, tool }: Generated): Reply {
+function reply({ text, finishReason, usage, tool }: Generated, limit: number): Reply {
   const tokens = tokensOf(usage);
-  if (finishReason === 'length') return { kind: 'failed', failure: { kind: 'cut_off' }, tokens };
+  if (finishReason === 'length') return { kind: 'failed', failure: { kind: 'cut_off', limit }, tokens };
   if (finishReason === 'content-filter') return { kind: 'failed', failure: { kind: 'declined' }, tokens };
   if (tool !== undefined) return { kind: 'failed', failure: { kind: 'tool_call', tool }, tokens };
   return { kind: 'text', text, tokens };

@@ -56,7 +56,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
         filesOf(skill).map(({ path }) => path),
       );
       const prompt = file && filesOf(skill).find(({ path }) => path === file.prompt);
-      if (!file || !prompt) return failed({ kind: 'not_started', detail: `${pathOf(artifact)} has faults` });
+      if (!file || !prompt) return failed({ kind: 'not_started', detail: `${artifact.name} has faults` });
       const program = deps.agents[file.agent];
       if (program === undefined) return failed({ kind: 'not_turned_on', agent: file.agent });
       const needs = PROVIDERS_OF[file.agent];

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agentSkill } from '../../src/skill/agent/agent-skill.ts';
@@ -7,6 +7,7 @@ import { countingLedger, fakeAgents, KEY } from '../skill/agent-support.ts';
 import { message, startStubResponses } from '../skill/stub-responses.ts';
 import { REPO } from '../support/harness.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
+import { logOf } from './support-skills.ts';
 
 const startScene = scenes();
 const agents = fakeAgents();
@@ -80,13 +81,6 @@ async function look(scene: Scene) {
   const [run] = await scene.runs('flow');
   const state = await scene.app.storage.read.runs.load(run?.id ?? '');
   return state?.invocations[0];
-}
-
-async function logOf({ app, config, runs }: Scene): Promise<string> {
-  const [run] = await runs('flow');
-  const artifacts = await app.storage.read.artifacts.ofRun(run?.id ?? '');
-  const log = artifacts.find(({ name }) => name === 'skill.log');
-  return readFileSync(join(config.artifactsUrl.replace(/^file:/, ''), log?.filePath ?? ''), 'utf8');
 }
 
 async function countersigned(scene: Scene, number: number): Promise<void> {

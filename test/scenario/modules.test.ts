@@ -1,6 +1,3 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/config/model.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -13,6 +10,7 @@ import { packageOf } from '../skill/package-support.ts';
 import { REPO } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
+import { logOf } from './support-skills.ts';
 
 const startScene = scenes();
 // Starting one takes longer than all that these tests have it do.
@@ -20,15 +18,10 @@ const shared = createSidecar({ clock: systemClock });
 afterAll(() => shared.stop());
 
 let stub: StubModel;
-let folder = '';
 beforeEach(async () => {
   stub = await startStubModel();
-  folder = mkdtempSync(join(tmpdir(), 'countersign-modules-'));
 });
-afterEach(async () => {
-  await stub.stop();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => stub.stop());
 
 const SKILL = '.github/countersign/skills/judge';
 const model = (name = 'stub-1'): ModelConfig => ({
@@ -66,7 +59,7 @@ steps:
 }
 
 const scene = (module: object, more: Record<string, string> = {}, options = {}) =>
-  startScene(files(module, more), { folder, model: model(), sidecar: shared, ...options });
+  startScene(files(module, more), { model: model(), sidecar: shared, ...options });
 const said = ({ github }: Scene, number: number) =>
   github.comments(REPO, number).flatMap(({ body }) => /said: (.*)/.exec(body)?.[1] ?? []);
 const answer = (value: object) => ({ text: JSON.stringify(value) });
@@ -81,13 +74,6 @@ const prompts = () => stub.asked.map(({ body }) => body.messages?.at(-1)?.conten
 async function stepOf({ app, runs }: Scene) {
   const [run] = await runs('flow');
   return (await app.storage.read.runs.load(run?.id ?? ''))?.invocations[0];
-}
-
-async function logOf({ app, runs }: Scene): Promise<string> {
-  const [run] = await runs('flow');
-  const artifacts = await app.storage.read.artifacts.ofRun(run?.id ?? '');
-  const log = artifacts.find(({ name }) => name === 'skill.log');
-  return readFileSync(join(folder, 'artifacts', log?.filePath ?? ''), 'utf8');
 }
 
 test('a module reasons about a change, and what it comes to is the outcome of its step', async () => {

@@ -67,8 +67,8 @@ export type Failure =
   | { kind: 'unreadable'; detail: string }
   | { kind: 'timed_out' }
   | { kind: 'too_large'; limit: number }
-  /** The answer was longer than it may be and ends somewhere. */
-  | { kind: 'cut_off' }
+  /** The answer was longer than it may be, in tokens, and ends somewhere. */
+  | { kind: 'cut_off'; limit: number }
   /** The provider ended it before it was whole; the reason is in its words. */
   | { kind: 'broken_off'; reason: string }
   /** The model refused, or a filter of its provider did. */

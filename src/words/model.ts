@@ -32,7 +32,7 @@ export function describeFailure(failure: Failure): string {
     case 'too_large':
       return `The provider sent more than ${count(failure.limit)} bytes, which are not read.`;
     case 'cut_off':
-      return 'The answer is longer than it may be and was cut off.';
+      return `The answer is longer than ${count(failure.limit)} tokens, and was cut off there.`;
     case 'broken_off':
       return `The provider ended the answer before it was whole: ${quoted(failure.reason)}.`;
     case 'declined':

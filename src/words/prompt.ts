@@ -5,15 +5,16 @@ import { visible } from './markdown.ts';
 /** Why a prompt template gave no text. */
 export type RenderFault =
   | { kind: 'template'; line: number | null; message: string }
+  | { kind: 'out_of_fuel'; line: number | null; limit: number }
   | { kind: 'too_long'; limit: number }
   | { kind: 'too_much_context'; bytes: number; limit: number }
   | { kind: 'timed_out'; ms: number }
   | { kind: 'out_of_memory' }
   | { kind: 'crashed'; detail: string };
 
-/** As one sentence that begins with the place: `review.md, line 3: undefined value.` */
+/** As one sentence that begins with the place: `prompts/review.md, line 3: undefined value.` */
 export function describeRenderFault(template: string, fault: RenderFault): string {
-  const line = fault.kind === 'template' && fault.line !== null ? `, line ${fault.line}` : '';
+  const line = 'line' in fault && fault.line !== null ? `, line ${fault.line}` : '';
   return `${shown(template)}${line}: ${because(fault)}.`;
 }
 
@@ -21,6 +22,8 @@ function because(fault: RenderFault): string {
   switch (fault.kind) {
     case 'template':
       return shown(fault.message);
+    case 'out_of_fuel':
+      return `it takes more than ${count(fault.limit)} steps; a loop in it is too long`;
     case 'too_long':
       return `it renders to more than ${count(fault.limit)} bytes`;
     case 'too_much_context':

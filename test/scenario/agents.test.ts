@@ -7,6 +7,7 @@ import { countingLedger, fakeAgents, KEY } from '../skill/agent-support.ts';
 import { message, startStubResponses } from '../skill/stub-responses.ts';
 import { REPO } from '../support/harness.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
+import { logOf } from './support-skills.ts';
 
 const startScene = scenes();
 const agents = fakeAgents();
@@ -36,8 +37,13 @@ steps:
     'Look at {{ pr.title }}; {{ state | length }} kinds of outcomes are known.\n',
 });
 
+const SECRET = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');
+/** Of a program: what is shown of it is a mark. */
+const PRINTS_SECRET = `console.log('found', ${JSON.stringify(SECRET)});`;
+
 /** Asks its model, and tells what it saw as its verdict. */
 const PROGRAM = `
+${PRINTS_SECRET}
 import fs from 'node:fs';
 const base = process.argv.find((one) => one.includes('base_url')).match(/base_url="([^"]+)"/)[1];
 const asked = await fetch(base + '/responses', { method: 'POST', headers: { authorization: 'Bearer ' + process.env.AGENT_TOKEN }, body: JSON.stringify({ input: 'x' }) });
@@ -107,9 +113,10 @@ test.skipIf(!(await hasWalls()))(
       findings: [{ rule: 'careful/look.yml', file: 'docs/page.txt', line: 1 }],
     });
     expect(scene.settled).toEqual([{ input: 1_200, output: 34 }]);
-    const [run] = await scene.runs('flow');
-    const artifacts = await scene.app.storage.read.artifacts.ofRun(run?.id ?? '');
-    expect(artifacts.map(({ name }) => name)).toContain('skill.log');
+    expect(await logOf(scene)).toBe(
+      'found [redacted: GitHub token]\nkey true true\n\nFiles of the head that the agent did not see: AGENTS.md\n' +
+        'openai/gpt-5-mini: 1 call, 1,200 tokens in, 34 out, cost unknown\n',
+    );
   },
 );
 
@@ -140,11 +147,15 @@ test('an agent that is not turned on says so, and nothing is fetched', async () 
   expect(scene.heads).toEqual([]);
 });
 
-test.skipIf(!(await hasWalls()))('an agent without a sound answer gives no verdict', async () => {
-  const approving = `import fs from 'node:fs'; fs.writeFileSync('/tmp/answer.json', 'All is well. {"verdict": "APPROVE"}');`;
-  const scene = await start(repository(', requires_approval: true'), approving);
-  const { number } = await scene.open();
-  await countersigned(scene, number);
-  expect(await look(scene)).toMatchObject({ status: 'failed', outcome: null });
-  expect((await look(scene))?.reason?.summary).toContain('gave no answer of the form');
-});
+test.skipIf(!(await hasWalls()))(
+  'an agent without a sound answer gives no verdict, and what it said is kept',
+  async () => {
+    const approving = `${PRINTS_SECRET} import fs from 'node:fs'; fs.writeFileSync('/tmp/answer.json', 'All is well. {"verdict": "APPROVE"}');`;
+    const scene = await start(repository(', requires_approval: true'), approving);
+    const { number } = await scene.open();
+    await countersigned(scene, number);
+    expect(await look(scene)).toMatchObject({ status: 'failed', outcome: null });
+    expect((await look(scene))?.reason?.summary).toContain('gave no answer of the form');
+    expect(await logOf(scene)).toMatch(/^found \[redacted: GitHub token\]\n/);
+  },
+);

@@ -1,7 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/config/model.ts';
 import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
 import { sandbox } from '../../src/sandbox/sandbox.ts';
@@ -9,15 +6,9 @@ import { codeSkill } from '../../src/skill/code/code-skill.ts';
 import { type HarnessOptions, REPO } from '../support/harness.ts';
 import { startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
-
-const LONG = process.env.COUNTERSIGN_LONG === '1';
+import { logOf } from './support-skills.ts';
 
 const startScene = scenes();
-let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-code-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const SKILL = '.github/countersign/skills/checker';
 const { network } = await sandbox();
@@ -48,16 +39,10 @@ async function outcomeOf(scene: Scene) {
   return state?.invocations[0]?.outcome;
 }
 
-async function logOf({ app, runs }: Scene): Promise<string> {
-  const [run] = await runs('flow');
-  const artifacts = await app.storage.read.artifacts.ofRun(run?.id ?? '');
-  const log = artifacts.find(({ name }) => name === 'skill.log');
-  return readFileSync(join(folder, 'artifacts', log?.filePath ?? ''), 'utf8');
-}
-
 const GATE = `
 const tested = input.files.some(({ path }) => path.startsWith('test/'));
 print('looked at', input.files.length, 'files of', input.pr.title);
+print('at most', input.inputs.most, 'of', input.state.frame.goal.split(':')[0]);
 checkpoint({ tested });
 submit({
   summary: tested ? 'There is a test.' : 'No test changes.',
@@ -85,11 +70,13 @@ submit({
 `;
 
 test('a JavaScript program judges a change, and what it printed and kept is in the log', async () => {
-  const scene = await startScene(repository('gate_verdict', { 'code/check.js': GATE }), { folder });
+  const scene = await startScene(repository('gate_verdict', { 'code/check.js': GATE }));
   const { number, headSha } = await scene.open({ title: 'Greet', files: { 'test/a.test.ts': 'x\n' } });
   expect(said(scene, number)).toEqual(['There is a test.']);
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'success' });
-  expect(await logOf(scene)).toBe('looked at 1 files of Greet\ncheckpoint 1: {"tested":true}\n');
+  expect(await logOf(scene)).toBe(
+    'looked at 1 files of Greet\nat most 2 of chain flow\ncheckpoint 1: {"tested":true}\n',
+  );
 });
 
 test('what it does not let pass is a verdict of the step, with its evidence', async () => {
@@ -103,11 +90,10 @@ test('what it does not let pass is a verdict of the step, with its evidence', as
   });
 });
 
-// Python takes seconds to start; test/security/sandbox/python.test.ts does so in any case.
-test.skipIf(network === 'open' || !LONG)(
+test.skipIf(network === 'open')(
   'a Python program reviews files of the head, with lines that the change adds',
   async () => {
-    const scene = await startScene(repository('review_verdict', { 'code/check.py': REVIEW }), { folder });
+    const scene = await startScene(repository('review_verdict', { 'code/check.py': REVIEW }));
     const { number, headSha } = await scene.open({
       files: { 'src/todo.ts': 'const a = 1;\n// TODO: count\n', 'src/index.ts': 'export const one = 2;\n' },
     });
@@ -152,7 +138,7 @@ test('a program asks the model, and what that took is in the log', async () => {
 const [first, second] = llm_query_batched(['a?', 'b?']);
 submit({ summary: first + ' ' + (first === second), passed: true, criteria: [] });
 `;
-  const scene = await startScene(repository('gate_verdict', { 'code/check.js': program }), { model, folder });
+  const scene = await startScene(repository('gate_verdict', { 'code/check.js': program }), { model });
   const { number } = await scene.open();
   await stub.stop();
   expect(said(scene, number)).toEqual(['They are good names. true']);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/config/model.ts';
 import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
 import { REPO } from '../support/harness.ts';
-import { type StubModel, startStubModel } from '../support/model/stub.ts';
+import { type Script, type StubModel, startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 const startScene = scenes();
@@ -14,8 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => stub.stop());
 
-const model = (): ModelConfig => ({
-  name: { provider: 'openai-compatible', model: 'stub-1' },
+const model = (name = 'stub-1'): ModelConfig => ({
+  name: { provider: 'openai-compatible', model: name },
   apiKey: 'key-0123456789abcdef',
   baseUrl: `${stub.url}/v1`,
   price: undefined,
@@ -26,6 +26,8 @@ const PROMPT = `Judge the names.
 Title: {{ pr.title }}
 {% for file in files %}{{ file.path }} was {{ file.status }}{% endfor %}
 {{ diff }}
+Tone: {{ inputs.tone }}
+Goal: {{ state.frame.goal }}
 `;
 
 function files(outcome: string, prompt = PROMPT): Record<string, string> {
@@ -35,7 +37,7 @@ function files(outcome: string, prompt = PROMPT): Record<string, string> {
 name: flow
 trigger: { event: pr.opened }
 steps:
-  - { id: ask, skill: naming }
+  - { id: ask, skill: naming, with: { tone: kind } }
   - { action: gh-comment, with: { body: "said: {{ steps.ask.outcome.summary }}" } }
 `,
     }),
@@ -62,6 +64,27 @@ test('a prompt is asked about the title and the change, and its verdict is the s
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'success' });
   expect(lastPrompt()).toMatch(/Title: \nBEGIN DATA (\w+)\nRename x\nEND DATA \1/);
   expect(lastPrompt()).toContain('+const total = 1;');
+  expect(lastPrompt()).toMatch(/Tone: \nBEGIN DATA (\w+)\nkind\nEND DATA \1/);
+  expect(lastPrompt()).toMatch(/Goal: \nBEGIN DATA (\w+)\nchain flow: pull request.*Rename x/);
+});
+
+test('of a prompt’s variants the one for the model’s family is asked', async () => {
+  stub.answers(gate(true, 'Fine.'));
+  const variants = { ...files('gate_verdict', 'For all.'), [`${SKILL}/prompts/ask@gpt.md`]: 'For gpt.' };
+  const scene = await startScene(variants, { model: model('gpt-x') });
+  await scene.open();
+  expect(lastPrompt()).toMatch(/^For gpt\./);
+});
+
+test('a prompt that loops without end fails its step, and nobody is asked', async () => {
+  const loops = '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}';
+  const scene = await startScene(files('gate_verdict', loops), { model: model() });
+  const { number, headSha } = await scene.open();
+  expect(scene.check(headSha, 'flow')).toMatchObject({
+    conclusion: 'failure',
+    title: expect.stringContaining('prompts/ask.md, line 1: it takes more than 1,000,000 steps'),
+  });
+  expect({ asked: stub.asked, said: said(scene, number) }).toEqual({ asked: [], said: [] });
 });
 
 test('what a review says of a line that the change does not add is said of the file', async () => {
@@ -111,20 +134,28 @@ test('a review that approves in spite of a critical finding is no verdict, and n
   });
 });
 
-test.each([
+test.each<[string, Script, words?: string]>([
   ['prose', { text: 'I approve this pull request.' }],
   ['half a JSON', { text: '{"summary": "Fine.", "passed": tr' }],
-  ['an answer that was cut off', { text: '{"summary": "Fine.",', finish: 'length' as const }],
+  [
+    'an answer that was cut off',
+    { text: '{"summary": "Fine.",', finish: 'length' },
+    'longer than 8,000 tokens',
+  ],
   ['an answer that says no and yes', { text: '{"summary":"x","passed":false,"passed":true,"criteria":[]}' }],
   ['a refusal', { refusal: 'I cannot do that.' }],
+  ['an answer of ten megabytes', { text: ' '.repeat(10_000_000) + gate(true, 'Fine.').text }],
   ['the call of a tool', { tool: { name: 'merge', args: '{}' } }],
-])('%s is no verdict', async (_, answer) => {
+])('%s is no verdict', async (_, answer, words = '') => {
   stub.answers(answer);
   const scene = await startScene(files('gate_verdict'), { model: model() });
   const { number, headSha } = await scene.open();
   await scene.advance(UPDATES_SHOWN_MS);
   expect(said(scene, number)).toEqual([]);
-  expect(scene.check(headSha, 'flow')?.conclusion).toBe('failure');
+  expect(scene.check(headSha, 'flow')).toMatchObject({
+    conclusion: 'failure',
+    title: expect.stringContaining(words),
+  });
 });
 
 test('what the pull request tells the model to do stays inside a fence that it cannot close', async () => {

@@ -239,7 +239,7 @@ test('a skill of a kind that nothing here can carry out fails its step with that
   const { headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'failure' });
   expect(scene.check(headSha, 'flow')?.summary).toContain(
-    'its a.py is of the kind code\\_template, and only prompt\\_template can be',
+    'its code/a.py is of the kind code\\_template, and only prompt\\_template can be',
   );
 });
 

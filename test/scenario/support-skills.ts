@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ModelConfig } from '../../src/config/model.ts';
 import type { Json } from '../../src/core/canonical.ts';
 import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../src/skill/handler.ts';
 import type { SkillContext } from '../../src/skill/registry/activate.ts';
 import type { StubModel } from '../support/model/stub.ts';
+import type { Scene } from './support-scene.ts';
 
 export const SKILLS = '.github/countersign/skills';
 
@@ -43,4 +46,12 @@ export function modelAt(stub: StubModel, more: Partial<ModelConfig> = {}): Model
     budgets: DEFAULT_BUDGETS,
     ...more,
   };
+}
+
+/** What the skill of the newest run of the chain `flow` left behind as its log. */
+export async function logOf({ app, config, runs }: Scene): Promise<string> {
+  const [run] = await runs('flow');
+  const artifacts = await app.storage.read.artifacts.ofRun(run?.id ?? '');
+  const log = artifacts.find(({ name }) => name === 'skill.log');
+  return readFileSync(join(config.artifactsUrl.replace(/^file:/, ''), log?.filePath ?? ''), 'utf8');
 }

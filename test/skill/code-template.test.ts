@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sandbox } from '../../src/sandbox/sandbox.ts';
 import type { CodeLimits } from '../../src/skill/code/limits.ts';
+import { commandFor } from '../../src/skill/code/process.ts';
 import { fakeHost, LONG, run } from '../security/sandbox/support.ts';
 
 const { network } = await sandbox();
@@ -95,7 +96,7 @@ describe('a JavaScript template has failed when it', () => {
     ['submits a bigint', 'submit(1n);', 'it threw an error: TypeError: bigint is no JSON'],
   ];
   test.concurrent.each(LONG ? forms : forms.slice(0, 5))('%s', async (_, source, because) => {
-    expect(await failureOf('template.js', source)).toBe(`template.js: ${because}`);
+    expect(await failureOf('template.js', source)).toBe(`code/template.js: ${because}`);
   });
 });
 
@@ -132,7 +133,7 @@ describe.skipIf(!LONG || network === 'open')('a Python template has failed when 
     ],
   ];
   test.each(forms)('%s', async (_, source, because, limits) => {
-    expect(await failureOf('template.py', source, limits)).toBe(`template.py: ${because}`);
+    expect(await failureOf('template.py', source, limits)).toBe(`code/template.py: ${because}`);
   });
 
   test('calls itself without end', async () => {
@@ -164,6 +165,18 @@ test('secrets that a template prints or throws are hidden', async () => {
 test('an artifact that is neither of both languages is not run', async () => {
   expect(await run('template.rb' as Name, 'submit(1)')).toMatchObject({
     kind: 'failed',
-    because: 'template.rb: it is neither JavaScript (.js) nor Python (.py)',
+    because: 'code/template.rb: it is neither JavaScript (.js) nor Python (.py)',
+  });
+});
+
+test('where a process cannot be cut off from the network, JavaScript is run and Python is not', async () => {
+  const command: typeof commandFor = async (...given) => ({
+    ...(await commandFor(...given)),
+    network: 'open',
+  });
+  expect(await run('template.js', 'submit(1)', { command })).toMatchObject({ kind: 'done', value: 1 });
+  expect(await run('template.py', 'submit(1)', { command })).toMatchObject({
+    kind: 'failed',
+    because: 'code/template.py: Python is not run where a process cannot be cut off from the network',
   });
 });

@@ -1,10 +1,14 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
 import { sandbox } from '../../src/sandbox/sandbox.ts';
 import { Fences } from '../../src/skill/module/fences.ts';
 import { moduleHost } from '../../src/skill/module/host.ts';
+import { sidecarCommand } from '../../src/skill/module/process.ts';
 import { type ModuleRun, runModule } from '../../src/skill/module/run-module.ts';
 import { manifestSchema, type Wanted } from '../../src/skill/module/sidecar/protocol.ts';
 import { createSidecar, type Task, type TaskEnd } from '../../src/skill/module/sidecar.ts';
@@ -282,6 +286,16 @@ describe('the sidecar', () => {
       const devices = readFileSync(`/proc/${node}/net/dev`, 'utf8').match(/^ *\w+(?=:)/gm);
       expect(devices?.map((name) => name.trim())).toEqual(['lo']);
     }
+  });
+
+  it('asks for nothing and loads nothing once it has begun', async () => {
+    const { command, args } = await sidecarCommand();
+    const fixture = fileURLToPath(new URL('module-locked.ts', import.meta.url));
+    const argv = [...args.slice(0, -1), `--allow-fs-read=${fixture}`, fixture];
+    const running = promisify(execFile)(command, argv, { env: {} });
+    running.child.stdin?.end();
+    const { stdout } = await running;
+    expect(JSON.parse(stdout)).toEqual({ fetch: 'undefined', net: 'Error: a template loads no modules' });
   });
 
   it('killed in the middle of a question is started again, and the module answers', async () => {

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ParsedPackage } from '../../src/skill/package/package.ts';
 import { parsePackage } from '../../src/skill/package/parse.ts';
+import { toStored } from '../../src/skill/registry/keep.ts';
 import { resolveSkills, SKILL_SCOPES, type SkillScope } from '../../src/skill/registry/scope.ts';
-import { files, skillMd } from './package-support.ts';
+import type { SkillSource } from '../../src/storage/storage.ts';
+import { files, packageOf, skillMd } from './package-support.ts';
 
 const sound = (name: string, scope: SkillScope) =>
   parsePackage(files({}, skillMd('', name)), `${scope}/${name}`);
@@ -22,7 +24,18 @@ test('of two skills with one name the nearer is in force', () => {
   const all = Object.fromEntries(SKILL_SCOPES.map((scope) => [scope, [sound('naming', scope)]]));
   expect(resolved(all).skills).toEqual(['workspace/naming']);
   expect(resolved({ ...all, workspace: [] }).skills).toEqual(['organisation/naming']);
-  expect(resolved({ shipped: all.shipped ?? [] }).skills).toEqual(['shipped/naming']);
+  const { shipped = [], community = [] } = all;
+  expect(resolved({ shipped, community }).skills).toEqual(['shipped/naming']);
+});
+
+test.each<[SkillScope, SkillSource]>([
+  ['workspace', 'user'],
+  ['organisation', 'user'],
+  ['shipped', 'system'],
+  ['community', 'community'],
+])('a skill of the scope %s is stored as one of the source %s', (scope, source) => {
+  const skill = packageOf(files());
+  expect(toStored({ skill, scope }, new Date(0)).source).toBe(source);
 });
 
 test('a nearer one with faults takes the name out of force, and no other name', () => {

@@ -80,7 +80,7 @@ describe('a prompt template', () => {
     const broken = { ...artifact, content: 'a\n{{ pr.nothing }}' };
     expect(await promptHandler({ model: await t.model() }).execute(broken, context())).toMatchObject({
       kind: 'failed',
-      because: 'review.md, line 2: undefined value.',
+      because: 'prompts/review.md, line 2: undefined value.',
     });
     expect(t.stub.asked).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe('a prompt template', () => {
     const greedy = { ...artifact, content: '{% for i in range(2000) %}{{ pr.title }}{% endfor %}' };
     const untrusted = { pr: { title: 'x'.repeat(100_000) } };
     const output = await promptHandler({ model: await t.model() }).execute(greedy, context({ untrusted }));
-    expect(output).toMatchObject({ because: 'review.md: it renders to more than 262,144 bytes.' });
+    expect(output).toMatchObject({ because: 'prompts/review.md: it renders to more than 262,144 bytes.' });
     expect(t.stub.asked).toEqual([]);
   });
 

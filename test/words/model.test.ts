@@ -33,6 +33,7 @@ describe('why there is no answer', () => {
       { kind: 'too_large', limit: 1_000_000 },
       'The provider sent more than 1,000,000 bytes, which are not read.',
     ],
+    [{ kind: 'cut_off', limit: 8_000 }, 'The answer is longer than 8,000 tokens, and was cut off there.'],
     [
       { kind: 'wrong_shape', detail: 'verdict: Invalid option' },
       'The answer does not have the shape that was asked for: verdict: Invalid option.',

@@ -51,7 +51,7 @@ export async function createAiProvider(access: ModelAccess): Promise<Provider> {
             return [];
           },
         });
-        return reply(generated, access.name);
+        return reply(generated, access.name, maxOutputTokens);
       } catch (error) {
         if (signal.aborted) return { kind: 'failed', failure: { kind: 'timed_out' }, tokens: null };
         return failedReply(error);
@@ -60,10 +60,10 @@ export async function createAiProvider(access: ModelAccess): Promise<Provider> {
   };
 }
 
-function reply(generated: Generated, { provider }: ModelName): Reply {
+function reply(generated: Generated, { provider }: ModelName, limit: number): Reply {
   const { text, finishReason, usage, toolCalls } = generated;
   const tokens = tokensOf(usage);
-  if (finishReason === 'length') return { kind: 'failed', failure: { kind: 'cut_off' }, tokens };
+  if (finishReason === 'length') return { kind: 'failed', failure: { kind: 'cut_off', limit }, tokens };
   if (finishReason === 'content-filter') return { kind: 'failed', failure: { kind: 'declined' }, tokens };
   const tool = toolCalls[0]?.toolName;
   if (tool !== undefined) return { kind: 'failed', failure: { kind: 'tool_call', tool }, tokens };

@@ -36,6 +36,7 @@ export interface AgentDeps {
   /** @throws GitHubError when no token is to be had. */
   gitAccess(run: StepContext['state']['run']): Promise<GitAccess>;
   head?: typeof writeHead;
+  walls?: typeof hasWalls;
 }
 
 /**
@@ -43,6 +44,7 @@ export interface AgentDeps {
  * all was decided before, by its trust: see `KIND_CAPABILITIES`.
  */
 export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
+  const { walls = hasWalls } = deps;
   return {
     kind: 'agent',
 
@@ -54,7 +56,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
         artifact.name,
         filesOf(skill).map(({ path }) => path),
       );
-      if (!file) return failed({ kind: 'not_started', detail: `${artifact.name} has faults` });
+      if (!file) return failed({ kind: 'not_started', detail: `${pathOf(artifact)} has faults` });
       const program = deps.agents[file.agent];
       if (program === undefined) return failed({ kind: 'not_turned_on', agent: file.agent });
       const needs = PROVIDERS_OF[file.agent];
@@ -64,12 +66,11 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
       const named = placeOf(file.prompt)?.name ?? '';
       const prompt = variantFor(skill.artifacts, named, familyOf(model.name));
       if (!prompt) return failed({ kind: 'not_started', detail: `${file.prompt} is not there` });
-      if (!(await hasWalls())) return failed({ kind: 'no_walls' });
+      if (!(await walls())) return failed({ kind: 'no_walls' });
       if (run.pullRequest === null) return told(NOT_OF_A_PULL_REQUEST);
       const { files, truncated } = await filesOfHead(step);
       if (truncated) return told(TOO_MANY_FILES);
-      const template = { name: pathOf(prompt), content: prompt.content };
-      const filled = await filledPrompt(template, await promptValues(step, files), { signal: step.signal });
+      const filled = await filledPrompt(prompt, await promptValues(step, files), { signal: step.signal });
       if ('because' in filled) return told(filled.because);
 
       const schema = answerSchema(outcome);

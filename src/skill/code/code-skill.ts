@@ -72,7 +72,7 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
         const [issue] = answer.error.issues;
         const detail = [issue?.path.map(String).join('.'), issue?.message].filter(Boolean).join(': ');
         const fault = describeCodeFault({ kind: 'wrong_result', outcome, detail });
-        return { ...failed(`${artifact.name}: ${fault}`), log };
+        return { ...failed(`${pathOf(artifact)}: ${fault}`), log };
       }
       const shown = shownOf(files, `${skill.name}/${artifact.name}`);
       return { kind: 'done', value: asOutcomeValue(answer.data, outcome, shown), log };

@@ -1,6 +1,7 @@
 import type { Json } from '../../core/canonical.ts';
 import { type CodeFault, describeCodeFault } from '../../words/code.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
+import { pathOf } from '../package/place.ts';
 import type { SkillArtifact } from '../package/skill.ts';
 import type { CodeHost } from './host.ts';
 import { interpreter } from './interpreter.ts';
@@ -16,6 +17,7 @@ export interface CodeContext {
   host: CodeHost;
   limits?: Partial<CodeLimits>;
   signal: AbortSignal;
+  command?: typeof commandFor;
 }
 
 /** JavaScript and Python of a skill, each execution in a process of its own. */
@@ -24,19 +26,19 @@ export const codeTemplate: ArtifactHandler<CodeContext> = {
 
   /** @throws the signal's reason when aborted; everything else is a failed output. */
   async execute(artifact, context): Promise<ArtifactOutput> {
-    const { signal } = context;
+    const { signal, command: build = commandFor } = context;
     signal.throwIfAborted();
     const language = languageOf(artifact);
     if (!language) return failed(artifact, { kind: 'no_language' });
     const limits = { ...DEFAULT_LIMITS, ...context.limits };
     const { modules, folders } = interpreter(language);
-    const snapshot = language === 'python' ? await pythonSnapshot() : undefined;
-    const command = await commandFor('main', {
+    const command = await build('main', {
       memoryMb: limits.memoryMb[language],
       cpuSeconds: limits.timeoutMs / 1_000 + 1,
       readable: folders,
     });
     if (!mayRun(language, command)) return failed(artifact, { kind: 'network_open' });
+    const snapshot = language === 'python' ? await pythonSnapshot() : undefined;
     signal.throwIfAborted();
     const start = {
       language,
@@ -49,7 +51,7 @@ export const codeTemplate: ArtifactHandler<CodeContext> = {
       snapshotBytes: snapshot?.bytes ?? 0,
     };
     const output = await converse(command, start, { host: context.host, limits, signal, snapshot });
-    return output.kind === 'done' ? output : { ...output, because: `${artifact.name}: ${output.because}` };
+    return output.kind === 'done' ? output : { ...output, because: `${pathOf(artifact)}: ${output.because}` };
   },
 };
 
@@ -66,6 +68,11 @@ function mayRun(language: Language, { network }: Command): boolean {
   return language === 'javascript' || network === 'cut';
 }
 
-function failed({ name }: SkillArtifact, fault: CodeFault): ArtifactOutput {
-  return { kind: 'failed', because: `${name}: ${describeCodeFault(fault)}`, retryable: false, log: '' };
+function failed(artifact: SkillArtifact, fault: CodeFault): ArtifactOutput {
+  return {
+    kind: 'failed',
+    because: `${pathOf(artifact)}: ${describeCodeFault(fault)}`,
+    retryable: false,
+    log: '',
+  };
 }

@@ -44,7 +44,7 @@ export function moduleSkill(deps: ModuleDeps): ArtifactHandler<SkillContext> {
     const prompt = variantFor(context.skill.artifacts, name, deps.modelFamily);
     if (!prompt) return faulty(artifact, { kind: 'no_fallback', path });
     const output = await deps.prompt.execute(prompt, context);
-    return { ...output, log: `${fellBack(artifact.name, path, died)}\n${output.log}` };
+    return { ...output, log: `${fellBack(pathOf(artifact), path, died)}\n${output.log}` };
   }
 
   return {
@@ -91,7 +91,7 @@ export function moduleSkill(deps: ModuleDeps): ArtifactHandler<SkillContext> {
           return fallBack(artifact, module, end.died, context);
         case 'failed': {
           const { because, retryable, log } = end;
-          return { kind: 'failed', because: `${artifact.name}: ${because}`, retryable, log };
+          return { kind: 'failed', because: `${path}: ${because}`, retryable, log };
         }
         case 'answered': {
           const shown = shownOf(files, `${skill.name}/${artifact.name}`);
@@ -103,8 +103,8 @@ export function moduleSkill(deps: ModuleDeps): ArtifactHandler<SkillContext> {
   };
 }
 
-function faulty({ name }: SkillArtifact, fault: ModuleFault, retryable = false) {
-  return { ...failed(`${name}: ${describeModuleFault(fault)}`), retryable };
+function faulty(artifact: SkillArtifact, fault: ModuleFault, retryable = false) {
+  return { ...failed(`${pathOf(artifact)}: ${describeModuleFault(fault)}`), retryable };
 }
 
 function failed(because: string): Extract<ArtifactOutput, { kind: 'failed' }> {

@@ -40,7 +40,7 @@ const caseSchema = z.strictObject({
   others: listOrOne(safePathSchema).optional().describe('Paths of files that are there and do not change.'),
   title: z.string().max(500).optional(),
   body: z.string().max(10_000).optional(),
-  inputs: z.record(z.string(), z.json()).optional().describe('The step’s inputs.'),
+  inputs: z.record(z.string(), z.json()).optional().describe('The step’s with.'),
   answers: z
     .array(z.json())
     .max(10)

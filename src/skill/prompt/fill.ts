@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describeRenderFault } from '../../words/prompt.ts';
+import { type Place, pathOf } from '../package/place.ts';
 import { fenced } from './fence.ts';
 import { MAX_RENDERED_BYTES, renderString, TOO_LONG } from './render.ts';
 import type { PromptValues } from './values.ts';
@@ -13,17 +14,16 @@ export interface FillOptions {
 
 /**
  * A package's prompt with its values, those of strangers in fences; or why there is none, as a sentence.
- * @param template `name`: as people know it.
  * @throws the signal's reason when aborted.
  */
 export async function filledPrompt(
-  template: { name: string; content: string },
+  template: Place & { content: string },
   { trusted, untrusted }: PromptValues,
   { signal, render = renderString, newCode = () => randomBytes(8).toString('hex') }: FillOptions,
 ): Promise<{ text: string } | { because: string }> {
   const { context, fill } = fenced(untrusted, newCode());
   const rendered = await render(template.content, { ...trusted, ...context }, { signal });
-  if (!rendered.ok) return { because: describeRenderFault(template.name, rendered.fault) };
+  if (!rendered.ok) return { because: describeRenderFault(pathOf(template), rendered.fault) };
   const text = fill(rendered.text, MAX_RENDERED_BYTES);
-  return text === undefined ? { because: describeRenderFault(template.name, TOO_LONG) } : { text };
+  return text === undefined ? { because: describeRenderFault(pathOf(template), TOO_LONG) } : { text };
 }

@@ -60,7 +60,8 @@ export async function renderString(
   });
   const answer = end.kind === 'said' ? readAnswer(end.text) : end;
   if (answer.kind === 'text') return { ok: true, text: answer.text };
-  return { ok: false, fault: answer.kind === 'too_long' ? TOO_LONG : answer };
+  if (answer.kind === 'too_long') return { ok: false, fault: TOO_LONG };
+  return { ok: false, fault: answer.kind === 'out_of_fuel' ? { ...answer, limit: FUEL } : answer };
 }
 
 function readAnswer(text: string): RenderAnswer | Extract<RenderFault, { kind: 'crashed' }> {

@@ -101,7 +101,7 @@ export function createRunPackage({ skills, handlers, modelFamily, carryOut }: Ac
     const handler = byKind.get(artifact.kind);
     if (!handler) {
       return failed(
-        `the skill ${name} cannot be carried out here: its ${artifact.name} is of the kind ${artifact.kind}, ${carriedOut([...byKind.keys()])}`,
+        `the skill ${name} cannot be carried out here: its ${pathOf(artifact)} is of the kind ${artifact.kind}, ${carriedOut([...byKind.keys()])}`,
       );
     }
     const output = await carryOut(handler, artifact, { step, skill, outcome }, owner);

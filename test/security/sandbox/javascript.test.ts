@@ -102,7 +102,7 @@ describe('a JavaScript template that exhausts', () => {
     ),
   )('time by %s is told so and ended', async (_, source) => {
     const { because, retryable } = await failed(source, { timeoutMs: 700 });
-    expect(because).toBe('template.js: it took longer than 700 ms');
+    expect(because).toBe('code/template.js: it took longer than 700 ms');
     expect(retryable).toBe(true);
   });
 });

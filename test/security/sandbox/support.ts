@@ -8,6 +8,7 @@ import type { Json } from '../../../src/core/canonical.ts';
 import { codeTemplate } from '../../../src/skill/code/code-template.ts';
 import type { CodeHost } from '../../../src/skill/code/host.ts';
 import type { CodeLimits } from '../../../src/skill/code/limits.ts';
+import { commandFor } from '../../../src/skill/code/process.ts';
 import type { ArtifactOutput } from '../../../src/skill/handler.ts';
 
 /** The quick form leaves out what takes seconds and is the same wall again. */
@@ -34,13 +35,20 @@ interface Options {
   input?: Json;
   limits?: Partial<CodeLimits>;
   signal?: AbortSignal;
+  command?: typeof commandFor;
 }
 
 /** Runs a template as a skill would; the name's ending tells the language. */
 export function run(
   name: 'template.js' | 'template.py',
   content: string,
-  { host = fakeHost(), input = null, limits, signal = new AbortController().signal }: Options = {},
+  {
+    host = fakeHost(),
+    input = null,
+    limits,
+    signal = new AbortController().signal,
+    command = commandFor,
+  }: Options = {},
 ): Promise<ArtifactOutput> {
   const artifact = {
     kind: 'code_template',
@@ -55,6 +63,7 @@ export function run(
     input,
     limits: { timeoutMs: 20_000, ...limits },
     signal,
+    command,
   });
 }
 

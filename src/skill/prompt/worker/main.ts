@@ -29,5 +29,7 @@ async function render({ engine, template, context, fuel, maxBytes }: RenderReque
 function templateFault(message: string): RenderAnswer {
   const [first = ''] = message.split('\n');
   const [, words = first, line] = /^(.*?) \(in <string>:(\d+)\)/.exec(first) ?? [];
-  return { kind: 'template', line: line === undefined ? null : Number(line), message: words.slice(0, 1_000) };
+  const at = line === undefined ? null : Number(line);
+  if (words.startsWith('engine ran out of fuel')) return { kind: 'out_of_fuel', line: at };
+  return { kind: 'template', line: at, message: words.slice(0, 1_000) };
 }

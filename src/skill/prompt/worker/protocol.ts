@@ -21,6 +21,7 @@ export const renderAnswerSchema = z.discriminatedUnion('kind', [
     line: z.int().min(1).nullable(),
     message: z.string().max(1_000),
   }),
+  z.strictObject({ kind: z.literal('out_of_fuel'), line: z.int().min(1).nullable() }),
   z.strictObject({ kind: z.literal('too_long') }),
   z.strictObject({ kind: z.literal('out_of_memory') }),
 ]);

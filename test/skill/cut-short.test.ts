@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { agentSkill } from '../../src/skill/agent/agent-skill.ts';
+import { codeSkill } from '../../src/skill/code/code-skill.ts';
+import type { ArtifactHandler } from '../../src/skill/handler.ts';
+import { moduleSkill } from '../../src/skill/module/module-skill.ts';
+import type { Sidecar } from '../../src/skill/module/sidecar.ts';
+import { promptSkill } from '../../src/skill/prompt/prompt-skill.ts';
+import type { SkillContext } from '../../src/skill/registry/activate.ts';
+import { caseStep } from '../../src/skill/testing/case-step.ts';
+import { countingLedger, KEY } from './agent-support.ts';
+import { files, packageOf, skillMd } from './package-support.ts';
+import { scripted } from './review-support.ts';
+
+const PASSED = { summary: 'x', passed: true, criteria: [] };
+const MODULE = {
+  template: 'predict',
+  signature: {
+    instruction: 'Judge it.',
+    inputs: { diff: { type: 'string' } },
+    outputs: { summary: { type: 'string' }, passed: { type: 'boolean' }, criteria: { type: 'json' } },
+  },
+};
+
+const { model } = scripted(() => PASSED);
+const prompt = promptSkill({ model });
+const sidecar: Sidecar = {
+  perform: async () => ({ kind: 'done', value: PASSED }),
+  pid: () => undefined,
+  stop: async () => {},
+};
+const skills = { get: async () => undefined };
+const noHead = () => Promise.reject(new Error('the head was fetched'));
+const name = { provider: 'openai', model: 'gpt-5-mini' } as const;
+const { ledger } = countingLedger();
+
+/** All that would say yes to whatever they see; none of the analyzers is among them, as each says what it did not look at. */
+const handlers: [string, ArtifactHandler<SkillContext>, Record<string, string>][] = [
+  ['prompt', prompt, { 'prompts/a.md': 'Judge it.' }],
+  ['program', codeSkill({ model }), { 'code/a.js': `submit(${JSON.stringify(PASSED)});` }],
+  [
+    'module',
+    moduleSkill({ model, sidecar, skills, modelFamily: null, prompt }),
+    { 'modules/a.json': JSON.stringify(MODULE) },
+  ],
+  [
+    'agent',
+    agentSkill({
+      agents: { codex: '/usr/bin/false' },
+      model: { name, apiKey: KEY, baseUrl: undefined, ledger },
+      gitAccess: noHead,
+      walls: async () => true,
+    }),
+    { 'agents/a.yml': 'agent: codex\nprompt: prompts/a.md\n', 'prompts/a.md': 'Judge it.' },
+  ],
+];
+
+test.each(handlers)(
+  'a %s says nothing of a change of more files than GitHub lists',
+  async (_, handler, package_) => {
+    const skill = packageOf(files(package_, skillMd('outcome: gate_verdict\n')));
+    const artifact = skill.artifacts.find(({ kind }) => kind === handler.kind);
+    if (!artifact) throw new Error(`the package has no ${handler.kind}`);
+    const change = { name: 'one', files: { 'a.ts': 'x\n' }, expect: {} };
+    const step = caseStep(skill, change, new AbortController().signal);
+    const listed = await step.reader.pullRequestFiles(step.repo, 1);
+    const reader = { ...step.reader, pullRequestFiles: async () => ({ ...listed, truncated: true }) };
+    const context = { step: { ...step, reader }, skill, outcome: 'gate_verdict' } as const;
+    expect(await handler.execute(artifact, context)).toMatchObject({
+      kind: 'failed',
+      because: 'the pull request changes more files than GitHub lists',
+    });
+  },
+);

@@ -1,3 +1,5 @@
+import { plural } from './pretty.ts';
+
 /** `{message}` is what the tool said. */
 export const CI_SAYS = 'A tool of the repository’s CI says: {message}.';
 export const LOOK_AT_THE_TOOL = 'Look at what the tool says of this rule.';
@@ -19,6 +21,10 @@ export const TOO_LARGE_OR_EXPIRED = 'it is too large, or has expired';
 
 /** In the place of a path. */
 export const IN_THE_REPORT = '(the report)';
+
+export function furtherReports(unread: number, most: number): string {
+  return `${plural(unread, 'further workflow run')} left one as well, and only those of the newest ${most} are read`;
+}
 
 /** @param blocking how many of them would stop a merge. */
 export function nowhere(results: number, blocking: number): string {

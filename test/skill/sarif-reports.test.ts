@@ -34,6 +34,7 @@ async function read(archive: Buffer, more: Partial<ReportFile> = {}, workflowRun
   const [told] = came.told;
   return {
     fetched,
+    leftOut: came.leftOut,
     findings: told?.findings.map(({ path, rule }) => `${told.rules[rule]?.severity} ${path}`),
   };
 }
@@ -52,6 +53,15 @@ test('of a report only the paths count that its package names', async () => {
   expect((await read(report, { paths: ['src/**'] })).findings).toEqual(['high src/a.ts']);
 });
 
-test('the reports of the ten newest workflow runs are read, and no more', async () => {
-  expect((await read(reportOf(['a.ts', 'error']), {}, 12)).fetched).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+test('of more than ten workflow runs the newest ten reports are read, and there is no verdict without the others', async () => {
+  const many = await read(reportOf(['a.ts', 'note']), {}, 12);
+  expect(many.fetched).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(many.leftOut).toEqual([
+    {
+      path: '(the report)',
+      reason: '2 further workflow runs left one as well, and only those of the newest 10 are read',
+      needed: true,
+    },
+  ]);
+  expect((await read(reportOf(['a.ts', 'note']), {}, 10)).leftOut).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { GitHubError, type WorkflowArtifact } from '../../github/github.ts';
 import type { Reason } from '../../run/reason.ts';
 import type { StepContext } from '../../session/step.ts';
 import {
+  furtherReports,
   IN_THE_REPORT,
   NO_RIGHT_TO_READ,
   NO_SARIF_IN_IT,
@@ -23,7 +24,7 @@ import { textsInZip, ZipError } from './zip.ts';
 /** Packed; a report of 20,000 results takes one. */
 const MAX_ARCHIVE_BYTES = 10_000_000;
 const UNPACKED = { maxEntries: 200, maxBytes: 10_000_000 };
-/** Of one head and name: a workflow that is run again leaves its report again. */
+/** Of one head and name: each workflow run of the head may leave one. */
 const MAX_REPORTS = 10;
 
 export interface NamedReport {
@@ -48,7 +49,12 @@ export async function readReports(step: StepContext, reports: readonly NamedRepo
       const artifacts = await artifactsFor(step, file.artifact);
       if (artifacts.length === 0) return missing(step, file.artifact);
       const runs: SarifRun[] = [];
-      for (const artifact of artifacts) runs.push(...(await runsIn(step, artifact)));
+      for (const artifact of artifacts.slice(0, MAX_REPORTS)) runs.push(...(await runsIn(step, artifact)));
+      const unread = artifacts.length - MAX_REPORTS;
+      if (unread > 0) {
+        // Whoever may push may fire workflows until the one that found something is no longer among the newest.
+        leftOut.push({ path: IN_THE_REPORT, reason: furtherReports(unread, MAX_REPORTS), needed: true });
+      }
       const levels: Levels = { ...DEFAULT_LEVELS, ...defined(file.levels) };
       const found = findingsOf(runs, levels);
       const isMeant = ({ path }: { path: string }) => !file.paths || anyGlobMatches(file.paths, path);
@@ -74,10 +80,7 @@ export async function readReports(step: StepContext, reports: readonly NamedRepo
 async function artifactsFor({ reader, repo, state }: StepContext, name: string): Promise<WorkflowArtifact[]> {
   const all = await reader.workflowArtifacts(repo, name);
   const ofHead = all.filter(({ headSha }) => headSha === state.run.headSha);
-  const newest = ofHead.filter(
-    ({ runId }, index) => ofHead.findIndex((one) => one.runId === runId) === index,
-  );
-  return newest.slice(0, MAX_REPORTS);
+  return ofHead.filter(({ runId }, index) => ofHead.findIndex((one) => one.runId === runId) === index);
 }
 
 async function runsIn({ reader, repo }: StepContext, { id }: WorkflowArtifact): Promise<SarifRun[]> {

@@ -114,6 +114,24 @@ test('what the model finds blocks until it is fixed, over rounds that ask only a
   expect(github.merges).toMatchObject([{ headSha: third }]);
 }, 60_000);
 
+test('what was said of the second of two copies stays open when a push takes the first one back', async () => {
+  const block = Array.from({ length: 10 }, (_, n) => ` x(${n});\n`).join('');
+  const copy = block.replace('x(5)', 'danger()');
+  const harness = await startWithModel({ files: { 'src/greet.ts': block.repeat(2) } });
+  stub.answers((asked) => {
+    const anchors = [...promptOf(asked).matchAll(/^\s*(\d+#[0-9a-f]{4}) \+ .*danger/gm)];
+    return finds('danger', { anchor: anchors.at(-1)?.[1] ?? null })(asked);
+  });
+  const { headSha } = await open(harness, { files: { 'src/greet.ts': copy.repeat(2) } });
+  await reviewed(harness, headSha);
+  expect(ownCheck(harness, headSha).annotations.map(({ startLine }) => startLine)).toEqual([16]);
+
+  const second = await pushAgain(harness, `${block}${copy}`);
+  expect(await reviewed(harness, second)).toContain('1 finding of round 1 still open.');
+  expect(said(harness, second)).toEqual(['failure: Changes requested: 1 critical']);
+  expect(stub.asked).toHaveLength(2);
+});
+
 test('what an analyzer finds and the model takes more seriously is one finding that blocks', async () => {
   const harness = await startWithModel();
   stub.answers(

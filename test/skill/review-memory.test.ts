@@ -159,6 +159,44 @@ describe('of any two heads', () => {
   });
 });
 
+describe('of copies of one change', () => {
+  const COPIES = 4;
+  const block = Array.from({ length: 10 }, (_, n) => ` x ${n};`);
+  const LINE = 5;
+  const lineOf = (copy: number) => 10 * copy + LINE + 1;
+  /** The pieces of a head that makes the same change to these of the blocks, which are all alike. */
+  const copied = (copies: readonly number[]) => {
+    const text = (isBad: (copy: number) => boolean) =>
+      Array.from({ length: COPIES }, (_, copy) => (isBad(copy) ? block.with(LINE, ' danger();') : block))
+        .map((lines) => `${lines.join('\n')}\n`)
+        .join('');
+    const file = changed(
+      'src/a.ts',
+      text(() => false),
+      text((copy) => copies.includes(copy)),
+    );
+    return admitted(file).flatMap((one) => piecesOf(one, 'lens'));
+  };
+  const some = fc.subarray([0, 1, 2, 3]);
+
+  it(`what was said of a line that is still added is carried or asked again (seed ${seed})`, () => {
+    fc.assert(
+      fc.property(some, some, fc.nat(3), (one, other, at) => {
+        const copy = one[at % Math.max(1, one.length)];
+        if (copy === undefined || !other.includes(copy)) return;
+        const [first, second] = [copied(one), copied(other)];
+        const holds = (piece: Piece) =>
+          piece.lines.some(({ line, mark }) => mark === '+' && line === lineOf(copy));
+        const piece = first.find(holds);
+        const earlier = read(first, { said: [said(piece?.print ?? '', offsetIn(piece))] });
+        const { carried, ask } = planRound(second, earlier);
+        expect(carried.length === 1 || ask.some(holds)).toBe(true);
+      }),
+      { seed },
+    );
+  });
+});
+
 function byPrint(a: Piece, b: Piece): number {
   return a.print < b.print ? -1 : a.print > b.print ? 1 : 0;
 }

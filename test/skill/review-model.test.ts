@@ -90,6 +90,12 @@ describe('what a model is asked', () => {
     expect(prompts[0]).not.toContain('hidden');
     expect(prompts[0]).toContain('src/old.ts');
     expect(leftOut).toEqual([
+      {
+        path: 'dist/x.js',
+        reason: 'built output: the analyzers looked at it, and no model',
+        needed: false,
+        seen_by: 'analyzers',
+      },
       { path: 'src/old.ts', reason: 'deleted: a model was told its name only', needed: false },
     ]);
   });

@@ -5,10 +5,10 @@ import type { ModelMemory } from '../../../outcome/model-memory.ts';
 import type { AnalyzerReport } from '../../../outcome/review-verdict.ts';
 import { pullRequestOf } from '../../../session/merge-facts.ts';
 import type { StepContext } from '../../../session/step.ts';
-import { beyondBudget, DELETED, SECRETS_UNKNOWN } from '../../../words/review.ts';
+import { beyondBudget, DELETED, noModelRead, SECRETS_UNKNOWN } from '../../../words/review.ts';
 import type { PromptDeps } from '../../prompt/handler.ts';
-import { type AdmittedFile, MAX_LINE, type Omission } from '../admit.ts';
-import { type ChangedFile, isCode, secretsOnlyReason } from '../changed-file.ts';
+import type { AdmittedFile, Omission } from '../admit.ts';
+import { type ChangedFile, isCode, MAX_LINE, notWritten } from '../changed-file.ts';
 import type { Analysis } from '../report.ts';
 import { BYTES_A_TOKEN, MAX_QUESTIONS, shareOut, tokensOf } from './budget.ts';
 import { readGuidelines } from './guidelines.ts';
@@ -100,16 +100,27 @@ export async function reviewByModel(
   return {
     findings: memory.said.map(({ finding }) => finding),
     report: readable.length === 0 ? undefined : report,
-    leftOut: [...beyond(rest, all), ...deleted.map((path) => ({ path, reason: DELETED, needed: false }))],
+    leftOut: [
+      ...beyond(rest, all),
+      ...files.flatMap(skipped),
+      ...deleted.map((path) => ({ path, reason: DELETED, needed: false })),
+    ],
     read: new Set([...all].filter(([, own]) => own.every((piece) => known.has(piece))).map(([path]) => path)),
     memory,
     log: answers.log,
   };
 }
 
-/** What only the search for secrets looks at is nothing for a model either; it is listed as left out already. */
+/** What nobody wrote is not worth the tokens; lines as long as minified code are listed as left out already. */
 function isForModel({ path, lines }: AdmittedFile): boolean {
-  return secretsOnlyReason(path) === undefined && lines.every((line) => line.length <= MAX_LINE);
+  return notWritten(path) === undefined && lines.every((line) => line.length <= MAX_LINE);
+}
+
+/** A file that analyzers know and a model is not shown. What only secrets were looked for in is listed as that. */
+function skipped({ path, language }: AdmittedFile): Omission[] {
+  const what = notWritten(path);
+  if (what === undefined || language === 'other') return [];
+  return [{ path, reason: noModelRead(what), needed: false, seen_by: 'analyzers' }];
 }
 
 async function said(step: StepContext): Promise<{ title: string; body: string }> {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Finding } from '../../src/outcome/finding.ts';
 import type { ModelMemory } from '../../src/outcome/model-memory.ts';
 import { afterRound, planRound } from '../../src/skill/pr-review/model/memory.ts';
 import { type Piece, piecesOf, printOfFile } from '../../src/skill/pr-review/model/piece.ts';
@@ -62,6 +63,30 @@ describe('a later round', () => {
       ['Worse.', undefined, null],
     ]);
     expect(memory.read).toEqual([]);
+  });
+
+  it.each<[string, Partial<Finding>, string[]]>([
+    ['in other words', {}, ['Other words.']],
+    ['by another word for the same cause', { category: 'style', rule: 'model/style' }, ['Other words.']],
+    ['with more weight', { severity: 'critical' }, ['Other words.']],
+    [
+      'with less weight, which an equal line elsewhere may have',
+      { severity: 'low' },
+      ['Other words.', 'Bad.'],
+    ],
+    ['of another cause', { category: 'secret', rule: 'model/secret' }, ['Other words.', 'Bad.']],
+  ])('says once what is said again %s while another part of its file is unread', (_, more, expected) => {
+    const evidence = 'bad;';
+    const one = said(printOf(first, 0), offsetIn(first[0]), { description: 'Bad.', evidence });
+    const second = head({ 5: '  bad;', 6: '  more;', 20: '  better;' });
+    const plan = planRound(second, read(first, { said: [one] }));
+    const again = said(printOf(second, 0), offsetIn(second[0]), {
+      description: 'Other words.',
+      evidence,
+      ...more,
+    });
+    const memory = afterRound(plan, second.slice(0, 1), [again], present);
+    expect(memory.said.map(({ finding }) => finding.description)).toEqual(expected);
   });
 
   it('keeps what was said of a file that cannot be read any more', () => {

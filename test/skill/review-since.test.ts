@@ -41,6 +41,13 @@ describe('a finding of an earlier round', () => {
     expect(fingerprint(lint(2, 'eval(x)', more))).not.toBe(fingerprint(lint(2, 'eval(x)')));
   });
 
+  it('of a model is known again when the model calls its cause by a word of the same family, and not of another', () => {
+    const of = (category: Finding['category']) =>
+      fingerprint(finding({ category, rule: `model/${category}`, evidence: 'run(x)' }));
+    expect(of('injection')).toBe(of('security'));
+    expect(of('correctness')).not.toBe(of('security'));
+  });
+
   it('is fixed when nothing says it any more', () => {
     expect(fixed([lint(2, 'eval(x)'), lint(3, 'eval(y)')], now([lint(9, 'eval(y)')]))).toBe(1);
   });

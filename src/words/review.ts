@@ -3,6 +3,7 @@ import type { LeftOut, SeenBy, Since } from '../outcome/review-verdict.ts';
 import { listed, plural } from './pretty.ts';
 
 export const NO_MODEL_ASKED = 'No language model is configured, so none was asked.';
+export const NO_MODEL_WANTED = 'This chain asks no language model.';
 export const SECRETS_UNKNOWN =
   'nothing was sent to it, since the search for secrets failed and the text could hold some';
 export const DELETED = 'deleted: a model was told its name only';

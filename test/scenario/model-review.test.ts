@@ -1,13 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/config/model.ts';
 import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
+import { openBlobs } from '../../src/storage/open.ts';
 import { anchorIn } from '../skill/review-support.ts';
 import { type Harness, REPO } from '../support/harness.ts';
-import { type Asked, type StubModel, startStubModel } from '../support/model/stub.ts';
+import { type Asked, type Script, type StubModel, startStubModel } from '../support/model/stub.ts';
 import {
   A_LOOK,
   approvals,
   countersign,
+  GREETING,
   open,
   ownCheck,
   pushAgain,
@@ -15,6 +17,7 @@ import {
   start,
   statusOf,
 } from './support.ts';
+import { section } from './support-scene.ts';
 
 const REVIEW_AND_MERGE = `name: pr-review
 trigger: { event: pr.opened, filter: { draft: false } }
@@ -41,7 +44,9 @@ beforeEach(async () => {
 });
 afterEach(() => stub.stop());
 
-function startWithModel(more: { files?: Record<string, string>; model?: Partial<ModelConfig> } = {}) {
+function startWithModel(
+  more: { files?: Record<string, string>; model?: Partial<ModelConfig>; chain?: string } = {},
+) {
   const model: ModelConfig = {
     name: { provider: 'openai-compatible', model: 'stub-1' },
     apiKey: 'key-0123456789abcdef',
@@ -50,7 +55,8 @@ function startWithModel(more: { files?: Record<string, string>; model?: Partial<
     budgets: DEFAULT_BUDGETS,
     ...more.model,
   };
-  return start({ chain: REVIEW_AND_MERGE, model, ...(more.files ? { files: more.files } : {}) });
+  const { chain = REVIEW_AND_MERGE, files = {} } = more;
+  return start({ chain, model, files });
 }
 
 const promptOf = (asked: Asked | undefined) => asked?.body.messages?.at(-1)?.content ?? '';
@@ -114,24 +120,6 @@ test('what the model finds blocks until it is fixed, over rounds that ask only a
   expect(github.merges).toMatchObject([{ headSha: third }]);
 }, 60_000);
 
-test('what was said of the second of two copies stays open when a push takes the first one back', async () => {
-  const block = Array.from({ length: 10 }, (_, n) => ` x(${n});\n`).join('');
-  const copy = block.replace('x(5)', 'danger()');
-  const harness = await startWithModel({ files: { 'src/greet.ts': block.repeat(2) } });
-  stub.answers((asked) => {
-    const anchors = [...promptOf(asked).matchAll(/^\s*(\d+#[0-9a-f]{4}) \+ .*danger/gm)];
-    return finds('danger', { anchor: anchors.at(-1)?.[1] ?? null })(asked);
-  });
-  const { headSha } = await open(harness, { files: { 'src/greet.ts': copy.repeat(2) } });
-  await reviewed(harness, headSha);
-  expect(ownCheck(harness, headSha).annotations.map(({ startLine }) => startLine)).toEqual([16]);
-
-  const second = await pushAgain(harness, `${block}${copy}`);
-  expect(await reviewed(harness, second)).toContain('1 finding of round 1 still open.');
-  expect(said(harness, second)).toEqual(['failure: Changes requested: 1 critical']);
-  expect(stub.asked).toHaveLength(2);
-});
-
 test('what an analyzer finds and the model takes more seriously is one finding that blocks', async () => {
   const harness = await startWithModel();
   stub.answers(
@@ -159,4 +147,123 @@ test('without budget there is no verdict and no question; what an analyzer finds
   expect(said(harness, headSha)).toEqual(['failure: Review incomplete: model gave no usable answer']);
   expect(ownCheck(harness, headSha).annotations).toHaveLength(1);
   expect(approvals(harness, number)).toEqual([]);
+});
+
+test('a finding on the second of two copies outlives a rebase and the end of the first, and is found again when it comes back', async () => {
+  const block = Array.from({ length: 10 }, (_, n) => ` x(${n});\n`).join('');
+  const bad = block.replace('x(5)', 'danger()');
+  const harness = await startWithModel({ files: { 'src/greet.ts': block.repeat(2) } });
+  const { github } = harness;
+  stub.answers((asked) => {
+    const anchors = [...promptOf(asked).matchAll(/^\s*(\d+#[0-9a-f]{4}) \+ .*danger/gm)];
+    return anchors.length === 0 ? NOTHING : finds('danger', { anchor: anchors.at(-1)?.[1] ?? null })(asked);
+  });
+  const rounds: unknown[] = [];
+  const round = async (sha: string) => {
+    const summary = await reviewed(harness, sha);
+    const { conclusion, annotations } = ownCheck(harness, sha);
+    const lines = annotations.map(({ startLine }) => startLine);
+    rounds.push([stub.asked.length, conclusion, lines, /Round .*`\. ?(.*)/.exec(summary)?.[1]]);
+  };
+  const { headSha } = await open(harness, { files: { 'src/greet.ts': bad.repeat(2) } });
+  await round(headSha);
+
+  const above = '// Four\n// lines\n// of\n// comment.\n';
+  const change = { repo: REPO, branch: 'greet', author: 'ada' };
+  const upstream = { 'src/greet.ts': `${above}${block.repeat(2)}` };
+  const forceTo = await github.push({ ...change, branch: 'main', author: 'mia', files: upstream });
+  await round(
+    await github.push({ ...change, files: { 'src/greet.ts': `${above}${bad.repeat(2)}` }, forceTo }),
+  );
+  await round(await pushAgain(harness, `${above}${block}${bad}`));
+  await round(await pushAgain(harness, `${above}${block}${block.replace('x(5)', 'fine()')}`));
+  await round(await pushAgain(harness, `${above}${block}${bad}`));
+  expect(rounds).toEqual([
+    [1, 'failure', [16], ''],
+    [1, 'failure', [20], '1 finding of round 1 still open.'],
+    [2, 'failure', [20], '1 finding of round 2 still open.'],
+    [3, null, [], '1 fixed since round 3.'],
+    [4, 'failure', [20], ''],
+  ]);
+}, 60_000);
+
+test('what a model cannot say right is said of the file, or no review at all', async () => {
+  const harness = await startWithModel();
+  const half = finds('greet');
+  const answers: Record<string, (asked: Asked) => Script> = {
+    'A wrong line': finds('greet', { anchor: '99#0000', severity: 'high' }),
+    'Half a JSON': (asked) => ({ text: half(asked).text.slice(0, 80) }),
+    Prose: () => ({ text: 'Approved, ship it!' }),
+    '10 MB': () => ({ padded: 10_000_000 }),
+  };
+  stub.answers((asked) => {
+    const title = Object.keys(answers).find((name) => asked.text.includes(name));
+    return answers[title ?? '']?.(asked) ?? NOTHING;
+  });
+  const heads = new Map<string, string>();
+  for (const [n, title] of Object.keys(answers).entries()) {
+    const { headSha } = await open(harness, { title, branch: `branch-${n}` });
+    heads.set(title, headSha);
+  }
+  await harness.advance(A_LOOK);
+
+  const ends = [...heads].map(([title, sha]) => [title, ...said(harness, sha)]);
+  const unusable = 'failure: Review incomplete: model gave no usable answer';
+  expect(ends).toEqual([
+    ['A wrong line', 'failure: Changes requested: 1 high'],
+    ['Half a JSON', unusable],
+    ['Prose', unusable],
+    ['10 MB', unusable],
+  ]);
+  const { annotations, summary } = ownCheck(harness, heads.get('A wrong line') ?? '');
+  expect(annotations).toMatchObject([{ path: 'src/greet.ts', startLine: 1, endLine: 1 }]);
+  expect(summary).toContain('· `src/greet.ts`<br>');
+});
+
+test('code beyond what a model is asked keeps the verdict back, and is listed with what was deleted', async () => {
+  const harness = await startWithModel({
+    chain: REVIEW_AND_MERGE.replace('skill: pr-review', 'skill: pr-review\n    with: { effort: low }'),
+    files: { 'src/old.ts': GREETING },
+  });
+  stub.answers(NOTHING);
+  const files = { 'main.go': `var x = "${'x'.repeat(80)}"\n`.repeat(2_000), 'src/old.ts': null };
+  const { number, headSha } = await open(harness, { files });
+  const summary = await reviewed(harness, headSha);
+  expect(stub.asked).toHaveLength(2);
+  expect(said(harness, headSha)).toEqual(['failure: Review incomplete: 2 files were not reviewed']);
+  expect(section(summary, 'Review')).toMatch(
+    /`main\.go`: a model read \d+ of \d+ parts of its change: the others are beyond the 2 questions/,
+  );
+  expect(section(summary, 'Review')).toContain('`src/old.ts`: deleted: a model was told its name only');
+  expect(approvals(harness, number)).toEqual([]);
+});
+
+test('a review with a model leaves a trace of its prompt, and one without a model asks none', async () => {
+  const chain = `name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - { id: full, skill: pr-review }
+  - { id: quick, skill: pr-review, depends_on: [], with: { model: false } }
+`;
+  const harness = await startWithModel({ chain });
+  stub.answers(NOTHING);
+  const { headSha } = await open(harness);
+  expect(await reviewed(harness, headSha)).toContain('<sub>This chain asks no language model.</sub>');
+  const { runs, skillTraces } = harness.app.storage.read;
+  const [run] = await runs.list({ chain: 'pr-review', limit: 1 });
+  const traces = await skillTraces.ofRun(run?.id ?? '');
+  expect(traces).toMatchObject([
+    {
+      of: { runId: run?.id },
+      skill: 'pr-review',
+      artifact: 'prompts/review.md',
+      kind: 'prompt_template',
+      error: null,
+      model: 'openai-compatible/stub-1',
+    },
+  ]);
+  const textAt = async (path: string | null | undefined) =>
+    new TextDecoder().decode(await openBlobs(harness.config.artifactsUrl, undefined).get(path ?? ''));
+  expect(await textAt(traces[0]?.inputPath)).toBe(promptOf(stub.asked[0]));
+  expect(await textAt(traces[0]?.outputPath)).toBe(NOTHING.text);
 });

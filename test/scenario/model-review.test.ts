@@ -187,7 +187,7 @@ test('a finding on the second of two copies outlives a rebase and the end of the
   ]);
 }, 60_000);
 
-test('what a model cannot say right is said of the file, or no review at all', async () => {
+test('what a model cannot say right is said of the file or no review at all, and of many remarks 20 are shown', async () => {
   const harness = await startWithModel();
   const half = finds('greet');
   const answers: Record<string, (asked: Asked) => Script> = {
@@ -195,6 +195,18 @@ test('what a model cannot say right is said of the file, or no review at all', a
     'Half a JSON': (asked) => ({ text: half(asked).text.slice(0, 80) }),
     Prose: () => ({ text: 'Approved, ship it!' }),
     '10 MB': () => ({ padded: 10_000_000 }),
+    'A flood': () => ({
+      text: JSON.stringify({
+        findings: Array.from({ length: 25 }, (_, n) => ({
+          severity: 'low',
+          category: 'correctness',
+          file: 1,
+          anchor: null,
+          description: `Remark ${n}.`,
+          suggestion: '',
+        })),
+      }),
+    }),
   };
   stub.answers((asked) => {
     const title = Object.keys(answers).find((name) => asked.text.includes(name));
@@ -214,10 +226,14 @@ test('what a model cannot say right is said of the file, or no review at all', a
     ['Half a JSON', unusable],
     ['Prose', unusable],
     ['10 MB', unusable],
+    ['A flood', 'in_progress: Waiting for a maintainer to countersign'],
   ]);
   const { annotations, summary } = ownCheck(harness, heads.get('A wrong line') ?? '');
   expect(annotations).toMatchObject([{ path: 'src/greet.ts', startLine: 1, endLine: 1 }]);
   expect(summary).toContain('· `src/greet.ts`<br>');
+  const flood = ownCheck(harness, heads.get('A flood') ?? '');
+  expect(flood.annotations).toHaveLength(20);
+  expect(flood.summary).toMatch(/- … and 5 more, `countersign run show run_\w+ --json` prints them all/);
 });
 
 test('code beyond what a model is asked keeps the verdict back, and is listed with what was deleted', async () => {

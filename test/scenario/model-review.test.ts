@@ -19,6 +19,8 @@ import {
 } from './support.ts';
 import { section } from './support-scene.ts';
 
+const LONG = process.env.COUNTERSIGN_LONG === '1';
+
 const REVIEW_AND_MERGE = `name: pr-review
 trigger: { event: pr.opened, filter: { draft: false } }
 steps:
@@ -187,47 +189,53 @@ test('a finding on the second of two copies outlives a rebase and the end of the
   ]);
 }, 60_000);
 
+const UNUSABLE = 'failure: Review incomplete: model gave no usable answer';
+const remark = (n: number) => ({
+  severity: 'low',
+  category: 'correctness',
+  file: 1,
+  anchor: null,
+  description: `Remark ${n}.`,
+  suggestion: '',
+});
+/** What a model says of the pull request of that title, and what comes of it. */
+const ANSWERS: readonly { title: string; says: (asked: Asked) => Script; end: string }[] = [
+  {
+    title: 'A wrong line',
+    says: finds('greet', { anchor: '99#0000', severity: 'high' }),
+    end: 'failure: Changes requested: 1 high',
+  },
+  {
+    title: 'A flood',
+    says: () => ({ text: JSON.stringify({ findings: Array.from({ length: 25 }, (_, n) => remark(n)) }) }),
+    end: 'in_progress: Waiting for a maintainer to countersign',
+  },
+  {
+    title: 'Half a JSON',
+    says: (asked) => ({ text: finds('greet')(asked).text.slice(0, 80) }),
+    end: UNUSABLE,
+  },
+  // What is no answer ends in the same place, whatever it is instead.
+  ...(LONG
+    ? [
+        { title: 'Prose', says: () => ({ text: 'Approved, ship it!' }), end: UNUSABLE },
+        { title: '10 MB', says: () => ({ padded: 10_000_000 }), end: UNUSABLE },
+      ]
+    : []),
+];
+
 test('what a model cannot say right is said of the file or no review at all, and of many remarks 20 are shown', async () => {
   const harness = await startWithModel();
-  const half = finds('greet');
-  const answers: Record<string, (asked: Asked) => Script> = {
-    'A wrong line': finds('greet', { anchor: '99#0000', severity: 'high' }),
-    'Half a JSON': (asked) => ({ text: half(asked).text.slice(0, 80) }),
-    Prose: () => ({ text: 'Approved, ship it!' }),
-    '10 MB': () => ({ padded: 10_000_000 }),
-    'A flood': () => ({
-      text: JSON.stringify({
-        findings: Array.from({ length: 25 }, (_, n) => ({
-          severity: 'low',
-          category: 'correctness',
-          file: 1,
-          anchor: null,
-          description: `Remark ${n}.`,
-          suggestion: '',
-        })),
-      }),
-    }),
-  };
-  stub.answers((asked) => {
-    const title = Object.keys(answers).find((name) => asked.text.includes(name));
-    return answers[title ?? '']?.(asked) ?? NOTHING;
-  });
+  stub.answers((asked) => ANSWERS.find(({ title }) => asked.text.includes(title))?.says(asked) ?? NOTHING);
   const heads = new Map<string, string>();
-  for (const [n, title] of Object.keys(answers).entries()) {
+  for (const [n, { title }] of ANSWERS.entries()) {
     const { headSha } = await open(harness, { title, branch: `branch-${n}` });
     heads.set(title, headSha);
   }
   await harness.advance(A_LOOK);
 
   const ends = [...heads].map(([title, sha]) => [title, ...said(harness, sha)]);
-  const unusable = 'failure: Review incomplete: model gave no usable answer';
-  expect(ends).toEqual([
-    ['A wrong line', 'failure: Changes requested: 1 high'],
-    ['Half a JSON', unusable],
-    ['Prose', unusable],
-    ['10 MB', unusable],
-    ['A flood', 'in_progress: Waiting for a maintainer to countersign'],
-  ]);
+  expect(ends).toEqual(ANSWERS.map(({ title, end }) => [title, end]));
   const { annotations, summary } = ownCheck(harness, heads.get('A wrong line') ?? '');
   expect(annotations).toMatchObject([{ path: 'src/greet.ts', startLine: 1, endLine: 1 }]);
   expect(summary).toContain('· `src/greet.ts`<br>');

@@ -5,7 +5,7 @@ import { parseChain } from './chain/parse.ts';
 import type { ParsedChain } from './chain/scope.ts';
 import { formatFault } from './core/fault.ts';
 import type { Names } from './run/configuration.ts';
-import type { PackageFile, ParsedPackage } from './skill/package/package.ts';
+import type { PackageFile, ParsedPackage, SkillPackage } from './skill/package/package.ts';
 import { parsePackage } from './skill/package/parse.ts';
 
 /** The package's own folder, both for the sources and for the build beside them. */
@@ -39,6 +39,16 @@ let skills: readonly ParsedPackage[] | undefined;
 export function shippedSkills(): readonly ParsedPackage[] {
   skills ??= readSkills();
   return skills;
+}
+
+/**
+ * One of them.
+ * @throws Error when there is none of this name: that is our mistake, not a user's.
+ */
+export function shippedSkill(wanted: string): SkillPackage {
+  const found = shippedSkills().find(({ name }) => name === wanted);
+  if (!found?.skill) throw new Error(`no skill package ${wanted} ships with Countersign`);
+  return found.skill;
 }
 
 function readSkills(): ParsedPackage[] {

@@ -9,6 +9,7 @@ import { familyOf } from './model/name.ts';
 import { builtInPolicy, type PolicyEngine } from './policy/engine.ts';
 import { createRegistry, type Registry } from './session/registry.ts';
 import type { StepHandler } from './session/step.ts';
+import { shippedSkill } from './shipped.ts';
 import { type Activation, createActivation } from './skill/activation/activation.ts';
 import { autoSkill } from './skill/activation/auto.ts';
 import { createSelect } from './skill/activation/select.ts';
@@ -72,13 +73,17 @@ export async function createSkills(
       },
     }),
   ];
-  const carryOut = createCarryOut({ watch, record: createRecorder({ storage, blobs }), clock });
+  const record = createRecorder({ storage, blobs });
+  const carryOut = createCarryOut({ watch, record, clock });
   const runPackage = createRunPackage({ skills, handlers, modelFamily, carryOut });
   const select = createSelect({ skills, kinds: handlers.map(({ kind }) => kind), model });
   const activation = createActivation({ select, runPackage, policy });
   const [named, auto] = [packageSkill(runPackage), autoSkill({ storage, activation })];
   const registry = createRegistry(
-    [...builtInSkills({ model }), ...(overrides.skills ?? [])],
+    [
+      ...builtInSkills({ model, traces: { record, skill: shippedSkill('pr-review') } }),
+      ...(overrides.skills ?? []),
+    ],
     policy,
     (step) => (step.uses.candidates ? auto(step) : named(step)),
   );

@@ -137,15 +137,20 @@ export function createTools(env: Environment): Tools {
       ]);
       return { builtIn: SHIPPED_SKILLS.map(({ name }) => name), shipped: shippedSkills() };
     },
-    async caseHandlers({ answers }) {
-      const [{ analyzerSkill }, { codeSkill }, { promptSkill }, { recordedModel }] = await Promise.all([
-        import('../skill/analyzer/analyzer-skill.ts'),
-        import('../skill/code/code-skill.ts'),
-        import('../skill/prompt/prompt-skill.ts'),
-        import('../skill/testing/recorded-model.ts'),
-      ]);
+    async caseRunner({ answers }) {
+      const [{ builtInSkills }, { analyzerSkill }, { codeSkill }, { promptSkill }, { recordedModel }] =
+        await Promise.all([
+          import('../skill/shipped.ts'),
+          import('../skill/analyzer/analyzer-skill.ts'),
+          import('../skill/code/code-skill.ts'),
+          import('../skill/prompt/prompt-skill.ts'),
+          import('../skill/testing/recorded-model.ts'),
+        ]);
       const model = answers && recordedModel(answers);
-      return [analyzerSkill, codeSkill({ model }), promptSkill({ model })];
+      return {
+        handlers: [analyzerSkill, codeSkill({ model }), promptSkill({ model })],
+        builtIn: builtInSkills({ model }),
+      };
     },
     async model(storage) {
       const read = readModelConfig(env);

@@ -13,6 +13,7 @@ import type { AnyHandler } from '../skill/handler.ts';
 import type { SkillCase } from '../skill/package/case-file.ts';
 import type { ParsedPackage, SkillPackage } from '../skill/package/package.ts';
 import type { SkillContext } from '../skill/registry/activate.ts';
+import type { CaseRunner } from '../skill/testing/run-case.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import type { Delivery, Storage } from '../storage/storage.ts';
 import type { Pages } from '../words/evidence.ts';
@@ -69,8 +70,8 @@ export interface Tools {
     policy: PolicyEngine;
   }>;
   skills(): Promise<KnownSkills>;
-  /** What carries out the artifacts of a package for one of its cases: no network, and a model only as far as it was recorded. */
-  caseHandlers(of: SkillCase): Promise<readonly AnyHandler<SkillContext>[]>;
+  /** What carries out one of a skill's cases: no network, and a model only as far as it was recorded. */
+  caseRunner(of: SkillCase): Promise<CaseRunner>;
   /**
    * The configured model, whose calls count against the same budgets as the app's.
    * @throws CountersignError when there is none, or its settings are wrong.

@@ -1,17 +1,12 @@
 import type { Html, Nodes, Paragraph } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
+import { isHostileMarkdown } from '../core/hostile-markdown.ts';
 
 /** Longer comments are not parsed. The parser's time grows with the square of what is hostile in them. */
 export const MAX_COMMENT_LENGTH = 8_000;
 
 /** A line on which somebody means to speak to the app; up to three spaces before it, as Markdown has it. */
 const SPOKEN = /^ {0,3}\/countersign(?![\w./-])/i;
-
-/**
- * What nobody writes by hand and the parser takes seconds for: twenty nested quotes or lists on one line, or hundreds of
- * emphasis marks in a row (measured with micromark 4: `- ` 8,000 times is 12 s).
- */
-const HOSTILE = /^(?:[ \t]*(?:>|(?:[*+-]|\d{1,9}[.)])[ \t])){20}|[*_]{200}/m;
 
 /** The row of dashes that makes a table of the lines around it on GitHub, though not in plain CommonMark. */
 const TABLE_ROW = /^\|?:?-+:?(?:\|:?-+:?)*\|?$/;
@@ -31,7 +26,7 @@ export function mightSpeak(markdown: string): boolean {
  * closed before it is somebody's quotation and is left out. Where it is unclear, a line is left out.
  */
 export function spokenLines(markdown: string): string[] {
-  if (HOSTILE.test(markdown) || FOOTNOTE.test(markdown)) return [];
+  if (isHostileMarkdown(markdown) || FOOTNOTE.test(markdown)) return [];
   const root = fromMarkdown(markdown);
   const tags = htmlIn(root);
   return root.children

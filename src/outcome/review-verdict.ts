@@ -40,7 +40,16 @@ export const sinceSchema = z.strictObject({
 });
 export type Since = z.infer<typeof sinceSchema>;
 
-export const leftOutSchema = z.strictObject({ path: safePathSchema.or(z.string()), reason: z.string() });
+/** Who looked at what was not reviewed in full: the search for secrets alone, analyzers but no model, or nobody. */
+const SEEN_BY = ['secret_search', 'analyzers', 'nobody'] as const;
+export type SeenBy = (typeof SEEN_BY)[number];
+
+export const leftOutSchema = z.strictObject({
+  path: safePathSchema.or(z.string()),
+  reason: z.string(),
+  /** Set when a machine may run it and the verdict stands all the same, so that whoever is asked has to be told. */
+  seen_by: z.enum(SEEN_BY).optional(),
+});
 export type LeftOut = z.infer<typeof leftOutSchema>;
 
 /**

@@ -1,10 +1,9 @@
 import type { StepHandler } from '../session/step.ts';
 import { ci } from './ci/ci.ts';
-import { prReview } from './pr-review/pr-review.ts';
-import type { PromptDeps } from './prompt/handler.ts';
+import { type PrReviewDeps, prReview } from './pr-review/pr-review.ts';
 
 /** The skills that ship with Countersign. */
-export function builtInSkills(deps: PromptDeps): readonly StepHandler[] {
+export function builtInSkills(deps: PrReviewDeps): readonly StepHandler[] {
   return [prReview(deps), ci];
 }
 

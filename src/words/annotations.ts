@@ -2,7 +2,7 @@ import type { Annotation } from '../effect/effect.ts';
 import { type Finding, isBlocking, type Severity } from '../outcome/finding.ts';
 import { plainLine } from '../run/explain.ts';
 import { clip } from './pretty.ts';
-import { worstFirst } from './review-card.ts';
+import { MOST_SHOWN, worstFirst } from './review-card.ts';
 
 /**
  * Annotations of one check run at most. GitHub takes any number in batches of 50, but a diff with more of them than
@@ -23,7 +23,15 @@ const LEVEL: Readonly<Record<Severity, Annotation['level']>> = {
  * control and direction characters are taken out. GitHub's limits: a title of 255 characters, a message of 64 KB.
  */
 export function annotations(findings: readonly Finding[]): Annotation[] {
-  return worstFirst(findings).slice(0, MAX_ANNOTATIONS).map(annotation);
+  return annotated(findings).map(annotation);
+}
+
+/** Those of the findings that are shown in the diff, the worst first. Of a model's, no more than are listed (docs/adr/0015). */
+export function annotated(findings: readonly Finding[]): Finding[] {
+  let left = MOST_SHOWN;
+  return worstFirst(findings)
+    .filter(({ rule }) => !rule.startsWith('model/') || left-- > 0)
+    .slice(0, MAX_ANNOTATIONS);
 }
 
 function annotation(finding: Finding): Annotation {

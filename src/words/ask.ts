@@ -51,7 +51,7 @@ export function outcomeAnswer(
 function outcomeText(outcome: Outcome): string {
   switch (outcome.outcome_kind) {
     case 'review_verdict':
-      return `${prose(outcome.summary, MAX_LINE)}\n\n${reviewCard(outcome).markdown}`;
+      return `${prose(outcome.summary, MAX_LINE)}\n\n${reviewCard(outcome, 'not listed here').markdown}`;
     case 'gate_verdict': {
       const { summary, gate_passed, criteria } = outcome;
       const shown = criteria.slice(0, MAX_CRITERIA).map(({ passed, description, evidence }) => {

@@ -1,8 +1,9 @@
 import type { CheckRunContent } from '../effect/effect.ts';
+import type { Finding } from '../outcome/finding.ts';
 import type { Approval } from '../policy/approval.ts';
 import { explain, plainLine } from '../run/explain.ts';
 import type { RunState } from '../run/run.ts';
-import { annotations, MAX_ANNOTATIONS } from './annotations.ts';
+import { annotated, annotations } from './annotations.ts';
 import { artifactsSection } from './artifacts.ts';
 import { buttonsOf, conclusionOf } from './check-state.ts';
 import { ciMatrix, everyCheck } from './ci-matrix.ts';
@@ -12,8 +13,7 @@ import { gatesSection } from './gates.ts';
 import { link } from './link.ts';
 import { clipBytes, inline } from './markdown.ts';
 import { asSentence, plural } from './pretty.ts';
-import { everyFinding, reviewCard } from './review-card.ts';
-import { BELOW } from './section.ts';
+import { everyFileLeftOut, reviewCard } from './review-card.ts';
 import { nextStep, sentence } from './sentence.ts';
 import { outcomesOf, standing } from './standing.ts';
 import { stepsTable } from './steps-table.ts';
@@ -67,7 +67,8 @@ function output(
   const results = outcomesOf(state, 'ci_result');
   const allowed = state.run.settings.ci.no_checks === 'allow';
   const tree = explain(state, approval);
-  const cards = reviews.map((review) => ({ review, card: reviewCard(review) }));
+  const whereElse = elsewhere(state.run.id, detailsUrl);
+  const cards = reviews.map((review) => ({ review, card: reviewCard(review, whereElse) }));
   const matrices = results.map((ci) => ({ ci, matrix: ciMatrix(ci, allowed) }));
   const sections: string[] = [
     ...(next === undefined ? [] : [`**Next:** ${next}`]),
@@ -77,11 +78,13 @@ function output(
     ...[gatesSection(state)].filter((section) => section !== undefined),
     `### Steps\n\n${stepsTable(state)}`,
     ...[artifactsSection(state)].filter((section) => section !== undefined),
-    ...annotationNote(reviews.reduce((sum, review) => sum + review.findings.length, 0)),
+    ...annotationNote(
+      reviews.flatMap(({ findings }) => findings),
+      whereElse,
+    ),
   ];
-  const whereElse = elsewhere(state.run.id, detailsUrl);
   const below = [
-    ...cards.filter(({ card }) => card.cut).map(({ review }) => everyFinding(review, whereElse)),
+    ...cards.filter(({ card }) => card.cut).map(({ review }) => everyFileLeftOut(review, whereElse)),
     ...matrices.filter(({ matrix }) => matrix.cut).map(({ ci }) => everyCheck(ci, whereElse)),
   ];
   return { summary: whole(sections, whereElse), text: whole(below, whereElse) };
@@ -105,10 +108,11 @@ function elsewhere(runId: string, detailsUrl: string | null): string {
     : `${link('the page of this run', detailsUrl)} has them all, and ${command}`;
 }
 
-function annotationNote(findings: number): string[] {
-  return findings <= MAX_ANNOTATIONS
+function annotationNote(findings: readonly Finding[], whereElse: string): string[] {
+  const shown = annotated(findings).length;
+  return shown === findings.length
     ? []
     : [
-        `The ${MAX_ANNOTATIONS} worst of ${plural(findings, 'finding')} are shown in the diff; the rest is ${BELOW}.`,
+        `${shown} of ${plural(findings.length, 'finding')} are shown in the diff, the worst first: ${whereElse}.`,
       ];
 }

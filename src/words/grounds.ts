@@ -25,12 +25,15 @@ export function grounds(state: RunState): string {
   const rows = [
     ...results.flatMap((result) => {
       const words = saidBy(result, memory);
-      return words === undefined ? [] : [row(words.passed, labelOf(result, results), words.said)];
+      if (words === undefined) return [];
+      const mark = words.passed === true && isPartial(state, result.step) ? '⚠️' : markOfPassed(words.passed);
+      return [row(mark, labelOf(result, results), words.said)];
     }),
     ...gateGrounds(state),
   ];
   const artifacts = artifactsInWords(state);
-  const left = artifacts === undefined ? [] : [row(artifacts.met, 'Artifacts', artifacts.words)];
+  const left =
+    artifacts === undefined ? [] : [row(markOfPassed(artifacts.met), 'Artifacts', artifacts.words)];
   const risks = riskRows(memory);
   if (rows.length + left.length + risks.length === 0)
     return 'This chain asks before it merges; no review and no CI were part of it.';
@@ -109,7 +112,20 @@ function markOf(severity: Severity | null): string {
   return severity === null ? '❔' : SEVERITY_MARK[severity];
 }
 
-function row(passed: boolean | null, label: string, words: string): string {
-  const mark = passed === null ? '⚪' : passed ? '✅' : '❌';
+/** Whether a review let something through that it did not look at in full: no tick may stand before that. */
+function isPartial({ invocations }: RunState, step: string): boolean {
+  return invocations.some(
+    ({ stepId, outcome }) =>
+      stepId === step &&
+      outcome?.outcome_kind === 'review_verdict' &&
+      outcome.left_out.some(({ seen_by }) => seen_by !== undefined),
+  );
+}
+
+function markOfPassed(passed: boolean | null): string {
+  return passed === null ? '⚪' : passed ? '✅' : '❌';
+}
+
+function row(mark: string, label: string, words: string): string {
   return `- ${mark} **${label}:** ${inline(words, 300)}`;
 }

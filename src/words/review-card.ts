@@ -7,8 +7,8 @@ import { sinceWords } from './review.ts';
 import { BELOW, type Section, withRest } from './section.ts';
 import { severities } from './sentence.ts';
 
-/** Findings in full, of both kinds together: nobody reads more of them before beginning to mend. */
-const MOST_SHOWN = 20;
+/** Findings in full, of both kinds together: nobody reads more of them before beginning to mend (docs/adr/0015). */
+export const MOST_SHOWN = 20;
 const MUST_FIX_BYTES = 14_000;
 const SUGGESTIONS_BYTES = 7_000;
 const FIXED = { items: 20, bytes: 3_000 };
@@ -17,8 +17,11 @@ const LEFT_OUT = { items: 10, bytes: 2_000 };
 const FAULTY = { items: 10, bytes: 2_000 };
 const WORKERS = { items: 20, bytes: 1_000 };
 
-/** What the review found: how much, what must be fixed, what may be, and what it did not look at. */
-export function reviewCard(review: ReviewVerdict): Section {
+/**
+ * What the review found: how much, what must be fixed, what may be, and what it did not look at.
+ * @param whereElse where all findings are to be read.
+ */
+export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
   const blocking = worstFirst(review.findings.filter(isBlocking));
   const others = worstFirst(review.findings.filter((finding) => !isBlocking(finding)));
   const mustFix = fitting(blocking, fullFinding, { items: MOST_SHOWN, bytes: MUST_FIX_BYTES });
@@ -43,12 +46,12 @@ export function reviewCard(review: ReviewVerdict): Section {
       review.since ? ` ${capital(sinceWords(review.since))}.` : ''
     }`,
     review.findings.length === 0 ? 'Nothing was found.' : counts(review.findings),
-    ...(blocking.length === 0 ? [] : ['#### Must be fixed', withRest(mustFix, BELOW)]),
+    ...(blocking.length === 0 ? [] : ['#### Must be fixed', withRest(mustFix, whereElse)]),
     ...(others.length === 0
       ? []
       : [
           `<details><summary>${plural(others.length, 'suggestion')}: ${severities(others)}</summary>`,
-          withRest(suggested, BELOW),
+          withRest(suggested, whereElse),
           '</details>',
         ]),
     ...(review.since ? fixedPart(review.since) : []),
@@ -57,7 +60,7 @@ export function reviewCard(review: ReviewVerdict): Section {
     ...(workers.lines.length === 0 ? [] : [`<sub>Looked at by ${workers.lines.join(', ')}.</sub>`]),
     ...notes.lines.map((note) => `<sub>${note}</sub>`),
   ];
-  return { markdown: parts.join('\n\n'), cut: mustFix.left + suggested.left + leftOut.left > 0 };
+  return { markdown: parts.join('\n\n'), cut: leftOut.left > 0 };
 }
 
 function fixedPart({ fixed, fixed_findings }: Since): string[] {
@@ -112,11 +115,6 @@ function fullFinding(finding: Finding): string {
   ].join('<br>\n  ');
 }
 
-function shortFinding(finding: Finding): string {
-  const { severity, description } = finding;
-  return `- ${SEVERITY_MARK[severity]} ${code(clip(place(finding), 200))} ${prose(description, 200)}`;
-}
-
 function leftOutLine({ path, reason }: LeftOut): string {
   return `- ${code(clip(path, 200))}: ${inline(reason, 200)}`;
 }
@@ -133,12 +131,8 @@ function analyzerLine({ name, status, message }: AnalyzerReport): string {
   return `- ${inline(name, 100)} ${words}${said}`;
 }
 
-/** Every finding and every file left out, one line each, for the place below the summary. */
-export function everyFinding(review: ReviewVerdict, whereElse: string): string {
-  const findings = fitting(worstFirst(review.findings), shortFinding, { items: 2_000, bytes: 30_000 });
-  const leftOut = fitting(review.left_out, leftOutLine, { items: 500, bytes: 8_000 });
-  return [
-    ...(review.findings.length === 0 ? [] : ['### All findings', withRest(findings, whereElse)]),
-    ...(review.left_out.length === 0 ? [] : ['### All that was not looked at', withRest(leftOut, whereElse)]),
-  ].join('\n\n');
+/** Every file left out, one line each, for the place below the summary. */
+export function everyFileLeftOut({ left_out }: ReviewVerdict, whereElse: string): string {
+  const leftOut = fitting(left_out, leftOutLine, { items: 500, bytes: 8_000 });
+  return `### All that was not looked at\n\n${withRest(leftOut, whereElse)}`;
 }

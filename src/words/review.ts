@@ -1,11 +1,31 @@
 import type { Severity } from '../outcome/finding.ts';
-import type { Since } from '../outcome/review-verdict.ts';
-import { plural } from './pretty.ts';
+import type { LeftOut, SeenBy, Since } from '../outcome/review-verdict.ts';
+import { listed, plural } from './pretty.ts';
 
 export const NO_MODEL_ASKED = 'No language model is configured, so none was asked.';
+export const NO_MODEL_WANTED = 'This chain asks no language model.';
 export const SECRETS_UNKNOWN =
   'nothing was sent to it, since the search for secrets failed and the text could hold some';
 export const DELETED = 'deleted: a model was told its name only';
+
+/** `2 of them searched for secrets only and 1 more not read at all`, of files that were counted as reviewed; empty when all were. */
+export function lessThanReviewed(leftOut: readonly LeftOut[]): string {
+  const count = (who: SeenBy) => leftOut.filter(({ seen_by }) => seen_by === who).length;
+  const [secrets, analyzers, nobody] = [count('secret_search'), count('analyzers'), count('nobody')];
+  return listed(
+    [
+      ...(secrets > 0 ? [`${secrets} of them searched for secrets only`] : []),
+      ...(analyzers > 0 ? [`${analyzers} of them read by no model`] : []),
+      ...(nobody > 0 ? [`${nobody} more not read at all`] : []),
+    ],
+    'and',
+  );
+}
+
+/** @param what by which its name says that nobody wrote it, such as `generated`. */
+export function noModelRead(what: string): string {
+  return `${what}: the analyzers looked at it, and no model`;
+}
 
 /** Why a model did not read a file, or not all of it. */
 export function beyondBudget(unread: number, parts: number, questions: number): string {

@@ -212,7 +212,7 @@ export function ciInWords({ checks }: CiResult): string {
 export function incompleteBecause(review: ReviewVerdict): string {
   const faulty = brokenOff(review.analyzers);
   if (faulty.length > 0) return faulty.join(', ');
-  const left = review.left_out.length;
+  const left = new Set(review.left_out.map(({ path }) => path)).size;
   return left === 0
     ? 'no verdict was reached'
     : `${left} ${left === 1 ? 'file was' : 'files were'} not reviewed`;

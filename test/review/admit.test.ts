@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { SeenBy } from '../../src/outcome/review-verdict.ts';
 import { admit, MAX_FILES } from '../../src/skill/pr-review/admit.ts';
 import {
   type ChangedFile,
@@ -8,6 +9,8 @@ import {
   wantsContent,
 } from '../../src/skill/pr-review/changed-file.ts';
 import { added } from './support.ts';
+
+const MINIFIED = 'has lines as long as minified code: searched for secrets only';
 
 const bytes = (path: string, content: Uint8Array): ChangedFile => ({ path, status: 'added', content });
 
@@ -37,25 +40,48 @@ describe('a file that cannot be reviewed is left out with a word, and keeps the 
   });
 });
 
-describe('a file of which only secrets are looked for is said to be one', () => {
-  test.each([
-    ['package-lock.json', 'a lock file: searched for secrets only', false],
-    ['vendor/x/a.js', 'vendored: searched for secrets only', false],
-    ['dist/a.js', 'built output: searched for secrets only', false],
-    ['a.min.js', 'built output: searched for secrets only', false],
-    ['api_pb2.py', 'generated: searched for secrets only', false],
-    ['main.go', 'no analyzer knows its language: searched for secrets only', false],
-  ])('%s', (path, reason, needed) => {
-    const { files, leftOut } = admit([added(path, 'x\n')]);
+describe('a file that is not reviewed in full is said to be one, and does not keep the verdict back', () => {
+  const long = `${' '.repeat(20_000)}eval(y)`;
+
+  test.each<[string, string, string, SeenBy | undefined]>([
+    ['main.go', 'x', 'no analyzer knows its language: searched for secrets only', 'secret_search'],
+    ['vendor/x/a.go', 'x', 'no analyzer knows its language: searched for secrets only', 'secret_search'],
+    ['a.min.js', long.slice(19_000), MINIFIED, 'secret_search'],
+    ['dist/a.js', long, MINIFIED, 'secret_search'],
+    ['package-lock.json', 'x', 'a lock file: searched for secrets only', undefined],
+    ['pnpm-lock.yaml', 'x', 'a lock file: searched for secrets only', undefined],
+  ])('%s', (path, text, reason, seenBy) => {
+    const { files, leftOut } = admit([added(path, text)]);
     expect(files).toMatchObject([{ path, language: 'other' }]);
-    expect(leftOut).toEqual([{ path, reason, needed }]);
+    expect(leftOut).toEqual([{ path, reason, needed: false, ...(seenBy && { seen_by: seenBy }) }]);
+  });
+
+  test.each([
+    ['dist/a.js', 'larger than 1 MB', new Uint8Array(1_000_001)],
+    ['lib/a.so', 'a binary file', new Uint8Array(1)],
+  ])('%s, which nobody looks at', (path, reason, content) => {
+    expect(admit([bytes(path, content)])).toEqual({
+      files: [],
+      leftOut: [{ path, reason, needed: false, seen_by: 'nobody' }],
+    });
   });
 
   test('code that looks minified without being called so keeps the verdict back', () => {
-    const { files, leftOut } = admit([added('src/a.js', `x=1;${' '.repeat(20_000)}eval(y)`)]);
+    const { files, leftOut } = admit([added('src/a.js', long)]);
     expect(files).toMatchObject([{ language: 'other' }]);
-    expect(leftOut).toMatchObject([{ needed: true }]);
+    expect(leftOut).toEqual([{ path: 'src/a.js', reason: MINIFIED, needed: true }]);
   });
+});
+
+test.each([
+  ['dist/a.js', 'javascript'],
+  ['src/a.min.js', 'javascript'],
+  ['node_modules/x/a.mjs', 'javascript'],
+  ['third_party/a.py', 'python'],
+  ['src/handler.gen.ts', 'typescript'],
+  ['api_pb2.py', 'python'],
+])('the name %s spares a file no analyzer', (path, language) => {
+  expect(admit([added(path, 'eval(x)\n')])).toMatchObject({ files: [{ path, language }], leftOut: [] });
 });
 
 describe('which lines count', () => {

@@ -1,13 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/config/model.ts';
 import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
+import { openBlobs } from '../../src/storage/open.ts';
 import { anchorIn } from '../skill/review-support.ts';
 import { type Harness, REPO } from '../support/harness.ts';
-import { type Asked, type StubModel, startStubModel } from '../support/model/stub.ts';
+import { type Asked, type Script, type StubModel, startStubModel } from '../support/model/stub.ts';
 import {
   A_LOOK,
   approvals,
   countersign,
+  GREETING,
   open,
   ownCheck,
   pushAgain,
@@ -15,6 +17,9 @@ import {
   start,
   statusOf,
 } from './support.ts';
+import { section } from './support-scene.ts';
+
+const LONG = process.env.COUNTERSIGN_LONG === '1';
 
 const REVIEW_AND_MERGE = `name: pr-review
 trigger: { event: pr.opened, filter: { draft: false } }
@@ -41,7 +46,9 @@ beforeEach(async () => {
 });
 afterEach(() => stub.stop());
 
-function startWithModel(more: { files?: Record<string, string>; model?: Partial<ModelConfig> } = {}) {
+function startWithModel(
+  more: { files?: Record<string, string>; model?: Partial<ModelConfig>; chain?: string } = {},
+) {
   const model: ModelConfig = {
     name: { provider: 'openai-compatible', model: 'stub-1' },
     apiKey: 'key-0123456789abcdef',
@@ -50,7 +57,8 @@ function startWithModel(more: { files?: Record<string, string>; model?: Partial<
     budgets: DEFAULT_BUDGETS,
     ...more.model,
   };
-  return start({ chain: REVIEW_AND_MERGE, model, ...(more.files ? { files: more.files } : {}) });
+  const { chain = REVIEW_AND_MERGE, files = {} } = more;
+  return start({ chain, model, files });
 }
 
 const promptOf = (asked: Asked | undefined) => asked?.body.messages?.at(-1)?.content ?? '';
@@ -141,4 +149,145 @@ test('without budget there is no verdict and no question; what an analyzer finds
   expect(said(harness, headSha)).toEqual(['failure: Review incomplete: model gave no usable answer']);
   expect(ownCheck(harness, headSha).annotations).toHaveLength(1);
   expect(approvals(harness, number)).toEqual([]);
+});
+
+test('a finding on the second of two copies outlives a rebase and the end of the first, and is found again when it comes back', async () => {
+  const block = Array.from({ length: 10 }, (_, n) => ` x(${n});\n`).join('');
+  const bad = block.replace('x(5)', 'danger()');
+  const harness = await startWithModel({ files: { 'src/greet.ts': block.repeat(2) } });
+  const { github } = harness;
+  stub.answers((asked) => {
+    const anchors = [...promptOf(asked).matchAll(/^\s*(\d+#[0-9a-f]{4}) \+ .*danger/gm)];
+    return anchors.length === 0 ? NOTHING : finds('danger', { anchor: anchors.at(-1)?.[1] ?? null })(asked);
+  });
+  const rounds: unknown[] = [];
+  const round = async (sha: string) => {
+    const summary = await reviewed(harness, sha);
+    const { conclusion, annotations } = ownCheck(harness, sha);
+    const lines = annotations.map(({ startLine }) => startLine);
+    rounds.push([stub.asked.length, conclusion, lines, /Round .*`\. ?(.*)/.exec(summary)?.[1]]);
+  };
+  const { headSha } = await open(harness, { files: { 'src/greet.ts': bad.repeat(2) } });
+  await round(headSha);
+
+  const above = '// Four\n// lines\n// of\n// comment.\n';
+  const change = { repo: REPO, branch: 'greet', author: 'ada' };
+  const upstream = { 'src/greet.ts': `${above}${block.repeat(2)}` };
+  const forceTo = await github.push({ ...change, branch: 'main', author: 'mia', files: upstream });
+  await round(
+    await github.push({ ...change, files: { 'src/greet.ts': `${above}${bad.repeat(2)}` }, forceTo }),
+  );
+  await round(await pushAgain(harness, `${above}${block}${bad}`));
+  await round(await pushAgain(harness, `${above}${block}${block.replace('x(5)', 'fine()')}`));
+  await round(await pushAgain(harness, `${above}${block}${bad}`));
+  expect(rounds).toEqual([
+    [1, 'failure', [16], ''],
+    [1, 'failure', [20], '1 finding of round 1 still open.'],
+    [2, 'failure', [20], '1 finding of round 2 still open.'],
+    [3, null, [], '1 fixed since round 3.'],
+    [4, 'failure', [20], ''],
+  ]);
+}, 60_000);
+
+const UNUSABLE = 'failure: Review incomplete: model gave no usable answer';
+const remark = (n: number) => ({
+  severity: 'low',
+  category: 'correctness',
+  file: 1,
+  anchor: null,
+  description: `Remark ${n}.`,
+  suggestion: '',
+});
+/** What a model says of the pull request of that title, and what comes of it. */
+const ANSWERS: readonly { title: string; says: (asked: Asked) => Script; end: string }[] = [
+  {
+    title: 'A wrong line',
+    says: finds('greet', { anchor: '99#0000', severity: 'high' }),
+    end: 'failure: Changes requested: 1 high',
+  },
+  {
+    title: 'A flood',
+    says: () => ({ text: JSON.stringify({ findings: Array.from({ length: 25 }, (_, n) => remark(n)) }) }),
+    end: 'in_progress: Waiting for a maintainer to countersign',
+  },
+  {
+    title: 'Half a JSON',
+    says: (asked) => ({ text: finds('greet')(asked).text.slice(0, 80) }),
+    end: UNUSABLE,
+  },
+  // What is no answer ends in the same place, whatever it is instead.
+  ...(LONG
+    ? [
+        { title: 'Prose', says: () => ({ text: 'Approved, ship it!' }), end: UNUSABLE },
+        { title: '10 MB', says: () => ({ padded: 10_000_000 }), end: UNUSABLE },
+      ]
+    : []),
+];
+
+test('what a model cannot say right is said of the file or no review at all, and of many remarks 20 are shown', async () => {
+  const harness = await startWithModel();
+  stub.answers((asked) => ANSWERS.find(({ title }) => asked.text.includes(title))?.says(asked) ?? NOTHING);
+  const heads = new Map<string, string>();
+  for (const [n, { title }] of ANSWERS.entries()) {
+    const { headSha } = await open(harness, { title, branch: `branch-${n}` });
+    heads.set(title, headSha);
+  }
+  await harness.advance(A_LOOK);
+
+  const ends = [...heads].map(([title, sha]) => [title, ...said(harness, sha)]);
+  expect(ends).toEqual(ANSWERS.map(({ title, end }) => [title, end]));
+  const { annotations, summary } = ownCheck(harness, heads.get('A wrong line') ?? '');
+  expect(annotations).toMatchObject([{ path: 'src/greet.ts', startLine: 1, endLine: 1 }]);
+  expect(summary).toContain('· `src/greet.ts`<br>');
+  const flood = ownCheck(harness, heads.get('A flood') ?? '');
+  expect(flood.annotations).toHaveLength(20);
+  expect(flood.summary).toMatch(/- … and 5 more, `countersign run show run_\w+ --json` prints them all/);
+});
+
+test('code beyond what a model is asked keeps the verdict back, and is listed with what was deleted', async () => {
+  const harness = await startWithModel({
+    chain: REVIEW_AND_MERGE.replace('skill: pr-review', 'skill: pr-review\n    with: { effort: low }'),
+    files: { 'src/old.ts': GREETING },
+  });
+  stub.answers(NOTHING);
+  const files = { 'main.go': `var x = "${'x'.repeat(80)}"\n`.repeat(2_000), 'src/old.ts': null };
+  const { number, headSha } = await open(harness, { files });
+  const summary = await reviewed(harness, headSha);
+  expect(stub.asked).toHaveLength(2);
+  expect(said(harness, headSha)).toEqual(['failure: Review incomplete: 2 files were not reviewed']);
+  expect(section(summary, 'Review')).toMatch(
+    /`main\.go`: a model read \d+ of \d+ parts of its change: the others are beyond the 2 questions/,
+  );
+  expect(section(summary, 'Review')).toContain('`src/old.ts`: deleted: a model was told its name only');
+  expect(approvals(harness, number)).toEqual([]);
+});
+
+test('a review with a model leaves a trace of its prompt, and one without a model asks none', async () => {
+  const chain = `name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - { id: full, skill: pr-review }
+  - { id: quick, skill: pr-review, depends_on: [], with: { model: false } }
+`;
+  const harness = await startWithModel({ chain });
+  stub.answers(NOTHING);
+  const { headSha } = await open(harness);
+  expect(await reviewed(harness, headSha)).toContain('<sub>This chain asks no language model.</sub>');
+  const { runs, skillTraces } = harness.app.storage.read;
+  const [run] = await runs.list({ chain: 'pr-review', limit: 1 });
+  const traces = await skillTraces.ofRun(run?.id ?? '');
+  expect(traces).toMatchObject([
+    {
+      of: { runId: run?.id },
+      skill: 'pr-review',
+      artifact: 'prompts/review.md',
+      kind: 'prompt_template',
+      error: null,
+      model: 'openai-compatible/stub-1',
+    },
+  ]);
+  const textAt = async (path: string | null | undefined) =>
+    new TextDecoder().decode(await openBlobs(harness.config.artifactsUrl, undefined).get(path ?? ''));
+  expect(await textAt(traces[0]?.inputPath)).toBe(promptOf(stub.asked[0]));
+  expect(await textAt(traces[0]?.outputPath)).toBe(NOTHING.text);
 });

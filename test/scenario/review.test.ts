@@ -56,6 +56,32 @@ test('what the pull request did not touch is not held against it', async () => {
   expect(ownCheck(harness, headSha).annotations).toEqual([]);
 });
 
+test('a name that promises built or generated code spares it nothing, and what no analyzer knows is told in the question', async () => {
+  const harness = await start();
+  const evil = await open(harness, {
+    branch: 'evil',
+    files: {
+      'dist/index.js': 'export const run = (code) => eval(code);\n',
+      'src/handler.gen.ts': 'export const run = (code: string) => eval(code);\n',
+    },
+  });
+  const other = await open(harness, {
+    files: {
+      'src/greet.ts': 'export const greet = (name: string) => name;\n',
+      'main.go': 'package main\n',
+      'dist/app.min.js': `export const a = ${JSON.stringify('a'.repeat(1_000))};\n`,
+      'lib/native.so': 'x',
+    },
+  });
+  await reportCi(harness, other.headSha, 'success');
+  await harness.advance(A_LOOK);
+
+  expect(said(harness, evil.headSha)).toEqual(['failure: Changes requested: 2 high']);
+  expect(approvalOf(harness, other.number).body).toContain(
+    '- ⚠️ **Review:** approved: no findings in 3 files, 2 of them searched for secrets only and 1 more not read at all\n',
+  );
+});
+
 test('sixty findings are all annotated, fifty a request, and none twice over the life of the run', async () => {
   const harness = await start();
   const { github } = harness;

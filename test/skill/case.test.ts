@@ -66,7 +66,7 @@ test('a case fails when the artifact’s own assertion does not hold', async () 
   const answers = [{ summary: 'Well, maybe.', passed: true, criteria: [] }];
   const of = { name: 'one', files: { 'a.ts': 'x\n' }, answers, expect: { passed: true } };
   const handlers = [promptSkill({ model: recordedModel(answers) })];
-  expect(await runCase(skill, of, handlers, new AbortController().signal)).toMatchObject({
+  expect(await runCase(skill, of, { handlers, builtIn: [] }, new AbortController().signal)).toMatchObject({
     kind: 'failed',
     differences: [{ what: 'failure', expected: null, actual: expect.stringContaining('maybe') }],
   });
@@ -82,7 +82,12 @@ describe('a case of a prompt', () => {
     const [one] = cases;
     if (!one) throw new Error(faults.map(({ message }) => message).join());
     const model = one.answers && recordedModel(one.answers);
-    return runCase(skill, one, [promptSkill({ model })], new AbortController().signal);
+    return runCase(
+      skill,
+      one,
+      { handlers: [promptSkill({ model })], builtIn: [] },
+      new AbortController().signal,
+    );
   };
   const yes = { summary: 'Fine.', passed: true, criteria: [] };
 
@@ -138,7 +143,7 @@ test('a case of findings expects exactly those', async () => {
     runCase(
       skill,
       { name: 'one', files: { 'a.ts': 'x\n' }, expect: { findings } },
-      [handler],
+      { handlers: [handler], builtIn: [] },
       new AbortController().signal,
     );
   expect(await run('low a/c a.ts:1', 'low a/b a.ts:1')).toEqual({ kind: 'passed' });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Finding } from '../../src/outcome/finding.ts';
 import type { ModelMemory } from '../../src/outcome/model-memory.ts';
 import { afterRound, planRound } from '../../src/skill/pr-review/model/memory.ts';
 import { type Piece, piecesOf, printOfFile } from '../../src/skill/pr-review/model/piece.ts';
@@ -62,6 +63,30 @@ describe('a later round', () => {
       ['Worse.', undefined, null],
     ]);
     expect(memory.read).toEqual([]);
+  });
+
+  it.each<[string, Partial<Finding>, string[]]>([
+    ['in other words', {}, ['Other words.']],
+    ['by another word for the same cause', { category: 'style', rule: 'model/style' }, ['Other words.']],
+    ['with more weight', { severity: 'critical' }, ['Other words.']],
+    [
+      'with less weight, which an equal line elsewhere may have',
+      { severity: 'low' },
+      ['Other words.', 'Bad.'],
+    ],
+    ['of another cause', { category: 'secret', rule: 'model/secret' }, ['Other words.', 'Bad.']],
+  ])('says once what is said again %s while another part of its file is unread', (_, more, expected) => {
+    const evidence = 'bad;';
+    const one = said(printOf(first, 0), offsetIn(first[0]), { description: 'Bad.', evidence });
+    const second = head({ 5: '  bad;', 6: '  more;', 20: '  better;' });
+    const plan = planRound(second, read(first, { said: [one] }));
+    const again = said(printOf(second, 0), offsetIn(second[0]), {
+      description: 'Other words.',
+      evidence,
+      ...more,
+    });
+    const memory = afterRound(plan, second.slice(0, 1), [again], present);
+    expect(memory.said.map(({ finding }) => finding.description)).toEqual(expected);
   });
 
   it('keeps what was said of a file that cannot be read any more', () => {
@@ -153,6 +178,44 @@ describe('of any two heads', () => {
         const isWhole = second.length > 0 && readNow.length === plan.ask.length;
         if (!isWhole) expect(after.said).toHaveLength(all.length);
         else expect(after.said).toHaveLength(plan.carried.length);
+      }),
+      { seed },
+    );
+  });
+});
+
+describe('of copies of one change', () => {
+  const COPIES = 4;
+  const block = Array.from({ length: 10 }, (_, n) => ` x ${n};`);
+  const LINE = 5;
+  const lineOf = (copy: number) => 10 * copy + LINE + 1;
+  /** The pieces of a head that makes the same change to these of the blocks, which are all alike. */
+  const copied = (copies: readonly number[]) => {
+    const text = (isBad: (copy: number) => boolean) =>
+      Array.from({ length: COPIES }, (_, copy) => (isBad(copy) ? block.with(LINE, ' danger();') : block))
+        .map((lines) => `${lines.join('\n')}\n`)
+        .join('');
+    const file = changed(
+      'src/a.ts',
+      text(() => false),
+      text((copy) => copies.includes(copy)),
+    );
+    return admitted(file).flatMap((one) => piecesOf(one, 'lens'));
+  };
+  const some = fc.subarray([0, 1, 2, 3]);
+
+  it(`what was said of a line that is still added is carried or asked again (seed ${seed})`, () => {
+    fc.assert(
+      fc.property(some, some, fc.nat(3), (one, other, at) => {
+        const copy = one[at % Math.max(1, one.length)];
+        if (copy === undefined || !other.includes(copy)) return;
+        const [first, second] = [copied(one), copied(other)];
+        const holds = (piece: Piece) =>
+          piece.lines.some(({ line, mark }) => mark === '+' && line === lineOf(copy));
+        const piece = first.find(holds);
+        const earlier = read(first, { said: [said(piece?.print ?? '', offsetIn(piece))] });
+        const { carried, ask } = planRound(second, earlier);
+        expect(carried.length === 1 || ask.some(holds)).toBe(true);
       }),
       { seed },
     );

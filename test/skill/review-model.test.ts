@@ -16,6 +16,7 @@ interface World {
   base?: Record<string, string>;
   earlier?: ModelMemory;
   mask?: ((text: string) => string) | undefined;
+  model?: string;
 }
 
 /** One round of a model that says this to each prompt. */
@@ -24,7 +25,10 @@ async function round(
   answer: (prompt: string, asked: number) => unknown,
   world: World = {},
 ): Promise<ModelReview & { prompts: string[] }> {
-  const { model, prompts } = scripted(answer);
+  const scriptedModel = scripted(answer);
+  const { prompts } = scriptedModel;
+  const name = { provider: 'openai-compatible' as const, model: world.model ?? 'scripted' };
+  const model = { ...scriptedModel.model, name };
   const { base = {} } = world;
   const reader = {
     pullRequest: async () => ({ title: world.title ?? 'Change it', body: world.body ?? '' }),
@@ -90,6 +94,12 @@ describe('what a model is asked', () => {
     expect(prompts[0]).not.toContain('hidden');
     expect(prompts[0]).toContain('src/old.ts');
     expect(leftOut).toEqual([
+      {
+        path: 'dist/x.js',
+        reason: 'built output: the analyzers looked at it, and no model',
+        needed: false,
+        seen_by: 'analyzers',
+      },
       { path: 'src/old.ts', reason: 'deleted: a model was told its name only', needed: false },
     ]);
   });
@@ -189,6 +199,12 @@ describe('a second round', () => {
   it('asks about everything again when the guidelines changed', async () => {
     const first = await round([a], NOTHING);
     const { prompts } = await round([a], NOTHING, { earlier: first.memory, base: { 'REVIEW.md': 'New.' } });
+    expect(prompts).toHaveLength(1);
+  });
+
+  it('asks another model about everything again', async () => {
+    const first = await round([a], NOTHING);
+    const { prompts } = await round([a], NOTHING, { earlier: first.memory, model: 'another' });
     expect(prompts).toHaveLength(1);
   });
 

@@ -41,6 +41,13 @@ describe('a finding of an earlier round', () => {
     expect(fingerprint(lint(2, 'eval(x)', more))).not.toBe(fingerprint(lint(2, 'eval(x)')));
   });
 
+  it('of a model is known again when the model calls its cause by a word of the same family, and not of another', () => {
+    const of = (category: Finding['category']) =>
+      fingerprint(finding({ category, rule: `model/${category}`, evidence: 'run(x)' }));
+    expect(of('injection')).toBe(of('security'));
+    expect(of('correctness')).not.toBe(of('security'));
+  });
+
   it('is fixed when nothing says it any more', () => {
     expect(fixed([lint(2, 'eval(x)'), lint(3, 'eval(y)')], now([lint(9, 'eval(y)')]))).toBe(1);
   });
@@ -101,7 +108,7 @@ describe('what people read', () => {
       ],
       notes: ['A note for people.'],
     });
-    expect(reviewCard(review).markdown).toMatchInlineSnapshot(`
+    expect(reviewCard(review, 'elsewhere').markdown).toMatchInlineSnapshot(`
       "### Review: no verdict, it is incomplete
 
       Round 2: 3 files reviewed at \`abc1234\`. 2 fixed since round 1, 1 still open.
@@ -144,11 +151,14 @@ describe('what people read', () => {
         lint(n + 1, '', { severity, description: `It is ${severity} ${n}.` }),
       );
     const shown = (findings: Finding[]) => {
-      const { markdown, cut } = reviewCard(makeReview({ findings }));
-      return [(markdown.match(/It is/g) ?? []).length, markdown.match(/… and \d+ more/g), cut];
+      const { markdown } = reviewCard(makeReview({ findings }), 'elsewhere');
+      return [(markdown.match(/It is/g) ?? []).length, markdown.match(/… and \d+ more, elsewhere/g)];
     };
-    expect(shown([...of(12, 'high'), ...of(15, 'low')])).toEqual([20, ['… and 7 more'], true]);
-    expect(shown([...of(25, 'high'), ...of(4, 'low')])).toEqual([20, ['… and 5 more', '… and 4 more'], true]);
-    expect(shown(of(20, 'high'))).toEqual([20, null, false]);
+    expect(shown([...of(12, 'high'), ...of(15, 'low')])).toEqual([20, ['… and 7 more, elsewhere']]);
+    expect(shown([...of(25, 'high'), ...of(4, 'low')])).toEqual([
+      20,
+      ['… and 5 more, elsewhere', '… and 4 more, elsewhere'],
+    ]);
+    expect(shown(of(20, 'high'))).toEqual([20, null]);
   });
 });

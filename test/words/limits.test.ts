@@ -108,18 +108,50 @@ describe('a check run of 1,000 findings, 500 checks and 3,000 files left out', (
   });
 
   it('goes on below the summary, and says how many are still left out and where they are', () => {
-    expect(content.text).toMatch(/### All findings/);
+    expect(content.text).toMatch(/### All that was not looked at/);
     expect(content.text).toMatch(/### All checks/);
     const [, left] =
       /… and (\d+) more, `countersign run show run_01 --json` prints them all/.exec(content.text) ?? [];
-    const shown = content.text.split('### All checks')[0]?.match(/^- [🔴🔵]/gmu)?.length ?? 0;
-    expect(shown + Number(left)).toBe(1_000);
+    const shown = content.text.split('### All checks')[0]?.match(/^- /gm)?.length ?? 0;
+    expect(shown - 1 + Number(left)).toBe(3_000);
+  });
+
+  it('lists the 20 worst findings, counts the others, and says where all of them are', () => {
+    const card = content.summary.split('### CI:')[0] ?? '';
+    const listed = card.match(/^- (?:🔴|🟠|🟡|🔵|⚪) \*\*/gmu)?.length ?? 0;
+    const counted = [
+      ...card.matchAll(/… and (\d+) more, `countersign run show run_01 --json` prints them all/g),
+    ];
+    expect(listed).toBeLessThanOrEqual(20);
+    expect(listed + counted.reduce((sum, [, left]) => sum + Number(left), 0)).toBe(1_000);
+    expect(content.text).not.toMatch(/🔴|🟠|🔵/u);
   });
 
   it('has the 500 worst findings as annotations, and says so', () => {
     expect(content.annotations).toHaveLength(500);
     expect(content.annotations.every(({ level }) => level === 'failure')).toBe(true);
-    expect(content.summary).toContain('The 500 worst of 1,000 findings are shown in the diff');
+    expect(content.summary).toContain('500 of 1,000 findings are shown in the diff, the worst first');
+  });
+
+  it('has all that analyzers found as annotations, and the 20 worst that a model did', () => {
+    const of = (count: number, rule: string, severity: 'high' | 'low') =>
+      Array.from({ length: count }, (_, n) => finding({ rule, severity, line: n + 1 }));
+    const findings = [
+      ...of(60, 'oxlint/no-eval', 'low'),
+      ...of(15, 'model/style', 'low'),
+      ...of(15, 'model/security', 'high'),
+    ];
+    const state = makeState({}, { review: done(makeReview({ findings })) });
+    const { annotations, summary } = checkRunContent({
+      state,
+      approval: null,
+      pages: NOWHERE,
+      now: at('13:00'),
+    });
+    const count = (rule: string) => annotations.filter(({ title }) => title.includes(rule)).length;
+    expect([count('oxlint'), count('model/security'), count('model/style')]).toEqual([60, 15, 5]);
+    expect(annotations[0]?.title).toContain('model/security');
+    expect(summary).toContain('80 of 90 findings are shown in the diff, the worst first: ');
   });
 
   it('keeps every annotation inside GitHub’s limits', () => {

@@ -27,7 +27,6 @@ const ALL_OF_IT: Admittance = {
   isNeeded: () => true,
   secretsOnly: () => undefined,
   maxBytes: MAX_BYTES,
-  maxLine: Number.POSITIVE_INFINITY,
 };
 
 /** Found only so that it can be hidden where findings quote the files; no rule of it is told. */

@@ -1,9 +1,12 @@
+import { z } from 'zod';
 import type { CheckRunFacts, CheckSuiteFacts } from '../../github/github.ts';
 import type { CiResult } from '../../outcome/ci-result.ts';
 import { makeOutcome } from '../../outcome/outcome.ts';
 import { CAPABILITIES } from '../../policy/capability.ts';
 import { reason } from '../../run/reason.ts';
 import type { StepContext, StepHandler, StepResult } from '../../session/step.ts';
+import { INPUT } from '../../words/skill-inputs.ts';
+import { readInputs } from '../inputs.ts';
 import { type CiFacts, type CiJudgement, judgeCi } from './judge.ts';
 
 /**
@@ -15,6 +18,11 @@ export const FIRST_CHECK_GRACE_MS = 30_000;
 /** The net under GitHub's events, in milliseconds: how often pending checks are read without being told. */
 const SLOW_POLL_MS = 120_000;
 
+/**
+ * `required` in the place of `full` was rejected: where nothing is required, nothing would be left to wait for, and what is red would be merged.
+ */
+const inputsSchema = z.object({ scope: z.literal('full', { error: INPUT.scope }).default('full') });
+
 /** Waits for the checks that other apps and services report on the head, and says what they say together. */
 export const ci: StepHandler = {
   name: 'ci',
@@ -24,6 +32,8 @@ export const ci: StepHandler = {
   ],
   cognitiveHints: { produces: ['evidence', 'risks', 'uncertainties'] },
   async run(context) {
+    const asked = readInputs(inputsSchema, context);
+    if (!asked.ok) return asked.result;
     const judgement = await read(context);
     switch (judgement.kind) {
       case 'concluded':

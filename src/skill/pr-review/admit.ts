@@ -1,8 +1,9 @@
 import { unsafePathReason } from '../../core/path.ts';
-import type { LeftOut } from '../../outcome/review-verdict.ts';
+import type { LeftOut, SeenBy } from '../../outcome/review-verdict.ts';
 import {
   type ChangedFile,
   isCode,
+  isRunnable,
   isTestPath,
   type Language,
   languageOf,
@@ -17,8 +18,6 @@ import { type ChangedLines, changedLines } from './hunks.ts';
 export const MAX_TOTAL_BYTES = 24_000_000;
 /** GitHub lists no more files of a pull request than this; at the limit there may be more. */
 export const MAX_FILES = 3_000;
-/** In characters; people write no longer lines. */
-export const MAX_LINE = 20_000;
 export const UNKNOWN_LANGUAGE = 'no analyzer knows its language: searched for secrets only';
 
 /** Something that was not reviewed, or not in full. `needed`: without it there can be no verdict. */
@@ -50,12 +49,10 @@ export interface Admission {
 export interface Admittance {
   /** Whether there is no verdict without this file. */
   isNeeded(path: string): boolean;
-  /** Why only secrets are looked for in a file, or `undefined` when every analyzer may look at it. */
-  secretsOnly(path: string): string | undefined;
+  /** Why only secrets are looked for in a file, or `undefined` when every analyzer may look at it; lines are counted in characters. */
+  secretsOnly(path: string, longestLine: number): string | undefined;
   /** Of one file. */
   maxBytes: number;
-  /** In characters; with a longer line, only secrets are looked for. */
-  maxLine: number;
 }
 
 /** The review of everything that changes. */
@@ -63,7 +60,6 @@ const OF_ALL: Admittance = {
   isNeeded: isCode,
   secretsOnly: secretsOnlyReason,
   maxBytes: MAX_FILE_BYTES,
-  maxLine: MAX_LINE,
 };
 
 /** Sorts the changed files into those that can be reviewed and those that cannot, each with a word why. Pure. */
@@ -87,12 +83,14 @@ export function admit(changedFiles: readonly ChangedFile[], asked = OF_ALL): Adm
   for (const file of inOrder) {
     if (file.status === 'removed' || file.status === 'unchanged' || isPureRename(file, attributesChanged))
       continue;
-    const omit = (reason: string, needed = asked.isNeeded(file.path)) =>
-      leftOut.push({ path: file.path, reason, needed });
+    const omit = (reason: string, seenBy: SeenBy = 'nobody', needed = asked.isNeeded(file.path)) => {
+      const isTold = !needed && isRunnable(file.path);
+      leftOut.push({ path: file.path, reason, needed, ...(isTold && { seen_by: seenBy }) });
+    };
 
     const unsafe = unsafePathReason(file.path);
     if (unsafe !== undefined) {
-      omit(`its path cannot be used: ${unsafe}`, true);
+      omit(`its path cannot be used: ${unsafe}`, 'nobody', true);
       continue;
     }
     const size = file.content?.byteLength ?? 0;
@@ -102,7 +100,7 @@ export function admit(changedFiles: readonly ChangedFile[], asked = OF_ALL): Adm
       continue;
     }
     if (file.content === undefined) {
-      omit('its content could not be fetched', true);
+      omit('its content could not be fetched', 'nobody', true);
       continue;
     }
     if (total + size > MAX_TOTAL_BYTES) {
@@ -115,17 +113,17 @@ export function admit(changedFiles: readonly ChangedFile[], asked = OF_ALL): Adm
       continue;
     }
     total += size;
-    const secretsOnly = asked.secretsOnly(file.path);
     const lines = text.split('\n');
-    const minified = secretsOnly === undefined && lines.some((line) => line.length > asked.maxLine);
-    const language = secretsOnly !== undefined || minified ? 'other' : languageOf(file.path);
-    if (secretsOnly !== undefined) omit(secretsOnly, false);
-    else if (minified) omit('has lines as long as minified code: searched for secrets only');
-    else if (asked === OF_ALL && language === 'other' && isCode(file.path)) {
-      omit(UNKNOWN_LANGUAGE, false);
+    const longest = lines.reduce((most, line) => Math.max(most, line.length), 0);
+    const secretsOnly = asked.secretsOnly(file.path, longest);
+    const language = secretsOnly === undefined ? languageOf(file.path) : 'other';
+    if (secretsOnly !== undefined) omit(secretsOnly, 'secret_search');
+    else if (asked === OF_ALL && language === 'other' && isRunnable(file.path)) {
+      omit(UNKNOWN_LANGUAGE, 'secret_search', false);
     }
     if (file.status !== 'added' && file.patch === undefined) {
-      omit('GitHub sent no diff, so findings anywhere in the file count', false);
+      const reason = 'GitHub sent no diff, so findings anywhere in the file count';
+      leftOut.push({ path: file.path, reason, needed: false });
     }
     const changed = linesOf(file, text);
     files.push({

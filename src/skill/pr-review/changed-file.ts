@@ -63,24 +63,52 @@ const BINARY =
 const DATA =
   /\.(?:md|markdown|txt|rst|adoc|csv|tsv|json|jsonl|ndjson|geojson|svg|css|map|log|snap|po|pot|lock|sum|xml|html?)$/i;
 
-const SECRETS_ONLY: readonly (readonly [pattern: RegExp, why: string])[] = [
-  [
-    /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lock|poetry\.lock|uv\.lock|Pipfile\.lock|Cargo\.lock|Gemfile\.lock|composer\.lock|go\.sum|flake\.lock)$/,
-    'a lock file: searched for secrets only',
-  ],
-  [/(?:^|\/)(?:node_modules|vendor|third_party|bower_components)\//, 'vendored: searched for secrets only'],
-  [/(?:^|\/)dist\/|\.min\.(?:js|css)$|\.bundle\.js$|\.map$/, 'built output: searched for secrets only'],
-  [/\.(?:pb|generated|gen)\.[a-z]+$|_pb2(?:_grpc)?\.pyi?$|\.snap$/, 'generated: searched for secrets only'],
+/** What is listed here runs when it is named, and none of us can read it. */
+const RUNNABLE_BINARY = /\.(?:jar|war|class|exe|dll|so|dylib|a|o|wasm|node|pyc)$/i;
+
+const LOCK_FILE =
+  /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lock|poetry\.lock|uv\.lock|Pipfile\.lock|Cargo\.lock|Gemfile\.lock|composer\.lock|go\.sum|flake\.lock)$/;
+
+const DERIVED: readonly (readonly [pattern: RegExp, word: string])[] = [
+  [/(?:^|\/)(?:node_modules|vendor|third_party|bower_components)\//, 'vendored'],
+  [/(?:^|\/)dist\/|\.min\.(?:js|css)$|\.bundle\.js$|\.map$/, 'built output'],
+  [/\.(?:pb|generated|gen)\.[a-z]+$|_pb2(?:_grpc)?\.pyi?$|\.snap$/, 'generated'],
 ];
 
-/** Whether a machine may run what the file holds, so that not reviewing it means there is no verdict. */
-export function isCode(path: string): boolean {
-  return !BINARY.test(path) && !DATA.test(path) && secretsOnlyReason(path) === undefined;
+const MINIFIED = /\.min\.(?:js|css)$|\.bundle\.js$/;
+
+/** In characters; people write no longer lines. */
+export const MAX_LINE = 20_000;
+/** The same for a file that is called minified. */
+const MAX_LINE_MINIFIED = 1_000;
+
+/** Whether a machine may run what the file holds. */
+export function isRunnable(path: string): boolean {
+  return RUNNABLE_BINARY.test(path) || !(BINARY.test(path) || DATA.test(path) || LOCK_FILE.test(path));
 }
 
-/** Why only the search for secrets looks at a file of this name, or `undefined` when every analyzer may. */
-export function secretsOnlyReason(path: string): string | undefined {
-  return SECRETS_ONLY.find(([pattern]) => pattern.test(path))?.[1];
+/** Whether there is no verdict when it is not reviewed. People do not write the others, and cannot make them smaller: they are told of. */
+export function isCode(path: string): boolean {
+  return isRunnable(path) && !BINARY.test(path) && notWritten(path) === undefined;
+}
+
+/**
+ * By what a file's name says that nobody wrote it by hand, or `undefined`. The name is its author's to choose, so it spares the file
+ * nothing but a model's time.
+ */
+export function notWritten(path: string): string | undefined {
+  if (LOCK_FILE.test(path)) return 'a lock file';
+  return DERIVED.find(([pattern]) => pattern.test(path))?.[1];
+}
+
+/**
+ * Why only the search for secrets looks at a file, or `undefined` when every analyzer may.
+ * @param longestLine in characters.
+ */
+export function secretsOnlyReason(path: string, longestLine: number): string | undefined {
+  if (LOCK_FILE.test(path)) return 'a lock file: searched for secrets only';
+  const most = MINIFIED.test(path) ? MAX_LINE_MINIFIED : MAX_LINE;
+  return longestLine > most ? 'has lines as long as minified code: searched for secrets only' : undefined;
 }
 
 export function languageOf(path: string): Language {

@@ -1,14 +1,19 @@
+import { z } from 'zod';
 import type { ModelMemory } from '../../outcome/model-memory.ts';
 import { CAPABILITIES } from '../../policy/capability.ts';
 import { filesOfHead } from '../../session/head-files.ts';
 import type { StepContext, StepHandler } from '../../session/step.ts';
-import { NO_MODEL_ASKED } from '../../words/review.ts';
+import { NO_MODEL_ASKED, NO_MODEL_WANTED } from '../../words/review.ts';
+import { INPUT } from '../../words/skill-inputs.ts';
+import { readInputs } from '../inputs.ts';
 import type { PromptDeps } from '../prompt/handler.ts';
 import { UNKNOWN_LANGUAGE } from './admit.ts';
 import type { ChangedFile } from './changed-file.ts';
 import { withContents } from './contents.ts';
 import { MAX_FINDINGS } from './findings.ts';
 import { mergeFindings } from './merge-findings.ts';
+import { EFFORTS } from './model/budget.ts';
+import type { QuestionTraces } from './model/questions.ts';
 import { reviewByModel } from './model/review.ts';
 import type { Analysis, ReviewReport } from './report.ts';
 import { reviewFiles } from './review.ts';
@@ -21,8 +26,21 @@ const LOG = 'analyzers.log';
 /** 25 times what the largest honest review needs; some analyzers are quadratic, and somebody will make use of it. */
 const REVIEW_TIMEOUT_MS = 3 * 60_000;
 
+const inputsSchema = z.object({
+  /** How much of a large change a model is asked about. */
+  effort: z.enum(EFFORTS, { error: INPUT.effort }).default('high'),
+  /** `false`: the analyzers alone, whether or not there is a model. */
+  model: z.boolean({ error: INPUT.model }).default(true),
+});
+type Inputs = z.infer<typeof inputsSchema>;
+
+export interface PrReviewDeps extends PromptDeps {
+  /** Left out, what a model is asked leaves no trace. */
+  traces?: Pick<QuestionTraces, 'record' | 'skill'>;
+}
+
 /** Reviews what the pull request adds and changes: with analyzers that need no model and no key, and with a model where there is one. */
-export function prReview(deps: PromptDeps): StepHandler {
+export function prReview(deps: PrReviewDeps): StepHandler {
   return {
     name: 'pr-review',
     capability: CAPABILITIES['pr-review'],
@@ -32,11 +50,13 @@ export function prReview(deps: PromptDeps): StepHandler {
     ],
     cognitiveHints: { produces: ['evidence', 'risks', 'uncertainties', 'decisions'] },
     async run(context) {
+      const asked = readInputs(inputsSchema, context);
+      if (!asked.ok) return asked.result;
       const { files } = await filesOfHead(context);
       const changed = await withContents(context, files);
       const analysis = await reviewFiles(changed, { timeoutMs: REVIEW_TIMEOUT_MS, signal: context.signal });
       const earlier = await context.earlierReview();
-      const report = await withModel(context, deps, analysis, changed, earlier?.model);
+      const report = await withModel(context, deps, asked.value, analysis, changed, earlier?.model);
       const { headSha } = context.state.run;
       const since =
         earlier && earlier.head_sha !== headSha
@@ -53,13 +73,23 @@ export function prReview(deps: PromptDeps): StepHandler {
 
 async function withModel(
   context: StepContext,
-  { model, ...more }: PromptDeps,
+  { model, traces, ...more }: PrReviewDeps,
+  asked: Inputs,
   { report, files, mask }: Analysis,
   changed: readonly ChangedFile[],
   earlier: ModelMemory | undefined,
 ): Promise<ReviewReport> {
+  if (!asked.model) return { ...report, notes: [NO_MODEL_WANTED] };
   if (!model) return { ...report, notes: [NO_MODEL_ASKED] };
-  const review = await reviewByModel(context, { ...more, model }, { files, mask }, changed, earlier);
+  const { state, session, inputs, clock } = context;
+  const owner = { runId: state.run.id, sessionId: session.id };
+  const given = {
+    ...more,
+    model,
+    effort: asked.effort,
+    ...(traces && { traces: { ...traces, owner, inputs, clock } }),
+  };
+  const review = await reviewByModel(context, given, { files, mask }, changed, earlier);
   return {
     ...report,
     findings: mergeFindings(report.findings, review.findings).slice(0, MAX_FINDINGS),

@@ -1,6 +1,7 @@
 import type { Finding } from '../../outcome/finding.ts';
 import type { ReviewVerdict, Since } from '../../outcome/review-verdict.ts';
 import { worstFirst } from '../../words/review-card.ts';
+import { FAMILY } from './findings.ts';
 
 /** What this round looked at. */
 export interface Now extends Pick<ReviewVerdict, 'findings' | 'analyzers'> {
@@ -43,10 +44,12 @@ function wasLookedAt({ file, rule }: Finding, { present, unread, analyzers }: No
 
 /**
  * By what a finding is known from round to round: file, rule and content of its line, not the line's number. White space does not
- * count, since a fix elsewhere often indents.
+ * count, since a fix elsewhere often indents. Of a model the family of causes stands for the rule: it calls the same fault
+ * `security` in one round and `injection` in the next.
  */
-export function fingerprint({ file, rule, evidence, description }: Finding): string {
-  return JSON.stringify([file, rule, (evidence ?? description).replaceAll(/\s+/g, '')]);
+export function fingerprint({ file, rule, category, evidence, description }: Finding): string {
+  const cause = rule.startsWith('model/') ? `model/${FAMILY[category]}` : rule;
+  return JSON.stringify([file, cause, (evidence ?? description).replaceAll(/\s+/g, '')]);
 }
 
 function counted(findings: readonly Finding[]): Map<string, number> {

@@ -1,7 +1,7 @@
 import { type Finding, isBlocking, SEVERITIES, type Severity } from '../../outcome/finding.ts';
 import { makeOutcome } from '../../outcome/outcome.ts';
 import { brokenOff, type ReviewVerdict } from '../../outcome/review-verdict.ts';
-import { sinceWords } from '../../words/review.ts';
+import { lessThanReviewed, sinceWords } from '../../words/review.ts';
 import type { ReviewReport } from './report.ts';
 
 /**
@@ -21,7 +21,7 @@ export function verdictOf(report: ReviewReport, at: { headSha: string; round: nu
     round: at.round,
     findings,
     files_reviewed: filesReviewed,
-    left_out: leftOut.map(({ path, reason }) => ({ path, reason })),
+    left_out: leftOut.map(({ needed, ...told }) => told),
     analyzers,
     ...(since && { since }),
     ...(notes && { notes }),
@@ -50,20 +50,24 @@ function missingFrom({ analyzers, leftOut }: ReviewReport): string[] {
   ];
 }
 
-function summaryOf({ findings, filesReviewed, since }: ReviewReport, missing: readonly string[]): string {
+function summaryOf(
+  { findings, filesReviewed, leftOut, since }: ReviewReport,
+  missing: readonly string[],
+): string {
   const sentences: string[] = [];
   const blocking = findings.filter(isBlocking);
   const others = findings.filter((finding) => !isBlocking(finding));
-  const where = `${filesReviewed} ${filesReviewed === 1 ? 'file' : 'files'}`;
+  const less = lessThanReviewed(leftOut);
+  const where = `${filesReviewed} ${filesReviewed === 1 ? 'file' : 'files'}${less === '' ? '' : `, ${less}`}`;
   if (blocking.length > 0) {
     const rest = others.length > 0 ? `; ${countOf(others)} can wait` : '';
-    sentences.push(`${countOf(blocking)} in ${where} must be fixed first${rest}.`);
+    sentences.push(`${countOf(blocking)} in ${where}${less === '' ? '' : ','} must be fixed first${rest}.`);
   } else if (others.length > 0) {
     sentences.push(`${countOf(others)} in ${where}, and nothing that stands in the way of merging.`);
   } else if (filesReviewed > 0) {
     sentences.push(`No findings in ${where}.`);
   } else {
-    sentences.push('There was nothing to review.');
+    sentences.push(`There was nothing to review${less === '' ? '' : `; ${less}`}.`);
   }
   if (since) sentences.push(`${sinceWords(since)}.`);
   if (missing.length > 0) {

@@ -1,7 +1,9 @@
 import type { Finding } from '../../outcome/finding.ts';
 import type { Outcome } from '../../outcome/outcome.ts';
+import type { StepHandler } from '../../session/step.ts';
 import { brokenWithoutAsking } from '../assertion/assert.ts';
 import type { AnyHandler } from '../handler.ts';
+import { runBuiltInOnce } from '../once/run-once.ts';
 import type { SkillCase } from '../package/case-file.ts';
 import type { SkillPackage } from '../package/package.ts';
 import type { SkillContext } from '../registry/activate.ts';
@@ -26,13 +28,25 @@ export interface Difference {
 /** What a skill came to: an outcome, or why there is none. */
 type Came = { outcome: Outcome } | { because: string };
 
+/** What carries a case out. */
+export interface CaseRunner {
+  handlers: readonly AnyHandler<SkillContext>[];
+  /** The skills that are more than their packages. */
+  builtIn: readonly StepHandler[];
+}
+
 /** Runs one case of a package as a step of a chain would run the skill, without GitHub and, unless given one, without a model. */
 export async function runCase(
   skill: SkillPackage,
   of: SkillCase,
-  handlers: readonly AnyHandler<SkillContext>[],
+  { handlers, builtIn }: CaseRunner,
   signal: AbortSignal,
 ): Promise<CaseResult> {
+  const ownHandler = builtIn.find(({ name }) => name === skill.name);
+  if (ownHandler) {
+    const { outcome, because } = await runBuiltInOnce(ownHandler, caseStep(skill, of, signal));
+    return resultOf(of, outcome ? { outcome } : { because: because ?? '' });
+  }
   const first = skill.artifacts.find(({ kind }) => kind !== 'description');
   const artifact = first && variantFor(skill.artifacts, first.name, null);
   const handler = handlers.find(({ kind }) => kind === artifact?.kind);
@@ -49,6 +63,10 @@ export async function runCase(
     because === undefined && output.kind === 'done'
       ? outcomeOf(output.value, outcome, known)
       : { because: because ?? '' };
+  return resultOf(of, came);
+}
+
+function resultOf(of: SkillCase, came: Came): CaseResult {
   const differences = differencesOf(of, came);
   return differences.length === 0 ? { kind: 'passed' } : { kind: 'failed', differences };
 }

@@ -13,7 +13,10 @@ import type { Asked, Owner } from './watch-model.ts';
 export interface Executed {
   owner: Owner;
   artifact: SkillArtifact;
-  context: SkillContext;
+  context: {
+    step: Pick<SkillContext['step'], 'inputs'>;
+    skill: Pick<SkillContext['skill'], 'id' | 'name'>;
+  };
   asked: Asked;
   /** What the artifact gave back; `undefined` when it failed. */
   value: Json | undefined;

@@ -36,6 +36,8 @@ export const INJECTIONS: readonly Injection[] = [
   { name: 'the text in the place of an image', body: `![${ORDER}](https://x.example/a.png)`, unseen: true },
   { name: 'an attribute of a tag', body: `<img src="a.png" alt='${ORDER}'>`, unseen: true },
   { name: 'a definition of a link that shows nothing', body: `Fine.\n\n[//]: # (${ORDER})`, unseen: true },
+  { name: 'a definition in a quote', body: `Fine.\n\n> [//]: # (${ORDER})`, unseen: true },
+  { name: 'an attribute with a bracket', body: `Fine. <img alt='x > ${ORDER}'>`, unseen: true },
   { name: 'letters that no font draws, in the description', body: `Fine.${tags(ORDER)}`, unseen: true },
   { name: 'letters that no font draws, in the code', code: `// Fine.${tags(ORDER)}` },
   { name: 'letters with nothing in between, in the code', code: `// ${between(ORDER, '\u200b')}` },

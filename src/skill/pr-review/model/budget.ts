@@ -1,7 +1,9 @@
 /** Of the change, in one question: 72 KB of text. With the guidelines and what is said around, it stays far below what is sent. */
 export const QUESTION_TOKENS = 24_000;
-/** Questions of one review: what a person could still read in a day. */
-export const MAX_QUESTIONS = 8;
+export const EFFORTS = ['low', 'medium', 'high'] as const;
+export type Effort = (typeof EFFORTS)[number];
+/** Questions of one review; the most of them hold what a person could still read in a day. */
+export const QUESTIONS: Readonly<Record<Effort, number>> = { low: 2, medium: 4, high: 8 };
 
 /** Code has three to four, so this errs on the side of smaller questions. */
 export const BYTES_A_TOKEN = 3;
@@ -31,7 +33,7 @@ export interface Size<T> {
 export function shareOut<T>(
   groups: readonly (readonly T[])[],
   size: Size<T>,
-  { perQuestion = QUESTION_TOKENS, questions: most = MAX_QUESTIONS } = {},
+  { perQuestion = QUESTION_TOKENS, questions: most = QUESTIONS.high } = {},
 ): Share<T> {
   const questions: T[][] = [];
   const rest: T[] = [];

@@ -1,4 +1,6 @@
+import { type Finding, SEVERITIES } from '../../../outcome/finding.ts';
 import type { ModelMemory, Said } from '../../../outcome/model-memory.ts';
+import { fingerprint } from '../since.ts';
 import { type Piece, printOfFile } from './piece.ts';
 
 /** What a round has to ask, seen from what an earlier round read and said. */
@@ -60,8 +62,14 @@ export function afterRound(
   const answered = new Set(read);
   const unread = new Set(ask.filter((piece) => !answered.has(piece)).map(({ path }) => path));
   const withPieces = new Set([...kept, ...ask].map(({ path }) => path));
-  const isOpen = ({ finding: { file } }: Said) =>
-    unread.has(file) || (present.has(file) && !withPieces.has(file));
+  const weights = weightsOf(fresh);
+  // Said again of its line where that is by now, and no more mildly. A milder word may be about an equal line elsewhere.
+  const isSaidAgain = ({ finding }: Said) =>
+    (weights.get(fingerprint(finding)) ?? SEVERITIES.length) <= weightOf(finding);
+  const isOpen = (one: Said) => {
+    const { file } = one.finding;
+    return (unread.has(file) || (present.has(file) && !withPieces.has(file))) && !isSaidAgain(one);
+  };
   const still = open
     .filter(isOpen)
     .map(({ of, finding: { line, ...finding } }) => ({ of, offset: null, finding }));
@@ -69,4 +77,18 @@ export function afterRound(
   // What is not remembered must not look as if it had been read with nothing to say.
   if (said.length > MAX_SAID) return { read: [], said };
   return { read: [...kept, ...read].slice(0, MAX_READ).map(({ print }) => print), said };
+}
+
+/** How much the worst of what was said weighs, by what findings are known: the less, the worse. */
+function weightsOf(said: readonly Said[]): Map<string, number> {
+  const weights = new Map<string, number>();
+  for (const { finding } of said) {
+    const print = fingerprint(finding);
+    weights.set(print, Math.min(weights.get(print) ?? SEVERITIES.length, weightOf(finding)));
+  }
+  return weights;
+}
+
+function weightOf({ severity }: Finding): number {
+  return SEVERITIES.indexOf(severity);
 }

@@ -20,13 +20,19 @@ const MAX_CHARACTERS = 20_000;
  * @param lens What else a judgement depends on, such as the model; another lens makes other prints.
  */
 export function piecesOf(file: AdmittedFile, lens: string): Piece[] {
-  const times = new Map<string, number>();
-  return runsOf(file).map(({ heading, lines }) => {
-    const content = JSON.stringify([lens, file.path, heading, lines.map(({ mark, text }) => [mark, text])]);
-    // Of two that are the same, the second is told apart: one that was read must not stand for any number of copies.
-    const nth = times.get(content) ?? 0;
-    times.set(content, nth + 1);
-    return { path: file.path, heading, lines, print: printOf([content, String(nth)]) };
+  const runs = runsOf(file).map(({ heading, lines }) => ({
+    heading,
+    lines,
+    content: JSON.stringify([lens, file.path, heading, lines.map(({ mark, text }) => [mark, text])]),
+  }));
+  const same = Map.groupBy(runs, ({ content }) => content);
+  return runs.map((run) => {
+    const { heading, lines, content } = run;
+    const copies = same.get(content) ?? [];
+    // Nothing tells which of several copies is gone. So when their number changes they are all others, and read again: with the place
+    // among them alone, what was said of the last copy would be lost with whichever goes.
+    const print = printOf([content, String(copies.indexOf(run)), String(copies.length)]);
+    return { path: file.path, heading, lines, print };
   });
 }
 

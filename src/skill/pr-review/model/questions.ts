@@ -1,7 +1,11 @@
 import type { Json } from '../../../core/canonical.ts';
+import type { Clock } from '../../../core/clock.ts';
 import type { Purpose } from '../../../model/model.ts';
 import type { Said } from '../../../outcome/model-memory.ts';
-import { type PromptDeps, promptHandler } from '../../prompt/handler.ts';
+import type { ArtifactHandler } from '../../handler.ts';
+import { type PromptContext, type PromptDeps, promptHandler } from '../../prompt/handler.ts';
+import type { Executed, Recorder } from '../../trace/record.ts';
+import { type Owner, watchModel } from '../../trace/watch-model.ts';
 import { answerSchema, placed, type ShownFile } from './answer.ts';
 import type { Guideline } from './guidelines.ts';
 import type { Piece } from './piece.ts';
@@ -36,6 +40,22 @@ export interface Answers {
 
 const AT_ONCE = 2;
 
+/** What writes the trace of each question. */
+export interface QuestionTraces {
+  record: Recorder;
+  skill: Executed['context']['skill'];
+  inputs: Executed['context']['step']['inputs'];
+  owner: Owner;
+  clock: Clock;
+}
+
+export interface QuestionDeps extends PromptDeps {
+  /** Left out, no question leaves a trace. */
+  traces?: QuestionTraces;
+}
+
+type Ask = ArtifactHandler<PromptContext>['execute'];
+
 /**
  * Asks a model about parts of a change, and puts what it says at its places. One question without an answer ends it: what the others say
  * is kept, and nobody pays for a review that has no verdict anyway.
@@ -43,12 +63,12 @@ const AT_ONCE = 2;
  * @throws the signal's reason when aborted.
  */
 export async function askAll(
-  deps: PromptDeps,
+  deps: QuestionDeps,
   questions: readonly (readonly ShownPiece[])[],
   all: ReadonlyMap<string, readonly Piece[]>,
   setting: Setting,
 ): Promise<Answers> {
-  const handler = promptHandler(deps);
+  const ask = deps.traces ? traced(deps, deps.traces) : promptHandler(deps).execute;
   const values: { files: ShownFile[]; value: Json }[] = [];
   const log: string[] = [];
   let failure: string | undefined;
@@ -62,7 +82,7 @@ export async function askAll(
         pieces: shown.map(({ piece }) => piece),
         all: all.get(path) ?? [],
       }));
-      const output = await handler.execute(shippedPrompt(), {
+      const output = await ask(shippedPrompt(), {
         trusted: {
           repository: setting.repository,
           base_branch: setting.baseBranch,
@@ -93,5 +113,31 @@ export async function askAll(
     said: answered.flatMap(({ files, value }) => placed(value, files, setting.mask)),
     failure,
     log: log.filter((line) => line !== undefined).join('\n'),
+  };
+}
+
+/** Each question is watched by itself: several are asked at once under one session, and each is an execution of its own. */
+function traced(deps: PromptDeps, { record, owner, clock, skill, inputs }: QuestionTraces): Ask {
+  return async (artifact, context) => {
+    const watch = watchModel(deps.model);
+    const { execute } = promptHandler({ ...deps, model: watch.model });
+    const startedAt = clock.now();
+    const { asked, output } = await watch.during(owner, async (asked) => ({
+      asked,
+      output: await execute(artifact, context),
+    }));
+    await record({
+      owner,
+      artifact,
+      context: { step: { inputs }, skill },
+      asked,
+      value: output.kind === 'done' ? output.value : undefined,
+      log: output.log,
+      error: output.kind === 'failed' ? output.because : null,
+      asserted: { run: 0, passed: 0, warnings: [], broken: undefined },
+      startedAt,
+      completedAt: clock.now(),
+    });
+    return output;
   };
 }

@@ -5,22 +5,23 @@ import type { ModelMemory } from '../../../outcome/model-memory.ts';
 import type { AnalyzerReport } from '../../../outcome/review-verdict.ts';
 import { pullRequestOf } from '../../../session/merge-facts.ts';
 import type { StepContext } from '../../../session/step.ts';
-import { beyondBudget, DELETED, SECRETS_UNKNOWN } from '../../../words/review.ts';
-import type { PromptDeps } from '../../prompt/handler.ts';
-import { type AdmittedFile, MAX_LINE, type Omission } from '../admit.ts';
-import { type ChangedFile, isCode, secretsOnlyReason } from '../changed-file.ts';
+import { beyondBudget, DELETED, noModelRead, SECRETS_UNKNOWN } from '../../../words/review.ts';
+import type { AdmittedFile, Omission } from '../admit.ts';
+import { type ChangedFile, isCode, MAX_LINE, notWritten } from '../changed-file.ts';
 import type { Analysis } from '../report.ts';
-import { BYTES_A_TOKEN, MAX_QUESTIONS, shareOut, tokensOf } from './budget.ts';
+import { BYTES_A_TOKEN, type Effort, QUESTIONS, shareOut, tokensOf } from './budget.ts';
 import { readGuidelines } from './guidelines.ts';
 import { afterRound, planRound } from './memory.ts';
 import { type Piece, piecesOf, printOf } from './piece.ts';
 import { asReadersSee, titleAsReadersSee } from './plain-text.ts';
 import { PROMPT_PATH, shippedPrompt } from './prompt.ts';
-import { askAll, type ShownPiece } from './questions.ts';
+import { askAll, type QuestionDeps, type ShownPiece } from './questions.ts';
 import { shownPiece } from './shown.ts';
 
-export interface ModelReviewDeps extends PromptDeps {
+export interface ModelReviewDeps extends QuestionDeps {
   model: Model;
+  /** `high` when left out. */
+  effort?: Effort;
 }
 
 /** What a model says of a change, in this round and in earlier ones of what did not change since. */
@@ -59,10 +60,13 @@ export async function reviewByModel(
   const deleted = changed.filter(({ status }) => status === 'removed').map(({ path }) => path);
   const present = new Set(changed.filter(({ status }) => status !== 'removed').map(({ path }) => path));
   const textOf = once((piece: Piece) => shownPiece(piece, mask ?? (() => '')));
-  const { questions, rest } = shareOut([...Map.groupBy(plan.ask, ({ path }) => path).values()], {
-    atLeast: ({ lines }) => lines.reduce((sum, { text }) => sum + text.length, 0) / BYTES_A_TOKEN,
-    exactly: (piece) => tokensOf(textOf(piece)),
-  });
+  const most = QUESTIONS[deps.effort ?? 'high'];
+  const size = {
+    atLeast: ({ lines }: Piece) => lines.reduce((sum, { text }) => sum + text.length, 0) / BYTES_A_TOKEN,
+    exactly: (piece: Piece) => tokensOf(textOf(piece)),
+  };
+  const groups = [...Map.groupBy(plan.ask, ({ path }) => path).values()];
+  const { questions, rest } = shareOut(groups, size, { questions: most });
 
   const shown = (question: readonly Piece[]): ShownPiece[] =>
     question.map((piece) => ({ piece, text: textOf(piece) }));
@@ -100,16 +104,27 @@ export async function reviewByModel(
   return {
     findings: memory.said.map(({ finding }) => finding),
     report: readable.length === 0 ? undefined : report,
-    leftOut: [...beyond(rest, all), ...deleted.map((path) => ({ path, reason: DELETED, needed: false }))],
+    leftOut: [
+      ...beyond(rest, all, most),
+      ...files.flatMap(skipped),
+      ...deleted.map((path) => ({ path, reason: DELETED, needed: false })),
+    ],
     read: new Set([...all].filter(([, own]) => own.every((piece) => known.has(piece))).map(([path]) => path)),
     memory,
     log: answers.log,
   };
 }
 
-/** What only the search for secrets looks at is nothing for a model either; it is listed as left out already. */
+/** What nobody wrote is not worth the tokens; lines as long as minified code are listed as left out already. */
 function isForModel({ path, lines }: AdmittedFile): boolean {
-  return secretsOnlyReason(path) === undefined && lines.every((line) => line.length <= MAX_LINE);
+  return notWritten(path) === undefined && lines.every((line) => line.length <= MAX_LINE);
+}
+
+/** A file that analyzers know and a model is not shown. What only secrets were looked for in is listed as that. */
+function skipped({ path, language }: AdmittedFile): Omission[] {
+  const what = notWritten(path);
+  if (what === undefined || language === 'other') return [];
+  return [{ path, reason: noModelRead(what), needed: false, seen_by: 'analyzers' }];
 }
 
 async function said(step: StepContext): Promise<{ title: string; body: string }> {
@@ -117,10 +132,14 @@ async function said(step: StepContext): Promise<{ title: string; body: string }>
   return { title: titleAsReadersSee(title), body: asReadersSee(body ?? '') };
 }
 
-function beyond(rest: readonly Piece[], all: ReadonlyMap<string, readonly Piece[]>): Omission[] {
+function beyond(
+  rest: readonly Piece[],
+  all: ReadonlyMap<string, readonly Piece[]>,
+  questions: number,
+): Omission[] {
   return [...Map.groupBy(rest, ({ path }) => path)].map(([path, unread]) => ({
     path,
-    reason: beyondBudget(unread.length, all.get(path)?.length ?? unread.length, MAX_QUESTIONS),
+    reason: beyondBudget(unread.length, all.get(path)?.length ?? unread.length, questions),
     needed: isCode(path),
   }));
 }

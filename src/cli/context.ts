@@ -12,7 +12,7 @@ import type { StepHandler } from '../session/step.ts';
 import type { AnyHandler } from '../skill/handler.ts';
 import type { SkillCase } from '../skill/package/case-file.ts';
 import type { ParsedPackage, SkillPackage } from '../skill/package/package.ts';
-import type { SkillContext } from '../skill/registry/activate.ts';
+import type { ActivationDeps, SkillContext } from '../skill/registry/activate.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import type { Delivery, Storage } from '../storage/storage.ts';
 import type { Pages } from '../words/evidence.ts';
@@ -100,11 +100,8 @@ export interface KnownSkills {
   shipped: readonly ParsedPackage[];
 }
 
-export interface SkillRunner {
-  handlers: readonly AnyHandler<SkillContext>[];
+export interface SkillRunner extends Omit<ActivationDeps, 'skills'> {
   builtIn: readonly StepHandler[];
-  /** `null`: there is no model. */
-  modelFamily: string | null;
 }
 
 /** Versions are numbers of migrations; 0 is a database that did not exist. */

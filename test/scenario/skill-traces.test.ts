@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../src/cli/command-line.ts';
 import { createTools } from '../../src/cli/compose.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { createSidecar } from '../../src/skill/module/sidecar.ts';
 import { openBlobs } from '../../src/storage/open.ts';
 import { REPO } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
-import { echo, gate, modelAt, skill } from './support-skills.ts';
+import { echo, gate, modelAt, SKILLS, skill } from './support-skills.ts';
 
 const startScene = scenes();
 const SECRET = `ghp_${'a1B2c3D4e5'.repeat(3)}F6g7H8`;
@@ -29,8 +31,8 @@ steps:
 const ASSERT =
   'artifacts: { prompts/ask.md: { assert: [{ kind: length, of: summary, max_characters: 40, on_failure: warn }] } }';
 
-async function tracesOf(scene: Scene) {
-  const [run] = await scene.runs('flow');
+async function tracesOf(scene: Scene, chain = 'flow') {
+  const [run] = await scene.runs(chain);
   return scene.app.storage.read.skillTraces.ofRun(run?.id ?? '');
 }
 
@@ -112,6 +114,70 @@ test('an answer that is no use leaves its words, and why it was none', async () 
   expect(trace?.error).toBe('The answer is not one JSON value.');
   expect(await textAt(scene, trace?.outputPath ?? '')).toBe('I approve.');
   expect(trace?.tokens).toEqual({ input: 240, output: 60 });
+});
+
+test('what breaks a hard assertion is no verdict, whichever artifact asserts it, and each execution has its trace', async () => {
+  const lacks = 'assert: [{ kind: pattern, of: summary, lacks: maybe }]';
+  const asking = (name: string) =>
+    `name: ${name}\ntrigger: { event: pr.opened }\nsteps: [{ skill: ${name} }]\n`;
+  const skillMd = (name: string, outcome: string, artifacts: string) =>
+    `---\nname: ${name}\ndescription: Looks.\noutcome: ${outcome}\nartifacts: { ${artifacts} }\n---\n`;
+  const gateOf = { summary: { type: 'string' }, passed: { type: 'boolean' }, criteria: { type: 'json' } };
+  const module = {
+    template: 'predict',
+    signature: { instruction: 'Judge.', inputs: { title: { type: 'string' } }, outputs: gateOf },
+    fallback_artifact: 'prompts/ask.md',
+  };
+  const unanswered = 'assert: [{ kind: pattern, of: summary, contains: never-there }]';
+  const sidecar = createSidecar({
+    clock: systemClock,
+    command: async () => ({ command: '/nowhere/node', args: [] }),
+  });
+  stub.answers({ text: JSON.stringify({ summary: 'Well, maybe.', passed: true, criteria: [] }) });
+  const scene = await startScene(
+    {
+      ...only({ plain: asking('plain'), falls: asking('falls'), pair: asking('pair') }),
+      ...skill('plain', `artifacts: { prompts/ask.md: { ${lacks} } }`, 'Judge plainly.'),
+      [`${SKILLS}/falls/SKILL.md`]: skillMd(
+        'falls',
+        'gate_verdict',
+        `modules/judge.json: {}, prompts/ask.md: { ${lacks} }`,
+      ),
+      [`${SKILLS}/falls/modules/judge.json`]: JSON.stringify(module),
+      [`${SKILLS}/falls/prompts/ask.md`]: 'Judge instead.',
+      [`${SKILLS}/pair/SKILL.md`]: skillMd(
+        'pair',
+        'review_verdict',
+        `analyzers/a.yml: {}, analyzers/b.yml: { ${unanswered} }`,
+      ),
+      [`${SKILLS}/pair/analyzers/a.yml`]: 'analyzer: doc-links\n',
+      [`${SKILLS}/pair/analyzers/b.yml`]: 'analyzer: sql-migrations\n',
+    },
+    { model: modelAt(stub), sidecar },
+  );
+  const { headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({
+    'countersign / plain': 'failure',
+    'countersign / falls': 'failure',
+    'countersign / pair': 'failure',
+  });
+  const rows = async (chain: string) =>
+    (await tracesOf(scene, chain)).map(({ artifact, tokens, assertionsRun, error }) => [
+      artifact,
+      tokens?.input,
+      assertionsRun,
+      error,
+    ]);
+  const broken = (artifact: string) => expect.stringContaining(`${artifact} breaks assertion 1`);
+  expect(await rows('plain')).toEqual([['prompts/ask.md', 120, 1, broken('prompts/ask.md')]]);
+  expect(await rows('falls')).toEqual([
+    ['prompts/ask.md', 120, 1, broken('prompts/ask.md')],
+    ['modules/judge.json', 0, 0, broken('prompts/ask.md')],
+  ]);
+  expect(await rows('pair')).toEqual([
+    ['analyzers/a.yml', 0, 0, null],
+    ['analyzers/b.yml', 0, 1, broken('analyzers/b.yml')],
+  ]);
 });
 
 test('a program leaves a trace of what it asked a model and what it submitted', async () => {

@@ -6,7 +6,7 @@ import { NO_MODEL } from '../../words/model.ts';
 import { type Died, describeModuleFault, fellBack, type ModuleFault } from '../../words/module.ts';
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
 import { gitHubHost } from '../code/github-host.ts';
-import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
+import type { AnyHandler, ArtifactHandler, ArtifactOutput } from '../handler.ts';
 import { type Module, parseModule } from '../package/module.ts';
 import { pathOf, placeOf } from '../package/place.ts';
 import type { SkillArtifact } from '../package/skill.ts';
@@ -14,6 +14,7 @@ import { asOutcomeValue } from '../prompt/answer.ts';
 import { shownOf } from '../pull-request.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { variantFor } from '../registry/variant.ts';
+import type { CarryOut } from '../trace/carry-out.ts';
 import { inputsOf } from './facts.ts';
 import { runModule } from './run-module.ts';
 import { outcomeValue } from './shape.ts';
@@ -29,12 +30,14 @@ export interface ModuleDeps {
   modelFamily: string | null;
   /** What asks the prompt that a module falls back to. */
   prompt: ArtifactHandler<SkillContext>;
+  /** How that is done: the prompt is an execution of its own, with what it asserts. */
+  carryOut: CarryOut;
   /** Makes the code of a fence. */
   newCode?: () => string;
 }
 
 /** Runs a package's module over the run's pull request. docs/modules.md lists what it finds there. */
-export function moduleSkill(deps: ModuleDeps): ArtifactHandler<SkillContext> {
+export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
   const { model, sidecar, skills, newCode } = deps;
 
   async function fallBack(artifact: SkillArtifact, module: Module, died: Died, context: SkillContext) {
@@ -43,7 +46,8 @@ export function moduleSkill(deps: ModuleDeps): ArtifactHandler<SkillContext> {
     const name = placeOf(path)?.name ?? '';
     const prompt = variantFor(context.skill.artifacts, name, deps.modelFamily);
     if (!prompt) return faulty(artifact, { kind: 'no_fallback', path });
-    const output = await deps.prompt.execute(prompt, context);
+    const output = await deps.carryOut(deps.prompt, prompt, context);
+    if (output.kind === 'waits') return output;
     return { ...output, log: `${fellBack(artifact.name, path, died)}\n${output.log}` };
   }
 
@@ -51,7 +55,7 @@ export function moduleSkill(deps: ModuleDeps): ArtifactHandler<SkillContext> {
     kind: 'dspy_module',
 
     /** @throws GitHubError when GitHub could not be read while it ran; the queue tries again. */
-    async execute(artifact, context): Promise<ArtifactOutput> {
+    async execute(artifact, context) {
       const { step, skill, outcome } = context;
       const { run } = step.state;
       if (run.pullRequest === null) return failed(NOT_OF_A_PULL_REQUEST);

@@ -13,7 +13,7 @@ import type { Asked, Owner } from './watch-model.ts';
 export interface Executed {
   owner: Owner;
   artifact: SkillArtifact;
-  context: SkillContext;
+  context: Pick<SkillContext, 'skill' | 'step'>;
   asked: Asked;
   /** What the artifact gave back; `undefined` when it failed. */
   value: Json | undefined;

@@ -106,6 +106,8 @@ test.skipIf(!(await hasWalls()))(
     const [run] = await scene.runs('flow');
     const artifacts = await scene.app.storage.read.artifacts.ofRun(run?.id ?? '');
     expect(artifacts.map(({ name }) => name)).toContain('skill.log');
+    const [trace] = await scene.app.storage.read.skillTraces.ofRun(run?.id ?? '');
+    expect(trace).toMatchObject({ model: 'openai/gpt-5-mini', tokens: { input: 1_200, output: 34 } });
   },
 );
 

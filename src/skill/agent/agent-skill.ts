@@ -6,6 +6,7 @@ import { CountersignError } from '../../core/errors.ts';
 import { redact } from '../../core/redact.ts';
 import type { GitAccess, PullRequestFile } from '../../github/github.ts';
 import { judge } from '../../model/judge.ts';
+import { formatModelName } from '../../model/name.ts';
 import { filesOfHead } from '../../session/head-files.ts';
 import type { StepContext } from '../../session/step.ts';
 import { type AgentFault, describeAgentFault, notSeen } from '../../words/agent.ts';
@@ -53,8 +54,8 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
         artifact.name,
         filesOf(skill).map(({ path }) => path),
       );
-      const prompt = file && filesOf(skill).find(({ path }) => path === file.prompt);
-      if (!file || !prompt) return failed({ kind: 'not_started', detail: `${artifact.name} has faults` });
+      const template = file && filesOf(skill).find(({ path }) => path === file.prompt);
+      if (!file || !template) return failed({ kind: 'not_started', detail: `${artifact.name} has faults` });
       const program = deps.agents[file.agent];
       if (program === undefined) return failed({ kind: 'not_turned_on', agent: file.agent });
       const needs = PROVIDERS_OF[file.agent];
@@ -65,7 +66,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
       if (run.pullRequest === null) return told(NOT_OF_A_PULL_REQUEST);
       const { files, truncated } = await filesOfHead(step);
       if (truncated) return told(TOO_MANY_FILES);
-      const rendered = await promptFor(step, files, prompt);
+      const rendered = await promptFor(step, files, template);
       if ('because' in rendered) return told(rendered.because);
 
       const schema = answerSchema(outcome);
@@ -83,6 +84,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
         await mkdir(work);
         const leftOut = await headInto(work, step, file, deps);
         if ('kind' in leftOut) return failed(leftOut, leftOut.kind === 'no_head');
+        const prompt = AGENT_INSTRUCTIONS + rendered.text;
         const proxy = await startProxy(socket, model, purpose);
         const ended = await runAgent(folder, {
           agent: file.agent,
@@ -94,25 +96,30 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
             token: proxy.token,
             model: model.name.model,
           },
-          prompt: AGENT_INSTRUCTIONS + rendered.text,
+          prompt,
           schema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
           limits: { ...DEFAULT_AGENT_LIMITS, timeoutMs: file.timeout },
           signal: step.signal,
         }).finally(() => proxy.stop());
 
-        const { made, tokens } = proxy.calls();
-        const spent = spentOnModel(model.name, { calls: made, tokens, cost: null });
-        const log = redact(`${ended.log}\n${notSeen(leftOut)}${spent}\n`);
+        const spent = proxy.spent();
+        const asked = { model: formatModelName(model.name), prompt, spent };
+        const bill = spentOnModel(model.name, spent);
+        const log = redact(`${ended.log}\n${notSeen(leftOut)}${bill}\n`);
         if ('fault' in ended) {
           const { fault } = ended;
           const refused = fault.kind === 'ended' ? { ...fault, refused: proxy.refused() } : fault;
-          return { ...failed(refused, fault.kind === 'timed_out'), log };
+          return { ...failed(refused, fault.kind === 'timed_out'), log, asked };
         }
         const judged = judge(ended.answer, schema);
         if (!judged.ok)
-          return { ...failed({ kind: 'no_answer', detail: describeFailure(judged.failure) }, true), log };
+          return {
+            ...failed({ kind: 'no_answer', detail: describeFailure(judged.failure) }, true),
+            log,
+            asked,
+          };
         const shown = shownOf(files, `${skill.name}/${artifact.name}`);
-        return { kind: 'done', value: asOutcomeValue(judged.value, outcome, shown), log };
+        return { kind: 'done', value: asOutcomeValue(judged.value, outcome, shown), log, asked };
       });
     },
   };

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { manySkills } from '../../bench/skill-match/skills.ts';
 import type { Answer, Model, Question } from '../../src/model/model.ts';
 import { createSelect, LEAST_SCORE, MOST_SHOWN, type Selection } from '../../src/skill/activation/select.ts';
 import { ARTIFACT_KINDS } from '../../src/skill/package/skill.ts';
+import { MAX_PATHS } from '../../src/skill/some-path.ts';
 import type { SkillOutline } from '../../src/storage/skill-traces.ts';
 import { skillMd } from './package-support.ts';
 
@@ -110,6 +112,48 @@ describe('without a model', () => {
   });
 });
 
+test('500 skills are chosen among in less than 100 ms once they have been seen', async () => {
+  const outlines = manySkills(500).map(({ id, name, artifacts }) => ({
+    id,
+    name,
+    description: artifacts[0]?.content ?? '',
+    artifacts: [{ kind: 'prompt_template' as const, name: 'ask.md', modelVariant: null }],
+  }));
+  const { skills, ids, reads } = storeOf(...outlines);
+  const select = createSelect({ skills, kinds: KINDS, model: undefined });
+  const took: number[] = [];
+  // The best of those after the first: what else the machine does at a moment is not what is measured.
+  for (const text of ['migrations?', 'deep-audit-api-0?', 'caches?', 'quick look?', 'queues?', 'docs?']) {
+    const started = performance.now();
+    await select(selection(text, ids));
+    took.push(performance.now() - started);
+  }
+  expect(Math.min(...took.slice(1))).toBeLessThan(100);
+  expect(reads).toEqual(['outlines']);
+  expect(await select(selection('deep-audit-api-0?', ids.slice(1)))).not.toMatchObject({
+    decision: { skill: 'deep-audit-api-0' },
+  });
+});
+
+test('what was read of a skill is kept, and of too many only of those asked for last', async () => {
+  const { skills, ids, reads } = storeOf(outline('one'), outline('two'), outline('three'));
+  const select = createSelect({ skills, kinds: KINDS, model: undefined, mostKept: 2 });
+  const readsFor = async (...wanted: number[]) => {
+    reads.splice(0);
+    await select(
+      selection(
+        'one',
+        wanted.map((at) => ids[at] ?? ''),
+      ),
+    );
+    return reads.length;
+  };
+  expect([await readsFor(0, 1), await readsFor(0), await readsFor(2), await readsFor(0)]).toEqual([
+    1, 0, 1, 0,
+  ]);
+  expect(await readsFor(1)).toBe(1);
+});
+
 describe('with a model', () => {
   test('it is shown the first of the ranking, with the question as data', async () => {
     const all = Array.from({ length: MOST_SHOWN + 3 }, (_, at) => outline(`naming-${at}`));
@@ -123,6 +167,24 @@ describe('with a model', () => {
     expect(prompt.match(/^## naming/gm)).toHaveLength(MOST_SHOWN);
     const code = /BEGIN DATA (\w+)/.exec(prompt)?.[1];
     expect(prompt.replace(new RegExp(`BEGIN DATA ${code}[^]*?END DATA ${code}`), '')).not.toContain('Choose');
+  });
+
+  test('of a large pull request it is shown the first files, and of a long question its beginning', async () => {
+    const { skills, ids } = storeOf(outline('naming'));
+    const { model, prompts } = modelSaying({ skill: 'naming' });
+    const paths = Array.from(
+      { length: 3_000 },
+      (_, n) => `packages/a/folder/of/the/usual/depth/file-${n}.ts`,
+    );
+    const text = `naming? ${'\u200b'.repeat(65_000)} unseen`;
+    const selected = await createSelect({ skills, kinds: KINDS, model })(
+      selection(text, ids, { question: { text, paths } }),
+    );
+    expect(selected).toMatchObject({ kind: 'decided', decision: { skill: 'naming' } });
+    const [prompt = ''] = prompts;
+    expect(prompt.match(/file-\d+\.ts/g)).toHaveLength(MAX_PATHS);
+    expect(prompt).toContain('and 2,900 more');
+    expect(prompt).not.toContain('unseen');
   });
 
   test('what it says is kept on one line and without secrets', async () => {

@@ -15,6 +15,8 @@ export type ArtifactOutput = (
 ) & {
   /** Of what it had carried out in its place: what was asserted softly and does not hold. */
   warnings?: readonly string[];
+  /** The values that a module was called with, from which examples for it can be made. */
+  inputs?: { [name: string]: Json };
   /** What it asked a model on a way of its own, as agents do; every other question is watched. */
   asked?: { model: string; prompt: string; spent: Spent };
 };

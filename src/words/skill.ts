@@ -142,6 +142,13 @@ export function skillExported(name: string, file: string, files: number): string
   return `Wrote ${plainLine(name)} to ${plainLine(file)}: ${plural(files, 'file')}.`;
 }
 
+export const EXAMPLES_OF_ONE_SKILL = '--for-optimize needs --skill: examples are of one skill’s module.';
+
+/** @param seen traces of the skill altogether; those that are no examples were left out. */
+export function examplesExported(examples: number, seen: number, file: string): string {
+  return `Wrote ${plural(examples, 'example')} to ${plainLine(file)}, of ${plural(seen, 'trace')}: those that people approved. Read them before you optimize with them.`;
+}
+
 export function tracesExported(traces: number, file: string): string {
   return `Wrote ${plural(traces, 'trace')} to ${plainLine(file)}.`;
 }

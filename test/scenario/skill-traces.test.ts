@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../src/cli/command-line.ts';
 import { createTools } from '../../src/cli/compose.ts';
@@ -31,6 +31,8 @@ steps:
 const ASSERT =
   'artifacts: { prompts/ask.md: { assert: [{ kind: length, of: summary, max_characters: 40, on_failure: warn }] } }';
 
+const GATE_OUTPUTS = { summary: { type: 'string' }, passed: { type: 'boolean' }, criteria: { type: 'json' } };
+
 async function tracesOf(scene: Scene, chain = 'flow') {
   const [run] = await scene.runs(chain);
   return scene.app.storage.read.skillTraces.ofRun(run?.id ?? '');
@@ -44,11 +46,15 @@ async function textAt(scene: Scene, path: string | null): Promise<string> {
 /** The command line on the scene's own database and store. */
 async function countersign(scene: Scene, cwd: string, ...args: string[]): Promise<Record<string, unknown>> {
   let out = '';
+  const model = {
+    COUNTERSIGN_MODEL: 'openai-compatible/stub-1',
+    COUNTERSIGN_MODEL_BASE_URL: `${stub.url}/v1`,
+  };
   const { databaseUrl, artifactsUrl } = scene.config;
   await runCli([...args, '--json'], {
     cwd,
     clock: scene.clock,
-    tools: createTools({ DATABASE_URL: databaseUrl, ARTIFACTS_URL: artifactsUrl }),
+    tools: createTools({ DATABASE_URL: databaseUrl, ARTIFACTS_URL: artifactsUrl, ...model }),
     out: (text) => {
       out += text;
     },
@@ -57,6 +63,12 @@ async function countersign(scene: Scene, cwd: string, ...args: string[]): Promis
     },
   });
   return JSON.parse(out);
+}
+
+async function approve({ github, advance }: Scene, number: number): Promise<void> {
+  const question = github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval'));
+  await github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
+  await advance(6_000);
 }
 
 function newFolder(): string {
@@ -122,10 +134,9 @@ test('what breaks a hard assertion is no verdict, whichever artifact asserts it,
     `name: ${name}\ntrigger: { event: pr.opened }\nsteps: [{ skill: ${name} }]\n`;
   const skillMd = (name: string, outcome: string, artifacts: string) =>
     `---\nname: ${name}\ndescription: Looks.\noutcome: ${outcome}\nartifacts: { ${artifacts} }\n---\n`;
-  const gateOf = { summary: { type: 'string' }, passed: { type: 'boolean' }, criteria: { type: 'json' } };
   const module = {
     template: 'predict',
-    signature: { instruction: 'Judge.', inputs: { title: { type: 'string' } }, outputs: gateOf },
+    signature: { instruction: 'Judge.', inputs: { title: { type: 'string' } }, outputs: GATE_OUTPUTS },
     fallback_artifact: 'prompts/ask.md',
   };
   const unanswered = 'assert: [{ kind: pattern, of: summary, contains: never-there }]';
@@ -218,11 +229,7 @@ test('traces are exported with what came of them and what people said, and go wi
     { artifactHandlers: [echo] },
   );
   const { number } = await scene.open();
-  const question = scene.github
-    .comments(REPO, number)
-    .find(({ body }) => body.includes('countersign:approval'));
-  await scene.github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
-  await scene.advance(6_000);
+  await approve(scene, number);
   const cwd = newFolder();
   const line = ['skill', 'traces', 'export'];
   expect(await countersign(scene, cwd, ...line, 'all.jsonl', '--skill', 'naming', '--since', '1h')).toEqual({
@@ -250,4 +257,42 @@ test('traces are exported with what came of them and what people said, and go wi
   await countersign(scene, cwd, 'artifact', 'prune', '--older-than', '30m');
   expect(await tracesOf(scene)).toEqual([]);
   expect(await countersign(scene, cwd, 'artifact', 'check')).toMatchObject({ blobs: 0, rows: 0 });
+});
+
+test('what people approved of a module is exported as examples that it can be optimized with', async () => {
+  const module = {
+    template: 'predict',
+    signature: { instruction: 'Judge.', inputs: { title: { type: 'string' } }, outputs: GATE_OUTPUTS },
+  };
+  const skillFiles = {
+    [`${SKILLS}/naming/SKILL.md`]: '---\nname: naming\ndescription: Looks.\noutcome: gate_verdict\n---\n',
+    [`${SKILLS}/naming/modules/judge.json`]: JSON.stringify(module),
+  };
+  stub.answers({ text: JSON.stringify({ summary: 'Fine.', passed: true, criteria: [] }) });
+  const scene = await startScene({ ...only({ flow: FLOW }), ...skillFiles }, { model: modelAt(stub) });
+  const approved = await scene.open({ title: `Rename "x" for ${SECRET}`, branch: 'approved' });
+  await approve(scene, approved.number);
+  await scene.open({ title: 'Nobody answers', branch: 'open' });
+  const cwd = newFolder();
+  for (const [path, text] of Object.entries(skillFiles)) {
+    mkdirSync(join(cwd, dirname(path)), { recursive: true });
+    writeFileSync(join(cwd, path), text);
+  }
+  const line = ['skill', 'traces', 'export', 'examples.jsonl', '--for-optimize'];
+  expect(await countersign(scene, cwd, ...line, '--skill', 'naming')).toMatchObject({ traces: 1 });
+  const example = readFileSync(join(cwd, 'examples.jsonl'), 'utf8');
+  expect(JSON.parse(example)).toEqual({
+    input: { title: expect.stringMatching(/^Rename "x" for \[redacted/) },
+    expected: { passed: true },
+  });
+  // A team would have approved more of them; six are the fewest that are divided.
+  const six = Array.from({ length: 6 }, (_, n) => example.replace('Rename', `Rename ${n}`)).join('');
+  writeFileSync(join(cwd, 'examples.jsonl'), six);
+  expect(
+    await countersign(scene, cwd, 'skill', 'optimize', 'naming', '--examples', 'examples.jsonl'),
+  ).toMatchObject({ before: 1, held_out: 2 });
+  const other = JSON.stringify(module).replaceAll('title', 'body');
+  writeFileSync(join(cwd, SKILLS, 'naming/modules/judge.json'), other);
+  const stale = line.with(3, 'stale.jsonl');
+  expect(await countersign(scene, cwd, ...stale, '--skill', 'naming')).toMatchObject({ traces: 0 });
 });

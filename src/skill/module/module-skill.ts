@@ -65,6 +65,7 @@ export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
       const module = parseModule(artifact.content);
       const found = await inputsOf(module, step, files);
       if ('fault' in found) return faulty(artifact, found.fault);
+      const { inputs } = found;
 
       const path = pathOf(artifact);
       const stored = (await skills.get(skill.id))?.artifacts.find((one) => pathOf(one) === path);
@@ -77,7 +78,7 @@ export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
         module,
         outcome,
         state: readState(stored?.state ?? null, module, outcome),
-        inputs: found.inputs,
+        inputs,
         tools: gitHubHost({ reader, repo, sha: run.headSha, files }, onTrouble),
         purpose: {
           runId: run.id,
@@ -92,15 +93,15 @@ export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
       });
       switch (end.kind) {
         case 'unavailable':
-          return fallBack(artifact, module, end.died, context);
+          return { ...(await fallBack(artifact, module, end.died, context)), inputs };
         case 'failed': {
           const { because, retryable, log } = end;
-          return { kind: 'failed', because: `${artifact.name}: ${because}`, retryable, log };
+          return { kind: 'failed', because: `${artifact.name}: ${because}`, retryable, log, inputs };
         }
         case 'answered': {
           const shown = shownOf(files, `${skill.name}/${artifact.name}`);
           const value = asOutcomeValue(outcomeValue(end.outputs, outcome), outcome, shown);
-          return { kind: 'done', value, log: end.log };
+          return { kind: 'done', value, log: end.log, inputs };
         }
       }
     },

@@ -48,10 +48,10 @@ export function createCarryOut(deps: { watch: ModelWatch; record: Recorder; cloc
     const { output } = ended;
     // Nothing was executed yet, and it is looked at again: a trace of each look would say nothing.
     if (output.kind === 'waits') return output;
-    const { log, warnings = [] } = output;
+    const { log, inputs, warnings = [] } = output;
     if (output.asked) addTo(asked, output.asked);
     if (output.kind === 'failed') {
-      const trace = { value: undefined, log, error: output.because, asserted: NOTHING_ASSERTED };
+      const trace = { value: undefined, log, inputs, error: output.because, asserted: NOTHING_ASSERTED };
       for (const one of all) await record({ ...executed, ...trace, artifact: one });
       return { ...output, warnings };
     }
@@ -60,7 +60,7 @@ export function createCarryOut(deps: { watch: ModelWatch; record: Recorder; cloc
     for (const one of all) {
       const asserted = await assertAll(one, value, askingIn(context, one));
       const error = asserted.broken?.because ?? null;
-      await record({ ...executed, artifact: one, value, log, error, asserted });
+      await record({ ...executed, artifact: one, value, log, inputs, error, asserted });
       judged.push(asserted);
     }
     const broken = judged.find((asserted) => asserted.broken)?.broken;

@@ -1,12 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { manySkills } from '../../bench/skill-match/skills.ts';
+import type { GitHubReader } from '../../src/github/github.ts';
 import type { Answer, Model, Question } from '../../src/model/model.ts';
+import { builtInPolicy } from '../../src/policy/engine.ts';
+import type { TrustLevel } from '../../src/policy/trust.ts';
+import { reason } from '../../src/run/reason.ts';
+import { createActivation } from '../../src/skill/activation/activation.ts';
 import { createSelect, LEAST_SCORE, MOST_SHOWN, type Selection } from '../../src/skill/activation/select.ts';
 import { ARTIFACT_KINDS } from '../../src/skill/package/skill.ts';
 import { MAX_PATHS } from '../../src/skill/some-path.ts';
 import type { SkillOutline } from '../../src/storage/skill-traces.ts';
 import { skillMd } from './package-support.ts';
+import { stepContext } from './step-context.ts';
 
 const KINDS = ARTIFACT_KINDS.filter((kind) => kind !== 'description');
 
@@ -275,4 +281,45 @@ describe('with a model', () => {
     expect(selected).toMatchObject({ decision: { kind: 'question' } });
     expect(prompts).toEqual([]);
   });
+});
+
+test('a countersign of the step raises no trust for the skill that was chosen on it', async () => {
+  const reader = {
+    pullRequest: async () => ({
+      author: { id: 1, login: 'otto', type: 'User' },
+      authorAssociation: 'NONE',
+      headRepository: 'otto/shop',
+      headSha: step.state.run.headSha,
+    }),
+    role: async () => 'read',
+  } as unknown as GitHubReader;
+  const step = stepContext('id: a, requires_approval: true', { reader });
+  const run: string[] = [];
+  const activation = createActivation({
+    select: () => Promise.reject(new Error('it was chosen before')),
+    runPackage: async ({ name }) => {
+      run.push(name);
+      return { kind: 'failed', reason: reason('step.failed.error', 'It ran.'), retryable: false };
+    },
+    policy: builtInPolicy,
+  });
+  const carriedOut = (trust: TrustLevel) =>
+    activation.carryOut(step, {
+      choice: {
+        kind: 'skill',
+        skill: 'naming',
+        id: 'skl_1',
+        artifact: 'prompts/ask.md',
+        by: 'match',
+        because: '',
+      },
+      candidates: [{ name: 'naming', id: 'skl_1', trust, produces: [] }],
+      owner: { runId: 'run_1', sessionId: 'ses_1' },
+    });
+  expect(await carriedOut('elevated')).toMatchObject({
+    kind: 'failed',
+    reason: { code: 'gate.blocked.policy' },
+  });
+  expect(run).toEqual([]);
+  expect(await carriedOut('sandbox')).toMatchObject({ reason: { summary: 'It ran.' } });
 });

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { SkillOutline } from '../../storage/skill-traces.ts';
 import type { Skills } from '../../storage/storage.ts';
 import { type PreparedSkill, prepareSkill } from '../match.ts';
@@ -32,24 +33,17 @@ export function createCandidates({
   kinds: readonly SkillArtifact['kind'][];
   mostKept?: number;
 }): (ids: readonly string[]) => Promise<Candidate[]> {
-  const kept = new Map<string, Candidate | null>();
+  const kept = new LRUCache<string, Candidate | 'unusable'>({ max: mostKept });
 
   return async (ids) => {
-    const unknown = ids.filter((id) => !kept.has(id));
-    const outlines = unknown.length === 0 ? [] : await skills.outlines(unknown);
-    const read = new Map(outlines.map((outline) => [outline.id, candidateOf(outline, kinds) ?? null]));
-    const found = ids.map((id) => [id, kept.has(id) ? kept.get(id) : read.get(id)] as const);
-    for (const [id, candidate] of found) {
-      // What is not stored may still be.
-      if (candidate === undefined) continue;
-      kept.delete(id);
-      kept.set(id, candidate);
+    const known = new Map(ids.map((id) => [id, kept.get(id)]));
+    const unknown = ids.filter((id) => known.get(id) === undefined);
+    for (const outline of unknown.length === 0 ? [] : await skills.outlines(unknown)) {
+      const made = candidateOf(outline, kinds) ?? 'unusable';
+      known.set(outline.id, made);
+      kept.set(outline.id, made);
     }
-    for (const id of kept.keys()) {
-      if (kept.size <= mostKept) break;
-      kept.delete(id);
-    }
-    return found.flatMap(([, candidate]) => candidate ?? []);
+    return [...known.values()].filter((one) => one !== undefined && one !== 'unusable');
   };
 }
 

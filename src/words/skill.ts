@@ -37,7 +37,8 @@ export function skillTable(
 }
 
 /** `skill show`: where it is from, what it does, what it is found by, and what it is made of. */
-export function skillText({ skill, scope, folder }: SkillInForce): string {
+/** @param isBuiltIn Countersign carries it out itself, and its package says what it does. */
+export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boolean): string {
   const version = skill.version === null ? '' : ` ${skill.version}`;
   const foundBy: [string, readonly string[]][] = [
     ['tags', skill.tags],
@@ -48,9 +49,9 @@ export function skillText({ skill, scope, folder }: SkillInForce): string {
   return [
     `${skill.name}${version} (${FROM[scope]}: ${plainLine(folder)})`,
     asSentence(plainLine(skill.description)),
-    asSentence(
-      skill.outcome === null ? 'no step can run it: it says no outcome' : `comes to a ${skill.outcome}`,
-    ),
+    ...(isBuiltIn ? ['It is built in: Countersign carries it out itself.'] : []),
+    ...(skill.outcome === null ? [] : [asSentence(`comes to a ${skill.outcome}`)]),
+    ...(skill.outcome === null && !isBuiltIn ? ['No step can run it: it says no outcome.'] : []),
     ...foundBy
       .filter(([, said]) => said.length > 0)
       .map(([what, said]) => asSentence(`${what}: ${said.map(plainLine).join(', ')}`)),

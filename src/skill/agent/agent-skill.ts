@@ -20,6 +20,7 @@ import { answerSchema, asOutcomeValue } from '../prompt/answer.ts';
 import { fenced } from '../prompt/fence.ts';
 import { MAX_RENDERED_BYTES, renderString, TOO_LONG } from '../prompt/render.ts';
 import { said, shownOf } from '../pull-request.ts';
+import { purposeOf } from '../purpose.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { PROVIDERS_OF } from './command.ts';
 import { AGENT_INSTRUCTIONS } from './instructions.ts';
@@ -70,14 +71,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
       if ('because' in rendered) return told(rendered.because);
 
       const schema = answerSchema(outcome);
-      const purpose = {
-        runId: run.id,
-        sessionId: step.session.id,
-        repositoryId: run.repositoryId,
-        pullRequest: run.pullRequest,
-        skill: skill.name,
-        artifact: pathOf(artifact),
-      };
+      const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
       return withScratch(async (folder): Promise<ArtifactOutput> => {
         const work = join(folder, 'work');
         const socket = join(folder, 'proxy.sock');

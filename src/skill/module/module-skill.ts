@@ -12,6 +12,7 @@ import { pathOf, placeOf } from '../package/place.ts';
 import type { SkillArtifact } from '../package/skill.ts';
 import { asOutcomeValue } from '../prompt/answer.ts';
 import { shownOf } from '../pull-request.ts';
+import { purposeOf } from '../purpose.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { variantFor } from '../registry/variant.ts';
 import type { CarryOut } from '../trace/carry-out.ts';
@@ -80,14 +81,7 @@ export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
         state: readState(stored?.state ?? null, module, outcome),
         inputs,
         tools: gitHubHost({ reader, repo, sha: run.headSha, files }, onTrouble),
-        purpose: {
-          runId: run.id,
-          sessionId: step.session.id,
-          repositoryId: run.repositoryId,
-          pullRequest: run.pullRequest,
-          skill: skill.name,
-          artifact: path,
-        },
+        purpose: purposeOf(step, { skill: skill.name, artifact: path }),
         signal: AbortSignal.any([step.signal, trouble.signal]),
         newCode,
       });

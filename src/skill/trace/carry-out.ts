@@ -5,9 +5,10 @@ import type { AnyHandler, ArtifactOutput, Waiting } from '../handler.ts';
 import { pathOf } from '../package/place.ts';
 import type { SkillArtifact } from '../package/skill.ts';
 import { executedWith } from '../package/together.ts';
+import { purposeOf } from '../purpose.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import type { Recorder } from './record.ts';
-import { addTo, type ModelWatch, purposeOf } from './watch-model.ts';
+import { addTo, inNameOf, type ModelWatch } from './watch-model.ts';
 
 /** What a handler gave back, held against the artifact's assertions; soft ones that do not hold are told beside it. */
 export type CarriedOut = (ArtifactOutput & { warnings: readonly string[] }) | Waiting;
@@ -69,16 +70,8 @@ export function createCarryOut(deps: { watch: ModelWatch; record: Recorder; cloc
   };
 
   function askingIn({ step, skill, owner }: SkillContext, artifact: SkillArtifact) {
-    const { run } = step.state;
-    const purpose = {
-      runId: run.id,
-      sessionId: step.session.id,
-      repositoryId: run.repositoryId,
-      pullRequest: run.pullRequest,
-      skill: skill.name,
-      artifact: pathOf(artifact),
-    };
-    return { model: watch.apart, purpose: purposeOf(purpose, owner), signal: step.signal };
+    const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
+    return { model: watch.apart, purpose: inNameOf(owner, purpose), signal: step.signal };
   }
 }
 

@@ -14,7 +14,10 @@ import type { Asked, Owner } from './watch-model.ts';
 export interface Executed {
   owner: Owner;
   artifact: SkillArtifact;
-  context: Pick<SkillContext, 'skill' | 'step'>;
+  context: {
+    step: Pick<SkillContext['step'], 'inputs'>;
+    skill: Pick<SkillContext['skill'], 'id' | 'name'>;
+  };
   asked: Asked;
   /** The values that a module was called with. */
   inputs?: { [name: string]: Json } | undefined;

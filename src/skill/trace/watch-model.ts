@@ -43,7 +43,7 @@ export function watchModel(model: Model | undefined): ModelWatch {
         const { owner, asked } = found;
         asked.prompts.push(question.prompt);
         asked.model = formatModelName(model.name);
-        const answer = await model.ask({ ...question, purpose: purposeOf(question.purpose, owner) });
+        const answer = await model.ask({ ...question, purpose: inNameOf(owner, question.purpose) });
         asked.answers.push(wordsOf(answer));
         count(asked, answer.spent);
         return answer;
@@ -76,8 +76,8 @@ function sessionOf(owner: Owner): string {
   return 'callId' in owner ? owner.callId : owner.sessionId;
 }
 
-/** What the rows about the question may name. */
-export function purposeOf(purpose: Purpose, owner: Owner): Purpose {
+/** What the rows about a question may name: of a call, there is neither run nor session. */
+export function inNameOf(owner: Owner, purpose: Purpose): Purpose {
   return 'callId' in owner ? { ...purpose, runId: null, sessionId: null } : purpose;
 }
 

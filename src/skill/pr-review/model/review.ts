@@ -7,6 +7,7 @@ import { pullRequestOf } from '../../../session/merge-facts.ts';
 import type { StepContext } from '../../../session/step.ts';
 import { beyondBudget, DELETED, SECRETS_UNKNOWN } from '../../../words/review.ts';
 import type { PromptDeps } from '../../prompt/handler.ts';
+import { purposeOf } from '../../purpose.ts';
 import { type AdmittedFile, MAX_LINE, type Omission } from '../admit.ts';
 import { type ChangedFile, isCode, secretsOnlyReason } from '../changed-file.ts';
 import type { Analysis } from '../report.ts';
@@ -75,14 +76,7 @@ export async function reviewByModel(
           guidelines,
           deleted,
           mask,
-          purpose: {
-            runId: run.id,
-            sessionId: step.session.id,
-            repositoryId: run.repositoryId,
-            pullRequest: run.pullRequest,
-            skill: 'pr-review',
-            artifact: PROMPT_PATH,
-          },
+          purpose: purposeOf(step, { skill: 'pr-review', artifact: PROMPT_PATH }),
           signal: step.signal,
         })
       : { read: [], said: [], failure: mask ? undefined : SECRETS_UNKNOWN, log: '' };

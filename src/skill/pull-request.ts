@@ -6,6 +6,36 @@ import type { StepContext } from '../session/step.ts';
 import { NOT_SHOWN } from '../words/prompt.ts';
 import { parsePatch } from './pr-review/hunks.ts';
 import type { Shown } from './prompt/answer.ts';
+import type { PromptContext } from './prompt/handler.ts';
+
+/** What this app knows of a run by itself. All else was written by strangers, or can quote them. */
+export async function knownOf(step: StepContext) {
+  const { repository, pullRequest, headSha, baseRef } = step.state.run;
+  return {
+    repository,
+    pull_request: pullRequest,
+    head_sha: headSha,
+    base_branch: baseRef,
+    round: await step.round(),
+  };
+}
+
+/** What a prompt can name, whoever is asked with it. docs/skills.md lists it. */
+export async function promptFacts(
+  step: StepContext,
+  files: readonly PullRequestFile[],
+): Promise<Pick<PromptContext, 'trusted' | 'untrusted'>> {
+  return {
+    trusted: await knownOf(step),
+    untrusted: {
+      pr: await said(step),
+      files: files.map(({ path, status, patch = '' }) => ({ path, status, patch })),
+      diff: files.map(asDiff).join('\n'),
+      state: remembered(step),
+      inputs: step.inputs,
+    },
+  };
+}
 
 /** What the pull request says of itself, at this moment. */
 export async function said(step: StepContext): Promise<{ [key: string]: Json }> {
@@ -30,4 +60,8 @@ export function shownOf(files: readonly PullRequestFile[], rule: string): Shown 
     leftOut: hidden.map(({ path }) => ({ path, reason: NOT_SHOWN })),
     rule,
   };
+}
+
+function asDiff({ path, status, patch }: PullRequestFile): string {
+  return `--- ${path} (${status})\n${patch ?? '(not shown)'}\n`;
 }

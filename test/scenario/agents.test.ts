@@ -31,7 +31,7 @@ steps:
   [`${SKILL}/SKILL.md`]:
     '---\nname: careful\ndescription: Looks closely.\noutcome: review_verdict\nartifacts: { agents/look.yml: {} }\n---\n',
   [`${SKILL}/agents/look.yml`]: 'agent: codex\nprompt: prompts/look.md\ntimeout: 1m\n',
-  [`${SKILL}/prompts/look.md`]: 'Look at {{ pr.title }}.\n',
+  [`${SKILL}/prompts/look.md`]: 'Look at {{ pr.title }}.{% for slot in state %}{% endfor %}\n',
 });
 
 /** Asks its model, and tells what it saw as its verdict. */

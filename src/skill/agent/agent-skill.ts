@@ -19,7 +19,7 @@ import { pathOf } from '../package/place.ts';
 import { answerSchema, asOutcomeValue } from '../prompt/answer.ts';
 import { fenced } from '../prompt/fence.ts';
 import { MAX_RENDERED_BYTES, renderString, TOO_LONG } from '../prompt/render.ts';
-import { said, shownOf } from '../pull-request.ts';
+import { promptFacts, shownOf } from '../pull-request.ts';
 import { purposeOf } from '../purpose.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { PROVIDERS_OF } from './command.ts';
@@ -142,23 +142,8 @@ async function promptFor(
   files: readonly PullRequestFile[],
   prompt: PackageFile,
 ): Promise<{ text: string } | { because: string }> {
-  const { run } = step.state;
-  const { context, fill } = fenced(
-    {
-      pr: await said(step),
-      files: files.map(({ path, status, patch = '' }) => ({ path, status, patch })),
-      diff: files.map(({ path, status, patch = '' }) => `--- ${path} (${status})\n${patch}\n`).join('\n'),
-      inputs: step.inputs,
-    },
-    randomBytes(8).toString('hex'),
-  );
-  const trusted = {
-    repository: run.repository,
-    pull_request: run.pullRequest,
-    head_sha: run.headSha,
-    base_branch: run.baseRef,
-    round: await step.round(),
-  };
+  const { trusted, untrusted } = await promptFacts(step, files);
+  const { context, fill } = fenced(untrusted, randomBytes(8).toString('hex'));
   const rendered = await renderString(prompt.text, { ...trusted, ...context }, { signal: step.signal });
   if (!rendered.ok) return { because: describeRenderFault(prompt.path, rendered.fault) };
   const text = fill(rendered.text, MAX_RENDERED_BYTES);

@@ -10,7 +10,7 @@ import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
 import { filesOf, type SkillPackage } from '../package/package.ts';
 import { pathOf } from '../package/place.ts';
 import { answerSchema, asOutcomeValue } from '../prompt/answer.ts';
-import { remembered, said, shownOf } from '../pull-request.ts';
+import { knownOf, remembered, said, shownOf } from '../pull-request.ts';
 import { purposeOf } from '../purpose.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { codeTemplate } from './code-template.ts';
@@ -80,13 +80,8 @@ async function inputOf(
   skill: SkillPackage,
   files: readonly PullRequestFile[],
 ): Promise<{ [name: string]: Json }> {
-  const { run } = step.state;
   return {
-    repository: run.repository,
-    pull_request: run.pullRequest,
-    head_sha: run.headSha,
-    base_branch: run.baseRef,
-    round: await step.round(),
+    ...(await knownOf(step)),
     pr: await said(step),
     files: files.map(({ path, previousPath = null, status, additions, deletions }) => ({
       path,

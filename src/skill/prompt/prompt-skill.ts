@@ -1,9 +1,8 @@
-import type { PullRequestFile } from '../../github/github.ts';
 import { filesOfHead } from '../../session/head-files.ts';
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
 import type { ArtifactHandler } from '../handler.ts';
 import { pathOf } from '../package/place.ts';
-import { remembered, said, shownOf } from '../pull-request.ts';
+import { promptFacts, shownOf } from '../pull-request.ts';
 import { purposeOf } from '../purpose.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { answerSchema, asOutcomeValue } from './answer.ts';
@@ -21,20 +20,7 @@ export function promptSkill(deps: PromptDeps): ArtifactHandler<SkillContext> {
       const { files, truncated } = await filesOfHead(step);
       if (truncated) return failed(TOO_MANY_FILES);
       const output = await handler.execute(artifact, {
-        trusted: {
-          repository: run.repository,
-          pull_request: run.pullRequest,
-          head_sha: run.headSha,
-          base_branch: run.baseRef,
-          round: await step.round(),
-        },
-        untrusted: {
-          pr: await said(step),
-          files: files.map(({ path, status, patch = '' }) => ({ path, status, patch })),
-          diff: files.map(asDiff).join('\n'),
-          state: remembered(step),
-          inputs: step.inputs,
-        },
+        ...(await promptFacts(step, files)),
         schema: answerSchema(outcome),
         purpose: purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) }),
         signal: step.signal,
@@ -48,8 +34,4 @@ export function promptSkill(deps: PromptDeps): ArtifactHandler<SkillContext> {
 
 function failed(because: string) {
   return { kind: 'failed', because, retryable: false, log: '' } as const;
-}
-
-function asDiff({ path, status, patch }: PullRequestFile): string {
-  return `--- ${path} (${status})\n${patch ?? '(not shown)'}\n`;
 }

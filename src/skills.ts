@@ -58,11 +58,13 @@ export async function createSkills(
   const policy = overrides.policy ?? builtInPolicy;
   const modelFamily = config.model ? familyOf(config.model.name) : null;
   const sidecar = overrides.sidecar ?? createSidecar({ clock });
+  const record = createRecorder({ storage, blobs });
+  const carryOut = createCarryOut({ watch, record, clock });
   const prompt = promptSkill({ model });
   const handlers = overrides.artifactHandlers ?? [
     prompt,
     codeSkill({ model }),
-    moduleSkill({ model, sidecar, skills, modelFamily, prompt }),
+    moduleSkill({ model, sidecar, skills, modelFamily, prompt, carryOut }),
     analyzerSkill,
     agentSkill({
       agents: config.agents ?? {},
@@ -73,8 +75,6 @@ export async function createSkills(
       },
     }),
   ];
-  const record = createRecorder({ storage, blobs });
-  const carryOut = createCarryOut({ watch, record, clock });
   const runPackage = createRunPackage({ skills, handlers, modelFamily, carryOut });
   const select = createSelect({ skills, kinds: handlers.map(({ kind }) => kind), model });
   const activation = createActivation({ select, runPackage, policy });

@@ -163,16 +163,27 @@ export function createTools(env: Environment): Tools {
     async withSkillRunner(url, work) {
       const read = readModelConfig(env);
       if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.faults));
-      const [{ builtInSkills }, { analyzerSkill }, { promptSkill }, { codeSkill }] = await Promise.all([
+      const [
+        { builtInSkills },
+        { analyzerSkill },
+        { promptSkill },
+        { codeSkill },
+        { createCarryOut },
+        { watchModel },
+      ] = await Promise.all([
         import('../skill/shipped.ts'),
         import('../skill/analyzer/analyzer-skill.ts'),
         import('../skill/prompt/prompt-skill.ts'),
         import('../skill/code/code-skill.ts'),
+        import('../skill/trace/carry-out.ts'),
+        import('../skill/trace/watch-model.ts'),
       ]);
       const runner = (model: Model | undefined): SkillRunner => ({
         handlers: [promptSkill({ model }), codeSkill({ model }), analyzerSkill],
         builtIn: builtInSkills({ model }),
         modelFamily: model ? familyOf(model.name) : null,
+        // What a person tries out by hand is nobody's example.
+        carryOut: createCarryOut({ watch: watchModel(model), record: async () => {}, clock: systemClock }),
       });
       const { model } = read.config;
       if (!model) return work(runner(undefined));

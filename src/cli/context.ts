@@ -9,10 +9,9 @@ import type { Queue } from '../queue/queue.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
 import type { Registry } from '../session/registry.ts';
 import type { StepHandler } from '../session/step.ts';
-import type { AnyHandler } from '../skill/handler.ts';
 import type { SkillCase } from '../skill/package/case-file.ts';
 import type { ParsedPackage, SkillPackage } from '../skill/package/package.ts';
-import type { SkillContext } from '../skill/registry/activate.ts';
+import type { ActivationDeps } from '../skill/registry/activate.ts';
 import type { CaseRunner } from '../skill/testing/run-case.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import type { Delivery, Storage } from '../storage/storage.ts';
@@ -101,11 +100,8 @@ export interface KnownSkills {
   shipped: readonly ParsedPackage[];
 }
 
-export interface SkillRunner {
-  handlers: readonly AnyHandler<SkillContext>[];
+export interface SkillRunner extends Omit<ActivationDeps, 'skills'> {
   builtIn: readonly StepHandler[];
-  /** `null`: there is no model. */
-  modelFamily: string | null;
 }
 
 /** Versions are numbers of migrations; 0 is a database that did not exist. */

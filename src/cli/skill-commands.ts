@@ -116,6 +116,7 @@ export function addSkill(program: Command, perform: Perform): void {
     .argument('<file>', 'the file to write, which must not exist yet')
     .addOption(new Option('--skill <name>', 'only of this skill'))
     .addOption(new Option('--since <duration>', 'only so far back, such as 30d').argParser(duration))
+    .option('--for-optimize', 'only what people approved of the skill’s module, as skill optimize reads it')
     .addOption(new Option('--database <url>', 'the database, in the place of DATABASE_URL'))
     .action((file: string, options: SkillTracesOptions) =>
       perform(async (context) => (await import('./skill-traces.ts')).skillTraces(context, file, options)),

@@ -31,16 +31,14 @@ export async function skillRun(context: Context, name: string, options: SkillRun
   const found = known.builtIn.includes(name) ? undefined : skillNamed(name, skillsHere(cwd, known));
   const subject = options.diff === undefined ? await onGitHub(context, options) : fromDiff(cwd, options.diff);
 
-  return tools.withSkillRunner(options.database, async ({ handlers, modelFamily, builtIn }) => {
+  return tools.withSkillRunner(options.database, async ({ builtIn, ...packages }) => {
     const step = onceStep(name, subject, options.input ?? {}, {
       clock,
       ids: timeSortedIds(() => clock.now()),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const own = builtIn.find((handler) => handler.name === name);
-    const running = own
-      ? runBuiltInOnce(own, step)
-      : found && runPackageOnce(found.skill, handlers, modelFamily, step);
+    const running = own ? runBuiltInOnce(own, step) : found && runPackageOnce(found.skill, packages, step);
     if (!running) throw new Error(`the built-in skill ${name} is not there`);
     const came = await readingGitHub(() => running, missing(options));
     return {

@@ -5,15 +5,18 @@ import type { Context, Said } from './context.ts';
 import { skillNamed, skillsHere } from './skill-files.ts';
 
 export async function skillShow({ cwd, tools }: Context, name: string): Promise<Said> {
-  const found = skillNamed(name, skillsHere(cwd, await tools.skills()));
+  const known = await tools.skills();
+  const found = skillNamed(name, skillsHere(cwd, known));
+  const isBuiltIn = known.builtIn.includes(name);
   const { skill, scope, folder } = found;
   return {
-    text: skillText(found),
+    text: skillText(found, isBuiltIn),
     json: {
       id: skill.id,
       name: skill.name,
       scope,
       folder,
+      built_in: isBuiltIn,
       description: skill.description,
       version: skill.version,
       author: skill.author,

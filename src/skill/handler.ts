@@ -1,4 +1,5 @@
 import type { Json } from '../core/canonical.ts';
+import type { Spent } from '../model/model.ts';
 import type { Reason } from '../run/reason.ts';
 import type { SkillArtifact } from './package/skill.ts';
 
@@ -8,9 +9,17 @@ export interface ArtifactHandler<Context, Output extends ArtifactOutput | Waitin
   execute(artifact: SkillArtifact, context: Context): Promise<Output>;
 }
 
-export type ArtifactOutput =
+export type ArtifactOutput = (
   | { kind: 'done'; value: Json; log: string }
-  | { kind: 'failed'; because: string; retryable: boolean; log: string };
+  | { kind: 'failed'; because: string; retryable: boolean; log: string }
+) & {
+  /** Of what it had carried out in its place: what was asserted softly and does not hold. */
+  warnings?: readonly string[];
+  /** The values that a module was called with, from which examples for it can be made. */
+  inputs?: { [name: string]: Json };
+  /** What it asked a model on a way of its own, as agents do; every other question is watched. */
+  asked?: { model: string; prompt: string; spent: Spent };
+};
 
 /** What it needs is made by CI, which is not done yet; it is carried out again then. */
 export interface Waiting {

@@ -44,7 +44,11 @@ export interface Matcher {
 
 /** Phase 1 of finding a skill: from the skills and the question alone, without a model, the same every time. */
 export function createMatcher(skills: readonly SkillDescription[]): Matcher {
-  const entries = skills.map(prepare);
+  return matcherOf(skills.map(prepareSkill));
+}
+
+/** The same of skills that were prepared before, which is by far the most of the work. */
+export function matcherOf(entries: readonly PreparedSkill[]): Matcher {
   const bm25 = createBm25(entries.map(({ text }) => text));
 
   return {
@@ -73,9 +77,10 @@ export function createMatcher(skills: readonly SkillDescription[]): Matcher {
   };
 }
 
-type Prepared = ReturnType<typeof prepare>;
+/** What of a skill does not depend on the others. */
+export type PreparedSkill = ReturnType<typeof prepareSkill>;
 
-function prepare(skill: SkillDescription) {
+export function prepareSkill(skill: SkillDescription) {
   return {
     skill,
     name: wordsOf(skill.name),
@@ -98,34 +103,34 @@ function weighted(skill: SkillDescription): WeightedWords {
   return counts;
 }
 
-function ofName({ skill, name }: Prepared, words: readonly string[]): MatchReason[] {
+function ofName({ skill, name }: PreparedSkill, words: readonly string[]): MatchReason[] {
   return holdsPhrase(words, name) ? [{ kind: 'name', said: skill.name, score: WEIGHTS.name }] : [];
 }
 
 /** One phrase is enough: more of them say the same again. */
-function ofPhrases({ phrases }: Prepared, words: readonly string[]): MatchReason[] {
+function ofPhrases({ phrases }: PreparedSkill, words: readonly string[]): MatchReason[] {
   const found = phrases.find((phrase) => holdsPhrase(words, phrase.words));
   return found ? [{ kind: 'phrase', said: found.said, score: WEIGHTS.phrase }] : [];
 }
 
-function ofIntents({ intents }: Prepared, text: string): MatchReason[] {
+function ofIntents({ intents }: PreparedSkill, text: string): MatchReason[] {
   const found = intents.find(({ pattern }) => pattern.isFoundIn(text));
   return found ? [{ kind: 'intent', said: found.said, score: WEIGHTS.intent }] : [];
 }
 
-function ofTags({ tags }: Prepared, words: readonly string[]): MatchReason[] {
+function ofTags({ tags }: PreparedSkill, words: readonly string[]): MatchReason[] {
   return tags
     .filter((tag) => holdsPhrase(words, tag.words))
     .slice(0, MOST_TAGS)
     .map(({ said }) => ({ kind: 'tag', said, score: WEIGHTS.tag }));
 }
 
-function ofPaths({ skill }: Prepared, someMatch: (glob: string) => boolean): MatchReason[] {
+function ofPaths({ skill }: PreparedSkill, someMatch: (glob: string) => boolean): MatchReason[] {
   const said = skill.paths.find(someMatch);
   return said === undefined ? [] : [{ kind: 'path', said, score: WEIGHTS.path }];
 }
 
-function ofWords({ text }: Prepared, telling: ReadonlySet<string>, fit: number): MatchReason[] {
+function ofWords({ text }: PreparedSkill, telling: ReadonlySet<string>, fit: number): MatchReason[] {
   if (fit <= 0) return [];
   const common = [...telling].filter((word) => text.has(word));
   return [{ kind: 'words', said: common.join(', '), score: rounded(Math.min(fit, MOST_FOR_WORDS)) }];

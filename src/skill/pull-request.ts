@@ -7,6 +7,18 @@ import { NOT_SHOWN } from '../words/prompt.ts';
 import { parsePatch } from './pr-review/hunks.ts';
 import type { Shown } from './prompt/answer.ts';
 
+/** What this app knows of a run by itself. All else was written by strangers, or can quote them. */
+export async function knownOf(step: StepContext) {
+  const { repository, pullRequest, headSha, baseRef } = step.state.run;
+  return {
+    repository,
+    pull_request: pullRequest,
+    head_sha: headSha,
+    base_branch: baseRef,
+    round: await step.round(),
+  };
+}
+
 /** What the pull request says of itself, at this moment. */
 export async function said(step: StepContext): Promise<{ [key: string]: Json }> {
   const { title, body, author, headRef, labels } = await step.reader.pullRequest(

@@ -4,9 +4,14 @@ import { compileGlob } from '../chain/glob.ts';
 export const MAX_PATHS = 100;
 export const MAX_PATH_LENGTH = 200;
 
+/** Those that are looked at. */
+export function pathsLookedAt(paths: readonly string[]): string[] {
+  return paths.filter(({ length }) => length <= MAX_PATH_LENGTH).slice(0, MAX_PATHS);
+}
+
 /** Tells of a glob whether one of the paths matches it. Skills share many globs, so each is asked of the paths once. */
 export function somePathMatcher(paths: readonly string[]): (glob: string) => boolean {
-  const some = paths.filter(({ length }) => length <= MAX_PATH_LENGTH).slice(0, MAX_PATHS);
+  const some = pathsLookedAt(paths);
   const known = new Map<string, boolean>();
   return (glob) => {
     const before = known.get(glob);

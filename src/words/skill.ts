@@ -37,7 +37,8 @@ export function skillTable(
 }
 
 /** `skill show`: where it is from, what it does, what it is found by, and what it is made of. */
-export function skillText({ skill, scope, folder }: SkillInForce): string {
+/** @param isBuiltIn Countersign carries it out itself, and its package says what it does. */
+export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boolean): string {
   const version = skill.version === null ? '' : ` ${skill.version}`;
   const foundBy: [string, readonly string[]][] = [
     ['tags', skill.tags],
@@ -48,9 +49,9 @@ export function skillText({ skill, scope, folder }: SkillInForce): string {
   return [
     `${skill.name}${version} (${FROM[scope]}: ${plainLine(folder)})`,
     asSentence(plainLine(skill.description)),
-    asSentence(
-      skill.outcome === null ? 'no step can run it: it says no outcome' : `comes to a ${skill.outcome}`,
-    ),
+    ...(isBuiltIn ? ['It is built in: Countersign carries it out itself.'] : []),
+    ...(skill.outcome === null ? [] : [asSentence(`comes to a ${skill.outcome}`)]),
+    ...(skill.outcome === null && !isBuiltIn ? ['No step can run it: it says no outcome.'] : []),
     ...foundBy
       .filter(([, said]) => said.length > 0)
       .map(([what, said]) => asSentence(`${what}: ${said.map(plainLine).join(', ')}`)),
@@ -140,6 +141,13 @@ export function skillImported(name: string, folder: string, files: number): stri
 
 export function skillExported(name: string, file: string, files: number): string {
   return `Wrote ${plainLine(name)} to ${plainLine(file)}: ${plural(files, 'file')}.`;
+}
+
+export const EXAMPLES_OF_ONE_SKILL = '--for-optimize needs --skill: examples are of one skill’s module.';
+
+/** @param seen traces of the skill altogether; those that are no examples were left out. */
+export function examplesExported(examples: number, seen: number, file: string): string {
+  return `Wrote ${plural(examples, 'example')} to ${plainLine(file)}, of ${plural(seen, 'trace')}: those that people approved. Read them before you optimize with them.`;
 }
 
 export function tracesExported(traces: number, file: string): string {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/command-line.ts';
@@ -97,6 +97,19 @@ describe('skill run on a local change', () => {
     expect({ code, out }).toMatchObject({
       code: 1,
       out: expect.stringMatching(/^Tested came to no outcome: /),
+    });
+  });
+
+  it('holds what it came to against what the skill asserts of it', async () => {
+    const cwd = changed('code/check.js', GATE, { 'test/a.js': 'good\n' });
+    const assert = '[{ kind: pattern, of: summary, contains: shop }]';
+    const metadata = `artifacts: { code/check.js: { assert: ${assert} } }\n`;
+    const file = join(cwd, SKILL, 'SKILL.md');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('outcome:', `${metadata}outcome:`));
+    const { code, out } = await run(cwd, ['tested', '--diff', 'change.diff']);
+    expect({ code, out }).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('code/check.js breaks assertion 1'),
     });
   });
 

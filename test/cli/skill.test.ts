@@ -133,6 +133,7 @@ describe('list', () => {
     mkdirSync(join(cwd, SKILLS, 'empty'));
     expect((await skill(cwd, 'list')).out).toMatchInlineSnapshot(`
       "SKILL              FROM       FOLDER                             COMES TO        ARTIFACTS
+      ci                 shipped    skills/ci                                          description
       dependency-review  shipped    skills/dependency-review           review_verdict  description, analyzer
       docs-review        shipped    skills/docs-review                 review_verdict  description, analyzer
       empty              workspace  .github/countersign/skills/empty                   1 fault: is not used
@@ -177,6 +178,12 @@ describe('show', () => {
       trust: 'sandbox',
       artifacts: [{ path: 'SKILL.md' }, { path: 'prompts/ask@gpt.md', model_variant: 'gpt', bytes: 5 }],
     });
+  });
+
+  it('tells of what is built in too', async () => {
+    expect((await skill(withNaming(), 'show', 'ci')).out).toMatch(
+      /^ci 1\.0\.0 \(ships with Countersign: skills\/ci\)\n.*\nIt is built in: Countersign carries it out itself\.\nTags: /,
+    );
   });
 
   it('says what is wrong with a skill, and what a misspelt name may have meant', async () => {

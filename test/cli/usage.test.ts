@@ -83,6 +83,10 @@ describe('a command line that is not written as it must be', () => {
       'chain fire Deploy! --repo a/b --pr 1',
       'Deploy! is no name of a chain: small letters, digits and - are, and a letter comes first.\n',
     ],
+    [
+      'skill traces export a.jsonl --for-optimize',
+      '--for-optimize needs --skill: examples are of one skill’s module.\n',
+    ],
   ])('%s ends with 2 and says one thing', async (line, err) => {
     expect(await said(line)).toEqual({ code: 2, out: '', err });
   });

@@ -113,6 +113,9 @@ test.skipIf(!(await hasWalls()))(
       findings: [{ rule: 'careful/look.yml', file: 'docs/page.txt', line: 1 }],
     });
     expect(scene.settled).toEqual([{ input: 1_200, output: 34 }]);
+    const [run] = await scene.runs('flow');
+    const [trace] = await scene.app.storage.read.skillTraces.ofRun(run?.id ?? '');
+    expect(trace).toMatchObject({ model: 'openai/gpt-5-mini', tokens: { input: 1_200, output: 34 } });
     expect(await logOf(scene)).toBe(
       'found [redacted: GitHub token]\nkey true true\n\nFiles of the head that the agent did not see: AGENTS.md\n' +
         'openai/gpt-5-mini: 1 call, 1,200 tokens in, 34 out, cost unknown\n',

@@ -152,6 +152,16 @@ describe('with a model', () => {
     `);
   });
 
+  test('it may ask back, and nothing else is done', async () => {
+    stub.answers(says({ decision: 'question', text: 'Which names, @mia?' }));
+    const scene = await withModel();
+    const { number } = await scene.open();
+    const id = await scene.say(number, 'will', '/countersign ask are the names good?');
+    expect(scene.replies(number, id)).toEqual(['Which names, @&#8203;mia?']);
+    expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
+    expect(stub.asked).toHaveLength(1);
+  });
+
   test('its calls count for the pull request, and for no run', async () => {
     stub.answers(says({ decision: 'skill', skill: 'naming' }));
     const scene = await withModel();

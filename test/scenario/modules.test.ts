@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { ModelConfig } from '../../src/config/model.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
@@ -23,6 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => stub.stop());
 
+const FAKE = fileURLToPath(new URL('../skill/module-fake.ts', import.meta.url));
 const SKILL = '.github/countersign/skills/judge';
 const model = (name = 'stub-1'): ModelConfig => ({
   name: { provider: 'openai-compatible', model: name },
@@ -42,16 +44,17 @@ const MODULE = {
   },
 };
 
-function files(module: object, more: Record<string, string> = {}): Record<string, string> {
-  const flow = `
+const FLOW = `
 name: flow
 trigger: { event: pr.opened }
 steps:
   - { id: ask, skill: judge, with: { tone: kind } }
   - { action: gh-comment, with: { body: "said: {{ steps.ask.outcome.summary }}" } }
 `;
+
+function files(module: object, more: Record<string, string> = {}): Record<string, string> {
   return {
-    ...only({ flow }),
+    ...only({ flow: FLOW }),
     [`${SKILL}/SKILL.md`]: `---\nname: judge\ndescription: Judges a change.\noutcome: gate_verdict\nartifacts:\n  modules/judge.json: {}\n---\n`,
     [`${SKILL}/modules/judge.json`]: JSON.stringify(module),
     ...more,
@@ -71,8 +74,8 @@ const JUDGED = {
 };
 const prompts = () => stub.asked.map(({ body }) => body.messages?.at(-1)?.content ?? '');
 
-async function stepOf({ app, runs }: Scene) {
-  const [run] = await runs('flow');
+async function stepOf({ app, runs }: Scene, chain = 'flow') {
+  const [run] = await runs(chain);
   return (await app.storage.read.runs.load(run?.id ?? ''))?.invocations[0];
 }
 
@@ -214,6 +217,33 @@ test('an input that nobody gives is told, and nobody is asked', async () => {
         'its input “strictness” is neither known of the run nor in the step’s with',
       ),
     },
+  });
+  expect(stub.asked).toEqual([]);
+});
+
+test('a module that hangs and a prompt without an end fail their steps with that, and the app goes on', async () => {
+  const loops = createSidecar({
+    clock: systemClock,
+    command: async () => ({ command: process.execPath, args: [FAKE, 'loop'] }),
+  });
+  onTestFinished(() => loops.stop());
+  const folder = SKILL.replace('judge', 'endless');
+  const template = `${'{% for a in range(99999) %}'.repeat(4)}${'{% endfor %}'.repeat(4)}`;
+  const prompt = {
+    ...only({
+      flow: FLOW,
+      endless: 'name: endless\ntrigger: { event: pr.opened }\nsteps: [{ skill: endless }]\n',
+    }),
+    [`${folder}/SKILL.md`]: '---\nname: endless\ndescription: Never ends.\noutcome: gate_verdict\n---\n',
+    [`${folder}/prompts/ask.md`]: template,
+  };
+  const s = await scene({ ...MODULE, limits: { timeout_seconds: 1 } }, prompt, { sidecar: loops });
+  const { headSha } = await s.open();
+  expect((await stepOf(s))?.reason?.summary).toContain('judge.json: it gave no answer within 1,000 ms.');
+  expect((await stepOf(s, 'endless'))?.reason?.summary).toMatch(/ask\.md, line 1: .*fuel/);
+  expect(s.verdicts(headSha)).toEqual({
+    'countersign / flow': 'failure',
+    'countersign / endless': 'failure',
   });
   expect(stub.asked).toEqual([]);
 });

@@ -1,14 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../src/cli/command-line.ts';
 import { createTools } from '../../src/cli/compose.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { createSidecar } from '../../src/skill/module/sidecar.ts';
 import { openBlobs } from '../../src/storage/open.ts';
 import { REPO } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
-import { echo, gate, modelAt, skill } from './support-skills.ts';
+import { echo, gate, modelAt, SKILLS, skill } from './support-skills.ts';
 
 const startScene = scenes();
 const SECRET = `ghp_${'a1B2c3D4e5'.repeat(3)}F6g7H8`;
@@ -29,8 +31,10 @@ steps:
 const ASSERT =
   'artifacts: { prompts/ask.md: { assert: [{ kind: length, of: summary, max_characters: 40, on_failure: warn }] } }';
 
-async function tracesOf(scene: Scene) {
-  const [run] = await scene.runs('flow');
+const GATE_OUTPUTS = { summary: { type: 'string' }, passed: { type: 'boolean' }, criteria: { type: 'json' } };
+
+async function tracesOf(scene: Scene, chain = 'flow') {
+  const [run] = await scene.runs(chain);
   return scene.app.storage.read.skillTraces.ofRun(run?.id ?? '');
 }
 
@@ -42,11 +46,15 @@ async function textAt(scene: Scene, path: string | null): Promise<string> {
 /** The command line on the scene's own database and store. */
 async function countersign(scene: Scene, cwd: string, ...args: string[]): Promise<Record<string, unknown>> {
   let out = '';
+  const model = {
+    COUNTERSIGN_MODEL: 'openai-compatible/stub-1',
+    COUNTERSIGN_MODEL_BASE_URL: `${stub.url}/v1`,
+  };
   const { databaseUrl, artifactsUrl } = scene.config;
   await runCli([...args, '--json'], {
     cwd,
     clock: scene.clock,
-    tools: createTools({ DATABASE_URL: databaseUrl, ARTIFACTS_URL: artifactsUrl }),
+    tools: createTools({ DATABASE_URL: databaseUrl, ARTIFACTS_URL: artifactsUrl, ...model }),
     out: (text) => {
       out += text;
     },
@@ -55,6 +63,12 @@ async function countersign(scene: Scene, cwd: string, ...args: string[]): Promis
     },
   });
   return JSON.parse(out);
+}
+
+async function approve({ github, advance }: Scene, number: number): Promise<void> {
+  const question = github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval'));
+  await github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
+  await advance(6_000);
 }
 
 function newFolder(): string {
@@ -114,6 +128,69 @@ test('an answer that is no use leaves its words, and why it was none', async () 
   expect(trace?.tokens).toEqual({ input: 240, output: 60 });
 });
 
+test('what breaks a hard assertion is no verdict, whichever artifact asserts it, and each execution has its trace', async () => {
+  const lacks = 'assert: [{ kind: pattern, of: summary, lacks: maybe }]';
+  const asking = (name: string) =>
+    `name: ${name}\ntrigger: { event: pr.opened }\nsteps: [{ skill: ${name} }]\n`;
+  const skillMd = (name: string, outcome: string, artifacts: string) =>
+    `---\nname: ${name}\ndescription: Looks.\noutcome: ${outcome}\nartifacts: { ${artifacts} }\n---\n`;
+  const module = {
+    template: 'predict',
+    signature: { instruction: 'Judge.', inputs: { title: { type: 'string' } }, outputs: GATE_OUTPUTS },
+    fallback_artifact: 'prompts/ask.md',
+  };
+  const unanswered = 'assert: [{ kind: pattern, of: summary, contains: never-there }]';
+  const sidecar = createSidecar({
+    clock: systemClock,
+    command: async () => ({ command: '/nowhere/node', args: [] }),
+  });
+  stub.answers({ text: JSON.stringify({ summary: 'Well, maybe.', passed: true, criteria: [] }) });
+  const scene = await startScene(
+    {
+      ...only({ plain: asking('plain'), falls: asking('falls'), pair: asking('pair') }),
+      ...skill('plain', `artifacts: { prompts/ask.md: { ${lacks} } }`, 'Judge plainly.'),
+      [`${SKILLS}/falls/SKILL.md`]: skillMd(
+        'falls',
+        'gate_verdict',
+        `modules/judge.json: {}, prompts/ask.md: { ${lacks} }`,
+      ),
+      [`${SKILLS}/falls/modules/judge.json`]: JSON.stringify(module),
+      [`${SKILLS}/falls/prompts/ask.md`]: 'Judge instead.',
+      [`${SKILLS}/pair/SKILL.md`]: skillMd(
+        'pair',
+        'review_verdict',
+        `analyzers/a.yml: {}, analyzers/b.yml: { ${unanswered} }`,
+      ),
+      [`${SKILLS}/pair/analyzers/a.yml`]: 'analyzer: doc-links\n',
+      [`${SKILLS}/pair/analyzers/b.yml`]: 'analyzer: sql-migrations\n',
+    },
+    { model: modelAt(stub), sidecar },
+  );
+  const { headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({
+    'countersign / plain': 'failure',
+    'countersign / falls': 'failure',
+    'countersign / pair': 'failure',
+  });
+  const rows = async (chain: string) =>
+    (await tracesOf(scene, chain)).map(({ artifact, tokens, assertionsRun, error }) => [
+      artifact,
+      tokens?.input,
+      assertionsRun,
+      error,
+    ]);
+  const broken = (artifact: string) => expect.stringContaining(`${artifact} breaks assertion 1`);
+  expect(await rows('plain')).toEqual([['prompts/ask.md', 120, 1, broken('prompts/ask.md')]]);
+  expect(await rows('falls')).toEqual([
+    ['prompts/ask.md', 120, 1, broken('prompts/ask.md')],
+    ['modules/judge.json', 0, 0, broken('prompts/ask.md')],
+  ]);
+  expect(await rows('pair')).toEqual([
+    ['analyzers/a.yml', 0, 0, null],
+    ['analyzers/b.yml', 0, 1, broken('analyzers/b.yml')],
+  ]);
+});
+
 test('a program leaves a trace of what it asked a model and what it submitted', async () => {
   stub.answers({ text: '{"text":"It counts."}' });
   const files = skill('naming', '');
@@ -152,11 +229,7 @@ test('traces are exported with what came of them and what people said, and go wi
     { artifactHandlers: [echo] },
   );
   const { number } = await scene.open();
-  const question = scene.github
-    .comments(REPO, number)
-    .find(({ body }) => body.includes('countersign:approval'));
-  await scene.github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
-  await scene.advance(6_000);
+  await approve(scene, number);
   const cwd = newFolder();
   const line = ['skill', 'traces', 'export'];
   expect(await countersign(scene, cwd, ...line, 'all.jsonl', '--skill', 'naming', '--since', '1h')).toEqual({
@@ -184,4 +257,42 @@ test('traces are exported with what came of them and what people said, and go wi
   await countersign(scene, cwd, 'artifact', 'prune', '--older-than', '30m');
   expect(await tracesOf(scene)).toEqual([]);
   expect(await countersign(scene, cwd, 'artifact', 'check')).toMatchObject({ blobs: 0, rows: 0 });
+});
+
+test('what people approved of a module is exported as examples that it can be optimized with', async () => {
+  const module = {
+    template: 'predict',
+    signature: { instruction: 'Judge.', inputs: { title: { type: 'string' } }, outputs: GATE_OUTPUTS },
+  };
+  const skillFiles = {
+    [`${SKILLS}/naming/SKILL.md`]: '---\nname: naming\ndescription: Looks.\noutcome: gate_verdict\n---\n',
+    [`${SKILLS}/naming/modules/judge.json`]: JSON.stringify(module),
+  };
+  stub.answers({ text: JSON.stringify({ summary: 'Fine.', passed: true, criteria: [] }) });
+  const scene = await startScene({ ...only({ flow: FLOW }), ...skillFiles }, { model: modelAt(stub) });
+  const approved = await scene.open({ title: `Rename "x" for ${SECRET}`, branch: 'approved' });
+  await approve(scene, approved.number);
+  await scene.open({ title: 'Nobody answers', branch: 'open' });
+  const cwd = newFolder();
+  for (const [path, text] of Object.entries(skillFiles)) {
+    mkdirSync(join(cwd, dirname(path)), { recursive: true });
+    writeFileSync(join(cwd, path), text);
+  }
+  const line = ['skill', 'traces', 'export', 'examples.jsonl', '--for-optimize'];
+  expect(await countersign(scene, cwd, ...line, '--skill', 'naming')).toMatchObject({ traces: 1 });
+  const example = readFileSync(join(cwd, 'examples.jsonl'), 'utf8');
+  expect(JSON.parse(example)).toEqual({
+    input: { title: expect.stringMatching(/^Rename "x" for \[redacted/) },
+    expected: { passed: true },
+  });
+  // A team would have approved more of them; six are the fewest that are divided.
+  const six = Array.from({ length: 6 }, (_, n) => example.replace('Rename', `Rename ${n}`)).join('');
+  writeFileSync(join(cwd, 'examples.jsonl'), six);
+  expect(
+    await countersign(scene, cwd, 'skill', 'optimize', 'naming', '--examples', 'examples.jsonl'),
+  ).toMatchObject({ before: 1, held_out: 2 });
+  const other = JSON.stringify(module).replaceAll('title', 'body');
+  writeFileSync(join(cwd, SKILLS, 'naming/modules/judge.json'), other);
+  const stale = line.with(3, 'stale.jsonl');
+  expect(await countersign(scene, cwd, ...stale, '--skill', 'naming')).toMatchObject({ traces: 0 });
 });

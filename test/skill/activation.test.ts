@@ -1,10 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { manySkills } from '../../bench/skill-match/skills.ts';
+import type { GitHubReader } from '../../src/github/github.ts';
 import type { Answer, Model, Question } from '../../src/model/model.ts';
+import { builtInPolicy } from '../../src/policy/engine.ts';
+import type { TrustLevel } from '../../src/policy/trust.ts';
+import { reason } from '../../src/run/reason.ts';
+import { createActivation } from '../../src/skill/activation/activation.ts';
 import { createSelect, LEAST_SCORE, MOST_SHOWN, type Selection } from '../../src/skill/activation/select.ts';
 import { ARTIFACT_KINDS } from '../../src/skill/package/skill.ts';
+import { MAX_PATHS } from '../../src/skill/some-path.ts';
 import type { SkillOutline } from '../../src/storage/skill-traces.ts';
 import { skillMd } from './package-support.ts';
+import { stepContext } from './step-context.ts';
 
 const KINDS = ARTIFACT_KINDS.filter((kind) => kind !== 'description');
 
@@ -110,6 +118,48 @@ describe('without a model', () => {
   });
 });
 
+test('500 skills are chosen among in less than 100 ms once they have been seen', async () => {
+  const outlines = manySkills(500).map(({ id, name, artifacts }) => ({
+    id,
+    name,
+    description: artifacts[0]?.content ?? '',
+    artifacts: [{ kind: 'prompt_template' as const, name: 'ask.md', modelVariant: null }],
+  }));
+  const { skills, ids, reads } = storeOf(...outlines);
+  const select = createSelect({ skills, kinds: KINDS, model: undefined });
+  const took: number[] = [];
+  // The best of those after the first: what else the machine does at a moment is not what is measured.
+  for (const text of ['migrations?', 'deep-audit-api-0?', 'caches?', 'quick look?', 'queues?', 'docs?']) {
+    const started = performance.now();
+    await select(selection(text, ids));
+    took.push(performance.now() - started);
+  }
+  expect(Math.min(...took.slice(1))).toBeLessThan(100);
+  expect(reads).toEqual(['outlines']);
+  expect(await select(selection('deep-audit-api-0?', ids.slice(1)))).not.toMatchObject({
+    decision: { skill: 'deep-audit-api-0' },
+  });
+});
+
+test('what was read of a skill is kept, and of too many only of those asked for last', async () => {
+  const { skills, ids, reads } = storeOf(outline('one'), outline('two'), outline('three'));
+  const select = createSelect({ skills, kinds: KINDS, model: undefined, mostKept: 2 });
+  const readsFor = async (...wanted: number[]) => {
+    reads.splice(0);
+    await select(
+      selection(
+        'one',
+        wanted.map((at) => ids[at] ?? ''),
+      ),
+    );
+    return reads.length;
+  };
+  expect([await readsFor(0, 1), await readsFor(0), await readsFor(2), await readsFor(0)]).toEqual([
+    1, 0, 1, 0,
+  ]);
+  expect(await readsFor(1)).toBe(1);
+});
+
 describe('with a model', () => {
   test('it is shown the first of the ranking, with the question as data', async () => {
     const all = Array.from({ length: MOST_SHOWN + 3 }, (_, at) => outline(`naming-${at}`));
@@ -123,6 +173,24 @@ describe('with a model', () => {
     expect(prompt.match(/^## naming/gm)).toHaveLength(MOST_SHOWN);
     const code = /BEGIN DATA (\w+)/.exec(prompt)?.[1];
     expect(prompt.replace(new RegExp(`BEGIN DATA ${code}[^]*?END DATA ${code}`), '')).not.toContain('Choose');
+  });
+
+  test('of a large pull request it is shown the first files, and of a long question its beginning', async () => {
+    const { skills, ids } = storeOf(outline('naming'));
+    const { model, prompts } = modelSaying({ skill: 'naming' });
+    const paths = Array.from(
+      { length: 3_000 },
+      (_, n) => `packages/a/folder/of/the/usual/depth/file-${n}.ts`,
+    );
+    const text = `naming? ${'\u200b'.repeat(65_000)} unseen`;
+    const selected = await createSelect({ skills, kinds: KINDS, model })(
+      selection(text, ids, { question: { text, paths } }),
+    );
+    expect(selected).toMatchObject({ kind: 'decided', decision: { skill: 'naming' } });
+    const [prompt = ''] = prompts;
+    expect(prompt.match(/file-\d+\.ts/g)).toHaveLength(MAX_PATHS);
+    expect(prompt).toContain('and 2,900 more');
+    expect(prompt).not.toContain('unseen');
   });
 
   test('what it says is kept on one line and without secrets', async () => {
@@ -213,4 +281,45 @@ describe('with a model', () => {
     expect(selected).toMatchObject({ decision: { kind: 'question' } });
     expect(prompts).toEqual([]);
   });
+});
+
+test('a countersign of the step raises no trust for the skill that was chosen on it', async () => {
+  const reader = {
+    pullRequest: async () => ({
+      author: { id: 1, login: 'otto', type: 'User' },
+      authorAssociation: 'NONE',
+      headRepository: 'otto/shop',
+      headSha: step.state.run.headSha,
+    }),
+    role: async () => 'read',
+  } as unknown as GitHubReader;
+  const step = stepContext('id: a, requires_approval: true', { reader });
+  const run: string[] = [];
+  const activation = createActivation({
+    select: () => Promise.reject(new Error('it was chosen before')),
+    runPackage: async ({ name }) => {
+      run.push(name);
+      return { kind: 'failed', reason: reason('step.failed.error', 'It ran.'), retryable: false };
+    },
+    policy: builtInPolicy,
+  });
+  const carriedOut = (trust: TrustLevel) =>
+    activation.carryOut(step, {
+      choice: {
+        kind: 'skill',
+        skill: 'naming',
+        id: 'skl_1',
+        artifact: 'prompts/ask.md',
+        by: 'match',
+        because: '',
+      },
+      candidates: [{ name: 'naming', id: 'skl_1', trust, produces: [] }],
+      owner: { runId: 'run_1', sessionId: 'ses_1' },
+    });
+  expect(await carriedOut('elevated')).toMatchObject({
+    kind: 'failed',
+    reason: { code: 'gate.blocked.policy' },
+  });
+  expect(run).toEqual([]);
+  expect(await carriedOut('sandbox')).toMatchObject({ reason: { summary: 'It ran.' } });
 });

@@ -143,7 +143,7 @@ describe('the proxy of an agent', () => {
     expect(await together(8, 4)).toBe(4);
     for (let made = 4; made < 298; made++) await ask(at('/responses'), { input: 'x' });
     expect(await together(4, 2)).toBe(2);
-    expect({ asked: model.asked.length, made: proxy.calls().made, atOnce: atOnce() }).toEqual({
+    expect({ asked: model.asked.length, made: proxy.spent().calls, atOnce: atOnce() }).toEqual({
       asked: 300,
       made: 300,
       atOnce: 4,

@@ -41,7 +41,8 @@ async function look(lines: string, script: string, more: Partial<AgentDeps> = {}
     { name: 'one', files: { 'a.ts': 'x\n' }, expect: {} },
     new AbortController().signal,
   );
-  return { output: await handler.execute(artifact, { step, skill, outcome: 'gate_verdict' }), heads };
+  const owner = { callId: 'one' };
+  return { output: await handler.execute(artifact, { step, skill, outcome: 'gate_verdict', owner }), heads };
 }
 
 function modelOf(provider: 'openai' | 'anthropic', calls = 99): AgentModel {

@@ -72,6 +72,23 @@ test('a case fails when the artifact’s own assertion does not hold', async () 
   });
 });
 
+test('a case fails when an assertion of an analyzer beside the first does not hold', async () => {
+  const words =
+    'outcome: review_verdict\nartifacts: { analyzers/a.yml: {}, analyzers/b.yml: { assert: [{ kind: pattern, contains: never }] } }\n';
+  const analyzers = { 'analyzers/a.yml': 'analyzer: doc-links', 'analyzers/b.yml': 'analyzer: doc-links' };
+  const skill = packageOf(files(analyzers, skillMd(words)));
+  const handler: ArtifactHandler<SkillContext> = {
+    kind: 'analyzer',
+    execute: async () => ({ kind: 'done', log: '', value: 'nothing' }),
+  };
+  const of = { name: 'one', files: { 'a.ts': 'x\n' }, expect: { passed: true } };
+  expect(
+    await runCase(skill, of, { handlers: [handler], builtIn: [] }, new AbortController().signal),
+  ).toMatchObject({
+    differences: [{ what: 'failure', actual: expect.stringContaining('analyzers/b.yml breaks assertion 1') }],
+  });
+});
+
 describe('a case of a prompt', () => {
   const skill = packageOf(
     files({ 'prompts/ask.md': 'Judge {{ diff }}.' }, skillMd('outcome: gate_verdict\n')),

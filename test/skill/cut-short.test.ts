@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { agentSkill } from '../../src/skill/agent/agent-skill.ts';
 import { codeSkill } from '../../src/skill/code/code-skill.ts';
-import type { ArtifactHandler } from '../../src/skill/handler.ts';
+import type { AnyHandler } from '../../src/skill/handler.ts';
 import { moduleSkill } from '../../src/skill/module/module-skill.ts';
 import type { Sidecar } from '../../src/skill/module/sidecar.ts';
 import { promptSkill } from '../../src/skill/prompt/prompt-skill.ts';
@@ -29,17 +29,18 @@ const sidecar: Sidecar = {
   stop: async () => {},
 };
 const skills = { get: async () => undefined };
+const notAtAll = () => Promise.reject(new Error('the fallback was asked'));
 const noHead = () => Promise.reject(new Error('the head was fetched'));
 const name = { provider: 'openai', model: 'gpt-5-mini' } as const;
 const { ledger } = countingLedger();
 
 /** All that would say yes to whatever they see; none of the analyzers is among them, as each says what it did not look at. */
-const handlers: [string, ArtifactHandler<SkillContext>, Record<string, string>][] = [
+const handlers: [string, AnyHandler<SkillContext>, Record<string, string>][] = [
   ['prompt', prompt, { 'prompts/a.md': 'Judge it.' }],
   ['program', codeSkill({ model }), { 'code/a.js': `submit(${JSON.stringify(PASSED)});` }],
   [
     'module',
-    moduleSkill({ model, sidecar, skills, modelFamily: null, prompt }),
+    moduleSkill({ model, sidecar, skills, modelFamily: null, prompt, carryOut: notAtAll }),
     { 'modules/a.json': JSON.stringify(MODULE) },
   ],
   [
@@ -64,7 +65,8 @@ test.each(handlers)(
     const step = caseStep(skill, change, new AbortController().signal);
     const listed = await step.reader.pullRequestFiles(step.repo, 1);
     const reader = { ...step.reader, pullRequestFiles: async () => ({ ...listed, truncated: true }) };
-    const context = { step: { ...step, reader }, skill, outcome: 'gate_verdict' } as const;
+    const owner = { callId: 'one' };
+    const context = { step: { ...step, reader }, skill, outcome: 'gate_verdict', owner } as const;
     expect(await handler.execute(artifact, context)).toMatchObject({
       kind: 'failed',
       because: 'the pull request changes more files than GitHub lists',

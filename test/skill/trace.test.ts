@@ -34,10 +34,12 @@ function modelSaying(...texts: string[]) {
 
 /** Asks the model in the name of the step. */
 type Asks = (prompt: string) => Promise<unknown>;
+/** Has something else carried out meanwhile, for the same session. */
+type Instead = (execute: () => Promise<ArtifactOutput>) => Promise<unknown>;
 
 /** Has a handler execute the artifact of a package, and gives back what came of it, with the trace and its texts. */
 async function carriedOut(
-  execute: (ask: Asks) => Promise<ArtifactOutput>,
+  execute: (ask: Asks, instead: Instead) => Promise<ArtifactOutput>,
   {
     owner = RUN,
     model,
@@ -74,6 +76,7 @@ async function carriedOut(
     step: { ...step, session: { ...step.session, id: session } },
     skill,
     outcome: 'gate_verdict',
+    owner,
   };
   const purpose = {
     runId: context.step.state.run.id,
@@ -88,8 +91,10 @@ async function carriedOut(
   const ask: Asks = (prompt) =>
     watch.model?.ask({ prompt, schema: z.json(), limits, purpose, signal }) ??
     Promise.reject(new Error('no model'));
-  const handler = { kind: artifact.kind, execute: () => execute(ask) };
-  const ended = await carryOut(handler, artifact, context, owner).catch((error: unknown) => error);
+  const { kind } = artifact;
+  const instead: Instead = (inner) => carryOut({ kind, execute: inner }, artifact, context);
+  const handler = { kind, execute: () => execute(ask, instead) };
+  const ended = await carryOut(handler, artifact, context).catch((error: unknown) => error);
   const [trace] = traces;
   return {
     ended,
@@ -203,6 +208,23 @@ describe('a trace', () => {
     await ask('Late?');
     expect(purposes).toEqual([expect.objectContaining({ sessionId: 'ask_1' })]);
     expect(traces[0]?.tokens).toEqual({ input: 0, output: 0 });
+  });
+
+  test('of one execution within another counts what each asked by itself', async () => {
+    const { model } = modelSaying();
+    const { traces } = await carriedOut(
+      async (ask, instead) => {
+        await instead(async () => {
+          await ask('Inside?');
+          await ask('Inside again?');
+          return done(1);
+        });
+        await ask('Outside?');
+        return done(2);
+      },
+      { model },
+    );
+    expect(traces.map(({ tokens }) => tokens?.input)).toEqual([20, 10]);
   });
 
   test('of a call is below the call, and the model is asked in the name of no run', async () => {

@@ -8,8 +8,9 @@ import type { StepContext, StepHandler, StepResult } from '../../session/step.ts
 import { readTrustContext } from '../../session/trust-facts.ts';
 import { noLongerThere } from '../../words/activation.ts';
 import type { SkillChoice } from '../package/decision.ts';
+import { purposeOf } from '../purpose.ts';
 import { capabilityOf, type RunPackage } from '../registry/activate.ts';
-import { type Owner, purposeOf } from '../trace/watch-model.ts';
+import { inNameOf, type Owner } from '../trace/watch-model.ts';
 import type { Select, Selected } from './select.ts';
 
 /** Choosing among skills and carrying out the chosen one, for steps that leave it open and for questions in comments. */
@@ -46,19 +47,11 @@ export function createActivation(deps: {
       });
       const paths =
         run.pullRequest === null ? [] : (await filesOfHead(context)).files.map(({ path }) => path);
-      const purpose = {
-        runId: run.id,
-        sessionId: context.session.id,
-        repositoryId: run.repositoryId,
-        pullRequest: run.pullRequest,
-        skill: null,
-        artifact: null,
-      };
       return select({
         question: { text, paths },
         ids: fitting.map(({ id }) => id),
         mayAnswer,
-        purpose: purposeOf(purpose, owner),
+        purpose: inNameOf(owner, purposeOf(context)),
         signal: context.signal,
       });
     },

@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { redactValue } from '../../core/redact.ts';
 import type { Limits, Model, Purpose } from '../../model/model.ts';
-import type { SkillOutline } from '../../storage/skill-traces.ts';
-import type { Skills } from '../../storage/storage.ts';
 import {
   matchedBecause,
   NO_ANSWER_HERE,
@@ -13,15 +11,12 @@ import {
   SAID_NOTHING,
 } from '../../words/activation.ts';
 import { describeFailure } from '../../words/model.ts';
-import { createMatcher, type Question, type SkillMatch } from '../match.ts';
+import { matcherOf, type Question, type SkillMatch } from '../match.ts';
 import type { Decision } from '../package/decision.ts';
-import type { SkillDescription } from '../package/package.ts';
-import { describedIn } from '../package/parse.ts';
-import { pathOf } from '../package/place.ts';
-import type { SkillArtifact } from '../package/skill.ts';
 import { fenced } from '../prompt/fence.ts';
 import { MAX_RENDERED_BYTES } from '../prompt/render.ts';
-import { selectionPrompt } from './prompt.ts';
+import { type Candidate, createCandidates } from './candidates.ts';
+import { askedOf, selectionPrompt } from './prompt.ts';
 
 /**
  * The least score that decides without a model: that of a changed file which the skill is for. Less is a few common words, or a tag
@@ -50,13 +45,6 @@ export type Selected =
 /** Decides what is done about a question: phase 2, after the ranking by what skills say of themselves. */
 export type Select = (selection: Selection) => Promise<Selected>;
 
-interface Candidate {
-  outline: SkillOutline;
-  described: SkillDescription;
-  /** Paths of what can be carried out, in its order. */
-  artifacts: string[];
-}
-
 /** What a model is asked for: flat, since providers differ in what they make of alternatives. */
 const answerSchema = z.strictObject({
   decision: z.enum(['skill', 'answer', 'question']),
@@ -66,21 +54,18 @@ const answerSchema = z.strictObject({
 });
 type ModelAnswer = z.infer<typeof answerSchema>;
 
-/** Reads of all candidates their SKILL.md alone: what else is in a package is read once it is chosen. */
 export function createSelect({
-  skills,
-  kinds,
   model,
-}: {
-  skills: Pick<Skills, 'outlines'>;
-  /** Kinds of artifacts that can be carried out here: a skill with nothing of them would be chosen for nothing. */
-  kinds: readonly SkillArtifact['kind'][];
+  ...packages
+}: Parameters<typeof createCandidates>[0] & {
   /** `undefined`: none is configured. */
   model: Model | undefined;
 }): Select {
+  const candidatesOf = createCandidates(packages);
+
   return async ({ question, ids, mayAnswer, purpose, signal }) => {
-    const candidates = (await skills.outlines(ids)).flatMap((outline) => candidateOf(outline, kinds));
-    const matches = createMatcher(candidates.map(({ described }) => described)).match(question);
+    const candidates = await candidatesOf(ids);
+    const matches = matcherOf(candidates.map(({ prepared }) => prepared)).match(question);
     const shown = matches.slice(0, MOST_SHOWN).flatMap((match) => {
       const found = candidates.find(({ described }) => described.name === match.name);
       return found ? [{ ...found, match }] : [];
@@ -90,8 +75,9 @@ export function createSelect({
       return decided(best && best.match.score >= LEAST_SCORE ? chosen(best, best.match) : asksBack());
     if (!best && !mayAnswer) return decided(asksBack());
 
-    const { context, fill } = fenced({ question: question.text, paths: [...question.paths] }, newCode());
-    const prompt = fill(selectionPrompt(shown, context, mayAnswer), MAX_RENDERED_BYTES);
+    const { texts, morePaths } = askedOf(question);
+    const { context, fill } = fenced(texts, newCode());
+    const prompt = fill(selectionPrompt(shown, context, morePaths, mayAnswer), MAX_RENDERED_BYTES);
     if (prompt === undefined) {
       const limit = {
         kind: 'prompt_too_large',
@@ -105,14 +91,6 @@ export function createSelect({
       ? believed(answer.value, shown, mayAnswer)
       : failed(describeFailure(answer.failure), answer.retryable);
   };
-}
-
-/** What can be chosen: it comes to an outcome, and has something that is carried out. */
-function candidateOf(outline: SkillOutline, kinds: readonly SkillArtifact['kind'][]): Candidate[] {
-  const described = describedIn(outline.description);
-  const artifacts = outline.artifacts.filter(({ kind }) => kinds.includes(kind)).map(pathOf);
-  const isUsable = described !== undefined && described.outcome !== null && artifacts.length > 0;
-  return isUsable && described.name === outline.name ? [{ outline, described, artifacts }] : [];
 }
 
 /** Only what it was shown can be named: anything else would be a guess at what it means. */

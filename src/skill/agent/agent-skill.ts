@@ -5,7 +5,7 @@ import { CountersignError } from '../../core/errors.ts';
 import { redact } from '../../core/redact.ts';
 import type { GitAccess } from '../../github/github.ts';
 import { judge } from '../../model/judge.ts';
-import { familyOf } from '../../model/name.ts';
+import { familyOf, formatModelName } from '../../model/name.ts';
 import { filesOfHead } from '../../session/head-files.ts';
 import type { StepContext } from '../../session/step.ts';
 import { type AgentFault, describeAgentFault, notSeen } from '../../words/agent.ts';
@@ -19,6 +19,7 @@ import { answerSchema, asOutcomeValue } from '../prompt/answer.ts';
 import { filledPrompt } from '../prompt/fill.ts';
 import { promptValues } from '../prompt/values.ts';
 import { shownOf } from '../pull-request.ts';
+import { purposeOf } from '../purpose.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { variantFor } from '../registry/variant.ts';
 import { PROVIDERS_OF } from './command.ts';
@@ -64,30 +65,24 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
       if (!model || !needs.includes(model.name.provider))
         return failed({ kind: 'no_model', agent: file.agent, needs });
       const named = placeOf(file.prompt)?.name ?? '';
-      const prompt = variantFor(skill.artifacts, named, familyOf(model.name));
-      if (!prompt) return failed({ kind: 'not_started', detail: `${file.prompt} is not there` });
+      const template = variantFor(skill.artifacts, named, familyOf(model.name));
+      if (!template) return failed({ kind: 'not_started', detail: `${file.prompt} is not there` });
       if (!(await walls())) return failed({ kind: 'no_walls' });
       if (run.pullRequest === null) return told(NOT_OF_A_PULL_REQUEST);
       const { files, truncated } = await filesOfHead(step);
       if (truncated) return told(TOO_MANY_FILES);
-      const filled = await filledPrompt(prompt, await promptValues(step, files), { signal: step.signal });
+      const filled = await filledPrompt(template, await promptValues(step, files), { signal: step.signal });
       if ('because' in filled) return told(filled.because);
 
       const schema = answerSchema(outcome);
-      const purpose = {
-        runId: run.id,
-        sessionId: step.session.id,
-        repositoryId: run.repositoryId,
-        pullRequest: run.pullRequest,
-        skill: skill.name,
-        artifact: pathOf(artifact),
-      };
+      const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
       return withScratch(async (folder): Promise<ArtifactOutput> => {
         const work = join(folder, 'work');
         const socket = join(folder, 'proxy.sock');
         await mkdir(work);
         const leftOut = await headInto(work, step, file, deps);
         if ('kind' in leftOut) return failed(leftOut, leftOut.kind === 'no_head');
+        const prompt = AGENT_INSTRUCTIONS + filled.text;
         const proxy = await startProxy(socket, model, purpose);
         const ended = await runAgent(folder, {
           agent: file.agent,
@@ -99,25 +94,30 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
             token: proxy.token,
             model: model.name.model,
           },
-          prompt: AGENT_INSTRUCTIONS + filled.text,
+          prompt,
           schema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
           limits: { ...DEFAULT_AGENT_LIMITS, timeoutMs: file.timeout },
           signal: step.signal,
         }).finally(() => proxy.stop());
 
-        const { made, tokens } = proxy.calls();
-        const spent = spentOnModel(model.name, { calls: made, tokens, cost: null });
-        const log = redact(`${ended.log}\n${notSeen(leftOut)}${spent}\n`);
+        const spent = proxy.spent();
+        const asked = { model: formatModelName(model.name), prompt, spent };
+        const bill = spentOnModel(model.name, spent);
+        const log = redact(`${ended.log}\n${notSeen(leftOut)}${bill}\n`);
         if ('fault' in ended) {
           const { fault } = ended;
           const refused = fault.kind === 'ended' ? { ...fault, refused: proxy.refused() } : fault;
-          return { ...failed(refused, fault.kind === 'timed_out'), log };
+          return { ...failed(refused, fault.kind === 'timed_out'), log, asked };
         }
         const judged = judge(ended.answer, schema);
         if (!judged.ok)
-          return { ...failed({ kind: 'no_answer', detail: describeFailure(judged.failure) }, true), log };
+          return {
+            ...failed({ kind: 'no_answer', detail: describeFailure(judged.failure) }, true),
+            log,
+            asked,
+          };
         const shown = shownOf(files, `${skill.name}/${artifact.name}`);
-        return { kind: 'done', value: asOutcomeValue(judged.value, outcome, shown), log };
+        return { kind: 'done', value: asOutcomeValue(judged.value, outcome, shown), log, asked };
       });
     },
   };

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Json } from '../../core/canonical.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Ledger } from '../../model/ledger.ts';
-import type { Failure, Purpose } from '../../model/model.ts';
+import type { Failure, Purpose, Spent } from '../../model/model.ts';
 import type { ModelName } from '../../model/name.ts';
 import type { Tokens } from '../../model/price.ts';
 import { describeFailure } from '../../words/model.ts';
@@ -23,8 +23,8 @@ export interface AgentProxy {
   /** The secret beginning of every path. */
   path: string;
   token: string;
-  /** Those that were sent on. */
-  calls(): { made: number; tokens: Tokens | null };
+  /** What all calls that were sent on took so far. */
+  spent(): Spent;
   /** Why a call was not sent on, the first time that happened. */
   refused(): string | undefined;
   /** Ends every call; what they took stays counted. */
@@ -58,6 +58,7 @@ export async function startProxy(
   let begun = 0;
   let made = 0;
   let total: Tokens | null = { input: 0, output: 0 };
+  let cost: number | null = 0;
   let refusal: string | undefined;
   const own = name.provider === 'anthropic' ? OWN_URL.anthropic : OWN_URL.openai;
   const upstream = baseUrl ?? own;
@@ -116,7 +117,8 @@ export async function startProxy(
       throw thrown;
     } finally {
       total = total && tokens && { input: total.input + tokens.input, output: total.output + tokens.output };
-      await ledger.settle(reserved.id, tokens, error);
+      const paid = await ledger.settle(reserved.id, tokens, error);
+      cost = cost === null || paid === null ? null : cost + paid;
     }
   }
 
@@ -184,7 +186,7 @@ export async function startProxy(
   return {
     path,
     token,
-    calls: () => ({ made, tokens: total }),
+    spent: () => ({ calls: made, tokens: total, cost }),
     refused: () => refusal,
     stop() {
       stopped.abort();

@@ -6,8 +6,9 @@ import { ALL_FILES, brokenAnalyzer, NEEDS_A_REVIEW, NO_LIST_OF_FILES } from '../
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
 import type { AnyHandler } from '../handler.ts';
 import { readAnalyzerFile } from '../package/analyzer-file.ts';
-import type { SkillPackage } from '../package/package.ts';
 import { pathOf } from '../package/place.ts';
+import type { SkillArtifact } from '../package/skill.ts';
+import { executedWith } from '../package/together.ts';
 import { type Admittance, admit } from '../pr-review/admit.ts';
 import { withContents } from '../pr-review/contents.ts';
 import { shippedAnalyzer } from '../pr-review/review.ts';
@@ -33,17 +34,17 @@ const ALL_OF_IT: Admittance = {
 const SECRETS_TO_HIDE = 'secrets to hide';
 
 /**
- * Runs all analyzers of a package over the files that they are for, in the child process of `pr-review` and by its rule for the
- * verdict. They run together, whichever of them the step carries out: a verdict of some would look like one of all.
+ * Runs the analyzers of a package over the files that they are for, in the child process of `pr-review` and by its rule for the
+ * verdict.
  */
 export const analyzerSkill: AnyHandler<SkillContext> = {
   kind: 'analyzer',
 
-  async execute(_, { step, skill, outcome }) {
+  async execute(artifact, { step, skill, outcome }) {
     const { run } = step.state;
     if (run.pullRequest === null) return failed(NOT_OF_A_PULL_REQUEST);
     if (outcome !== 'review_verdict') return failed(NEEDS_A_REVIEW);
-    const read = analyzersOf(skill);
+    const read = analyzersOf(executedWith(artifact, skill));
     if ('because' in read) return failed(read.because);
 
     const reports = await readReports(step, read.reports);
@@ -77,12 +78,12 @@ function failed(because: string) {
   return { kind: 'failed', because, retryable: false, log: '' } as const;
 }
 
-function analyzersOf({
-  artifacts,
-}: SkillPackage): { analyzers: Configured[]; reports: NamedReport[] } | { because: string } {
+function analyzersOf(
+  artifacts: readonly SkillArtifact[],
+): { analyzers: Configured[]; reports: NamedReport[] } | { because: string } {
   const analyzers: Configured[] = [];
   const reports: NamedReport[] = [];
-  for (const artifact of artifacts.filter(({ kind }) => kind === 'analyzer')) {
+  for (const artifact of artifacts) {
     const { value, faults } = readAnalyzerFile(artifact.content, pathOf(artifact));
     if (!value) return { because: brokenAnalyzer(faults) };
     const name = artifact.name.replace(/\.yml$/, '');

@@ -47,12 +47,14 @@ export async function assertAll(
 }
 
 /** The first hard assertion that does not hold, of those that nobody has to be asked about; `undefined` when there is none. */
-export function brokenWithoutAsking(artifact: SkillArtifact, value: Json): string | undefined {
-  for (const [index, assertion] of assertionsOf(artifact).entries()) {
-    if (assertion.kind === 'semantic' || assertion.on_failure === 'warn') continue;
-    const because = brokenBecause(assertion, value);
-    if (because !== undefined)
-      return assertionBroken(pathOf(artifact), assertionName(index, assertion), because);
+export function brokenWithoutAsking(artifacts: readonly SkillArtifact[], value: Json): string | undefined {
+  for (const artifact of artifacts) {
+    for (const [index, assertion] of assertionsOf(artifact).entries()) {
+      if (assertion.kind === 'semantic' || assertion.on_failure === 'warn') continue;
+      const because = brokenBecause(assertion, value);
+      if (because !== undefined)
+        return assertionBroken(pathOf(artifact), assertionName(index, assertion), because);
+    }
   }
   return undefined;
 }

@@ -10,7 +10,8 @@ import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
 import { filesOf, type SkillPackage } from '../package/package.ts';
 import { pathOf } from '../package/place.ts';
 import { answerSchema, asOutcomeValue } from '../prompt/answer.ts';
-import { remembered, said, shownOf } from '../pull-request.ts';
+import { knownOf, remembered, said, shownOf } from '../pull-request.ts';
+import { purposeOf } from '../purpose.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { codeTemplate } from './code-template.ts';
 import { gitHubHost } from './github-host.ts';
@@ -41,14 +42,7 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
       const note = (line: string) => notes.push(`${redact(line)}\n`);
       const trouble = new AbortController();
       const onTrouble = (error: GitHubError) => trouble.abort(error);
-      const purpose = {
-        runId: run.id,
-        sessionId: step.session.id,
-        repositoryId: run.repositoryId,
-        pullRequest: run.pullRequest,
-        skill: skill.name,
-        artifact: pathOf(artifact),
-      };
+      const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
       let checkpoints = 0;
       const host: CodeHost = {
         ...gitHubHost({ reader, repo, sha: run.headSha, files }, onTrouble),
@@ -86,13 +80,8 @@ async function inputOf(
   skill: SkillPackage,
   files: readonly PullRequestFile[],
 ): Promise<{ [name: string]: Json }> {
-  const { run } = step.state;
   return {
-    repository: run.repository,
-    pull_request: run.pullRequest,
-    head_sha: run.headSha,
-    base_branch: run.baseRef,
-    round: await step.round(),
+    ...(await knownOf(step)),
     pr: await said(step),
     files: files.map(({ path, previousPath = null, status, additions, deletions }) => ({
       path,

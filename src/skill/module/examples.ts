@@ -18,6 +18,11 @@ const MOST_EXAMPLES = 500;
 const MOST_TRAINED = 16;
 const MOST_FAULTS = 20;
 
+/** An example as it is written: all inputs, and some of the outputs. */
+export function exampleSchema(module: Module, outcome: SkillOutcome): z.ZodType<Example> {
+  return z.strictObject({ input: inputsSchema(module), expected: expectedSchema(module, outcome) });
+}
+
 /** Reads JSON lines `{"input": {…}, "expected": {…}}`; the same example twice counts once. Never throws. */
 export function parseExamples(
   text: string,
@@ -25,10 +30,7 @@ export function parseExamples(
   module: Module,
   outcome: SkillOutcome,
 ): { examples: Example[] } | { faults: Fault[] } {
-  const schema = z.strictObject({
-    input: inputsSchema(module),
-    expected: expectedSchema(module, outcome),
-  });
+  const schema = exampleSchema(module, outcome);
   const examples = new Map<string, Example>();
   const faults: Fault[] = [];
   for (const [index, line] of text.split('\n').entries()) {

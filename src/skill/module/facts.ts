@@ -4,7 +4,7 @@ import type { StepContext } from '../../session/step.ts';
 import type { ModuleFault } from '../../words/module.ts';
 import { unifiedDiff } from '../code/diff.ts';
 import type { KNOWN_INPUTS, Module } from '../package/module.ts';
-import { said } from '../pull-request.ts';
+import { knownOf, said } from '../pull-request.ts';
 import type { Fences } from './fences.ts';
 import { inputsSchema, type Values } from './shape.ts';
 
@@ -43,14 +43,9 @@ export function hideStrangers(inputs: Values, fences: Fences): Values {
 }
 
 async function factsOf(step: StepContext, files: readonly PullRequestFile[]): Promise<Known> {
-  const { run } = step.state;
   const { title = '', body = '', author = '', branch = '', labels = [] } = await said(step);
   return {
-    repository: run.repository,
-    pull_request: run.pullRequest,
-    head_sha: run.headSha,
-    base_branch: run.baseRef,
-    round: await step.round(),
+    ...(await knownOf(step)),
     title,
     body,
     author,

@@ -6,14 +6,16 @@ import { NO_MODEL } from '../../words/model.ts';
 import { type Died, describeModuleFault, fellBack, type ModuleFault } from '../../words/module.ts';
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
 import { gitHubHost } from '../code/github-host.ts';
-import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
+import type { AnyHandler, ArtifactHandler, ArtifactOutput } from '../handler.ts';
 import { type Module, parseModule } from '../package/module.ts';
 import { pathOf, placeOf } from '../package/place.ts';
 import type { SkillArtifact } from '../package/skill.ts';
 import { asOutcomeValue } from '../prompt/answer.ts';
 import { shownOf } from '../pull-request.ts';
+import { purposeOf } from '../purpose.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { variantFor } from '../registry/variant.ts';
+import type { CarryOut } from '../trace/carry-out.ts';
 import { inputsOf } from './facts.ts';
 import { runModule } from './run-module.ts';
 import { outcomeValue } from './shape.ts';
@@ -29,12 +31,14 @@ export interface ModuleDeps {
   modelFamily: string | null;
   /** What asks the prompt that a module falls back to. */
   prompt: ArtifactHandler<SkillContext>;
+  /** How that is done: the prompt is an execution of its own, with what it asserts. */
+  carryOut: CarryOut;
   /** Makes the code of a fence. */
   newCode?: () => string;
 }
 
 /** Runs a package's module over the run's pull request. docs/modules.md lists what it finds there. */
-export function moduleSkill(deps: ModuleDeps): ArtifactHandler<SkillContext> {
+export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
   const { model, sidecar, skills, newCode } = deps;
 
   async function fallBack(artifact: SkillArtifact, module: Module, died: Died, context: SkillContext) {
@@ -43,7 +47,8 @@ export function moduleSkill(deps: ModuleDeps): ArtifactHandler<SkillContext> {
     const name = placeOf(path)?.name ?? '';
     const prompt = variantFor(context.skill.artifacts, name, deps.modelFamily);
     if (!prompt) return faulty(artifact, { kind: 'no_fallback', path });
-    const output = await deps.prompt.execute(prompt, context);
+    const output = await deps.carryOut(deps.prompt, prompt, context);
+    if (output.kind === 'waits') return output;
     return { ...output, log: `${fellBack(pathOf(artifact), path, died)}\n${output.log}` };
   }
 
@@ -51,7 +56,7 @@ export function moduleSkill(deps: ModuleDeps): ArtifactHandler<SkillContext> {
     kind: 'dspy_module',
 
     /** @throws GitHubError when GitHub could not be read while it ran; the queue tries again. */
-    async execute(artifact, context): Promise<ArtifactOutput> {
+    async execute(artifact, context) {
       const { step, skill, outcome } = context;
       const { run } = step.state;
       if (run.pullRequest === null) return failed(NOT_OF_A_PULL_REQUEST);
@@ -61,6 +66,7 @@ export function moduleSkill(deps: ModuleDeps): ArtifactHandler<SkillContext> {
       const module = parseModule(artifact.content);
       const found = await inputsOf(module, step, files);
       if ('fault' in found) return faulty(artifact, found.fault);
+      const { inputs } = found;
 
       const path = pathOf(artifact);
       const stored = (await skills.get(skill.id))?.artifacts.find((one) => pathOf(one) === path);
@@ -73,30 +79,23 @@ export function moduleSkill(deps: ModuleDeps): ArtifactHandler<SkillContext> {
         module,
         outcome,
         state: readState(stored?.state ?? null, module, outcome),
-        inputs: found.inputs,
+        inputs,
         tools: gitHubHost({ reader, repo, sha: run.headSha, files }, onTrouble),
-        purpose: {
-          runId: run.id,
-          sessionId: step.session.id,
-          repositoryId: run.repositoryId,
-          pullRequest: run.pullRequest,
-          skill: skill.name,
-          artifact: path,
-        },
+        purpose: purposeOf(step, { skill: skill.name, artifact: path }),
         signal: AbortSignal.any([step.signal, trouble.signal]),
         newCode,
       });
       switch (end.kind) {
         case 'unavailable':
-          return fallBack(artifact, module, end.died, context);
+          return { ...(await fallBack(artifact, module, end.died, context)), inputs };
         case 'failed': {
           const { because, retryable, log } = end;
-          return { kind: 'failed', because: `${path}: ${because}`, retryable, log };
+          return { kind: 'failed', because: `${path}: ${because}`, retryable, log, inputs };
         }
         case 'answered': {
           const shown = shownOf(files, `${skill.name}/${artifact.name}`);
           const value = asOutcomeValue(outcomeValue(end.outputs, outcome), outcome, shown);
-          return { kind: 'done', value, log: end.log };
+          return { kind: 'done', value, log: end.log, inputs };
         }
       }
     },

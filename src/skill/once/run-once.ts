@@ -1,11 +1,11 @@
 import type { Model } from '../../model/model.ts';
 import type { Outcome } from '../../outcome/outcome.ts';
 import type { StepContext, StepHandler } from '../../session/step.ts';
-import type { AnyHandler } from '../handler.ts';
 import type { SkillPackage } from '../package/package.ts';
-import type { SkillContext } from '../registry/activate.ts';
+import type { ActivationDeps } from '../registry/activate.ts';
 import { outcomeOf } from '../registry/outcome-of.ts';
 import { variantFor } from '../registry/variant.ts';
+import { saidIn } from '../trace/carry-out.ts';
 
 export interface Came {
   outcome: Outcome | null;
@@ -18,8 +18,7 @@ export interface Came {
 /** Carries out a package as a step of a chain would. */
 export async function runPackageOnce(
   skill: SkillPackage,
-  handlers: readonly AnyHandler<SkillContext>[],
-  modelFamily: string | null,
+  { handlers, modelFamily, carryOut }: Omit<ActivationDeps, 'skills'>,
   step: StepContext,
 ): Promise<Came> {
   const { outcome } = skill;
@@ -31,20 +30,21 @@ export async function runPackageOnce(
   const handler = handlers.find(({ kind }) => kind === artifact.kind);
   if (!handler)
     return none(`its ${artifact.name} is of the kind ${artifact.kind}, which cannot be carried out here`);
-  const output = await handler.execute(artifact, { step, skill, outcome });
+  const owner = { callId: step.session.id };
+  const output = await carryOut(handler, artifact, { step, skill, outcome, owner });
   if (output.kind === 'waits') return none(output.reason.summary);
-  if (output.kind === 'failed') return { ...none(output.because), log: output.log };
+  const log = saidIn(output);
+  if (output.kind === 'failed') return { ...none(output.because), log };
   const known = {
     headSha: step.state.run.headSha,
     round: 1,
     skill: skill.name,
     step: step.step.id,
     inputsHash: '',
+    notes: output.warnings,
   };
   const made = outcomeOf(output.value, outcome, known);
-  return 'because' in made
-    ? { ...none(made.because), log: output.log }
-    : { outcome: made.outcome, because: null, log: output.log };
+  return 'because' in made ? { ...none(made.because), log } : { outcome: made.outcome, because: null, log };
 }
 
 /** Carries out a skill that is built in. */

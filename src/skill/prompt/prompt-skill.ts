@@ -3,6 +3,7 @@ import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
 import type { ArtifactHandler } from '../handler.ts';
 import { pathOf } from '../package/place.ts';
 import { shownOf } from '../pull-request.ts';
+import { purposeOf } from '../purpose.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { answerSchema, asOutcomeValue } from './answer.ts';
 import { type PromptDeps, promptHandler } from './handler.ts';
@@ -22,14 +23,7 @@ export function promptSkill(deps: PromptDeps): ArtifactHandler<SkillContext> {
       const output = await handler.execute(artifact, {
         ...(await promptValues(step, files)),
         schema: answerSchema(outcome),
-        purpose: {
-          runId: run.id,
-          sessionId: step.session.id,
-          repositoryId: run.repositoryId,
-          pullRequest: run.pullRequest,
-          skill: skill.name,
-          artifact: pathOf(artifact),
-        },
+        purpose: purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) }),
         signal: step.signal,
       });
       if (output.kind === 'failed') return output;

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/canonical.ts';
 import type { PullRequestFile } from '../../github/github.ts';
 import type { StepContext } from '../../session/step.ts';
-import { remembered, said } from '../pull-request.ts';
+import { knownOf, remembered, said } from '../pull-request.ts';
 
 /** By what authority a value stands in a prompt. Of two values of one name, that of a stranger is used. */
 export interface PromptValues {
@@ -19,15 +19,8 @@ export async function promptValues(
   step: StepContext,
   files: readonly PullRequestFile[],
 ): Promise<PromptValues> {
-  const { run } = step.state;
   return {
-    trusted: {
-      repository: run.repository,
-      pull_request: run.pullRequest,
-      head_sha: run.headSha,
-      base_branch: run.baseRef,
-      round: await step.round(),
-    },
+    trusted: await knownOf(step),
     untrusted: {
       pr: await said(step),
       files: files.map(({ path, status, patch = '' }) => ({ path, status, patch })),

@@ -12,7 +12,7 @@ import type { SkillOutcome } from '../package/manifest.ts';
 import { contractOf, filesOf, type SkillPackage } from '../package/package.ts';
 import { parsePackage } from '../package/parse.ts';
 import { pathOf } from '../package/place.ts';
-import type { CarriedOut, CarryOut } from '../trace/carry-out.ts';
+import { type CarriedOut, type CarryOut, saidIn } from '../trace/carry-out.ts';
 import type { Owner } from '../trace/watch-model.ts';
 import { outcomeOf } from './outcome-of.ts';
 import { variantFor } from './variant.ts';
@@ -23,6 +23,7 @@ export interface SkillContext {
   skill: SkillPackage;
   /** What the value it gives back must be. */
   outcome: SkillOutcome;
+  owner: Owner;
 }
 
 export interface ActivationDeps {
@@ -104,7 +105,7 @@ export function createRunPackage({ skills, handlers, modelFamily, carryOut }: Ac
         `the skill ${name} cannot be carried out here: its ${pathOf(artifact)} is of the kind ${artifact.kind}, ${carriedOut([...byKind.keys()])}`,
       );
     }
-    const output = await carryOut(handler, artifact, { step, skill, outcome }, owner);
+    const output = await carryOut(handler, artifact, { step, skill, outcome, owner });
     if (output.kind === 'waits') return { ...output, for: 'ci' };
     const blobs = logOf(output);
     if (output.kind === 'failed') {
@@ -156,7 +157,7 @@ function missingOf(
   return first && `${first.id} (${first.path}): ${first.because}`;
 }
 
-function logOf({ log, warnings }: Exclude<CarriedOut, Waiting>): Blob[] {
-  const data = [log, ...warnings].filter(Boolean).join('\n');
+function logOf(output: Exclude<CarriedOut, Waiting>): Blob[] {
+  const data = saidIn(output);
   return data === '' ? [] : [{ kind: 'log', name: LOG, data }];
 }

@@ -6,6 +6,7 @@ import type { AnyHandler } from '../handler.ts';
 import { runBuiltInOnce } from '../once/run-once.ts';
 import type { SkillCase } from '../package/case-file.ts';
 import type { SkillPackage } from '../package/package.ts';
+import { executedWith } from '../package/together.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import { outcomeOf } from '../registry/outcome-of.ts';
 import { variantFor } from '../registry/variant.ts';
@@ -55,10 +56,14 @@ export async function runCase(
   if (artifact.kind === 'prompt_template' && !of.answers) return { kind: 'left_out', because: 'no_model' };
 
   const step = caseStep(skill, of, signal);
-  const output = await handler.execute(artifact, { step, skill, outcome });
+  const owner = { callId: step.session.id };
+  const output = await handler.execute(artifact, { step, skill, outcome, owner });
   if (output.kind === 'waits') return { kind: 'left_out', because: 'no_ci' };
   const known = { headSha: HEAD_SHA, round: 1, skill: skill.name, step: 'test', inputsHash: '' };
-  const because = output.kind === 'failed' ? output.because : brokenWithoutAsking(artifact, output.value);
+  const because =
+    output.kind === 'failed'
+      ? output.because
+      : brokenWithoutAsking(executedWith(artifact, skill), output.value);
   const came: Came =
     because === undefined && output.kind === 'done'
       ? outcomeOf(output.value, outcome, known)

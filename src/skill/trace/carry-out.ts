@@ -4,19 +4,25 @@ import { type Asserted, assertAll } from '../assertion/assert.ts';
 import type { AnyHandler, ArtifactOutput, Waiting } from '../handler.ts';
 import { pathOf } from '../package/place.ts';
 import type { SkillArtifact } from '../package/skill.ts';
+import { executedWith } from '../package/together.ts';
+import { purposeOf } from '../purpose.ts';
 import type { SkillContext } from '../registry/activate.ts';
 import type { Recorder } from './record.ts';
-import { type ModelWatch, type Owner, purposeOf } from './watch-model.ts';
+import { addTo, inNameOf, type ModelWatch } from './watch-model.ts';
 
 /** What a handler gave back, held against the artifact's assertions; soft ones that do not hold are told beside it. */
 export type CarriedOut = (ArtifactOutput & { warnings: readonly string[] }) | Waiting;
+
+/** All that was said while it worked. */
+export function saidIn({ log, warnings }: Exclude<CarriedOut, Waiting>): string {
+  return [log, ...warnings].filter(Boolean).join('\n');
+}
 
 /** Has a handler execute an artifact: checked and traced, whatever its kind. */
 export type CarryOut = (
   handler: AnyHandler<SkillContext>,
   artifact: SkillArtifact,
   context: SkillContext,
-  owner: Owner,
 ) => Promise<CarriedOut>;
 
 const NOTHING_ASSERTED: Asserted = { run: 0, passed: 0, warnings: [], broken: undefined };
@@ -25,44 +31,47 @@ const NOTHING_ASSERTED: Asserted = { run: 0, passed: 0, warnings: [], broken: un
 export function createCarryOut(deps: { watch: ModelWatch; record: Recorder; clock: Clock }): CarryOut {
   const { watch, record, clock } = deps;
 
-  return async (handler, artifact, context, owner) => {
+  return async (handler, artifact, context) => {
+    const { owner, skill } = context;
+    const all = executedWith(artifact, skill);
     const startedAt = clock.now();
     const { asked, ended } = await watch.during(owner, async (asked) => ({
       asked,
       ended: await settled(handler.execute(artifact, context)),
     }));
-    const executed = { owner, artifact, context, asked, startedAt, completedAt: clock.now() };
+    const executed = { owner, context, asked, startedAt, completedAt: clock.now() };
     if ('error' in ended) {
       const trace = { value: undefined, log: '', error: messageOf(ended.error), asserted: NOTHING_ASSERTED };
       // What was thrown is for the queue to judge, and a trouble with its trace must not take its place.
-      await record({ ...executed, ...trace }).catch(() => undefined);
+      for (const one of all) await record({ ...executed, ...trace, artifact: one }).catch(() => undefined);
       throw ended.error;
     }
     const { output } = ended;
     // Nothing was executed yet, and it is looked at again: a trace of each look would say nothing.
     if (output.kind === 'waits') return output;
-    const value = output.kind === 'done' ? output.value : undefined;
-    const asserted =
-      value === undefined
-        ? NOTHING_ASSERTED
-        : await assertAll(artifact, value, askingIn(context, artifact, owner));
-    const checked = afterAssertions(output, asserted);
-    const error = checked.kind === 'failed' ? checked.because : null;
-    await record({ ...executed, value, log: output.log, error, asserted });
-    return { ...checked, warnings: asserted.warnings };
+    const { log, inputs, warnings = [] } = output;
+    if (output.asked) addTo(asked, output.asked);
+    if (output.kind === 'failed') {
+      const trace = { value: undefined, log, inputs, error: output.because, asserted: NOTHING_ASSERTED };
+      for (const one of all) await record({ ...executed, ...trace, artifact: one });
+      return { ...output, warnings };
+    }
+    const { value } = output;
+    const judged: Asserted[] = [];
+    for (const one of all) {
+      const asserted = await assertAll(one, value, askingIn(context, one));
+      const error = asserted.broken?.because ?? null;
+      await record({ ...executed, artifact: one, value, log, inputs, error, asserted });
+      judged.push(asserted);
+    }
+    const broken = judged.find((asserted) => asserted.broken)?.broken;
+    const checked: ArtifactOutput = broken ? { kind: 'failed', ...broken, log } : output;
+    return { ...checked, warnings: [...warnings, ...judged.flatMap((asserted) => asserted.warnings)] };
   };
 
-  function askingIn({ step, skill }: SkillContext, artifact: SkillArtifact, owner: Owner) {
-    const { run } = step.state;
-    const purpose = {
-      runId: run.id,
-      sessionId: step.session.id,
-      repositoryId: run.repositoryId,
-      pullRequest: run.pullRequest,
-      skill: skill.name,
-      artifact: pathOf(artifact),
-    };
-    return { model: watch.model, purpose: purposeOf(purpose, owner), signal: step.signal };
+  function askingIn({ step, skill, owner }: SkillContext, artifact: SkillArtifact) {
+    const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
+    return { model: watch.apart, purpose: inNameOf(owner, purpose), signal: step.signal };
   }
 }
 
@@ -72,8 +81,4 @@ async function settled<T>(work: Promise<T>): Promise<{ output: T } | { error: un
   } catch (error) {
     return { error };
   }
-}
-
-function afterAssertions(output: ArtifactOutput, { broken }: Asserted): ArtifactOutput {
-  return broken ? { kind: 'failed', ...broken, log: output.log } : output;
 }

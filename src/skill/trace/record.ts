@@ -7,6 +7,7 @@ import type { Asserted } from '../assertion/assert.ts';
 import { pathOf } from '../package/place.ts';
 import type { SkillArtifact } from '../package/skill.ts';
 import type { SkillContext } from '../registry/activate.ts';
+import { moduleInput } from './module-input.ts';
 import type { Asked, Owner } from './watch-model.ts';
 
 /** One execution, as it came to be. */
@@ -18,6 +19,8 @@ export interface Executed {
     skill: Pick<SkillContext['skill'], 'id' | 'name'>;
   };
   asked: Asked;
+  /** The values that a module was called with. */
+  inputs?: { [name: string]: Json } | undefined;
   /** What the artifact gave back; `undefined` when it failed. */
   value: Json | undefined;
   log: string;
@@ -77,7 +80,8 @@ function folderOf(owner: Owner): string {
 }
 
 /** What models were asked, as it was rendered; of an execution that asked none, what its step was given. */
-function inputOf({ asked: { prompts }, context }: Executed): string {
+function inputOf({ asked: { prompts }, context, inputs }: Executed): string {
+  if (inputs) return moduleInput(inputs, prompts);
   const [only, ...more] = prompts;
   if (only === undefined) return canonicalJson(context.step.inputs);
   return more.length === 0 ? only : canonicalJson(prompts);

@@ -1,6 +1,7 @@
 import type { Answer, Model, Purpose, Question, Spent } from '../../model/model.ts';
 import { formatModelName } from '../../model/name.ts';
 import { describeFailure } from '../../words/model.ts';
+import type { ArtifactOutput } from '../handler.ts';
 
 /** For whom something is executed. A call in a comment has neither run nor session that a row could name. */
 export type Owner = { runId: string; sessionId: string } | { callId: string };
@@ -18,7 +19,9 @@ export interface Asked {
 export interface ModelWatch {
   /** The model as handlers are given it; `undefined` when there is none. */
   model: Model | undefined;
-  /** Notes what is asked under this purpose's session until the work is done. */
+  /** The same unwatched, for questions about an execution that are no part of it. */
+  apart: Model | undefined;
+  /** Notes what is asked under this purpose's session until the work is done; of works within each other, for the innermost. */
   during<T>(owner: Owner, work: (asked: Asked) => Promise<T>): Promise<T>;
 }
 
@@ -31,6 +34,7 @@ export function watchModel(model: Model | undefined): ModelWatch {
   const open = new Map<string, { owner: Owner; asked: Asked }>();
 
   return {
+    apart: model,
     model: model && {
       name: model.name,
       async ask<T>(question: Question<T>): Promise<Answer<T>> {
@@ -39,7 +43,7 @@ export function watchModel(model: Model | undefined): ModelWatch {
         const { owner, asked } = found;
         asked.prompts.push(question.prompt);
         asked.model = formatModelName(model.name);
-        const answer = await model.ask({ ...question, purpose: purposeOf(question.purpose, owner) });
+        const answer = await model.ask({ ...question, purpose: inNameOf(owner, question.purpose) });
         asked.answers.push(wordsOf(answer));
         count(asked, answer.spent);
         return answer;
@@ -55,11 +59,13 @@ export function watchModel(model: Model | undefined): ModelWatch {
         tokens: { input: 0, output: 0 },
         cost: 0,
       };
+      const around = open.get(session);
       open.set(session, { owner, asked });
       try {
         return await work(asked);
       } finally {
-        open.delete(session);
+        if (around) open.set(session, around);
+        else open.delete(session);
       }
     },
   };
@@ -70,8 +76,8 @@ function sessionOf(owner: Owner): string {
   return 'callId' in owner ? owner.callId : owner.sessionId;
 }
 
-/** What the rows about the question may name. */
-export function purposeOf(purpose: Purpose, owner: Owner): Purpose {
+/** What the rows about a question may name: of a call, there is neither run nor session. */
+export function inNameOf(owner: Owner, purpose: Purpose): Purpose {
   return 'callId' in owner ? { ...purpose, runId: null, sessionId: null } : purpose;
 }
 
@@ -79,6 +85,13 @@ function wordsOf(answer: Answer<unknown>): string {
   const { said } = answer;
   if (answer.kind === 'answered') return said ?? JSON.stringify(answer.value);
   return said ?? describeFailure(answer.failure);
+}
+
+/** Counts what was asked on another way than through the watched model. */
+export function addTo(asked: Asked, { model, prompt, spent }: NonNullable<ArtifactOutput['asked']>): void {
+  asked.prompts.push(prompt);
+  asked.model = model;
+  count(asked, spent);
 }
 
 function count(asked: Asked, spent: Spent): void {

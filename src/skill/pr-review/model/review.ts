@@ -6,6 +6,7 @@ import type { AnalyzerReport } from '../../../outcome/review-verdict.ts';
 import { pullRequestOf } from '../../../session/merge-facts.ts';
 import type { StepContext } from '../../../session/step.ts';
 import { beyondBudget, DELETED, noModelRead, SECRETS_UNKNOWN } from '../../../words/review.ts';
+import { purposeOf } from '../../purpose.ts';
 import type { AdmittedFile, Omission } from '../admit.ts';
 import { type ChangedFile, isCode, MAX_LINE, notWritten } from '../changed-file.ts';
 import type { Analysis } from '../report.ts';
@@ -79,14 +80,7 @@ export async function reviewByModel(
           guidelines,
           deleted,
           mask,
-          purpose: {
-            runId: run.id,
-            sessionId: step.session.id,
-            repositoryId: run.repositoryId,
-            pullRequest: run.pullRequest,
-            skill: 'pr-review',
-            artifact: PROMPT_PATH,
-          },
+          purpose: purposeOf(step, { skill: 'pr-review', artifact: PROMPT_PATH }),
           signal: step.signal,
         })
       : { read: [], said: [], failure: mask ? undefined : SECRETS_UNKNOWN, log: '' };

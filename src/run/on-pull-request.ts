@@ -8,7 +8,7 @@ import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from
 import type { PullRequestRow, Storage, Tx } from '../storage/storage.ts';
 import { type Actor, actorOf } from './actor.ts';
 import { checkConfiguration } from './check-configuration.ts';
-import type { ConfigurationLoader } from './configuration.ts';
+import type { Configuration, ConfigurationLoader } from './configuration.ts';
 import type { Engine } from './engine.ts';
 import { newRun } from './new-run.ts';
 import { type Plan, type PullRequestNow, planRuns } from './plan.ts';
@@ -50,13 +50,7 @@ export async function onPullRequest(
   if ('updated_at' in event && event.updated_at && pullRequest.updatedAt < new Date(event.updated_at)) {
     throw new GitHubError('unavailable', 0, 'GitHub answers with an older state than its webhook told of');
   }
-  const isOpen = pullRequest.state === 'open';
-  const configuration = isOpen
-    ? await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef)
-    : undefined;
-  const listed = isOpen
-    ? await reader.pullRequestFiles(repo, pullRequest.number)
-    : { files: [], truncated: false };
+  const { configuration, listed } = await governing(deps, event, pullRequest);
   const configurationChecks = configuration
     ? await checkConfiguration(deps, event, pullRequest, listed.files, configuration)
     : [];
@@ -107,6 +101,22 @@ export async function onPullRequest(
       await deps.outbox.wish(tx, key, effect, { runId: null, at: clock.now() });
     }
   });
+}
+
+/** What chains are chosen by for a pull request, besides itself: nothing begins for one that is closed, so nothing is read. */
+export async function governing(
+  { github, configuration }: Pick<PullRequestDeps, 'github' | 'configuration'>,
+  { installation_id, repository }: RepositoryEvent,
+  { number, state, baseRef }: PullRequest,
+): Promise<{
+  configuration: Configuration | undefined;
+  listed: { files: PullRequestFile[]; truncated: boolean };
+}> {
+  if (state === 'closed') return { configuration: undefined, listed: { files: [], truncated: false } };
+  return {
+    configuration: await configuration.atBranch(installation_id, repository, baseRef),
+    listed: await github.reader(installation_id).pullRequestFiles(repository, number),
+  };
 }
 
 /**

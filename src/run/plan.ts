@@ -35,15 +35,13 @@ export function planRuns(
   repository: { full_name: string; default_branch: string; owner: string; name: string },
 ): Plan {
   const plan: Plan = { cancel: [], begin: [] };
-  const wanted = chains.filter((chain) => fires(chain, pullRequest, repository));
   for (const run of runs) {
-    if (isRunOver(run.status) || !isAboutTheHead(run)) continue;
-    const because = endBecause(run, pullRequest, wanted, (draft) =>
-      fires(run.definition, { ...pullRequest, draft }, repository),
-    );
+    if (isRunOver(run.status)) continue;
+    const because = outdatedBecause(run, pullRequest, chains, repository);
     if (because) plan.cancel.push({ runId: run.id, reason: because });
   }
   if (pullRequest.state === 'closed') return plan;
+  const wanted = chains.filter((chain) => fires(chain, pullRequest, repository));
   const cancelled = new Set(plan.cancel.map(({ runId }) => runId));
   for (const chain of wanted) {
     const newest = runs.find((run) => run.chain === chain.name);
@@ -85,13 +83,14 @@ export function triggerFacts(pullRequest: PullRequestNow): NonNullable<TriggerFa
   };
 }
 
-/** Why an unfinished run is about something that is no more. */
-function endBecause(
+/** Why a run, were it to go on, would be about something that is no more; `undefined` when it may go on. */
+export function outdatedBecause(
   run: Run,
   now: PullRequestNow,
-  wanted: readonly Chain[],
-  wouldFire: (draft: boolean) => boolean,
+  chains: readonly Chain[],
+  repository: Parameters<typeof planRuns>[3],
 ): Reason | undefined {
+  if (!isAboutTheHead(run)) return undefined;
   if (now.merged) return reason('run.cancelled.merged_elsewhere', 'the pull request was merged');
   if (now.state === 'closed') return reason('run.cancelled.closed', 'the pull request was closed');
   if (run.headSha !== now.headSha) {
@@ -104,8 +103,8 @@ function endBecause(
     return reason('run.cancelled.retargeted', `the base changed from ${run.baseRef} to ${now.baseRef}`);
   }
   if (run.event.kind === 'manual.fired') return undefined;
-  if (wanted.some((chain) => chain.name === run.chain)) return undefined;
-  return now.draft && wouldFire(false)
+  if (chains.some((chain) => chain.name === run.chain && fires(chain, now, repository))) return undefined;
+  return now.draft && fires(run.definition, { ...now, draft: false }, repository)
     ? reason('run.cancelled.draft', 'the pull request is a draft now')
     : reason('run.cancelled.not_triggered', 'its chain is not for this pull request any more');
 }

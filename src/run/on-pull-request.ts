@@ -11,7 +11,7 @@ import { checkConfiguration } from './check-configuration.ts';
 import type { Configuration, ConfigurationLoader } from './configuration.ts';
 import type { Engine } from './engine.ts';
 import { newRun } from './new-run.ts';
-import { type Plan, type PullRequestNow, planRuns } from './plan.ts';
+import { type Plan, type PullRequestNow, planRuns, type Reopening } from './plan.ts';
 import type { ReasonCode } from './reason.ts';
 import type { Run, RunFacts } from './run.ts';
 import type { Signal } from './transition.ts';
@@ -63,7 +63,7 @@ export async function onPullRequest(
     });
     const facts = repositoryFacts(event, pullRequest.defaultBranch);
     const now = pullRequestNow(pullRequest, listed);
-    const plan = planRuns(now, configuration?.chains ?? [], runs, facts);
+    const plan = planRuns(now, configuration?.chains ?? [], runs, facts, await reopeningOf(tx, event, runs));
     await endRuns(deps, tx, plan, runs, by);
     const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
     await tx.pullRequests.upsert({
@@ -139,6 +139,19 @@ async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent, by:
     }
     return true;
   });
+}
+
+async function reopeningOf(
+  tx: Tx,
+  event: PullRequestEvent,
+  runs: readonly Run[],
+): Promise<Reopening | undefined> {
+  if (event.kind !== 'pr.updated' || event.action !== 'reopened' || !event.updated_at) return undefined;
+  const rejected = new Set<string>();
+  for (const { id } of runs) {
+    if ((await tx.approvals.ofRun(id)).some(({ status }) => status === 'rejected')) rejected.add(id);
+  }
+  return { at: event.updated_at, rejected };
 }
 
 async function endRuns(

@@ -23,9 +23,18 @@ export interface Plan {
   begin: Chain[];
 }
 
+/** Somebody reopened the pull request, and so asks for another look at what had ended before. */
+export interface Reopening {
+  /** GitHub's time of it, as in its payloads. */
+  at: string;
+  /** Runs that a maintainer rejected: to this head they said no already, and the author of it can reopen. */
+  rejected: ReadonlySet<string>;
+}
+
 /**
  * What should happen to a pull request's runs, told by what the pull request is now and not by the event that made us
- * look. Late, doubled and swapped deliveries therefore lead to the same runs.
+ * look. Late, doubled and swapped deliveries therefore lead to the same runs. Only that it was reopened cannot be seen of it
+ * afterwards; the run that this began is told by its own event, should the delivery come again.
  * @param runs all runs of the pull request, newest first
  */
 export function planRuns(
@@ -33,6 +42,7 @@ export function planRuns(
   chains: readonly Chain[],
   runs: readonly Run[],
   repository: { full_name: string; default_branch: string; owner: string; name: string },
+  reopening?: Reopening,
 ): Plan {
   const plan: Plan = { cancel: [], begin: [] };
   for (const run of runs) {
@@ -50,7 +60,8 @@ export function planRuns(
       !cancelled.has(newest.id) &&
       newest.headSha === pullRequest.headSha &&
       newest.baseRef === pullRequest.baseRef &&
-      !endedByCircumstance(newest);
+      !endedByCircumstance(newest) &&
+      !(reopening && isAskedAnew(newest, reopening));
     if (!speaksForThisHead) plan.begin.push(chain);
   }
   return plan;
@@ -119,4 +130,10 @@ function isAboutTheHead(run: Run): boolean {
 function endedByCircumstance(run: Run): boolean {
   if (run.status === 'aborted') return true;
   return run.status === 'cancelled' && run.reason?.code !== 'run.cancelled.by_person';
+}
+
+/** Over, and begun before the reopening. By GitHub's times where there are some: clocks differ. */
+function isAskedAnew(run: Run, { at, rejected }: Reopening): boolean {
+  const asOf = ('updated_at' in run.event && run.event.updated_at) || run.createdAt.toISOString();
+  return isRunOver(run.status) && !rejected.has(run.id) && new Date(asOf) < new Date(at);
 }

@@ -85,6 +85,9 @@ export interface CheckRunFacts {
   url: string | null;
   suiteId: number | null;
   externalId: string | null;
+  /** The beginnings of what the check says of itself, as its app wrote them. */
+  title: string | null;
+  summary: string | null;
 }
 
 /** One app's checks of a commit as a whole; it may have jobs left that have no check run yet. */

@@ -365,7 +365,7 @@ describe('the state of a commit', () => {
     completed_at: null,
     html_url: 'https://x',
     external_id: '',
-    output: { annotations_count: 0 },
+    output: { annotations_count: 0, title: `run ${index}`, summary: 'x'.repeat(65_000) },
   });
 
   it('has all its check runs read, the latest of each name', async () => {
@@ -382,6 +382,8 @@ describe('the state of a commit', () => {
       appId: 3,
       startedAt: new Date('2030-01-01T00:00:00Z'),
       completedAt: null,
+      title: 'run 0',
+      summary: 'x'.repeat(2_000),
     });
     expect(requests[0]?.path).toContain('filter=latest');
   });

@@ -49,7 +49,7 @@ test('a check that is queued, then in progress, then done is waited for', async 
   `);
 });
 
-test('what passed is shown check by check, with how long it took', async () => {
+test('what passed is shown check by check, with how long it took and how many tests ran', async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'unit tests', status: 'in_progress' });
   const startedAt = scene.clock.now();
@@ -68,6 +68,7 @@ test('what passed is shown check by check, with how long it took', async () => {
     conclusion: 'success',
     startedAt,
     completedAt,
+    output: { title: '312 tests run, 312 passed', annotations: [] },
   });
   await scene.advance(UPDATES_SHOWN_MS);
   const shown = section(scene.check(headSha, 'ship')?.summary, 'CI').replaceAll(/\(http[^)]*\)/g, '(…)');
@@ -79,6 +80,8 @@ test('what passed is shown check by check, with how long it took', async () => {
     | ⚪ | [lint](…) | skipped | 0 ms |
     | ✅ | deploy/preview | success |  |
     | ✅ | [unit tests](…) | success | 1 min |
+
+    312 tests ran.
 
     "
   `);

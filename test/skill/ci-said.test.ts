@@ -46,6 +46,12 @@ test('a check’s words are one short line without anything hidden', () => {
   expect(wordsOf({ title: null, summary: ' \n' })).toBeUndefined();
 });
 
+test('a secret in a check’s words is hidden before they are cut', () => {
+  const secret = `ghp_${'aB3dE5gH7j'.repeat(4).slice(0, 36)}`;
+  const words = wordsOf({ title: null, summary: `${'x '.repeat(140)}${secret}` });
+  expect(words).not.toContain(secret.slice(0, 10));
+});
+
 test('the result adds the tests of all checks that count, and tells what the red ones say', () => {
   const judgement = judge({
     ignore: ['nightly'],

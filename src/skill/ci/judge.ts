@@ -1,3 +1,4 @@
+import { redact } from '../../core/redact.ts';
 import type { CheckRunFacts, CheckSuiteFacts, RequiredCheck, StatusFacts } from '../../github/github.ts';
 import type { CiCheck, CiResult } from '../../outcome/ci-result.ts';
 import { makeOutcome } from '../../outcome/outcome.ts';
@@ -76,7 +77,7 @@ export function judgeCi(facts: CiFacts): CiJudgement {
     failure_summary:
       failed.length === 0
         ? null
-        : clip(failed.map((check) => failureOf(check, runs)).join('; '), MOST_FAILURE_WORDS),
+        : clip(redact(failed.map((check) => failureOf(check, runs)).join('; ')), MOST_FAILURE_WORDS),
     checks,
   });
   return { kind: 'concluded', result };

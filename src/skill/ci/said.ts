@@ -1,3 +1,4 @@
+import { redact } from '../../core/redact.ts';
 import type { CheckRunFacts } from '../../github/github.ts';
 import { clip } from '../../words/pretty.ts';
 
@@ -41,5 +42,6 @@ export function wordsOf({ title, summary }: Pick<CheckRunFacts, 'title' | 'summa
     .map((text) => (text ?? '').replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim())
     .filter((text) => text !== '')
     .join(': ');
-  return line === '' ? undefined : clip(line, MOST_WORDS);
+  // Before it is cut: half a secret looks like none.
+  return line === '' ? undefined : clip(redact(line), MOST_WORDS);
 }

@@ -28,6 +28,8 @@ export interface BrokenChain {
 export function resolveChains(scopes: Readonly<Record<Scope, readonly ParsedChain[]>>): {
   chains: Chain[];
   broken: BrokenChain[];
+  /** Every name that there is a file for, of chains and of broken ones. */
+  names: string[];
 } {
   const chains: Chain[] = [];
   const broken: BrokenChain[] = [];
@@ -53,12 +55,18 @@ export function resolveChains(scopes: Readonly<Record<Scope, readonly ParsedChai
   }
   return {
     chains: chains.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    names: [...taken].sort(),
     broken: broken.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0)),
   };
 }
 
 function byName(files: readonly ParsedChain[]): Map<string, ParsedChain[]> {
-  return Map.groupBy(files, (parsed) => parsed.chain?.name ?? parsed.name ?? baseName(parsed.file));
+  return Map.groupBy(files, nameOf);
+}
+
+/** What a chain file stands for, whether or not it can be used. */
+export function nameOf({ chain, name, file }: ParsedChain): string {
+  return chain?.name ?? name ?? baseName(file);
 }
 
 function baseName(file: string): string {

@@ -5,6 +5,7 @@ import { type MandatoryGates, mandatoryGates } from '../policy/gate/placed.ts';
 import { CHAIN_NAME } from './chain.ts';
 import type { Known } from './check.ts';
 import { checkMandatoryGates } from './check-gates.ts';
+import { memberOf } from './outline.ts';
 import { readYaml } from './positions.ts';
 import { checkShape, duration, inFileOrder, notAllowed } from './shape.ts';
 
@@ -155,6 +156,22 @@ export function parseSettings(
     ),
   ];
   return faults.length > 0 ? { faults: inFileOrder(faults) } : { settings: shape.value, faults: [] };
+}
+
+/**
+ * Names in `chains:` that no chain has. Such a file is sound by itself, and what else it says holds: like a chain file with
+ * faults, a name that leads nowhere takes out what it stands for and nothing else.
+ * @param known the names that chains have here, those of broken files among them
+ */
+export function unknownChains(text: string, file: string, known: readonly string[]): Fault[] {
+  const source = readYaml(text, file);
+  const named = memberOf(source.value, 'chains');
+  if (!Array.isArray(named)) return [];
+  return named.flatMap((name, index) =>
+    typeof name !== 'string' || known.includes(name)
+      ? []
+      : [source.fault(['chains', index], notAllowed(`there is no chain "${name}"`, known, name))],
+  );
 }
 
 function inBoth(first: readonly string[], second: readonly string[]): { entry: string; index: number }[] {

@@ -3,12 +3,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Contract } from '../artifact/contract.ts';
 import type { Chain } from '../chain/chain.ts';
 import { parseChain } from '../chain/parse.ts';
-import { type ParsedChain, resolveChains, SCOPES, type Scope } from '../chain/scope.ts';
-import { parseSettings } from '../chain/settings.ts';
+import { nameOf, type ParsedChain, resolveChains, SCOPES, type Scope } from '../chain/scope.ts';
+import { parseSettings, unknownChains } from '../chain/settings.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Fault } from '../core/fault.ts';
 import { textOfFile } from '../core/text.ts';
-import { CHAINS_FOLDER, SETTINGS_FILE } from '../run/configuration.ts';
+import { CHAINS_FOLDER, ORGANISATION_CHAINS, SETTINGS_FILE } from '../run/configuration.ts';
 import { noSuchPath, unreadableFile, WRONG_SETTINGS_NAME } from '../words/cli.ts';
 import { tooLarge } from '../words/configuration-check.ts';
 import type { KnownNames } from './context.ts';
@@ -65,6 +65,7 @@ export function checkFiles(
   cwd: string,
   paths: readonly string[],
   known: KnownNames,
+  shipped: readonly ParsedChain[],
   foldContracts: (chain: Chain) => Chain,
 ): CheckedFile[] {
   const files = [
@@ -77,7 +78,11 @@ export function checkFiles(
   );
   return files.map((file) => {
     const parsed = chains.find((chain) => chain.file === file);
-    if (!parsed) return { file, chain: null, faults: settingsFaults(cwd, file, known), contracts: [] };
+    if (!parsed) {
+      const there = [...chains, ...chainsBeside(cwd, file, known), ...shipped].map(nameOf);
+      const faults = settingsFaults(cwd, file, known, [...new Set(there)].sort());
+      return { file, chain: null, faults, contracts: [] };
+    }
     const faults = clashes.find((broken) => broken.file === file)?.faults ?? parsed.faults;
     const steps = parsed.chain && faults.length === 0 ? foldContracts(parsed.chain).steps : [];
     const contracts = steps.flatMap(({ artifacts }) => artifacts ?? []);
@@ -92,11 +97,26 @@ function parsedChain(cwd: string, file: string, known: KnownNames): ParsedChain 
     : { file, ...parseChain(text, file, known) };
 }
 
-function settingsFaults(cwd: string, file: string, known: KnownNames): readonly Fault[] {
+/** The chains of the repository that the settings file is in, also when that is an organisation's. */
+function chainsBeside(cwd: string, file: string, known: KnownNames): ParsedChain[] {
+  const root = dirname(dirname(file));
+  return [CHAINS_FOLDER, ORGANISATION_CHAINS]
+    .flatMap((folder) => yamlIn(cwd, join(root, folder)))
+    .map((path) => parsedChain(cwd, path, known));
+}
+
+function settingsFaults(
+  cwd: string,
+  file: string,
+  known: KnownNames,
+  chains: readonly string[],
+): readonly Fault[] {
   const first = { file, line: 1, column: 1 };
   if (basename(file) !== basename(SETTINGS_FILE)) return [{ ...first, message: WRONG_SETTINGS_NAME }];
   const text = textOf(cwd, file);
-  return text === undefined ? [{ ...first, message: tooLarge }] : parseSettings(text, file, known).faults;
+  if (text === undefined) return [{ ...first, message: tooLarge }];
+  const { faults } = parseSettings(text, file, known);
+  return faults.length > 0 ? faults : unknownChains(text, file, chains);
 }
 
 /** `countersign.yaml` counts as well: the app does not read it, and only a fault tells its writer so. */

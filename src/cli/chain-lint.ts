@@ -4,9 +4,9 @@ import type { Context, Said } from './context.ts';
 import { namesKnownIn } from './known-names.ts';
 
 export async function chainLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Said> {
-  const { known, foldContracts } = await tools.chains();
+  const { known, shipped, foldContracts } = await tools.chains();
   const names = await namesKnownIn(cwd, paths, known, tools);
-  const files = checkFiles(cwd, paths, names, (chain) => foldContracts(chain, names.packages));
+  const files = checkFiles(cwd, paths, names, shipped, (chain) => foldContracts(chain, names.packages));
   return {
     text: lintText(files),
     json: {

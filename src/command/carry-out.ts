@@ -7,6 +7,7 @@ import { explain, explainText } from '../run/explain.ts';
 import { reason } from '../run/reason.ts';
 import { type Invocation, isRunOver, isStepOver, type Run, type RunState } from '../run/run.ts';
 import type { Signal } from '../run/transition.ts';
+import type { Why } from '../run/why.ts';
 import type { Tx } from '../storage/storage.ts';
 import { codeBlock } from '../words/markdown.ts';
 import { statusComment } from '../words/status-comment.ts';
@@ -27,6 +28,8 @@ export interface CommandContext {
   moved: { from: string; to: string } | undefined;
   /** Loaded when a command needs it. */
   configuration: Configuration | undefined;
+  /** Why there is no run; read when a command asks about the runs and there are none. */
+  noRun: Why | undefined;
   /** Whoever gave the command as one who answers; read when a command needs it. */
   would: Would | undefined;
 }
@@ -100,7 +103,7 @@ async function approvalOf({ tx }: CommandContext, run: Run) {
 
 async function status(context: CommandContext): Promise<Answer> {
   const states = await newestRuns(context);
-  if (states.length === 0) return said({ kind: 'no_run' });
+  if (states.length === 0) return withoutRun(context);
   const views = [];
   for (const state of states) {
     views.push({ state, approval: await approvalOf(context, state.run), checkRunUrl: null });
@@ -111,12 +114,16 @@ async function status(context: CommandContext): Promise<Answer> {
 
 async function whyNot(context: CommandContext): Promise<Answer> {
   const states = await newestRuns(context);
-  if (states.length === 0) return said({ kind: 'no_run' });
+  if (states.length === 0) return withoutRun(context);
   const texts: string[] = [];
   for (const state of states) {
     texts.push(codeBlock(explainText(explain(state, await approvalOf(context, state.run)))));
   }
   return told(texts.join('\n\n'));
+}
+
+function withoutRun({ noRun }: CommandContext): Answer {
+  return noRun ? told(codeBlock(explainText(noRun))) : said({ kind: 'no_run' });
 }
 
 async function rerun(context: CommandContext, step: string | undefined): Promise<Answer> {

@@ -3,6 +3,9 @@ import { redact } from '../core/redact.ts';
 import type { EventOf } from '../event/event.ts';
 import type { PullRequest } from '../github/github.ts';
 import type { Cause } from '../run/actor.ts';
+import { governing, pullRequestNow, repositoryFacts } from '../run/on-pull-request.ts';
+import type { Why } from '../run/why.ts';
+import { whyNoRun } from '../run/why-no-run.ts';
 import type { AskJob } from '../skill/ask/ask.ts';
 import type { Tx } from '../storage/storage.ts';
 import { commandReply } from '../words/command-reply.ts';
@@ -48,6 +51,10 @@ export function createCommandHandler(
       ? await readWouldAnswer(reader, event, pullRequest, await askingSteps(storage.read, event, pullRequest))
       : undefined;
 
+    const noRun = commands.some((parsed) => 'ok' in parsed && asksAboutRuns(parsed.ok))
+      ? await readNoRun(deps, event, pullRequest)
+      : undefined;
+
     await storage.transaction(async (tx) => {
       if (await wasAnswered(tx, event)) return;
       const moved = await headMovedSince(tx, event, pullRequest);
@@ -57,7 +64,7 @@ export function createCommandHandler(
         else if (!mayIssue(parsed.ok.verb, issuer)) {
           answers.push(said({ kind: 'not_allowed', verb: parsed.ok.verb, role }));
         } else {
-          const context = { deps, tx, event, pullRequest, moved, configuration, would };
+          const context = { deps, tx, event, pullRequest, moved, configuration, noRun, would };
           answers.push(await carryOut(parsed.ok, context));
         }
       }
@@ -76,6 +83,28 @@ export function createCommandHandler(
 
 function isAnswer({ verb }: Command): boolean {
   return verb === 'approve' || verb === 'reject';
+}
+
+function asksAboutRuns({ verb }: Command): boolean {
+  return verb === 'why' || verb === 'status';
+}
+
+/** Why there is no run of the pull request, from GitHub; `undefined` when there are some, which speak for themselves. */
+async function readNoRun(
+  deps: CommandDeps,
+  event: CommandEvent,
+  pullRequest: PullRequest,
+): Promise<Why | undefined> {
+  const { repository, pull_request } = event;
+  const [run] = await deps.storage.read.runs.list({
+    repositoryId: repository.id,
+    pullRequest: pull_request,
+    limit: 1,
+  });
+  if (run) return undefined;
+  const { configuration, listed } = await governing(deps, event, pullRequest);
+  const now = pullRequestNow(pullRequest, listed);
+  return whyNoRun(now, configuration, repositoryFacts(event, pullRequest.defaultBranch));
 }
 
 function answerKey(event: CommandEvent): string | undefined {

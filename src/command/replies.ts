@@ -48,7 +48,7 @@ export function replyTo(result: CommandResult): string {
     case 'head_moved':
       return `The head moved from ${short(result.from)} to ${short(result.to)} since you wrote this, so nothing was done; send it again if you mean the new head.`;
     case 'no_run':
-      return 'No chain has run for this pull request yet, so there is nothing to do.';
+      return 'No chain has run for this pull request yet, so there is nothing to do; `/countersign why` says why.';
     case 'nothing_to_rerun':
       return 'No step has failed, so there is nothing to run again; name a step to run it all the same.';
     case 'nothing_to_cancel':

@@ -1,7 +1,7 @@
 import type { EventOf } from '../event/event.ts';
 import type { GitHubReader, PullRequest } from '../github/github.ts';
 import type { Answerer, MergeFacts } from '../policy/merge-gate.ts';
-import { contributorsOf, teamsOf } from '../session/answerers.ts';
+import { readContributors, teamsOf } from '../session/answerers.ts';
 import type { Asking } from './questions.ts';
 
 /** Somebody who would answer, with all that decides whether they may; the teams are those of any question that is open. */
@@ -21,15 +21,15 @@ export async function readWouldAnswer(
   steps: readonly Asking[],
 ): Promise<Would | undefined> {
   const wanted = new Set(steps.flatMap(({ question }) => question?.run.settings.countersign.teams ?? []));
-  const [found, teams, commits] = await Promise.all([
+  const [found, teams, contributors] = await Promise.all([
     reader.collaborator(repository, actor),
     teamsOf(reader, actor, [...wanted]),
-    reader.pullRequestCommits(repository, number),
+    readContributors(reader, repository, number, headSha),
   ]);
   return (
     found && {
       person: { ...found.person, role: found.role, teams },
-      contributors: contributorsOf(commits, headSha),
+      contributors,
     }
   );
 }

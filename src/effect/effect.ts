@@ -81,6 +81,8 @@ export const effectSchema = z.discriminatedUnion('kind', [
     base_ref: z.string(),
     method: z.enum(['merge', 'squash', 'rebase']),
     countersigned_by: z.array(z.string()),
+    /** The step that merges: a run can have several. Rows of before it was kept have none. */
+    invocation_id: z.string().optional(),
   }),
 ]);
 export type Effect = z.infer<typeof effectSchema>;

@@ -47,6 +47,7 @@ export function mergeOnce(
       base_ref: question.baseRef,
       method: question.method,
       countersigned_by: [...proof.countersignedBy],
+      invocation_id: approval.invocationId,
     };
     const wishedHash = contentHash(effect);
     const row = {

@@ -68,6 +68,12 @@ export interface Commit {
   verified: boolean;
 }
 
+/** The accounts that GitHub credits with a commit: its author, and the co-authors that its message names. */
+export interface CommitCredit {
+  sha: string;
+  authors: { id: number; login: string }[];
+}
+
 export interface CheckRunFacts {
   id: number;
   name: string;
@@ -79,6 +85,9 @@ export interface CheckRunFacts {
   url: string | null;
   suiteId: number | null;
   externalId: string | null;
+  /** The beginnings of what the check says of itself, as its app wrote them. */
+  title: string | null;
+  summary: string | null;
 }
 
 /** One app's checks of a commit as a whole; it may have jobs left that have no check run yet. */
@@ -184,6 +193,8 @@ export interface GitHubReader {
   pullRequestFiles(repo: Repo, number: number): Promise<{ files: PullRequestFile[]; truncated: boolean }>;
   /** Up to 250 commits, GitHub's own limit; `truncated` says that there are more. */
   pullRequestCommits(repo: Repo, number: number): Promise<{ commits: Commit[]; truncated: boolean }>;
+  /** Whom GitHub credits with each of those commits; one of which it does not tell everybody is left out. */
+  commitCredits(repo: Repo, number: number): Promise<CommitCredit[]>;
   /** Every review that was submitted, oldest first; `truncated` says that there are more than 1,000. */
   pullRequestReviews(repo: Repo, number: number): Promise<{ reviews: Review[]; truncated: boolean }>;
   /** A blob's bytes; `undefined` when it is larger than `maxBytes`. */

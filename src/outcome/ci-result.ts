@@ -25,8 +25,9 @@ export const ciResultSchema = z.strictObject({
   tests_passed: z.boolean().nullable(),
   build_passed: z.boolean().nullable(),
   typecheck_passed: z.boolean().nullable(),
-  /** Known only when a check says it; GitHub has no field for it. */
+  /** Known only when checks say it in their output; GitHub has no field for it. */
   test_count: z.int().min(0).nullable(),
+  /** What the red checks are and say of themselves: a stranger's words, on one line. */
   failure_summary: z.string().nullable(),
   checks: z.array(ciCheckSchema),
   /** Commands with their durations, for CI that this app runs itself; empty when GitHub's checks are read. */

@@ -1,5 +1,6 @@
 import { parseChain } from '../chain/parse.ts';
-import { parseSettings } from '../chain/settings.ts';
+import { nameOf } from '../chain/scope.ts';
+import { parseSettings, unknownChains } from '../chain/settings.ts';
 import { contentHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
@@ -15,8 +16,8 @@ import {
   MAX_FILE_BYTES,
   type Names,
   SETTINGS_FILE,
-  tooLargeFault,
 } from './configuration.ts';
+import { tooLargeFault } from './settings-source.ts';
 
 /** Each costs a request to read, and anybody can open a pull request with thousands of them. */
 const MAX_FILES = 100;
@@ -31,7 +32,7 @@ export async function checkConfiguration(
   event: RepositoryEvent,
   pullRequest: PullRequest,
   files: readonly PullRequestFile[],
-  { broken, names, sha }: Configuration,
+  { broken, names, chainNames, sha }: Configuration,
 ): Promise<{ key: string; effect: Effect }[]> {
   const repo = event.repository;
   const reader = deps.github.reader(event.installation_id);
@@ -58,9 +59,11 @@ export async function checkConfiguration(
   if (changed.length > 0 || skills.folders.length > 0) {
     // A chain may name a skill that comes with the same pull request.
     const known = { ...names, skills: [...new Set([...names.skills, ...skills.sound])] };
-    const faults = await Promise.all(
-      changed.slice(0, MAX_FILES).map((file) => faultsOf(reader, repo, file, known)),
+    const read = await Promise.all(
+      changed.slice(0, MAX_FILES).map((file) => readChanged(reader, repo, file, known)),
     );
+    // The settings may name a chain that comes with them.
+    const named = [...new Set([...chainNames, ...read.flatMap(({ chain }) => chain ?? [])])].sort();
     const unread = changed.slice(MAX_FILES).map(
       ({ path }): Fault => ({
         file: path,
@@ -74,7 +77,7 @@ export async function checkConfiguration(
       ...at,
       externalId: idOf(key),
       files: [...changed.map((file) => file.path), ...skills.folders],
-      faults: [...faults.flat(), ...skills.faults, ...unread],
+      faults: [...read.flatMap(({ faults }) => faults(named)), ...skills.faults, ...unread],
     });
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });
   }
@@ -85,20 +88,27 @@ function isConfiguration(path: string): boolean {
   return path === SETTINGS_FILE || (path.startsWith(`${CHAINS_FOLDER}/`) && /\.ya?ml$/.test(path));
 }
 
-async function faultsOf(
+/** A changed file: which chain it stands for, if it is no settings file, and its faults where chains have these names. */
+interface ChangedFile {
+  chain?: string;
+  faults(chains: readonly string[]): readonly Fault[];
+}
+
+async function readChanged(
   reader: GitHubReader,
   repo: Repo,
-  file: PullRequestFile,
+  { path, blobSha }: PullRequestFile,
   names: Names,
-): Promise<Fault[]> {
-  const bytes = file.blobSha === null ? undefined : await reader.blob(repo, file.blobSha, MAX_FILE_BYTES);
-  if (!bytes) {
-    return [tooLargeFault(file.path)];
-  }
+): Promise<ChangedFile> {
+  const bytes = blobSha === null ? undefined : await reader.blob(repo, blobSha, MAX_FILE_BYTES);
+  if (!bytes) return { faults: () => [tooLargeFault(path)] };
   const text = textOfFile(bytes);
-  return file.path === SETTINGS_FILE
-    ? parseSettings(text, file.path, names).faults
-    : parseChain(text, file.path, names).faults;
+  if (path !== SETTINGS_FILE) {
+    const parsed = { file: path, ...parseChain(text, path, names) };
+    return { chain: nameOf(parsed), faults: () => parsed.faults };
+  }
+  const { faults } = parseSettings(text, path, names);
+  return { faults: (chains) => (faults.length > 0 ? faults : unknownChains(text, path, chains)) };
 }
 
 function idOf(key: string): string {

@@ -3,20 +3,14 @@ import { foldContracts } from '../artifact/contract.ts';
 import { AUTO_SKILL, type Chain } from '../chain/chain.ts';
 import { parseChain } from '../chain/parse.ts';
 import { type ParsedChain, resolveChains } from '../chain/scope.ts';
-import {
-  defaultSettings,
-  mergeSettings,
-  parseSettings,
-  type Settings,
-  type SettingsFile,
-} from '../chain/settings.ts';
+import { defaultSettings, mergeSettings, type Settings } from '../chain/settings.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
 import { textOfFile } from '../core/text.ts';
 import type { GitHub, GitHubReader, Repo, TreeEntry } from '../github/github.ts';
 import { contractOf, type ParsedPackage, referenceTo, type SkillPackage } from '../skill/package/package.ts';
 import { resolveSkills, type SkillInForce } from '../skill/registry/scope.ts';
-import { tooLarge } from '../words/configuration-check.ts';
+import { NO_SETTINGS, type SettingsSource, settingsSource, tooLargeFault } from './settings-source.ts';
 import { readSkills } from './skill-files.ts';
 
 const FOLDER = '.github/countersign';
@@ -24,7 +18,7 @@ export const CHAINS_FOLDER = `${FOLDER}/chains`;
 export const SKILLS_FOLDER = `${FOLDER}/skills`;
 export const SETTINGS_FILE = '.github/countersign.yml';
 /** Where an organisation's `.github` repository keeps its chains and skills, beside its default settings. */
-const ORGANISATION_CHAINS = 'countersign/chains';
+export const ORGANISATION_CHAINS = 'countersign/chains';
 const ORGANISATION_SKILLS = 'countersign/skills';
 export const MAX_FILE_BYTES = 65_536;
 const MAX_CHAIN_FILES = 100;
@@ -47,6 +41,8 @@ export interface Configuration {
   chains: Chain[];
   settings: Settings;
   names: NamesHere;
+  /** Every name that a chain has here, whether it runs or is broken. */
+  chainNames: readonly string[];
   /** The packages in force. */
   skills: readonly SkillInForce[];
   /** Files that cannot be used, with all that is wrong in them. */
@@ -70,15 +66,10 @@ interface Scope {
   settings: SettingsSource;
 }
 
-/** A settings file as read; its gates may be for skills, as chains name them. */
-type SettingsSource = (names: Names) => { settings?: SettingsFile | undefined; faults: Fault[] };
-
 /** A chain file as read. What it means depends on the skills there are, which are read from elsewhere too. */
 interface ChainFile {
   parse(names: Names): ParsedChain;
 }
-
-const NO_SETTINGS: SettingsSource = () => ({ faults: [] });
 
 /**
  * Reads what governs a pull request from the base branch's commit, never from its head (invariant I4). A broken file
@@ -181,9 +172,7 @@ export function createConfigurationLoader(deps: {
     ]);
     if (!settingsFile) return { chains, skills, settings: NO_SETTINGS };
     const file = prefix + settingsFile.path;
-    const text = await read(settingsFile);
-    const settings: SettingsSource = (names) =>
-      text === undefined ? { faults: [tooLargeFault(file)] } : parseSettings(text, file, names);
+    const settings = settingsSource(await read(settingsFile), file);
     return { chains, skills, settings };
   }
 
@@ -271,7 +260,7 @@ export function createConfigurationLoader(deps: {
       organisation: organisation.chains.map((file) => file.parse(ofAccount)),
       shipped: [...shipped],
     });
-    const [own, above] = [repository.settings(known), organisation.settings(ofAccount)];
+    const [own, above] = [repository.settings.parse(known), organisation.settings.parse(ofAccount)];
     const settings = mergeSettings(above.settings, own.settings);
     const broken: BrokenFile[] = [
       ...resolved.broken.map(({ file, faults }) => ({ file, kind: 'chain' as const, faults })),
@@ -285,13 +274,24 @@ export function createConfigurationLoader(deps: {
         kind: 'settings',
         faults: settingsFaults,
       });
-      return { sha, chains: [], settings: defaultSettings, names: known, skills, broken };
+      return {
+        sha,
+        chains: [],
+        settings: defaultSettings,
+        names: known,
+        chainNames: resolved.names,
+        skills,
+        broken,
+      };
     }
+    // Of the lists only the one in force: the other chooses nothing here.
+    const unknown = (own.settings?.chains ? repository : organisation).settings.unknownChains(resolved.names);
+    if (unknown[0]) broken.push({ file: unknown[0].file, kind: 'chain', faults: unknown });
     const inForce = resolved.chains.filter(
       (chain) => settings.chains === undefined || settings.chains.includes(chain.name),
     );
     const chains = await Promise.all(inForce.map((chain) => withPackages(chain, skills)));
-    return { sha, chains, settings, names: known, skills, broken };
+    return { sha, chains, settings, names: known, chainNames: resolved.names, skills, broken };
   }
 }
 
@@ -317,10 +317,6 @@ function chainFile(text: string, file: string): ChainFile {
 
 function faultyChain(fault: Fault): ChainFile {
   return { parse: () => ({ file: fault.file, faults: [fault] }) };
-}
-
-export function tooLargeFault(file: string): Fault {
-  return { file, line: 1, column: 1, message: tooLarge };
 }
 
 function tooMany(file: string): Fault {

@@ -3,9 +3,9 @@ import type { Event, EventOf } from '../event/event.ts';
 import { type Actor, actorOf, type Cause } from './actor.ts';
 import { fireByHand } from './fire-by-hand.ts';
 import { fireOnce } from './fire-once.ts';
+import { onCi } from './on-ci.ts';
 import { onGone, onRenamed } from './on-gone.ts';
 import { LOOK, onPullRequest, type PullRequestDeps } from './on-pull-request.ts';
-import type { Run } from './run.ts';
 
 export interface EventDeps extends PullRequestDeps {
   /** Commands are a door of their own; the engine only hands the event on. */
@@ -48,41 +48,6 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
     default:
       return unreachable(event);
   }
-}
-
-async function onCi(deps: EventDeps, event: EventOf<'ci.changed'>, by: Actor): Promise<void> {
-  await deps.storage.transaction(async (tx) => {
-    const runs = await tx.runs.list({
-      repositoryId: event.repository.id,
-      headSha: event.head_sha,
-      limit: 100,
-    });
-    for (const run of runs) {
-      const step = await redCi(run);
-      if (step !== undefined) await deps.engine.signal(tx, run.id, { kind: 'rerun', stepIndex: step }, by);
-      else await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['ci', 'approval', 'until'] }, by);
-    }
-
-    /** The CI step at which a finished run stopped short of its merge: what CI says now may let it go on. */
-    async function redCi(run: Run): Promise<number | undefined> {
-      const code = run.reason?.code;
-      if (code !== 'run.completed.not_merged' && code !== 'run.failed.step') return undefined;
-      const newest = await tx.runs.list({
-        repositoryId: run.repositoryId,
-        ...(run.pullRequest === null ? {} : { pullRequest: run.pullRequest }),
-        chain: run.chain,
-        limit: 1,
-      });
-      if (newest[0]?.id !== run.id) return undefined;
-      const state = await tx.runs.load(run.id);
-      return state?.invocations.find((step) =>
-        // A run that failed elsewhere, as by a rejection, is nothing that CI could bring back.
-        code === 'run.failed.step'
-          ? step.reason?.code === 'step.failed.ci_wait'
-          : step.outcome?.outcome_kind === 'ci_result' && step.outcome.passed !== true,
-      )?.stepIndex;
-    }
-  });
 }
 
 /** Open questions are looked at again when what governs them may have changed; each look compares the settings. */

@@ -8,10 +8,10 @@ import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from
 import type { PullRequestRow, Storage, Tx } from '../storage/storage.ts';
 import { type Actor, actorOf } from './actor.ts';
 import { checkConfiguration } from './check-configuration.ts';
-import type { ConfigurationLoader } from './configuration.ts';
+import type { Configuration, ConfigurationLoader } from './configuration.ts';
 import type { Engine } from './engine.ts';
 import { newRun } from './new-run.ts';
-import { type Plan, type PullRequestNow, planRuns } from './plan.ts';
+import { type Plan, type PullRequestNow, planRuns, type Reopening } from './plan.ts';
 import type { ReasonCode } from './reason.ts';
 import type { Run, RunFacts } from './run.ts';
 import type { Signal } from './transition.ts';
@@ -50,13 +50,7 @@ export async function onPullRequest(
   if ('updated_at' in event && event.updated_at && pullRequest.updatedAt < new Date(event.updated_at)) {
     throw new GitHubError('unavailable', 0, 'GitHub answers with an older state than its webhook told of');
   }
-  const isOpen = pullRequest.state === 'open';
-  const configuration = isOpen
-    ? await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef)
-    : undefined;
-  const listed = isOpen
-    ? await reader.pullRequestFiles(repo, pullRequest.number)
-    : { files: [], truncated: false };
+  const { configuration, listed } = await governing(deps, event, pullRequest);
   const configurationChecks = configuration
     ? await checkConfiguration(deps, event, pullRequest, listed.files, configuration)
     : [];
@@ -69,7 +63,7 @@ export async function onPullRequest(
     });
     const facts = repositoryFacts(event, pullRequest.defaultBranch);
     const now = pullRequestNow(pullRequest, listed);
-    const plan = planRuns(now, configuration?.chains ?? [], runs, facts);
+    const plan = planRuns(now, configuration?.chains ?? [], runs, facts, await reopeningOf(tx, event, runs));
     await endRuns(deps, tx, plan, runs, by);
     const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
     await tx.pullRequests.upsert({
@@ -109,6 +103,22 @@ export async function onPullRequest(
   });
 }
 
+/** What chains are chosen by for a pull request, besides itself: nothing begins for one that is closed, so nothing is read. */
+export async function governing(
+  { github, configuration }: Pick<PullRequestDeps, 'github' | 'configuration'>,
+  { installation_id, repository }: RepositoryEvent,
+  { number, state, baseRef }: PullRequest,
+): Promise<{
+  configuration: Configuration | undefined;
+  listed: { files: PullRequestFile[]; truncated: boolean };
+}> {
+  if (state === 'closed') return { configuration: undefined, listed: { files: [], truncated: false } };
+  return {
+    configuration: await configuration.atBranch(installation_id, repository, baseRef),
+    listed: await github.reader(installation_id).pullRequestFiles(repository, number),
+  };
+}
+
 /**
  * Whether every unfinished run of the pull request is merging it at this moment: then GitHub only tells what we did.
  * The session that merges records it; in case it died with the answer, it is made to look again.
@@ -129,6 +139,19 @@ async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent, by:
     }
     return true;
   });
+}
+
+async function reopeningOf(
+  tx: Tx,
+  event: PullRequestEvent,
+  runs: readonly Run[],
+): Promise<Reopening | undefined> {
+  if (event.kind !== 'pr.updated' || event.action !== 'reopened' || !event.updated_at) return undefined;
+  const rejected = new Set<string>();
+  for (const { id } of runs) {
+    if ((await tx.approvals.ofRun(id)).some(({ status }) => status === 'rejected')) rejected.add(id);
+  }
+  return { at: event.updated_at, rejected };
 }
 
 async function endRuns(

@@ -23,9 +23,18 @@ export interface Plan {
   begin: Chain[];
 }
 
+/** Somebody reopened the pull request, and so asks for another look at what had ended before. */
+export interface Reopening {
+  /** GitHub's time of it, as in its payloads. */
+  at: string;
+  /** Runs that a maintainer rejected: to this head they said no already, and the author of it can reopen. */
+  rejected: ReadonlySet<string>;
+}
+
 /**
  * What should happen to a pull request's runs, told by what the pull request is now and not by the event that made us
- * look. Late, doubled and swapped deliveries therefore lead to the same runs.
+ * look. Late, doubled and swapped deliveries therefore lead to the same runs. Only that it was reopened cannot be seen of it
+ * afterwards; the run that this began is told by its own event, should the delivery come again.
  * @param runs all runs of the pull request, newest first
  */
 export function planRuns(
@@ -33,17 +42,16 @@ export function planRuns(
   chains: readonly Chain[],
   runs: readonly Run[],
   repository: { full_name: string; default_branch: string; owner: string; name: string },
+  reopening?: Reopening,
 ): Plan {
   const plan: Plan = { cancel: [], begin: [] };
-  const wanted = chains.filter((chain) => fires(chain, pullRequest, repository));
   for (const run of runs) {
-    if (isRunOver(run.status) || !isAboutTheHead(run)) continue;
-    const because = endBecause(run, pullRequest, wanted, (draft) =>
-      fires(run.definition, { ...pullRequest, draft }, repository),
-    );
+    if (isRunOver(run.status)) continue;
+    const because = outdatedBecause(run, pullRequest, chains, repository);
     if (because) plan.cancel.push({ runId: run.id, reason: because });
   }
   if (pullRequest.state === 'closed') return plan;
+  const wanted = chains.filter((chain) => fires(chain, pullRequest, repository));
   const cancelled = new Set(plan.cancel.map(({ runId }) => runId));
   for (const chain of wanted) {
     const newest = runs.find((run) => run.chain === chain.name);
@@ -52,7 +60,8 @@ export function planRuns(
       !cancelled.has(newest.id) &&
       newest.headSha === pullRequest.headSha &&
       newest.baseRef === pullRequest.baseRef &&
-      !endedByCircumstance(newest);
+      !endedByCircumstance(newest) &&
+      !(reopening && isAskedAnew(newest, reopening));
     if (!speaksForThisHead) plan.begin.push(chain);
   }
   return plan;
@@ -85,13 +94,14 @@ export function triggerFacts(pullRequest: PullRequestNow): NonNullable<TriggerFa
   };
 }
 
-/** Why an unfinished run is about something that is no more. */
-function endBecause(
+/** Why a run, were it to go on, would be about something that is no more; `undefined` when it may go on. */
+export function outdatedBecause(
   run: Run,
   now: PullRequestNow,
-  wanted: readonly Chain[],
-  wouldFire: (draft: boolean) => boolean,
+  chains: readonly Chain[],
+  repository: Parameters<typeof planRuns>[3],
 ): Reason | undefined {
+  if (!isAboutTheHead(run)) return undefined;
   if (now.merged) return reason('run.cancelled.merged_elsewhere', 'the pull request was merged');
   if (now.state === 'closed') return reason('run.cancelled.closed', 'the pull request was closed');
   if (run.headSha !== now.headSha) {
@@ -104,8 +114,8 @@ function endBecause(
     return reason('run.cancelled.retargeted', `the base changed from ${run.baseRef} to ${now.baseRef}`);
   }
   if (run.event.kind === 'manual.fired') return undefined;
-  if (wanted.some((chain) => chain.name === run.chain)) return undefined;
-  return now.draft && wouldFire(false)
+  if (chains.some((chain) => chain.name === run.chain && fires(chain, now, repository))) return undefined;
+  return now.draft && fires(run.definition, { ...now, draft: false }, repository)
     ? reason('run.cancelled.draft', 'the pull request is a draft now')
     : reason('run.cancelled.not_triggered', 'its chain is not for this pull request any more');
 }
@@ -120,4 +130,10 @@ function isAboutTheHead(run: Run): boolean {
 function endedByCircumstance(run: Run): boolean {
   if (run.status === 'aborted') return true;
   return run.status === 'cancelled' && run.reason?.code !== 'run.cancelled.by_person';
+}
+
+/** Over, and begun before the reopening. By GitHub's times where there are some: clocks differ. */
+function isAskedAnew(run: Run, { at, rejected }: Reopening): boolean {
+  const asOf = ('updated_at' in run.event && run.event.updated_at) || run.createdAt.toISOString();
+  return isRunOver(run.status) && !rejected.has(run.id) && new Date(asOf) < new Date(at);
 }

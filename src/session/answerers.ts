@@ -1,4 +1,11 @@
-import type { Commit, GitHubReader, Person, Repo } from '../github/github.ts';
+import {
+  type Commit,
+  type CommitCredit,
+  GitHubError,
+  type GitHubReader,
+  type Person,
+  type Repo,
+} from '../github/github.ts';
 import type { SpokenAnswer } from '../policy/approval.ts';
 import type { Answerer, CountersignRules, MergeFacts, Speaker } from '../policy/merge-gate.ts';
 
@@ -48,13 +55,60 @@ export async function teamsOf(
 const TRAILER = /^co-authored-by:([^<\n]*)<([^<>\n]+)>[ \t\r]*$/gim;
 const NOREPLY = /^(?:(\d+)\+)?([a-z0-9-]+)@users\.noreply\./i;
 
+/** What GitHub might read as a trailer, whether or not it is one that we read: which forms it takes is for GitHub to know. */
+const PERHAPS_TRAILER = /^[ \t]*co-authored-by\b.*$/gim;
+/** A trailer that says by itself which account it names. GitHub gives these addresses out, so nobody can make one theirs. */
+const NAMES_ACCOUNT = /^co-authored-by:[^<>]*<(?:\d+\+)?[a-z0-9-]+@users\.noreply\.github\.com>[ \t\r]*$/i;
+
 /**
- * Who wrote, committed or co-wrote the commits. Of co-authors GitHub tells only a name and an address: its own
+ * Everybody who wrote, committed or co-wrote the commits of a pull request; `undefined` when they cannot all be known.
+ * GitHub is asked whom trailers name only when one does not say so itself: that is a request more, of a kind of its own. An
+ * address that is nobody's on GitHub is of nobody who could react.
+ */
+export async function readContributors(
+  reader: GitHubReader,
+  repo: Repo,
+  number: number,
+  headSha: string,
+): Promise<MergeFacts['contributors']> {
+  const list = await reader.pullRequestCommits(repo, number);
+  const named = contributorsOf(list, headSha);
+  const unclear = list.commits.filter(({ message }) => !namesAccountsOnly(message));
+  if (!named || unclear.length === 0) return named;
+  const credits = await creditsOf(reader, repo, number);
+  const credited = unclear.map(({ sha }) => credits.find((credit) => credit.sha === sha)?.authors);
+  if (credited.includes(undefined)) return undefined;
+  const people = credited.flatMap((authors) => authors ?? []);
+  return {
+    ids: [...named.ids, ...people.map(({ id }) => id)],
+    logins: [...named.logins, ...people.map(({ login }) => login)],
+  };
+}
+
+function namesAccountsOnly(message: string): boolean {
+  return [...message.matchAll(PERHAPS_TRAILER)].every(([line]) => NAMES_ACCOUNT.test(line));
+}
+
+/**
+ * None when GitHub does not answer this one question: the gate then says what is missing, and the next look asks again. Thrown,
+ * as other failures are, it would keep everybody from hearing why nothing merges.
+ */
+async function creditsOf(reader: GitHubReader, repo: Repo, number: number): Promise<CommitCredit[]> {
+  try {
+    return await reader.commitCredits(repo, number);
+  } catch (error) {
+    if (error instanceof GitHubError && error.kind !== 'rate_limited') return [];
+    throw error;
+  }
+}
+
+/**
+ * Who wrote, committed or co-wrote the commits, by what those say. Of co-authors that is only a name and an address: GitHub's own
  * no-reply addresses name an account, and a name that is somebody's login is taken to be theirs.
  * The list names no head of its own. One that was read while the branch stood elsewhere for a moment, or that lags
  * behind, lacks the head in question, and with it perhaps whoever wrote it.
  */
-export function contributorsOf(
+function contributorsOf(
   list: { commits: Commit[]; truncated: boolean },
   headSha: string,
 ): MergeFacts['contributors'] {

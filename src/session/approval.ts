@@ -42,7 +42,7 @@ export async function seekApproval(
   }
 
   const { facts, pullRequest } = await readMergeFacts(context, comment, handlerOf);
-  if (pullRequest.merged && pullRequest.headSha === approval.headSha && (await context.mergeWasBegun())) {
+  if (pullRequest.merged && pullRequest.headSha === approval.headSha && (await context.mergeBegun())) {
     return { kind: 'already_merged', pullRequest, approval };
   }
   const decision = judgeMerge(question(context), facts);

@@ -76,8 +76,9 @@ export function createContextOf(deps: ContextDeps): ContextOf {
         const now = await deps.configuration.atBranch(run.installationId, repoOf(run), run.baseRef);
         return now?.broken.some(({ kind }) => kind === 'settings') ? undefined : now?.settings;
       },
-      async mergeWasBegun() {
-        return (await storage.read.effects.get(mergeKey(run.id, run.headSha)))?.begun ?? false;
+      async mergeBegun() {
+        const row = await storage.read.effects.get(mergeKey(run.id, run.headSha));
+        return row?.begun && row.effect.kind === 'merge' ? row.effect : undefined;
       },
       confirmMerge: (sha) => confirmMerge({ storage, clock }, mergeKey(run.id, run.headSha), sha),
       async pausedBy() {

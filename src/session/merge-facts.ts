@@ -11,7 +11,7 @@ import { conditionOf } from '../policy/gate/verdict.ts';
 import type { CountersignRules, MergeFacts } from '../policy/merge-gate.ts';
 import { asConditionsSeeIt, conditionContext } from '../run/context.ts';
 import { type Why, why } from '../run/why.ts';
-import { contributorsOf, readAnswerer, readSpeaker } from './answerers.ts';
+import { readAnswerer, readContributors, readSpeaker } from './answerers.ts';
 import { degraded } from './degraded.ts';
 import { gatesOfStep } from './gates-of-step.ts';
 import { judgeGates, lastVerdict } from './judge-gates.ts';
@@ -54,7 +54,9 @@ export async function readMergeFacts(
   const settings = answered || context.because === 'event' ? await settingsNow(context) : 'as_asked';
   const counted = reactions.filter((reaction) => counts.includes(reaction.content));
   const anybody = counted.length > 0 || (spoken ?? []).length > 0;
-  const commits = anybody ? await reader.pullRequestCommits(repo, number) : undefined;
+  const contributors = anybody
+    ? await readContributors(reader, repo, number, state.run.headSha)
+    : { ids: [], logins: [] };
   const reactors = await Promise.all(
     counted.map(async ({ person, content }) => ({
       ...(await readAnswerer(reader, repo, person, rules)),
@@ -84,7 +86,7 @@ export async function readMergeFacts(
             ? 'as_written'
             : 'edited',
       settings,
-      contributors: commits ? contributorsOf(commits, state.run.headSha) : { ids: [], logins: [] },
+      contributors,
       reactors,
       ...(speakers ? { speakers: speakers.flat() } : {}),
       conditions: [...conditionsNow(context, fresh), ...gates.map(conditionOf)],

@@ -4,7 +4,7 @@ import type { Settings } from '../chain/settings.ts';
 import type { Json } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { Effect } from '../effect/effect.ts';
+import type { Effect, EffectOf } from '../effect/effect.ts';
 import type { MergeOnce } from '../effect/merge.ts';
 import type { GitHubReader, Repo } from '../github/github.ts';
 import type { Outcome } from '../outcome/outcome.ts';
@@ -79,8 +79,11 @@ export interface StepContext {
   ): Promise<{ githubId: number; bodyHash: string; beingWritten: boolean } | { refused: string } | undefined>;
   /** How often this run has asked the maintainers already. */
   timesAsked: number;
-  /** Whether this run has begun its merge call before: a crash may have come between the call and its answer. */
-  mergeWasBegun(): Promise<boolean>;
+  /**
+   * The merge call that this run has begun, whichever of its steps did; `undefined` when none did. A crash may have come
+   * between the call and its answer.
+   */
+  mergeBegun(): Promise<EffectOf<'merge'> | undefined>;
   /** The settings on the base branch at this moment; `undefined` when they have faults or there is no such branch. */
   settingsNow(): Promise<Settings | undefined>;
   /** Records that the merge this run has begun was made, as this commit. */

@@ -6,7 +6,7 @@ type Given = Pick<
   StepContext,
   'step' | 'inputs' | 'text' | 'repo' | 'appId' | 'clock' | 'log' | 'signal' | 'newId'
 > &
-  Partial<Pick<StepContext, 'mergeWasBegun' | 'settingsNow' | 'pausedBy'>>;
+  Partial<Pick<StepContext, 'mergeBegun' | 'settingsNow' | 'pausedBy'>>;
 
 /**
  * What a skill is given that is carried out for no stored run: it reads, and whatever would write, ask or merge is refused.
@@ -45,7 +45,7 @@ export function readOnlyStep(
     approval: undefined,
     timesAsked: 0,
     approvalComment: refuse,
-    mergeWasBegun: refuse,
+    mergeBegun: refuse,
     settingsNow: refuse,
     confirmMerge: refuse,
     pausedBy: refuse,

@@ -10,6 +10,10 @@ import { standing } from './standing.ts';
  */
 export function voidBecause(state: RunState, approval: Approval): string {
   const { reason } = state.run;
+  const outcome = state.invocations.find(({ id }) => id === approval.invocationId)?.outcome;
+  // Another step of the run merged, whatever else the run does meanwhile.
+  if (outcome?.outcome_kind === 'action_result' && outcome.details.merged_by_step !== undefined)
+    return inline(asSentence(outcome.summary), 300);
   const where = standing(state, approval);
   switch (where.kind) {
     case 'superseded': {

@@ -101,6 +101,21 @@ it('lint finds what stands between files: one name twice, settings under a name 
   `);
 });
 
+it('lint finds names in the settings that no chain has', async () => {
+  const cwd = repository({
+    '.github/countersign.yml': 'chains: [pr-review, deploy, broken, pr-reveiw]\n',
+    '.github/countersign/chains/a.yaml': GOOD,
+    '.github/countersign/chains/broken.yaml': 'steps: nothing\n',
+  });
+  for (const path of ['.', '.github/countersign.yml']) {
+    const { code, stdout } = await chainLint(cwd, path);
+    expect(code).toBe(1);
+    expect(stdout.split('\n').filter((line) => line.startsWith('.github/countersign.yml'))).toEqual([
+      '.github/countersign.yml:1:37: there is no chain "pr-reveiw": did you mean "pr-review"? Allowed: broken, deploy, pr-review',
+    ]);
+  }
+});
+
 it('lint refuses a path that is not there', async () => {
   expect(await chainLint(newFolder(), 'nothing.yaml')).toEqual({
     code: 1,

@@ -60,7 +60,8 @@ export async function startFake(options: Partial<OctokitGitHubOptions> = {}): Pr
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
-    const path = (request.url ?? '').replace(/^\/api\/v3/, '');
+    // GraphQL is not under the version of REST.
+    const path = (request.url ?? '').replace(/^\/api(\/v3|(?=\/graphql$))/, '');
     const received: Received = {
       method: request.method ?? '',
       path,

@@ -134,6 +134,44 @@ describe('a pull request', () => {
     expect((await reader.pullRequestCommits(REPO, 4)).truncated).toBe(true);
   });
 
+  const credited = (oid: string, users: unknown[], totalCount = users.length) => ({
+    commit: { oid, authors: { totalCount, nodes: users.map((user) => ({ user })) } },
+  });
+  const credits = (nodes: unknown[], endCursor?: string) => ({
+    data: {
+      repository: {
+        pullRequest: {
+          commits: {
+            pageInfo: { hasNextPage: endCursor !== undefined, endCursor: endCursor ?? null },
+            nodes,
+          },
+        },
+      },
+    },
+  });
+  it('has those read whom its commits credit, page after page, without a commit that has too many', async () => {
+    const { on, reader, requests } = await start();
+    on('POST /graphql', ({ body }) => ({
+      body: JSON.stringify(body).includes('"after":"next"')
+        ? credits([credited('b', [null])])
+        : credits([credited('a', [{ databaseId: 1, login: 'mona' }]), credited('many', [null], 51)], 'next'),
+    }));
+    expect(await reader.commitCredits(REPO, 4)).toEqual([
+      { sha: 'a', authors: [{ id: 1, login: 'mona' }] },
+      { sha: 'b', authors: [] },
+    ]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('credits nobody when GitHub answers with an error beside the data', async () => {
+    const { on, reader } = await start();
+    on('POST /graphql', { body: { ...credits([]), errors: [{ type: 'FORBIDDEN', message: 'no' }] } });
+    await expect(reader.commitCredits(REPO, 4)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: 'POST /graphql: GitHub answered 200 (but with an error: FORBIDDEN).',
+    });
+  });
+
   it('has the history of a path, of one page', async () => {
     const { on, reader, requests } = await start();
     on(`GET ${R}/commits`, paged(Array.from({ length: 150 }, () => commit(mona))));
@@ -327,7 +365,7 @@ describe('the state of a commit', () => {
     completed_at: null,
     html_url: 'https://x',
     external_id: '',
-    output: { annotations_count: 0 },
+    output: { annotations_count: 0, title: `run ${index}`, summary: 'x'.repeat(65_000) },
   });
 
   it('has all its check runs read, the latest of each name', async () => {
@@ -344,6 +382,8 @@ describe('the state of a commit', () => {
       appId: 3,
       startedAt: new Date('2030-01-01T00:00:00Z'),
       completedAt: null,
+      title: 'run 0',
+      summary: 'x'.repeat(2_000),
     });
     expect(requests[0]?.path).toContain('filter=latest');
   });

@@ -1,8 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../src/chain/chain.ts';
+import type { RepositoryEvent } from '../../src/event/event.ts';
 import { type PullRequestNow, planRuns } from '../../src/run/plan.ts';
-import { chain, pullRequestEvent, pullRequestNow, REPOSITORY, runState } from '../support/builders.ts';
+import type { Run } from '../../src/run/run.ts';
+import {
+  chain,
+  manualEvent,
+  pullRequestEvent,
+  pullRequestNow,
+  REPOSITORY,
+  runState,
+} from '../support/builders.ts';
 import { PullRequestPlayer } from './pull-request-player.ts';
 
 const A = 'a'.repeat(40);
@@ -147,13 +156,36 @@ describe('a pull request that is closed', () => {
   });
 
   test.each(['completed', 'failed', 'by_person'] as const)(
-    'and reopened does not repeat a run that ended before: %s',
+    'and open again does not by itself repeat a run that ended before: %s',
     (status) => {
       const play = opened(review).ends(status).becomes({ state: 'closed' });
       expect(play.look()).toEqual([]);
       expect(play.becomes({ state: 'open' }).look()).toEqual([]);
     },
   );
+
+  describe('and is known to be reopened', () => {
+    const AT = '2026-03-02T10:00:00Z';
+    const asOf = (updated_at: string) => ({ ...pullRequestEvent(), updated_at }) as RepositoryEvent;
+    const over = { status: 'completed' } as const;
+    test.each<[string, Partial<Run>, string[]]>([
+      ['asks anew what ended before', { ...over, event: asOf('2026-03-02T09:00:00Z') }, ['review']],
+      [
+        'asks anew what somebody cancelled',
+        { status: 'cancelled', event: manualEvent('review') },
+        ['review'],
+      ],
+      ['leaves what this reopening began itself', { ...over, event: asOf(AT) }, []],
+      ['leaves what began after it', { ...over, event: asOf('2026-03-02T11:00:00Z') }, []],
+      ['leaves what is not over', { status: 'running', event: asOf('2026-03-02T09:00:00Z') }, []],
+      ['leaves what a maintainer rejected', { ...over, id: 'rejected' }, []],
+    ])('%s', (_, run, begins) => {
+      const reopening = { at: AT, rejected: new Set(['rejected']) };
+      const runs = [runState(review, run).run];
+      const { begin, cancel } = planRuns(pullRequestNow(), [review], runs, REPOSITORY, reopening);
+      expect({ begin: begin.map(({ name }) => name), cancel }).toEqual({ begin: begins, cancel: [] });
+    });
+  });
 
   test('by a merge that was not ours ends its runs and says so', () => {
     expect(opened(review).becomes({ state: 'closed', merged: true }).look()).toEqual([

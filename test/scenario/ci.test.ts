@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import type { CheckConclusion } from '../support/github/world.ts';
 import { REPO } from '../support/harness.ts';
-import { CI_AND_MERGE, only, type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
+import {
+  CI_AND_MERGE,
+  type Opened,
+  only,
+  type Scene,
+  scenes,
+  section,
+  UPDATES_SHOWN_MS,
+} from './support-scene.ts';
 
 const start = scenes();
 const MINUTE = 60_000;
@@ -41,7 +49,7 @@ test('a check that is queued, then in progress, then done is waited for', async 
   `);
 });
 
-test('what passed is shown check by check, with how long it took', async () => {
+test('what passed is shown check by check, with how long it took and how many tests ran', async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'unit tests', status: 'in_progress' });
   const startedAt = scene.clock.now();
@@ -60,6 +68,7 @@ test('what passed is shown check by check, with how long it took', async () => {
     conclusion: 'success',
     startedAt,
     completedAt,
+    output: { title: '312 tests run, 312 passed', annotations: [] },
   });
   await scene.advance(UPDATES_SHOWN_MS);
   const shown = section(scene.check(headSha, 'ship')?.summary, 'CI').replaceAll(/\(http[^)]*\)/g, '(…)');
@@ -71,6 +80,8 @@ test('what passed is shown check by check, with how long it took', async () => {
     | ⚪ | [lint](…) | skipped | 0 ms |
     | ✅ | deploy/preview | success |  |
     | ✅ | [unit tests](…) | success | 1 min |
+
+    312 tests ran.
 
     "
   `);
@@ -102,6 +113,35 @@ test('CI that turns green after it was red is asked about', async () => {
   await report(scene, headSha, 'test', 'success');
   expect(question(scene, number)).toContain('the only check passed');
   expect(await scene.runs('ship')).toHaveLength(1);
+});
+
+test('CI that turns green after it was red asks nobody when the pull request is none to merge by now', async () => {
+  const toMain = '{ event: pr.opened, filter: { base: main, draft: false } }';
+  const scene = await start(only({ ship: CI_AND_MERGE.replace('{ event: pr.opened }', toMain) }));
+  const { github } = scene;
+  await github.push({ repo: REPO, branch: 'release', author: 'mia' });
+  const becomes = {
+    closed: (number: number) => github.closePullRequest(REPO, number, 'ada'),
+    draft: (number: number) => github.convertToDraft(REPO, number, 'ada'),
+    merged: (number: number) => github.mergePullRequest(REPO, number, 'max', 'merge'),
+    retargeted: (number: number) => github.editPullRequest(REPO, number, 'ada', { base: 'release' }),
+  };
+  const shown = async ({ number, headSha }: Opened) => ({
+    checks: github.checkRuns(REPO, headSha).filter(({ app }) => app === github.app.slug),
+    comments: github.comments(REPO, number),
+    runs: (await scene.runs('ship')).filter((run) => run.pullRequest === number),
+  });
+  for (const [name, deed] of Object.entries(becomes)) {
+    const opened = await scene.open({ branch: name });
+    await report(scene, opened.headSha, 'test', 'failure');
+    await deed(opened.number);
+    await scene.advance(UPDATES_SHOWN_MS);
+    const before = await shown(opened);
+    await github.reportCheck(REPO, opened.headSha, { name: 'test', status: 'in_progress' });
+    await report(scene, opened.headSha, 'test', 'success');
+    expect(await shown(opened), name).toEqual(before);
+    expect(before.runs.map(({ reason }) => reason?.code)).toEqual(['run.completed.not_merged']);
+  }
 });
 
 test.each(['neutral', 'skipped'] as const)('a check that is %s holds nothing up', async (conclusion) => {

@@ -78,6 +78,37 @@ test('the settings say which chains run', async () => {
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / first': 'success' });
 });
 
+test('a name in the settings that no chain has is told with its place, and the other chains run', async () => {
+  const scene = await start({
+    [SETTINGS]: 'chains: [first, pr-reveiw, broken]\n',
+    [`${CHAINS}/first.yaml`]: labelling('first', 'first'),
+    [`${CHAINS}/broken.yaml`]: 'name: broken\nsteps: nothing\n',
+  });
+  const { headSha } = await scene.open({
+    files: { [SETTINGS]: 'chains: [first, second, third]\n', [`${CHAINS}/x.yaml`]: labelling('second', 'x') },
+  });
+  expect(scene.verdicts(headSha)).toEqual({
+    'countersign / base configuration': 'neutral',
+    'countersign / configuration': 'failure',
+    'countersign / first': 'success',
+  });
+  const faults = (check: string) =>
+    scene
+      .check(headSha, check)
+      ?.summary?.split('\n')
+      .filter((line) => line.includes('countersign.yml'));
+  expect({ base: faults('base configuration'), head: faults('configuration') }).toMatchInlineSnapshot(`
+    {
+      "base": [
+        "- \`.github/countersign.yml:1:17\` there is no chain "pr-reveiw": did you mean "pr-review"? Allowed: broken, first, pr-review",
+      ],
+      "head": [
+        "- \`.github/countersign.yml:1:25\` there is no chain "third"; allowed: broken, first, pr-review, second",
+      ],
+    }
+  `);
+});
+
 test('an empty list of chains runs none, and nothing is said', async () => {
   const scene = await start({ [SETTINGS]: 'chains: []\n' });
   const { number, headSha } = await scene.open();

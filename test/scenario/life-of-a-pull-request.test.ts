@@ -160,6 +160,39 @@ test('reopening starts anew, with a question of its own', async () => {
   expect(github.comments(REPO, number)).toHaveLength(3);
 });
 
+test('reopening looks again at what had ended without a merge, and not at what a maintainer rejected', async () => {
+  const { harness, number, headSha } = await asked(CI_AND_MERGE);
+  const { github } = harness;
+  const reopen = async () => {
+    await github.closePullRequest(REPO, number, 'ada');
+    await harness.advance(A_LOOK);
+    await github.reopenPullRequest(REPO, number, 'ada');
+    await harness.advance(A_LOOK);
+  };
+  const second = await pushAgain(harness);
+  await reportCi(harness, second, 'failure');
+  await harness.advance(A_LOOK);
+  await reopen();
+  const failed = 'failure: CI has not passed: 1 of 1 check failed';
+  expect(said(harness, second)).toEqual([failed, failed]);
+  const told = github.deliveries.findLast(({ action }) => action === 'reopened');
+  await github.redeliver(told?.guid ?? '');
+  await harness.advance(A_LOOK);
+  expect(said(harness, second)).toEqual([failed, failed]);
+
+  await reportCi(harness, second, 'success');
+  await harness.advance(A_LOOK);
+  await react(harness, number, 'mia', '-1');
+  await harness.advance(A_LOOK);
+  // The run goes on under a check run of its own: GitHub takes none back to work.
+  const rejected = [failed, failed, 'failure: Rejected by mia'];
+  expect(said(harness, second)).toEqual(rejected);
+  await reopen();
+  expect(said(harness, second)).toEqual(rejected);
+  expect(said(harness, headSha)).toHaveLength(1);
+  expect(github.merges).toEqual([]);
+});
+
 test('a conversion to draft voids the question, and being ready again asks anew', async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;

@@ -292,3 +292,36 @@ describe('when nobody knows whether GitHub merged', () => {
     expect(said(harness, headSha)).toEqual(['cancelled: Stopped: somebody merged the pull request by hand']);
   });
 });
+
+test('of two merge steps that ask beside each other, the one that was not answered tells which one merged, and for whom', async () => {
+  const { harness, number, headSha } = await asked({
+    chain: `name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - { id: quick, action: gh-merge, requires_approval: true, depends_on: [], with: { method: merge } }
+  - { id: tidy, action: gh-merge, requires_approval: true, depends_on: [], with: { method: squash } }
+`,
+  });
+  await countersign(harness, number);
+  await harness.advance(A_LOOK);
+
+  expect(harness.github.merges).toMatchObject([{ number, method: 'squash' }]);
+  const sha = harness.github.merges[0]?.sha ?? '';
+  const told = approvals(harness, number).map(({ body }) =>
+    readable(harness, body, { merge: sha, head: headSha }),
+  );
+  expect(told.map((body) => body.split('\n').slice(2, 5).join('\n'))).toMatchInlineSnapshot(`
+    [
+      "### ⏭️ This question is void
+
+    It asked whether commit \`<head>\` may be merged into \`main\`. Merged into main as <merge> by the step tidy, countersigned by mia.",
+      "### 🎉 Countersigned and merged
+
+    Commit \`<head>\` was squash-merged into \`main\` as \`<merge>\`, countersigned by \`mia\`.",
+    ]
+  `);
+  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(statusOf(harness, number).body).toMatch(
+    /`quick` merged .* by the step tidy, countersigned by mia\n/,
+  );
+});

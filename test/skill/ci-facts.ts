@@ -21,6 +21,8 @@ export function run(name: string, said: string | null, more: Partial<CheckRunFac
     url: `https://ci.example/${name}`,
     externalId: null,
     suiteId: null,
+    title: null,
+    summary: null,
     ...more,
   };
 }

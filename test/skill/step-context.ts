@@ -54,7 +54,7 @@ export function stepContext(
     approval: undefined,
     timesAsked: 0,
     approvalComment: refuse,
-    mergeWasBegun: refuse,
+    mergeBegun: refuse,
     settingsNow: refuse,
     confirmMerge: refuse,
     pausedBy: refuse,

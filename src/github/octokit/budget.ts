@@ -68,7 +68,10 @@ export function createBudget(): Budget {
   };
 }
 
-/** Searches and GraphQL have budgets of their own, which this app does not use. */
+/**
+ * Searches and GraphQL have budgets of their own. This app asks one question in GraphQL, seldom, so that one is not counted:
+ * should it be spent, GitHub says so, and the question is asked again later.
+ */
 function toldBy(headers: Headers): BudgetFigures | undefined {
   if ((headers.get('x-ratelimit-resource') ?? 'core') !== 'core') return undefined;
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) => {

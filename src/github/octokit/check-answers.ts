@@ -3,6 +3,13 @@ import { dateOrNull } from './answers.ts';
 
 // What GitHub says of a commit's checks and of those that a branch requires; the rest is in `answers.ts`.
 
+/** Of outputs of up to 64 KB, as many characters as are read for how it went. */
+const MOST_SAID = 2_000;
+const beginning = z
+  .string()
+  .nullish()
+  .transform((text) => text?.slice(0, MOST_SAID) ?? null);
+
 const checkRunSchema = z
   .object({
     id: z.int(),
@@ -15,7 +22,11 @@ const checkRunSchema = z
     html_url: z.string().nullish(),
     external_id: z.string().nullish(),
     check_suite: z.object({ id: z.int() }).nullish(),
-    output: z.object({ annotations_count: z.int() }),
+    output: z.object({
+      annotations_count: z.int(),
+      title: beginning,
+      summary: beginning,
+    }),
   })
   .transform((run) => ({
     id: run.id,
@@ -29,6 +40,8 @@ const checkRunSchema = z
     externalId: run.external_id ?? null,
     suiteId: run.check_suite?.id ?? null,
     annotations: run.output.annotations_count,
+    title: run.output.title,
+    summary: run.output.summary,
   }));
 export const checkRunsSchema = z
   .object({ check_runs: z.array(checkRunSchema) })

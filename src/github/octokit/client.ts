@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { type AnsweredRequest, GitHubError, type Urgency } from '../github.ts';
 import type { Budget } from './budget.ts';
@@ -67,6 +67,11 @@ export interface Client {
     schema: z.ZodType<T>,
     options?: RequestOptions,
   ): Promise<T>;
+  /**
+   * One question in GraphQL, for the little that REST does not tell. It only reads, although it is sent as a POST.
+   * @throws GitHubError as `request` does; also (`unavailable`) when GitHub answers with errors, even beside data.
+   */
+  query<T>(text: string, variables: Parameters, schema: z.ZodType<T>): Promise<T>;
   /** One page of a list that is not numbered; `next` is the cursor of the page after it. */
   page<T>(
     route: string,
@@ -158,6 +163,17 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     return read(route, status, data, schema);
   }
 
+  async function query<T>(text: string, variables: Parameters, schema: z.ZodType<T>): Promise<T> {
+    // On GitHub Enterprise Server, whose REST is at `/api/v3`, it is beside that, at `/api/graphql`.
+    const { baseUrl } = signIn.octokit().request.endpoint.DEFAULTS;
+    const url = `${baseUrl.replace(/\/v3$/, '')}/graphql`;
+    const { status, data } = await send(GRAPHQL, { url, query: text, variables });
+    const [error] = read(GRAPHQL, status, data, graphqlErrors).errors ?? [];
+    if (!error) return read(GRAPHQL, status, data, z.object({ data: schema })).data;
+    const said = `but with an error: ${error.type ?? 'of no type'}`;
+    throw new RequestFailure({ kind: 'unavailable', status, route: GRAPHQL, said, signIn: false });
+  }
+
   async function page<T>(route: string, parameters: Parameters, schema: z.ZodType<T>) {
     const { status, headers, data } = await send(route, { ...parameters, per_page: PER_PAGE });
     return { found: read(route, status, data, schema), next: nextCursor(headers.link ?? '') };
@@ -208,8 +224,14 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     }
   }
 
-  return { request, page, entries, list, archive };
+  return { request, query, page, entries, list, archive };
 }
+
+const GRAPHQL = 'POST /graphql';
+/** An answer with errors has the status 200 all the same: https://spec.graphql.org/October2021/#sec-Response-Format */
+const graphqlErrors = z.object({
+  errors: z.array(z.object({ type: z.string().max(60).optional() })).optional(),
+});
 
 /** A parameter of dots would be taken for a step up in the path, to another route than the one that was meant. */
 function refuseDots(route: string, parameters: Parameters): void {

@@ -30,6 +30,7 @@ import {
   workflowArtifactsSchema,
 } from './check-answers.ts';
 import type { Client } from './client.ts';
+import { readCredits } from './credits.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
 import { readRequiredChecks } from './required-checks.ts';
 import { AnswerTooLarge } from './transport.ts';
@@ -83,6 +84,8 @@ export function createReader(client: Client): GitHubReader {
       );
       return { commits, truncated: commits.length >= MAX_COMMITS };
     },
+
+    commitCredits: (repo, number) => readCredits(client, repo, number),
 
     async pullRequestReviews(repo, number) {
       const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';

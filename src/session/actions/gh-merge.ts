@@ -82,18 +82,31 @@ export function ghMerge(
   };
 }
 
-function merged(context: StepContext, approval: Approval, sha: string): StepResult {
-  const { run } = context.state;
-  const people = approval.countersignedBy;
+/**
+ * How and for whom it was merged is in the ledger. Of two merge steps that ask beside each other the one merges and the other
+ * finds it done, perhaps without any answer to its own question, which is void then.
+ */
+async function merged(context: StepContext, approval: Approval, sha: string): Promise<StepResult> {
+  const { run, invocations } = context.state;
+  const made = await context.mergeBegun();
+  const other = invocations.find(({ id }) => id === made?.invocation_id && id !== approval.invocationId);
+  const people = made?.countersigned_by ?? approval.countersignedBy;
+  const by = `${other ? ` by the step ${other.stepId}` : ''}, countersigned by ${people.join(', ')}`;
   return {
     kind: 'done',
     outcome: makeOutcome<'action_result'>({
       outcome_kind: 'action_result',
-      summary: `merged into ${run.baseRef} as ${sha.slice(0, 7)}, countersigned by ${people.join(', ')}`,
+      summary: `merged into ${run.baseRef} as ${sha.slice(0, 7)}${by}`,
       passed: true,
       action: 'gh-merge',
-      details: { sha, head_sha: run.headSha, method: mergeMethod(context), countersigned_by: people },
+      details: {
+        sha,
+        head_sha: run.headSha,
+        method: made?.method ?? mergeMethod(context),
+        countersigned_by: people,
+        ...(other ? { merged_by_step: other.stepId } : {}),
+      },
     }),
-    approval: { ...approval, status: 'countersigned' },
+    approval: { ...approval, status: other ? 'void' : 'countersigned' },
   };
 }

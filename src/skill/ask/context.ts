@@ -82,7 +82,7 @@ export function contextOfCall(
     log,
     signal,
     newId: (prefix) => ids.next(prefix),
-    mergeWasBegun: async () => false,
+    mergeBegun: async () => undefined,
     settingsNow: async () => configuration.settings,
     pausedBy: async () => null,
   });

@@ -1,6 +1,9 @@
+import { redact } from '../../core/redact.ts';
 import type { CheckRunFacts, CheckSuiteFacts, RequiredCheck, StatusFacts } from '../../github/github.ts';
 import type { CiCheck, CiResult } from '../../outcome/ci-result.ts';
 import { makeOutcome } from '../../outcome/outcome.ts';
+import { clip } from '../../words/pretty.ts';
+import { testsOf, wordsOf } from './said.ts';
 
 export interface CiFacts {
   headSha: string;
@@ -21,6 +24,9 @@ export type CiJudgement =
   /** No check has shown up at all. */
   | { kind: 'none'; result: CiResult };
 
+/** In characters, for all red checks together. */
+const MOST_FAILURE_WORDS = 2_000;
+
 const PASSING = new Set(['success', 'neutral', 'skipped']);
 
 /**
@@ -28,8 +34,14 @@ const PASSING = new Set(['success', 'neutral', 'skipped']);
  * has not shown up is pending, never passed. Only the newest of several runs of one check by one app counts.
  */
 export function judgeCi(facts: CiFacts): CiJudgement {
-  const checks = collect(facts);
-  const at = { outcome_kind: 'ci_result' as const, head_sha: facts.headSha, commands: [], test_count: null };
+  const runs = countedRuns(facts);
+  const checks = collect(facts, runs);
+  const at = {
+    outcome_kind: 'ci_result' as const,
+    head_sha: facts.headSha,
+    commands: [],
+    test_count: testsOf(runs),
+  };
   if (checks.length === 0) {
     const result = makeOutcome<'ci_result'>({
       ...at,
@@ -56,27 +68,30 @@ export function judgeCi(facts: CiFacts): CiJudgement {
     summary:
       failed.length === 0
         ? `${checks.length === 1 ? 'the only check' : `all ${checks.length} checks`} passed`
-        : `${failed.length} of ${checks.length} ${checks.length === 1 ? 'check' : 'checks'} failed: ${clip(names)}`,
+        : `${failed.length} of ${checks.length} ${checks.length === 1 ? 'check' : 'checks'} failed: ${listed(names)}`,
     passed: failed.length === 0,
     lint_passed: passedByName(checks, /lint|format|style/i),
     tests_passed: passedByName(checks, /test|spec/i),
     build_passed: passedByName(checks, /build|compile/i),
     typecheck_passed: passedByName(checks, /type-?check|types|tsc|mypy/i),
     failure_summary:
-      failed.length === 0 ? null : failed.map((check) => `${check.name}: ${check.conclusion}`).join('; '),
+      failed.length === 0
+        ? null
+        : clip(redact(failed.map((check) => failureOf(check, runs)).join('; ')), MOST_FAILURE_WORDS),
     checks,
   });
   return { kind: 'concluded', result };
 }
 
-function collect(facts: CiFacts): CiCheck[] {
-  const meets = (rule: RequiredCheck, name: string, appId: number | null) =>
-    rule.name === name && (rule.appId === null || rule.appId === appId);
-  const isRequired = (name: string, appId: number | null) =>
-    facts.required.some((rule) => meets(rule, name, appId));
-  // A rule that requires this app's own check run is GitHub's to hold: waiting for it here would be waiting for oneself.
-  const own = facts.checkRuns.filter((run) => run.appId === facts.ownAppId).map((run) => run.name);
-  const checks: CiCheck[] = [];
+/** What is told of a red check: its name, GitHub's word, and what it says of itself. */
+function failureOf({ name, url, conclusion }: CiCheck, runs: readonly CheckRunFacts[]): string {
+  const run = runs.find((candidate) => candidate.name === name && candidate.url === url);
+  const said = run && wordsOf(run);
+  return `${name}: ${conclusion}${said === undefined ? '' : ` (${said})`}`;
+}
+
+/** The check runs that count: not this app's own nor those the settings ignore, and of several runs of one check the newest. */
+function countedRuns(facts: CiFacts): CheckRunFacts[] {
   const newest = new Map<string, CheckRunFacts>();
   for (const run of facts.checkRuns) {
     if (run.appId === facts.ownAppId || facts.ignore.includes(run.name)) continue;
@@ -85,7 +100,18 @@ function collect(facts: CiFacts): CiCheck[] {
     const other = newest.get(key);
     if (!other || run.id > other.id) newest.set(key, run);
   }
-  for (const run of newest.values()) {
+  return [...newest.values()];
+}
+
+function collect(facts: CiFacts, runs: readonly CheckRunFacts[]): CiCheck[] {
+  const meets = (rule: RequiredCheck, name: string, appId: number | null) =>
+    rule.name === name && (rule.appId === null || rule.appId === appId);
+  const isRequired = (name: string, appId: number | null) =>
+    facts.required.some((rule) => meets(rule, name, appId));
+  // A rule that requires this app's own check run is GitHub's to hold: waiting for it here would be waiting for oneself.
+  const own = facts.checkRuns.filter((run) => run.appId === facts.ownAppId).map((run) => run.name);
+  const checks: CiCheck[] = [];
+  for (const run of runs) {
     const conclusion = run.status === 'completed' ? (run.conclusion ?? 'unknown') : run.status;
     checks.push({
       name: run.name,
@@ -132,7 +158,7 @@ function collect(facts: CiFacts): CiCheck[] {
   }
   const missing = facts.required.filter((rule) => {
     const reported =
-      [...newest.values()].some((run) => meets(rule, run.name, run.appId)) ||
+      runs.some((run) => meets(rule, run.name, run.appId)) ||
       facts.statuses.some((status) => meets(rule, status.context, null));
     const isOwn = rule.appId === facts.ownAppId || (rule.appId === null && own.includes(rule.name));
     return !reported && !isOwn && !facts.ignore.includes(rule.name);
@@ -175,7 +201,7 @@ function passedByName(checks: readonly CiCheck[], name: RegExp): boolean | null 
   return named.length === 0 ? null : named.every((check) => check.state === 'passed');
 }
 
-function clip(names: readonly string[]): string {
+function listed(names: readonly string[]): string {
   const shown = names.slice(0, 5).join(', ');
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }

@@ -155,6 +155,70 @@ describe('a co-author cannot hide', () => {
   });
 });
 
+describe('co-authors whom only GitHub can tell by their addresses', () => {
+  const push = ({ github }: Harness, trailers: string[], file: string) =>
+    github.push({
+      repo: REPO,
+      branch: 'greet',
+      author: 'ada',
+      message: ['Do it', '', ...trailers].join('\n'),
+      files: { [file]: 'export {};\n' },
+    });
+  const questions = ({ github }: Harness) => github.requests.filter(({ path }) => path === '/graphql');
+
+  test('may not countersign, and those who are nobody on GitHub keep nobody from it', async () => {
+    const { harness, number } = await asked();
+    const { github } = harness;
+    github.addUser('mia', { email: 'someone@example.test' });
+    github.addUser('max', { email: 'another@example.test' });
+    github.setPermission(REPO, 'eve', 'maintain');
+    const trailers = ['A Friend <SomeOne@example.test>', 'eve <another@example.test>', 'X <x@nowhere.test>'];
+    const clear = 'Co-authored-by: Ada <ada@users.noreply.github.com>';
+    await push(harness, [clear, ...trailers.map((who) => `Co-authored-by: ${who}`)], 'a.txt');
+    await push(harness, ['No trailer here.'], 'b.txt');
+    await harness.advance(A_LOOK);
+    expect(questions(harness)).toEqual([]);
+    await react(harness, number, 'max');
+    await countersign(harness, number, 'mia');
+    expect(approvalOf(harness, number).body).toContain('mia reacted, but wrote or co-wrote');
+    expect(approvalOf(harness, number).body).toContain('max reacted, but wrote or co-wrote');
+    expect(merged(harness)).toEqual([]);
+    github.setPermission(REPO, 'otto', 'maintain');
+    await countersign(harness, number, 'otto');
+    expect(merged(harness)).toEqual([number]);
+  });
+
+  test('keep everybody from it while GitHub does not tell who they are', async () => {
+    const { harness, number } = await asked();
+    await push(harness, ['Co-authored-by: A Friend <someone@example.test>'], 'a.txt');
+    await harness.advance(A_LOOK);
+    await react(harness, number, 'max');
+    const answers = [
+      { status: 502, body: {} },
+      { status: 200, body: { data: null, errors: [{ type: 'SOMETHING' }] } },
+      { status: 200, body: { data: { repository: { pullRequest: { commits: 'half' } } } } },
+    ];
+    for (const answer of answers) {
+      const before = questions(harness).length;
+      const mend = harness.github.fail(({ path }) => path === '/graphql', answer, 100);
+      await harness.advance(A_LOOK);
+      expect(questions(harness).length).toBeGreaterThan(before);
+      expect(approvalOf(harness, number).body).toContain('max reacted, but could have written some');
+      expect(merged(harness)).toEqual([]);
+      mend();
+    }
+    await harness.advance(A_LOOK);
+    expect(merged(harness)).toEqual([number]);
+  });
+
+  test('are asked about only when their trailers do not say it', async () => {
+    const { harness, number } = await asked({}, { coAuthors: ['will'] });
+    await countersign(harness, number, 'mia');
+    expect(merged(harness)).toEqual([number]);
+    expect(questions(harness)).toEqual([]);
+  });
+});
+
 test('a maintainer’s rejection behind a page full of other reactions stops another’s countersign', async () => {
   const { harness, number } = await asked();
   for (let index = 0; index < 105; index++) await react(harness, number, `fan-${index}`);

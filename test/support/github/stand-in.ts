@@ -9,6 +9,7 @@ import { checkRoutes } from './routes/checks.ts';
 import { contentRoutes } from './routes/contents.ts';
 import { deliveryRoutes } from './routes/deliveries.ts';
 import { gitRoutes } from './routes/git.ts';
+import { graphqlRoutes } from './routes/graphql.ts';
 import { issueRoutes } from './routes/issues.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { pullRoutes } from './routes/pulls.ts';
@@ -48,7 +49,8 @@ export interface GitHubStandIn extends Actions, Reader {
   /** Where events go from now on. Without a URL nothing is sent, nor kept for later. */
   setWebhookUrl(url: string | undefined): void;
 
-  addUser(login: string, options?: { type?: 'User' | 'Bot' }): void;
+  /** @param options `email` is an address that GitHub knows to be theirs */
+  addUser(login: string, options?: { type?: 'User' | 'Bot'; email?: string }): void;
   addOrganization(login: string): void;
   addTeam(org: string, slug: string, members: readonly string[]): void;
   addRepository(input: RepositoryInput): { id: number; fullName: string };
@@ -202,6 +204,7 @@ function createRouter(): Router {
   issueRoutes(router);
   reactionRoutes(router);
   peopleRoutes(router);
+  graphqlRoutes(router);
   gitRoutes(router);
   return router;
 }
@@ -223,9 +226,10 @@ type WorldBuilder = Pick<
 
 function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
   return {
-    addUser(login, { type = 'User' } = {}) {
+    addUser(login, { type = 'User', email } = {}) {
       const account = state.account(login, type);
       if (account.type !== type) throw new Error(`${login} is already a ${account.type}.`);
+      if (email !== undefined) account.email = email.toLowerCase();
     },
     addOrganization(login) {
       const account = state.account(login, 'Organization');

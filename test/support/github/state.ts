@@ -110,6 +110,10 @@ export class State {
     return [...this.#accounts.values()].find((account) => account.id === id);
   }
 
+  accountByEmail(email: string): Account | undefined {
+    return [...this.#accounts.values()].find((account) => account.email === email.toLowerCase());
+  }
+
   addTeam(org: string, slug: string, members: readonly string[]): void {
     this.account(org, 'Organization');
     this.#teams.set(teamKey(org, slug), new Set(members.map((login) => this.account(login).id)));

@@ -26,6 +26,8 @@ export interface Account {
   readonly login: string;
   readonly type: 'User' | 'Bot' | 'Organization';
   readonly createdAt: Date;
+  /** Beside the address that GitHub gives everybody. */
+  email?: string;
 }
 
 export interface App {

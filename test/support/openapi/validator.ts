@@ -35,6 +35,8 @@ export function createRequestValidator(): RequestValidator {
 
   return ({ method, path, body }) => {
     const [pathname = '', ...queries] = path.split('?');
+    // Described by a schema of its own, which the answers are read by; OpenAPI knows nothing of it.
+    if (method.toUpperCase() === 'POST' && pathname === '/graphql') return [];
     const route = routes.find((one) => one.method === method.toUpperCase() && one.pattern.test(pathname));
     if (!route) {
       return [

@@ -8,7 +8,7 @@ import { pageUrl, repositoryUrl } from './repository.ts';
 /** GitHub finds the account behind a commit by its e-mail; anyone can write any e-mail into a commit. */
 export function accountOf(state: State, { email }: Signature): Account | undefined {
   const match = /^(\d+)\+.*@users\.noreply\.github\.com$/.exec(email);
-  return match ? state.accountById(Number(match[1])) : undefined;
+  return match ? state.accountById(Number(match[1])) : state.accountByEmail(email);
 }
 
 /** A `commit` as lists have it, without `files` and `stats`. */

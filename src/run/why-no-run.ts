@@ -1,0 +1,56 @@
+import { triggerMatches } from '../chain/trigger.ts';
+import { formatFault } from '../core/fault.ts';
+import type { Configuration } from './configuration.ts';
+import { type PullRequestNow, triggerFacts } from './plan.ts';
+import type { RunFacts } from './run.ts';
+import { type Why, why } from './why.ts';
+
+/** Chains and faults that are named at most: an answer is for reading, and check runs and `chain lint` have them all. */
+const MOST_TOLD = 20;
+
+/**
+ * Why no chain has run for a pull request, by what it is and what governs it now: the answer of invariant I6 where there is no
+ * run to explain.
+ * @param configuration of its base branch; `undefined` when there is no such branch
+ */
+export function whyNoRun(
+  pullRequest: PullRequestNow,
+  configuration: Configuration | undefined,
+  repository: RunFacts['repo'],
+): Why {
+  if (pullRequest.state === 'closed') return none('the pull request is closed', []);
+  const { baseRef } = pullRequest;
+  if (!configuration) return none(`there is no branch ${baseRef} to merge into`, []);
+  const faults = configuration.broken.flatMap((file) => file.faults).map(formatFault);
+  const told = faults.map((fault) => why('unmet', fault));
+  if (configuration.broken.some(({ kind }) => kind === 'settings')) {
+    return none(`the settings on ${baseRef} have faults`, told);
+  }
+  const chains = configuration.chains.map((chain) => {
+    const { event } = chain.trigger;
+    if (event !== 'pr.opened' && event !== 'pr.updated') {
+      return why('unmet', `${chain.name} waits for ${event}`);
+    }
+    const facts = { event, repository, pull_request: triggerFacts(pullRequest) };
+    const match = triggerMatches(chain, facts);
+    return match.matches
+      ? why('pending', `${chain.name} is for this pull request, and begins with its next event`)
+      : why('unmet', `${chain.name} is not for it: ${match.because}`);
+  });
+  if (chains.some(({ status }) => status === 'pending')) {
+    return why('pending', 'no chain has run for this pull request yet', limited([...chains, ...told]));
+  }
+  if (chains.length > 0) return none('no chain is for this pull request', [...chains, ...told]);
+  return configuration.settings.chains?.length === 0
+    ? none(`the settings on ${baseRef} choose no chain: \`chains: []\``, told)
+    : none(`no chain is in force on ${baseRef}`, told);
+}
+
+function none(because: string, reasons: readonly Why[]): Why {
+  return why('unmet', `no chain runs: ${because}`, limited(reasons));
+}
+
+function limited(reasons: readonly Why[]): Why[] {
+  const rest = reasons.length - MOST_TOLD;
+  return rest > 0 ? [...reasons.slice(0, MOST_TOLD), why('unknown', `and ${rest} more`)] : [...reasons];
+}

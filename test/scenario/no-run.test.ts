@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import { DEPLOY } from './support-commands.ts';
+import { CI_AND_MERGE, only, SETTINGS, scenes } from './support-scene.ts';
+
+const start = scenes();
+
+test('why and status say what keeps every chain from running, as long as none has run', async () => {
+  const scene = await start(
+    only({
+      ship: CI_AND_MERGE.replace(
+        '{ event: pr.opened }',
+        '{ event: pr.opened, filter: { base: main, draft: false, labels: [ready-*] } }',
+      ),
+      deploy: DEPLOY,
+    }),
+  );
+  const { github } = scene;
+  await github.push({ repo: REPO, branch: 'release', author: 'mia' });
+  const answers: Record<string, unknown> = {};
+  const ask = async (state: string, number: number, command = 'why') => {
+    const id = await scene.say(number, 'otto', `/countersign ${command}`);
+    answers[state] = scene
+      .replies(number, id)[0]
+      ?.split('\n')
+      .filter((line) => line !== '```');
+  };
+  const [draft, other, plain] = [
+    await scene.open({ branch: 'a', draft: true }),
+    await scene.open({ branch: 'b', base: 'release' }),
+    await scene.open({ branch: 'c' }),
+  ];
+  await ask('a draft', draft.number);
+  await ask('for another base', other.number);
+  await ask('without the label', plain.number);
+  await github.closePullRequest(REPO, plain.number, 'ada');
+  await ask('closed', plain.number, 'status');
+  expect(answers).toMatchInlineSnapshot(`
+    {
+      "a draft": [
+        "✘ no chain runs: no chain is for this pull request",
+        "  ✘ deploy waits for manual.fired",
+        "  ✘ ship is not for it: the pull request is a draft",
+      ],
+      "closed": [
+        "✘ no chain runs: the pull request is closed",
+      ],
+      "for another base": [
+        "✘ no chain runs: no chain is for this pull request",
+        "  ✘ deploy waits for manual.fired",
+        "  ✘ ship is not for it: the base branch is release, and the filter wants main",
+      ],
+      "without the label": [
+        "✘ no chain runs: no chain is for this pull request",
+        "  ✘ deploy waits for manual.fired",
+        "  ✘ ship is not for it: the labels are none, and the filter wants ready-*",
+      ],
+    }
+  `);
+});
+
+test('why and status say that the settings have faults, and once they are mended that they choose nothing', async () => {
+  const scene = await start({ [SETTINGS]: 'merge:\n  method: squish\n' });
+  const { number } = await scene.open();
+  const broken = await scene.say(number, 'otto', '/countersign why');
+  const mended = { [SETTINGS]: 'chains: []\n' };
+  await scene.github.push({ repo: REPO, branch: 'main', author: 'mia', files: mended });
+  const empty = await scene.say(number, 'otto', '/countersign status');
+  expect(
+    [scene.replies(number, broken)[0], scene.replies(number, empty)[0]].join('\n'),
+  ).toMatchInlineSnapshot(`
+    "\`\`\`
+    ✘ no chain runs: the settings on main have faults
+      ✘ .github/countersign.yml:2:11: "method" cannot be "squish": did you mean "squash"? Allowed: squash, merge, rebase
+    \`\`\`
+    \`\`\`
+    ✘ no chain runs: the settings on main choose no chain: \`chains: []\`
+    \`\`\`"
+  `);
+});

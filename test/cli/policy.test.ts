@@ -35,6 +35,8 @@ beforeAll(async () => {
   const title = 'Change';
   const files = { 'docs/page.txt': 'A page.\n' };
   member = await github.openPullRequest({ repo: REPO, author: 'ada', branch: 'own', title, files });
+  // One after the other, so that their runs have the ids that are expected.
+  await harness.settle();
   outsider = await github.openPullRequest({
     repo: REPO,
     author: 'otto',

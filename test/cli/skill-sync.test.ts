@@ -203,7 +203,7 @@ describe('a package', () => {
       'its SKILL.md says version 2.0.0, and the index 1.0.0',
     ],
     ['without a version', () => spoiled(exported(`${mine}-bad`, null)), 'says version nothing'],
-    ['that is no package', () => spoiled('[]'), 'a skill package is'],
+    ['that is no package', () => spoiled('[]'), 'must be a mapping'],
     ['that is not there', () => spoiled('x', { url: 'nowhere.json' }), 'the server answered with status 404'],
     [
       'at an address that is not allowed',

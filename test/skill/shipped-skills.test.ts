@@ -14,13 +14,15 @@ const cases = packages.flatMap((skill) =>
 
 test('every package that ships has a case that stops and one that is approved', () => {
   expect(packages.map(({ name }) => name)).toEqual([
+    'ci',
     'dependency-review',
     'docs-review',
     'migration-review',
     'pr-review',
     'workflow-review',
   ]);
-  for (const { name } of packages) {
+  // What `ci` says comes from check runs, and a case has none: test/skill/ci-judge.test.ts has its rows.
+  for (const { name } of packages.filter((one) => one.name !== 'ci')) {
     const verdicts = cases.filter(({ skill }) => skill.name === name).map(({ one }) => one.expect.verdict);
     expect(verdicts, name).toContain('APPROVE');
     expect(verdicts.length, name).toBeGreaterThan(1);

@@ -1,17 +1,24 @@
 import { unreachable } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import { visible } from './markdown.ts';
+import { listed } from './pretty.ts';
 
 /** Why a prompt template gave no text. */
 export type RenderFault =
-  | { kind: 'template'; line: number | null; message: string }
+  | {
+      kind: 'template';
+      line: number | null;
+      message: string;
+      /** The name of an undefined value, and those that are there. */
+      missing?: { name: string; known: readonly string[] } | undefined;
+    }
   | { kind: 'too_long'; limit: number }
   | { kind: 'too_much_context'; bytes: number; limit: number }
   | { kind: 'timed_out'; ms: number }
   | { kind: 'out_of_memory' }
   | { kind: 'crashed'; detail: string };
 
-/** As one sentence that begins with the place: `review.md, line 3: undefined value.` */
+/** As one sentence that begins with the place: `review.md, line 3: unknown filter: filter up is unknown.` */
 export function describeRenderFault(template: string, fault: RenderFault): string {
   const line = fault.kind === 'template' && fault.line !== null ? `, line ${fault.line}` : '';
   return `${shown(template)}${line}: ${because(fault)}.`;
@@ -20,7 +27,7 @@ export function describeRenderFault(template: string, fault: RenderFault): strin
 function because(fault: RenderFault): string {
   switch (fault.kind) {
     case 'template':
-      return shown(fault.message);
+      return shown(`${fault.message}${fault.missing ? missed(fault.missing) : ''}`);
     case 'too_long':
       return `it renders to more than ${count(fault.limit)} bytes`;
     case 'too_much_context':
@@ -34,6 +41,11 @@ function because(fault: RenderFault): string {
     default:
       return unreachable(fault);
   }
+}
+
+function missed({ name, known }: { name: string; known: readonly string[] }): string {
+  const others = known.length === 0 ? '' : `; there are ${listed([...known].sort(), 'and')}`;
+  return `: there is no ${name}${others}`;
 }
 
 function shown(text: string): string {

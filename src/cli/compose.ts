@@ -141,7 +141,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       ]);
       return { builtIn: SHIPPED_SKILLS.map(({ name }) => name), shipped: shippedSkills() };
     },
-    async caseHandlers({ answers }) {
+    async caseTools({ answers }) {
       const [{ analyzerSkill }, { codeSkill }, { promptSkill }, { recordedModel }] = await Promise.all([
         import('../skill/analyzer/analyzer-skill.ts'),
         import('../skill/code/code-skill.ts'),
@@ -149,7 +149,10 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         import('../skill/testing/recorded-model.ts'),
       ]);
       const model = answers && recordedModel(answers);
-      return [analyzerSkill, codeSkill({ model }), promptSkill({ model })];
+      return {
+        handlers: [analyzerSkill, codeSkill({ model }), promptSkill({ model })],
+        answersLeft: () => model?.left() ?? 0,
+      };
     },
     async model(storage) {
       const read = readModelConfig(env);

@@ -13,6 +13,7 @@ import type { AnyHandler } from '../skill/handler.ts';
 import type { SkillCase } from '../skill/package/case-file.ts';
 import type { ParsedPackage, SkillPackage } from '../skill/package/package.ts';
 import type { SkillContext } from '../skill/registry/activate.ts';
+import type { CaseTools } from '../skill/testing/run-case.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import type { Delivery, Storage } from '../storage/storage.ts';
 import type { Pages } from '../words/evidence.ts';
@@ -70,7 +71,7 @@ export interface Tools {
   }>;
   skills(): Promise<KnownSkills>;
   /** What carries out the artifacts of a package for one of its cases: no network, and a model only as far as it was recorded. */
-  caseHandlers(of: SkillCase): Promise<readonly AnyHandler<SkillContext>[]>;
+  caseTools(of: SkillCase): Promise<CaseTools>;
   /**
    * The configured model, whose calls count against the same budgets as the app's.
    * @throws CountersignError when there is none, or its settings are wrong.
@@ -92,6 +93,8 @@ export interface KnownNames {
   actions: string[];
   /** The skills that are no packages; all of them when left out. */
   builtIn?: string[];
+  /** The packages that no step can run. */
+  withoutOutcome?: string[];
 }
 
 export interface KnownSkills {

@@ -24,25 +24,29 @@ import { SKILL_FILE } from '../skill/package/place.ts';
 import { type BrokenSkill, resolveSkills, type SkillInForce } from '../skill/registry/scope.ts';
 import { noSuchPath, unreadableFile } from '../words/cli.ts';
 import { tooLarge } from '../words/configuration-check.ts';
-import { brokenSkill, cannotWrite, skillExists, unknownSkill } from '../words/skill.ts';
+import { brokenSkill, builtInSkill, cannotWrite, skillExists, unknownSkill } from '../words/skill.ts';
 import type { KnownSkills } from './context.ts';
 
 export interface SkillsHere {
   skills: SkillInForce[];
   broken: BrokenSkill[];
+  /** Skills that no package may take the name of; some are no packages. */
+  builtIn: readonly string[];
 }
 
 /** The skills for a repository whose base branch looks like this folder, without its organisation's. */
 export function skillsHere(cwd: string, { builtIn, shipped }: KnownSkills): SkillsHere {
-  return resolveSkills({ workspace: packagesIn(cwd, SKILLS_FOLDER), organisation: [], shipped }, builtIn);
+  const scopes = { workspace: packagesIn(cwd, SKILLS_FOLDER), organisation: [], shipped };
+  return { ...resolveSkills(scopes, builtIn), builtIn };
 }
 
 /** @throws CountersignError for a name that no sound skill has. */
-export function skillNamed(name: string, { skills, broken }: SkillsHere): SkillInForce {
+export function skillNamed(name: string, { skills, broken, builtIn }: SkillsHere): SkillInForce {
   const found = skills.find(({ skill }) => skill.name === name);
   if (found) return found;
   const faulty = broken.find((one) => one.name === name);
   if (faulty) throw new CountersignError('cli.broken_skill', brokenSkill(name, faulty.faults));
+  if (builtIn.includes(name)) throw new CountersignError('cli.built_in_skill', builtInSkill(name));
   const names = skills.map(({ skill }) => skill.name);
   throw new CountersignError('cli.unknown_skill', unknownSkill(name, names));
 }

@@ -3,7 +3,8 @@ import type { Context, Said } from './context.ts';
 import { skillsHere } from './skill-files.ts';
 
 export async function skillList({ cwd, tools }: Context): Promise<Said> {
-  const { skills, broken } = skillsHere(cwd, await tools.skills());
+  const known = await tools.skills();
+  const { skills, broken } = skillsHere(cwd, known);
   const sound = skills.map(({ skill, scope, folder }) => ({
     name: skill.name,
     scope,
@@ -27,5 +28,6 @@ export async function skillList({ cwd, tools }: Context): Promise<Said> {
     faults,
   }));
   const all = [...sound, ...faulty].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-  return { text: skillTable(all), json: all };
+  const noPackages = known.builtIn.filter((name) => !all.some((one) => one.name === name));
+  return { text: skillTable(all, noPackages), json: all };
 }

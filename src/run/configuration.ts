@@ -13,7 +13,13 @@ import {
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
 import type { GitHub, GitHubReader, Repo, TreeEntry } from '../github/github.ts';
-import { contractOf, type ParsedPackage, referenceTo, type SkillPackage } from '../skill/package/package.ts';
+import {
+  contractOf,
+  type ParsedPackage,
+  referenceTo,
+  type SkillPackage,
+  withoutOutcome,
+} from '../skill/package/package.ts';
 import { resolveSkills, type SkillInForce } from '../skill/registry/scope.ts';
 import { tooLarge } from '../words/configuration-check.ts';
 import { readSkills } from './skill-files.ts';
@@ -61,6 +67,8 @@ export interface Names {
 export interface NamesHere extends Names {
   /** The skills that no package may take the name of. */
   builtIn: readonly string[];
+  /** Packages that no step can run, as they come to nothing. */
+  withoutOutcome: readonly string[];
 }
 
 interface Scope {
@@ -202,7 +210,15 @@ export function createConfigurationLoader(deps: {
   /** The names of what is built in and of packages, each once. */
   function namesWith(skills: readonly SkillInForce[]): NamesHere {
     const all = new Set([...names.skills, ...skills.map(({ skill }) => skill.name)]);
-    return { ...names, builtIn: names.skills, skills: [...all].sort() };
+    return {
+      ...names,
+      builtIn: names.skills,
+      skills: [...all].sort(),
+      withoutOutcome: withoutOutcome(
+        skills.map(({ skill }) => skill),
+        names.skills,
+      ),
+    };
   }
 
   /**

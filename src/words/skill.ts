@@ -12,7 +12,7 @@ const FROM: Readonly<Record<SkillScope, string>> = {
   community: 'from an index',
 };
 
-/** `skill list`. */
+/** `skill list`. @param builtIn names of skills that are no packages. */
 export function skillTable(
   skills: readonly {
     name: string;
@@ -22,9 +22,14 @@ export function skillTable(
     kinds: readonly string[];
     faults: readonly Fault[];
   }[],
+  builtIn: readonly string[],
 ): string {
-  if (skills.length === 0) return 'No skills.';
-  return table(
+  const others =
+    builtIn.length === 0
+      ? ''
+      : `\nBuilt in, and no package: ${listed([...builtIn], 'and')}; see docs/chains.md.`;
+  if (skills.length === 0) return `No skills.${others}`;
+  const rows = table(
     ['SKILL', 'FROM', 'FOLDER', 'COMES TO', 'ARTIFACTS'],
     skills.map(({ name, scope, folder, outcome, kinds, faults }) => [
       name,
@@ -34,6 +39,7 @@ export function skillTable(
       faults.length > 0 ? `${plural(faults.length, 'fault')}: is not used` : kinds.join(', '),
     ]),
   );
+  return `${rows}${others && `\n${others}`}`;
 }
 
 /** `skill show`: where it is from, what it does, what it is found by, and what it is made of. */
@@ -100,6 +106,10 @@ export function unknownSkill(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
   const hint = meant ? `did you mean ${meant}?` : `there are ${listed([...known], 'and')}.`;
   return `There is no skill ${plainLine(name)}; ${hint}`;
+}
+
+export function builtInSkill(name: string): string {
+  return `${name} is built into Countersign and no package, so there is nothing to show of it; docs/chains.md says what it does.`;
 }
 
 export function brokenSkill(name: string, faults: readonly Fault[]): string {

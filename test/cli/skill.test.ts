@@ -92,6 +92,26 @@ describe('lint', () => {
     expect(await json(cwd, 'lint')).toMatchObject({ skills: [{ ok: false }, { ok: false }, { ok: false }] });
   });
 
+  it('says where a prompt or a program does not parse, and carries out nothing', async () => {
+    const cwd = repository({
+      [`${SKILLS}/naming/SKILL.md`]: NAMING,
+      [`${SKILLS}/naming/prompts/ask.md`]: 'Judge\n{{ diff ',
+      [`${SKILLS}/naming/prompts/sound.md`]: '{{ nobody.knows.it }}{% for a in b %}{% endfor %}',
+      [`${SKILLS}/naming/code/broken.js`]: 'const a = 1;\nsubmit({',
+      [`${SKILLS}/naming/code/deep.js`]: `submit(${'('.repeat(20_000)}`,
+      [`${SKILLS}/naming/code/sound.js`]: "const said = await llm_query('x');\nwhile (true) {}",
+      [`${SKILLS}/naming/code/sound.py`]: 'submit({',
+    });
+    expect((await skill(cwd, 'lint')).out).toMatchInlineSnapshot(`
+      ".github/countersign/skills/naming/code/broken.js:2:9: syntax error: invalid property name
+      .github/countersign/skills/naming/code/deep.js:1:1: this is nested too deeply to be parsed
+      .github/countersign/skills/naming/prompts/ask.md:2:1: syntax error: unexpected end of input, expected end of variable block
+
+      Checked 1 skill: 3 faults.
+      "
+    `);
+  });
+
   it('takes a package, a folder of packages, a repository and an exported file', async () => {
     const cwd = withNaming();
     await skill(cwd, 'export', 'naming', 'naming.json');
@@ -129,6 +149,8 @@ describe('list', () => {
       naming             workspace  .github/countersign/skills/naming  gate_verdict    description, prompt_template
       pr-review          shipped    skills/pr-review                   review_verdict  description, analyzer, prompt_template
       workflow-review    shipped    skills/workflow-review             review_verdict  description, analyzer
+
+      Built in, and no package: ci; see docs/chains.md.
       "
     `);
     const listed: { scope: string }[] = await json(cwd, 'list');
@@ -177,6 +199,12 @@ describe('show', () => {
     expect((await skill(cwd, 'show', 'pr-reviw')).err).toBe(
       'There is no skill pr-reviw; did you mean pr-review?\n',
     );
+  });
+
+  it('of what is built in and no package says that, and where to read on', async () => {
+    const said =
+      'ci is built into Countersign and no package, so there is nothing to show of it; docs/chains.md says what it does.\n';
+    expect(await skill(newFolder(), 'show', 'ci')).toMatchObject({ code: 1, err: said });
   });
 });
 

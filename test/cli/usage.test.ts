@@ -19,7 +19,7 @@ const noTools: Tools = {
   chains: untouched,
   policy: untouched,
   skills: untouched,
-  caseHandlers: untouched,
+  caseTools: untouched,
   model: untouched,
   withSkillRunner: untouched,
   serve: untouched,

@@ -29,6 +29,6 @@ test('every package that ships has a case that stops and one that is approved, b
 });
 
 test.concurrent.each(cases)('$title', async ({ skill, one }) => {
-  const handlers = await tools.caseHandlers(one);
-  expect(await runCase(skill, one, handlers, new AbortController().signal)).toEqual({ kind: 'passed' });
+  const caseTools = await tools.caseTools(one);
+  expect(await runCase(skill, one, caseTools, new AbortController().signal)).toEqual({ kind: 'passed' });
 });

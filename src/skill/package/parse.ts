@@ -35,12 +35,12 @@ export function parsePackage(
   folder: string,
   name = folder.slice(folder.lastIndexOf('/') + 1),
 ): ParsedPackage {
-  const fileFaults = checkFiles(files, folder);
   const file = files.find(({ path }) => path === SKILL_FILE);
-  if (!file) return { folder, name, faults: fileFaults };
+  if (!file) return { folder, name, faults: checkFiles(files, folder, undefined) };
 
   const source = readYaml(frontmatterOf(file.text), `${folder}/${SKILL_FILE}`);
   const read = readManifest(source, name, files);
+  const fileFaults = checkFiles(files, folder, read.manifest?.outcome);
   const moduleFaults = checkModules(files, read.manifest?.outcome, folder);
   const faults = [...inFileOrder(read.faults), ...fileFaults, ...moduleFaults];
   if (!read.manifest || faults.length > 0) return { folder, name, faults };

@@ -16,9 +16,16 @@ export type CaseResult =
   /** It needs something that is not here. */
   | { kind: 'left_out'; because: 'no_model' | 'no_ci' | 'kind_not_known' };
 
+/** What a case is carried out with. */
+export interface CaseTools {
+  handlers: readonly AnyHandler<SkillContext>[];
+  /** How many of the case's answers nobody has asked for yet. */
+  answersLeft(): number;
+}
+
 /** What a case expected, and what came instead; `null` for nothing. */
 export interface Difference {
-  what: 'verdict' | 'passed' | 'finding' | 'failure';
+  what: 'verdict' | 'passed' | 'finding' | 'failure' | 'answers';
   expected: string | null;
   actual: string | null;
 }
@@ -30,7 +37,7 @@ type Came = { outcome: Outcome } | { because: string };
 export async function runCase(
   skill: SkillPackage,
   of: SkillCase,
-  handlers: readonly AnyHandler<SkillContext>[],
+  { handlers, answersLeft }: CaseTools,
   signal: AbortSignal,
 ): Promise<CaseResult> {
   const first = skill.artifacts.find(({ kind }) => kind !== 'description');
@@ -49,8 +56,13 @@ export async function runCase(
     because === undefined && output.kind === 'done'
       ? outcomeOf(output.value, outcome, known)
       : { because: because ?? '' };
-  const differences = differencesOf(of, came);
+  const differences = [...differencesOf(of, came), ...unasked(answersLeft())];
   return differences.length === 0 ? { kind: 'passed' } : { kind: 'failed', differences };
+}
+
+/** A case holds an answer for each question: one too many was written for a question that is not asked. */
+function unasked(left: number): Difference[] {
+  return left === 0 ? [] : [{ what: 'answers', expected: null, actual: String(left) }];
 }
 
 function differencesOf({ expect }: SkillCase, came: Came): Difference[] {

@@ -53,12 +53,10 @@ async function programFault(text: string): Promise<Place | undefined> {
   try {
     vm.runtime.setMaxStackSize(STACK_BYTES);
     const compiled = vm.evalCode(text, 'program', { type: 'module', compileOnly: true });
-    // Whatever else the engine says comes of not carrying it out: modules that it has not, a promise that nobody made.
-    const error: { name?: unknown; message?: unknown; stack?: unknown } =
-      (compiled.error && vm.dump(compiled.error)) ?? {};
-    if (error.name !== 'SyntaxError') return undefined;
-    const [, line = '1', column = '1'] = /program:(\d+):(\d+)/.exec(String(error.stack)) ?? [];
-    return { line: Number(line), column: Number(column), message: `syntax error: ${String(error.message)}` };
+    if (!compiled.error) return undefined;
+    const { name, message, stack } = vm.dump(compiled.error) as Record<string, unknown>;
+    const [, line = '1', column = '1'] = /program:(\d+):(\d+)/.exec(String(stack)) ?? [];
+    return { line: Number(line), column: Number(column), message: `${name}: ${message}` };
   } catch {
     return { line: 1, message: 'this is nested too deeply to be parsed' };
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GitHubStandIn } from '../test/support/github/stand-in.ts';
+import type { State } from './state.ts';
 import type { Teller } from './tell.ts';
 import { until, viewer } from './watch.ts';
 import { CLEAN, COUNTED, PEOPLE, REPO, RISKY, RISKY_LINES, ROUNDED, ROUNDED_AGAIN } from './world.ts';
@@ -9,12 +10,20 @@ export interface Expected {
   case: number;
   title: string;
   number: number;
-  headSha: string;
-  merged: boolean;
-  runStatus: string;
-  /** Heads whose runs must have ended as superseded. */
-  superseded: string[];
+  /** Every head the pull request had, oldest first. */
+  heads: string[];
+  state: State;
 }
+
+/** A pull request of one head that was reviewed, checked, countersigned and squashed. */
+const MERGED: State = {
+  merged: true,
+  check_runs: [['success']],
+  annotations: [],
+  comments: ['🎉 Countersigned and merged', '🎉 Merged: countersigned by mia'],
+  merge_parents: [1],
+  runs: ['completed'],
+};
 
 export interface Stage {
   github: GitHubStandIn;
@@ -44,11 +53,11 @@ export async function cleanChange({ github, tell }: Stage): Promise<Expected> {
   await github.react(REPO, asked.id, PEOPLE.maintainer, 'rocket');
   const reacted = Date.now();
   await tell.person(1, `${PEOPLE.maintainer} (maintainer) reacts 🚀`);
-  const pull = await view.merged(number);
-  await tell.seen(1, `merged (${pull.mergeMethod}) for ${PEOPLE.maintainer}'s countersign`, {
+  await view.merged(number);
+  await tell.seen(1, `merged for ${PEOPLE.maintainer}'s countersign`, {
     ms_after_reaction: Date.now() - reacted,
   });
-  return merged(1, 'clean change', number, headSha);
+  return { case: 1, title: 'clean change', number, heads: [headSha], state: MERGED };
 }
 
 export async function riskyChange({ github, tell }: Stage): Promise<Expected> {
@@ -85,10 +94,18 @@ export async function riskyChange({ github, tell }: Stage): Promise<Expected> {
     case: 2,
     title: 'risky change',
     number,
-    headSha,
-    merged: false,
-    runStatus: 'completed',
-    superseded: [],
+    heads: [headSha],
+    state: {
+      merged: false,
+      check_runs: [['failure']],
+      annotations: Object.values(RISKY_LINES).toSorted(),
+      comments: [
+        '3 critical findings in 3 files must be fixed first; 1 medium finding can wait.',
+        '🔧 Changes requested: 3 critical, 1 medium',
+      ],
+      merge_parents: [],
+      runs: ['completed'],
+    },
   };
 }
 
@@ -127,7 +144,18 @@ export async function pushedAgain({ github, tell }: Stage): Promise<Expected> {
   await tell.person(3, `${PEOPLE.maintainer} reacts 🚀 on the new comment`);
   await view.merged(number);
   await tell.seen(3, `merged ${short(second)}`);
-  return { ...merged(3, 'pushed again', number, second), superseded: [first] };
+  return {
+    case: 3,
+    title: 'pushed again',
+    number,
+    heads: [first, second],
+    state: {
+      ...MERGED,
+      check_runs: [['cancelled'], ['success']],
+      comments: ['⏭️ This question is void', ...MERGED.comments],
+      runs: ['run.cancelled.superseded', 'completed'],
+    },
+  };
 }
 
 export async function redCi({ github, tell }: Stage): Promise<Expected> {
@@ -156,23 +184,18 @@ export async function redCi({ github, tell }: Stage): Promise<Expected> {
   await tell.person(4, `${PEOPLE.maintainer} reacts 👍`);
   await view.merged(number);
   await tell.seen(4, 'merged');
-  return merged(4, 'red, then green CI', number, headSha);
+  return {
+    case: 4,
+    title: 'red, then green CI',
+    number,
+    heads: [headSha],
+    // The check run that said so stays, and a run that goes on after its end gets another.
+    state: { ...MERGED, check_runs: [['failure', 'success']] },
+  };
 }
 
 async function passCi(github: GitHubStandIn, sha: string): Promise<void> {
   for (const name of ['test', 'lint']) {
     await github.reportCheck(REPO, sha, { name, status: 'completed', conclusion: 'success' });
   }
-}
-
-function merged(number: number, title: string, pull: number, headSha: string): Expected {
-  return {
-    case: number,
-    title,
-    number: pull,
-    headSha,
-    merged: true,
-    runStatus: 'completed',
-    superseded: [],
-  };
 }

@@ -1,15 +1,20 @@
 import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from '@octokit/rest';
 import type { GitHubStandIn } from '../test/support/github/stand-in.ts';
 import type { Expected } from './cases.ts';
+import { differences, type State } from './state.ts';
 import { REPO } from './world.ts';
 
 const run = promisify(execFile);
 const [owner = '', repo = ''] = REPO.split('/');
 const CLI = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+
+/** How long the last words on GitHub may take after the last merge, in milliseconds. */
+const PATIENCE_MS = 10_000;
 
 /** What the command line says of one run; the public shape, of which only this much matters here. */
 interface RunSeen {
@@ -27,41 +32,95 @@ export interface Verdict {
   faults: string[];
 }
 
-/** Reads every expected state back from GitHub's API and, through the command line, from the database. */
+/**
+ * Reads every expected state back from GitHub's API and, through the command line, from the database: nothing of it comes from
+ * what the stand-in remembers otherwise. Looks again for a while, as the app still writes its last words.
+ */
 export async function readBack(
   github: GitHubStandIn,
   databaseUrl: string,
   expectations: readonly Expected[],
 ): Promise<Verdict[]> {
+  const octokit = await asTheApp(github);
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const runs = await runsOf(databaseUrl);
+    const verdicts = await Promise.all(
+      expectations.map(async (expected) => {
+        const seen = await stateOf(octokit, github.app, runs, expected);
+        const last = runs.find(({ head_sha }) => head_sha === expected.heads.at(-1));
+        return {
+          expected,
+          github: seen.merged ? 'merged' : 'open',
+          database: last ? `${last.id} ${last.status}` : 'no run',
+          faults: differences(expected.state, seen),
+        };
+      }),
+    );
+    if (verdicts.every(({ faults }) => faults.length === 0) || Date.now() > end) return verdicts;
+    await sleep(500);
+  }
+}
+
+async function runsOf(databaseUrl: string): Promise<RunSeen[]> {
   const { stdout } = await run(process.execPath, [CLI, 'run', 'list', '--json', '--limit', '100'], {
     env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl },
   });
-  const runs = JSON.parse(stdout) as RunSeen[];
-  const octokit = await asTheApp(github);
-  return Promise.all(
-    expectations.map(async (expected) => {
-      const { data: pull } = await octokit.rest.pulls.get({ owner, repo, pull_number: expected.number });
-      const faults: string[] = [];
-      if (pull.merged !== expected.merged) faults.push(`GitHub says merged: ${pull.merged}`);
-      const own = runs.find(
-        (one) => one.pull_request === expected.number && one.head_sha === expected.headSha,
-      );
-      if (own?.status !== expected.runStatus) faults.push(`the database says ${own?.status ?? 'no run'}`);
-      for (const sha of expected.superseded) {
-        const old = runs.find((one) => one.head_sha === sha);
-        if (old?.reason?.code !== 'run.cancelled.superseded')
-          faults.push(`the run of ${sha} is not superseded`);
-      }
-      const merges = github.merges.filter((merge) => merge.number === expected.number).length;
-      if (merges !== (expected.merged ? 1 : 0)) faults.push(`${merges} merges`);
-      return {
-        expected,
-        github: pull.merged ? 'merged' : pull.state,
-        database: own ? `${own.id} ${own.status}` : 'no run',
-        faults,
-      };
+  return JSON.parse(stdout);
+}
+
+async function stateOf(
+  { rest, paginate }: Octokit,
+  app: GitHubStandIn['app'],
+  runs: readonly RunSeen[],
+  { number, heads }: Expected,
+): Promise<State> {
+  const here = { owner, repo };
+  const [pull, comments, checks, commits] = await Promise.all([
+    rest.pulls.get({ ...here, pull_number: number }),
+    paginate(rest.issues.listComments, { ...here, issue_number: number }),
+    Promise.all(
+      heads.map((ref) =>
+        paginate(rest.checks.listForRef, { ...here, ref, app_id: app.id, filter: 'all' }).then((all) =>
+          all.toSorted((a, b) => a.id - b.id),
+        ),
+      ),
+    ),
+    paginate(rest.repos.listCommits, { ...here, sha: 'main' }),
+  ]);
+  const newest = checks.at(-1)?.at(-1);
+  const annotations = newest
+    ? await paginate(rest.checks.listAnnotations, { ...here, check_run_id: newest.id })
+    : [];
+  return {
+    merged: pull.data.merged,
+    check_runs: checks.map((ofHead) => ofHead.map(({ conclusion }) => conclusion)),
+    annotations: annotations.map(({ path, start_line }) => `${path}:${start_line}`).sort(),
+    comments: comments
+      .filter(({ user }) => user?.login === app.botLogin)
+      .map(({ body }) => firstWords(body ?? ''))
+      .sort(),
+    merge_parents: commits
+      .filter(({ sha, commit }) => isOf(commit.message, number) || sha === pull.data.merge_commit_sha)
+      .map(({ parents }) => parents.length),
+    runs: heads.map((sha) => {
+      const ended = runs.find((one) => one.pull_request === number && one.head_sha === sha);
+      if (!ended) return 'no run';
+      return ended.status === 'cancelled' ? (ended.reason?.code ?? ended.status) : ended.status;
     }),
-  );
+  };
+}
+
+/** The first line that people see of a comment. */
+function firstWords(body: string): string {
+  const line = body.split('\n').find((one) => one !== '' && !one.startsWith('<!--')) ?? '';
+  return line.replace(/^#+ /, '');
+}
+
+/** Whether a commit's message is that of this pull request's merge, by whichever method. */
+function isOf(message: string, number: number): boolean {
+  const [title = ''] = message.split('\n');
+  return title.endsWith(`(#${number})`) || title.startsWith(`Merge pull request #${number} `);
 }
 
 /** A client of GitHub's API with the installation's rights. */

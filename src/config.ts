@@ -178,8 +178,11 @@ export function readConfig(
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
 ): ConfigResult {
   const surroundings = readSurroundings(env);
-  if (!REGISTRATION_VARIABLES.some((name) => env[name])) {
-    return surroundings.ok ? { ok: true, config: { kind: 'setup', ...surroundings.config } } : surroundings;
+  if (!namesAnApp(env)) {
+    if (!surroundings.ok) return surroundings;
+    // Whoever reaches the setup page says which App this is, so it is on loopback unless the operator says where.
+    const host = env.HOST ? surroundings.config.host : '127.0.0.1';
+    return { ok: true, config: { kind: 'setup', ...surroundings.config, host } };
   }
   const [keyVariable, key] = findKey(env, readFile);
   const registration = registrationSchema.safeParse({ ...env, key });
@@ -258,6 +261,11 @@ export function readPages(env: Environment): { github: string | null; studio: st
 
 const REGISTRATION_VARIABLES = ['APP_ID', 'PRIVATE_KEY', 'PRIVATE_KEY_PATH', 'WEBHOOK_SECRET'] as const;
 
+/** Whether any setting of a registered App is there. */
+export function namesAnApp(env: Environment): boolean {
+  return REGISTRATION_VARIABLES.some((name) => env[name]);
+}
+
 type FoundKey = { pem: string } | { fault: string };
 
 /** The key's text, and the variable to name when something is wrong with it. */
@@ -274,8 +282,10 @@ function findKey(env: Environment, readFile: (path: string) => string): [variabl
   }
   if (!pem)
     return ['PRIVATE_KEY', { fault: 'is missing; set it to the key, or PRIVATE_KEY_PATH to its file' }];
-  // Env files and many secret stores hold one line a value, so line ends arrive written out as \n.
-  return ['PRIVATE_KEY', { pem: pem.replaceAll('\\n', '\n') }];
+  // Env files and many secret stores hold one line a value, so line ends arrive written out as \n. Docker's env files keep the
+  // quotes that all others take off.
+  const unquoted = /^"(.*)"$/s.exec(pem)?.[1] ?? pem;
+  return ['PRIVATE_KEY', { pem: unquoted.replaceAll('\\n', '\n') }];
 }
 
 /** The key as PKCS #8, which every crypto library reads; `undefined` when it is no RSA private key. */

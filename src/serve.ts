@@ -1,8 +1,10 @@
+import { resolve } from 'node:path';
 import { startApp } from './app.ts';
-import { type Environment, readConfig } from './config.ts';
+import { type Environment, readConfig, type SetupConfig } from './config.ts';
 import { systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
 import { createLog, type Log } from './core/log.ts';
+import { isLoopback } from './core/loopback.ts';
 import { neverShowSecretsOf } from './core/redact.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 import { offerSetup } from './setup.ts';
@@ -14,6 +16,7 @@ import {
   cannotStart,
   listening,
   servedByAnother,
+  setupDone,
   setupOffered,
   stopping,
   waitingFor,
@@ -37,11 +40,7 @@ export async function serve(env: Environment, patienceMs = PATIENCE_MS): Promise
   const read = readConfig(env);
   if (!read.ok) return { ok: false, code: 'config.invalid', message: badSettings(read.faults) };
   const { config } = read;
-  if (config.kind === 'setup') {
-    process.stderr.write(setupOffered(config.port, config.publicUrl));
-    await offerSetup(config);
-    return { ok: true };
-  }
+  if (config.kind === 'setup') return serveSetup(config);
   const log = createLog(config.logLevel);
   try {
     const claim = await claimDatabase(config.databaseUrl, {
@@ -62,9 +61,29 @@ export async function serve(env: Environment, patienceMs = PATIENCE_MS): Promise
       throw error;
     }
   } catch (error) {
-    if (!(error instanceof CountersignError)) throw error;
-    return refusal(error.code, error.message);
+    return refusalOf(error);
   }
+}
+
+async function serveSetup(config: SetupConfig): Promise<Started> {
+  const file = resolve('.env');
+  try {
+    const url = await offerSetup(config, {
+      file,
+      onRegistered: () => process.stderr.write(setupDone(file)),
+    });
+    const isOpen = !isLoopback(new URL(url).hostname);
+    process.stderr.write(setupOffered(url, { file, publicUrl: config.publicUrl, isOpen }));
+    return { ok: true };
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+/** @throws anything that is no error for a person. */
+function refusalOf(error: unknown): Started {
+  if (!(error instanceof CountersignError)) throw error;
+  return refusal(error.code, error.message);
 }
 
 function refusal(code: string, because: string): Started {

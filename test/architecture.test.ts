@@ -22,7 +22,7 @@ const LAYERS = [
   { name: 'engine', files: /^(sandbox|run|session|skill|effect|model(?!\/ai\/))\// },
   {
     name: 'composition',
-    files: /^(main|app|serve|setup|shipped|skills|config(\/\w+)?|cli\/(main|compose|database))\.ts$/,
+    files: /^(main|app|serve|setup|shipped|skills|config(\/[\w-]+)?|cli\/(main|compose|database))\.ts$/,
   },
   { name: 'door', files: /^(webhook|delivery|command|event|recovery|cli)\// },
   { name: 'adapter', files: /^(github\/octokit|storage|queue|model\/ai)\// },

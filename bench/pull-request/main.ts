@@ -13,6 +13,8 @@ import { MAX_REQUESTS, playRound, type Round, totalOf } from './round.ts';
  *   read again for the gate in between. The median is below 100; the maximum tells more of the machine's other work. How
  *   long a look is waited for is not in it: that is a setting, not a speed.
  *
+ * The clock is a test's: what the app waits within a span by its own will counts with it, although nobody sat it out.
+ *
  * GitHub is the stand-in, in the same process, and answers at once: its own work counts against the app, the network's
  * would come on top. The first round, which counts the requests, warms up for the others. Exits 1 when a limit is broken.
  */
@@ -35,8 +37,8 @@ async function playRounds(count: number): Promise<Round[]> {
 
 function report({ requests }: Round, rounds: readonly Round[]): void {
   const total = totalOf(requests);
-  const toCheckRun = figures(rounds.map(({ toCheckRunMs }) => toCheckRunMs));
-  const toMerge = figures(rounds.map(({ toMergeMs }) => toMergeMs));
+  const toCheckRun = figures(rounds.map(({ toCheckRun }) => toCheckRun.ms));
+  const toMerge = figures(rounds.map(({ toMerge }) => toMerge.ms));
   const passed = total.counted <= MAX_REQUESTS && toMerge.median < MAX_TO_MERGE_MS;
   process.exitCode = passed ? 0 : 1;
 

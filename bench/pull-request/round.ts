@@ -3,12 +3,26 @@ import { type Harness, REPO } from '../../test/support/harness.ts';
 
 /** One pull request of one file, from opened to merged. */
 export interface Round {
-  /** Milliseconds from GitHub beginning to send the deliveries of the opening to the check run being there. */
-  toCheckRunMs: number;
-  /** Milliseconds from the answer that first shows the reaction to GitHub having carried out the merge call. */
-  toMergeMs: number;
+  /** From GitHub beginning to send the deliveries of the opening to the check run being there. */
+  toCheckRun: Span;
+  /** From the answer that first shows the reaction to GitHub having carried out the merge call. */
+  toMerge: Span;
   /** How often each route was answered, by method and path template. */
   requests: RouteCount[];
+}
+
+/** Milliseconds between two moments. */
+export interface Span {
+  /** All of them, as an app with the machine's clock would take them. */
+  ms: number;
+  /** Those of them that the app meant to wait: the test's clock was moved over them. */
+  waitedMs: number;
+}
+
+/** A moment by the machine's clock and by the test's, in milliseconds. */
+interface Moment {
+  machine: number;
+  clock: number;
 }
 
 export interface RouteCount {
@@ -28,8 +42,8 @@ const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{number}/merge';
 
 /**
  * Plays a round with the real app and the shipped chain: a pull request opens, one check of another app passes, a
- * maintainer reacts as soon as they are asked. The clock is a test's, so nobody waits for the next look, and the
- * milliseconds are the machine's.
+ * maintainer reacts as soon as they are asked. The clock is a test's, so nobody waits for the next look; what the app
+ * waits within a span counts as if it had passed.
  * @param name Names the branch and the changed file, so that rounds do not meet.
  */
 export async function playRound(harness: Harness, name: string): Promise<Round> {
@@ -47,7 +61,7 @@ export async function playRound(harness: Harness, name: string): Promise<Round> 
     title: `Add ${name}`,
     files: { [`src/${name}.ts`]: `export const name: string = '${name}';\n` },
   });
-  const opened = performance.now();
+  const opened = moment(harness);
   await github.releaseDeliveries();
   await harness.settle();
   await github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
@@ -61,17 +75,17 @@ export async function playRound(harness: Harness, name: string): Promise<Round> 
   const { checkRun, seen, merged } = moments();
   if (!github.pullRequest(REPO, number).merged) throw new Error(`#${number} was not merged`);
   return {
-    toCheckRunMs: checkRun - opened,
-    toMergeMs: merged - seen,
+    toCheckRun: between(opened, checkRun),
+    toMerge: between(seen, merged),
     requests: count(github.requests.slice(before)),
   };
 }
 
 /** Notes when the first check run was made, the reaction was first shown and the merge was carried out. */
-function watch({ github }: Harness): () => { checkRun: number; seen: number; merged: number } {
-  const at: Partial<Record<'checkRun' | 'seen' | 'merged', number>> = {};
-  github.onRequest((request) => {
-    const now = performance.now();
+function watch(harness: Harness): () => Record<'checkRun' | 'seen' | 'merged', Moment> {
+  const at: Partial<Record<'checkRun' | 'seen' | 'merged', Moment>> = {};
+  harness.github.onRequest((request) => {
+    const now = moment(harness);
     const route = routeOf(request);
     if (route === CHECK_RUN) at.checkRun ??= now;
     if (route === LOOK && JSON.stringify(request.responseBody).includes('"rocket":1')) at.seen ??= now;
@@ -84,6 +98,15 @@ function watch({ github }: Harness): () => { checkRun: number; seen: number; mer
     }
     return { checkRun, seen, merged };
   };
+}
+
+function moment({ clock }: Harness): Moment {
+  return { machine: performance.now(), clock: clock.now().getTime() };
+}
+
+function between(from: Moment, to: Moment): Span {
+  const waitedMs = to.clock - from.clock;
+  return { ms: to.machine - from.machine + waitedMs, waitedMs };
 }
 
 function count(requests: readonly { method: string; path: string; status: number }[]): RouteCount[] {

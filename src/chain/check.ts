@@ -13,6 +13,8 @@ export interface Known {
   actions: readonly string[];
   /** The skills that a gate may ask, which are those that are no packages; all of them when left out. */
   builtIn?: readonly string[];
+  /** Skills that are there for reading only; a step that names one would fail when it is run. */
+  withoutOutcome?: readonly string[];
 }
 
 /** Faults of single steps: what they use, their ids, the approval of a merge. */
@@ -35,6 +37,10 @@ function checkUses(source: YamlSource, { index, keys, skill, action }: StepOutli
   const kind = hasSkill ? 'skill' : 'action';
   const name = skill ?? action;
   const allowed = hasSkill ? known.skills : known.actions;
+  if (hasSkill && name !== undefined && known.withoutOutcome?.includes(name)) {
+    const message = `the SKILL.md of "${name}" says no outcome that it comes to, so no step can run it`;
+    return [source.fault(['steps', index, kind], message)];
+  }
   if (name === undefined || allowed.includes(name) || (hasSkill && name === AUTO_SKILL)) return [];
   const message = notAllowed(`there is no ${kind} "${name}"`, allowed, name);
   return [source.fault(['steps', index, kind], message)];

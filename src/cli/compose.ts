@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   type Environment,
   readArtifactsConfig,
@@ -19,12 +19,16 @@ import { NO_MODEL } from '../words/model.ts';
 import { badSettingsHere, NO_APP } from '../words/policy.ts';
 import { Misuse, type SkillRunner, type Tools } from './context.ts';
 
-/** The composition root of the command line: what its commands are given, each loaded when it is asked for. */
-export function createTools(env: Environment): Tools {
+/**
+ * The composition root of the command line: what its commands are given, each loaded when it is asked for.
+ * @param calledIn where the person stands, when that is not the process's folder: paths that they name are seen from there, those of
+ * the settings from the process's folder, in which the settings are.
+ */
+export function createTools(env: Environment, calledIn?: string): Tools {
   neverShowSecretsOf(env);
   /** @throws Misuse for a bad `--database`, CountersignError for a bad `DATABASE_URL`. */
   const urlOf = (given: string | undefined) => {
-    const read = readStorageConfig(given === undefined ? env : { DATABASE_URL: given });
+    const read = readStorageConfig(given === undefined ? env : { DATABASE_URL: seenFrom(calledIn, given) });
     if (read.ok) return read.config.databaseUrl;
     const message = badDatabase(read.faults, given !== undefined);
     throw given === undefined ? new CountersignError('config.invalid', message) : new Misuse(message);
@@ -137,7 +141,7 @@ export function createTools(env: Environment): Tools {
       ]);
       return { builtIn: SHIPPED_SKILLS.map(({ name }) => name), shipped: shippedSkills() };
     },
-    async caseRunner({ answers }) {
+    async caseTools({ answers }) {
       const [{ builtInSkills }, { analyzerSkill }, { codeSkill }, { promptSkill }, { recordedModel }] =
         await Promise.all([
           import('../skill/shipped.ts'),
@@ -150,6 +154,7 @@ export function createTools(env: Environment): Tools {
       return {
         handlers: [analyzerSkill, codeSkill({ model }), promptSkill({ model })],
         builtIn: builtInSkills({ model }),
+        answersLeft: () => model?.left() ?? 0,
       };
     },
     async model(storage) {
@@ -207,4 +212,10 @@ export function createTools(env: Environment): Tools {
       return existsSync(file) ? file : undefined;
     },
   };
+}
+
+/** A database's address with the path that is seen from the folder; `sqlite::memory:` is no path. */
+function seenFrom(folder: string | undefined, url: string): string {
+  if (folder === undefined) return url;
+  return url.replace(/^sqlite:([^:].*)$/s, (_, path: string) => `sqlite:${resolve(folder, path)}`);
 }

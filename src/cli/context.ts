@@ -12,7 +12,7 @@ import type { StepHandler } from '../session/step.ts';
 import type { SkillCase } from '../skill/package/case-file.ts';
 import type { ParsedPackage, SkillPackage } from '../skill/package/package.ts';
 import type { ActivationDeps } from '../skill/registry/activate.ts';
-import type { CaseRunner } from '../skill/testing/run-case.ts';
+import type { CaseTools } from '../skill/testing/run-case.ts';
 import type { Blobs } from '../storage/blobs.ts';
 import type { Delivery, Storage } from '../storage/storage.ts';
 import type { Pages } from '../words/evidence.ts';
@@ -70,7 +70,7 @@ export interface Tools {
   }>;
   skills(): Promise<KnownSkills>;
   /** What carries out one of a skill's cases: no network, and a model only as far as it was recorded. */
-  caseRunner(of: SkillCase): Promise<CaseRunner>;
+  caseTools(of: SkillCase): Promise<CaseTools>;
   /**
    * The configured model, whose calls count against the same budgets as the app's.
    * @throws CountersignError when there is none, or its settings are wrong.
@@ -92,6 +92,8 @@ export interface KnownNames {
   actions: string[];
   /** The skills that are no packages; all of them when left out. */
   builtIn?: string[];
+  /** The packages that no step can run. */
+  withoutOutcome?: string[];
 }
 
 export interface KnownSkills {

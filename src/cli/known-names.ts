@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { SkillPackage } from '../skill/package/package.ts';
+import { type SkillPackage, withoutOutcome } from '../skill/package/package.ts';
 import type { KnownNames, Tools } from './context.ts';
 import { skillsHere } from './skill-files.ts';
 
@@ -17,5 +17,11 @@ export async function namesKnownIn(
   const roots = [cwd, ...folders.map((folder) => resolve(cwd, folder))];
   const packages = roots.flatMap((root) => skillsHere(root, account).skills.map(({ skill }) => skill));
   const names = [...known.skills, ...packages.map(({ name }) => name)];
-  return { ...known, builtIn: account.builtIn, skills: [...new Set(names)].sort(), packages };
+  return {
+    ...known,
+    builtIn: account.builtIn,
+    skills: [...new Set(names)].sort(),
+    withoutOutcome: withoutOutcome(packages, account.builtIn),
+    packages,
+  };
 }

@@ -35,7 +35,8 @@ export interface SkillsHere {
 
 /** The skills for a repository whose base branch looks like this folder, without its organisation's. */
 export function skillsHere(cwd: string, { builtIn, shipped }: KnownSkills): SkillsHere {
-  return resolveSkills({ workspace: packagesIn(cwd, SKILLS_FOLDER), organisation: [], shipped }, builtIn);
+  const scopes = { workspace: packagesIn(cwd, SKILLS_FOLDER), organisation: [], shipped };
+  return resolveSkills(scopes, builtIn);
 }
 
 /** @throws CountersignError for a name that no sound skill has. */

@@ -4,7 +4,13 @@ import { checkPackages } from './skill-files.ts';
 
 export async function skillLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Said> {
   const { builtIn } = await tools.skills();
-  const packages = checkPackages(cwd, paths, builtIn);
+  const { syntaxFaults } = await import('../skill/lint/syntax.ts');
+  const packages = await Promise.all(
+    checkPackages(cwd, paths, builtIn).map(async (one) => ({
+      ...one,
+      faults: one.skill ? await syntaxFaults(one.skill, one.folder) : one.faults,
+    })),
+  );
   return {
     text: skillLintText(packages),
     json: {

@@ -13,7 +13,7 @@ export async function skillTest({ cwd, tools }: Context, name: string | undefine
   const results = [];
   for (const skill of packages) {
     for (const one of casesOf(skill)) {
-      const result = await runCase(skill, one, await tools.caseRunner(one), signal);
+      const result = await runCase(skill, one, await tools.caseTools(one), signal);
       results.push({ skill: skill.name, case: one.name, ...result });
     }
   }

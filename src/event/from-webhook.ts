@@ -224,7 +224,7 @@ const issueComment = reader(issueCommentFields, ({ action, issue, comment, sende
 
 const issues = reader(issuesFields, ({ action, issue }, place, own) => {
   if (action !== 'opened') return doesNotMatter('issues', action);
-  // A chain may open issues; one that is fired by them would never end.
+  // No action opens issues. Should one ever do so, a chain that is fired by issues must not be fired by its own without an end.
   if (issue.performed_via_github_app?.id === own.appId) return 'this app opened the issue itself';
   const author = issue.user?.login ?? 'ghost';
   const labels = (issue.labels ?? []).map(({ name }) => name);

@@ -8,7 +8,13 @@ import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
 import { textOfFile } from '../core/text.ts';
 import type { GitHub, GitHubReader, Repo, TreeEntry } from '../github/github.ts';
-import { contractOf, type ParsedPackage, referenceTo, type SkillPackage } from '../skill/package/package.ts';
+import {
+  contractOf,
+  type ParsedPackage,
+  referenceTo,
+  type SkillPackage,
+  withoutOutcome,
+} from '../skill/package/package.ts';
 import { resolveSkills, type SkillInForce } from '../skill/registry/scope.ts';
 import { NO_SETTINGS, type SettingsSource, settingsSource, tooLargeFault } from './settings-source.ts';
 import { readSkills } from './skill-files.ts';
@@ -58,6 +64,8 @@ export interface Names {
 export interface NamesHere extends Names {
   /** The skills that no package may take the name of. */
   builtIn: readonly string[];
+  /** Packages that no step can run, as they come to nothing. */
+  withoutOutcome: readonly string[];
 }
 
 interface Scope {
@@ -190,7 +198,15 @@ export function createConfigurationLoader(deps: {
   /** The names of what is built in and of packages, each once. */
   function namesWith(skills: readonly SkillInForce[]): NamesHere {
     const all = new Set([...names.skills, ...skills.map(({ skill }) => skill.name)]);
-    return { ...names, builtIn: names.skills, skills: [...all].sort() };
+    return {
+      ...names,
+      builtIn: names.skills,
+      skills: [...all].sort(),
+      withoutOutcome: withoutOutcome(
+        skills.map(({ skill }) => skill),
+        names.skills,
+      ),
+    };
   }
 
   /**

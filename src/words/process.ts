@@ -9,14 +9,56 @@ export function cannotStart(because: string): string {
   return `Countersign cannot start: ${because}\n`;
 }
 
-export function setupOffered(port: number, publicUrl: string | undefined): string {
+/** @param file where the App's settings will be written. */
+export function setupOffered(
+  url: string,
+  { file, publicUrl, isOpen }: { file: string; publicUrl: string | undefined; isOpen: boolean },
+): string {
   return (
     `No GitHub App is registered yet (APP_ID is not set).\n` +
-    `Open http://localhost:${port} to register one; its settings are then written to .env. Start again afterwards.\n` +
+    `Open ${url} to register one; its settings are then written to ${file}. Start again with them afterwards.\n` +
+    (isOpen
+      ? `HOST lets others reach that page, and whoever does decides which App this is: leave HOST out, or stop this as soon as you are done.\n`
+      : '') +
     (publicUrl === undefined
       ? `Set PUBLIC_URL first to the address under which GitHub reaches this server, or correct the webhook's address in the App's settings later.\n`
       : '')
   );
+}
+
+export function setupDone(file: string): string {
+  return `The App's settings are in ${file} now, readable by you alone. Stop this (Ctrl-C) and start again with them.\n`;
+}
+
+export function noManifest(folder: string): string {
+  return `no GitHub App is registered (APP_ID is not set), and none can be: app.yml, which says what to register, is not in ${folder}.`;
+}
+
+export function cannotKeepSettings(file: string, code: string): string {
+  return (
+    `no GitHub App is registered (APP_ID is not set), and the settings of a new one could not be kept, as ${file} cannot be written ` +
+    `(${code}). Run npm start in a checkout on a machine of yours, register the App there, and give this process what is then in .env ` +
+    '(docker run --env-file .env …); or start in a folder that can be written.'
+  );
+}
+
+export function alreadyRegistered(file: string): string {
+  return (
+    `${file} holds the settings of an App already, but this process was not given them. Start it with them (npm start reads .env, as ` +
+    'does node --env-file=.env), or move the file away to register another App.'
+  );
+}
+
+/** @param github where people see their GitHub, such as `https://acme.ghe.com`. */
+export function registerByHand(github: string): string {
+  return (
+    `no GitHub App is registered (APP_ID is not set), and the setup page works for github.com and for an API at https://HOST/api/v3 only. ` +
+    `Register the App by hand at ${github}/settings/apps/new with the permissions and events of app.yml, then set APP_ID, PRIVATE_KEY and WEBHOOK_SECRET.`
+  );
+}
+
+export function cannotOfferSetup(because: string): string {
+  return `the page that registers the App cannot be offered: ${because}`;
 }
 
 export function listening(url: string): string {

@@ -1,10 +1,17 @@
 import { unreachable } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import { visible } from './markdown.ts';
+import { listed } from './pretty.ts';
 
 /** Why a prompt template gave no text. */
 export type RenderFault =
-  | { kind: 'template'; line: number | null; message: string }
+  | {
+      kind: 'template';
+      line: number | null;
+      message: string;
+      /** The name of an undefined value, and those that are there. */
+      missing?: { name: string; known: readonly string[] } | undefined;
+    }
   | { kind: 'out_of_fuel'; line: number | null; limit: number }
   | { kind: 'too_long'; limit: number }
   | { kind: 'too_much_context'; bytes: number; limit: number }
@@ -12,7 +19,7 @@ export type RenderFault =
   | { kind: 'out_of_memory' }
   | { kind: 'crashed'; detail: string };
 
-/** As one sentence that begins with the place: `prompts/review.md, line 3: undefined value.` */
+/** As one sentence that begins with the place: `prompts/review.md, line 3: unknown filter: filter up is unknown.` */
 export function describeRenderFault(template: string, fault: RenderFault): string {
   const line = 'line' in fault && fault.line !== null ? `, line ${fault.line}` : '';
   return `${shown(template)}${line}: ${because(fault)}.`;
@@ -21,7 +28,7 @@ export function describeRenderFault(template: string, fault: RenderFault): strin
 function because(fault: RenderFault): string {
   switch (fault.kind) {
     case 'template':
-      return shown(fault.message);
+      return shown(`${fault.message}${fault.missing ? missed(fault.missing) : ''}`);
     case 'out_of_fuel':
       return `it takes more than ${count(fault.limit)} steps; a loop in it is too long`;
     case 'too_long':
@@ -37,6 +44,11 @@ function because(fault: RenderFault): string {
     default:
       return unreachable(fault);
   }
+}
+
+function missed({ name, known }: { name: string; known: readonly string[] }): string {
+  const others = known.length === 0 ? '' : `; there are ${listed([...known].sort(), 'and')}`;
+  return `: there is no ${name}${others}`;
 }
 
 function shown(text: string): string {

@@ -13,7 +13,7 @@ export type Tested = TestedCase &
     | {
         kind: 'failed';
         differences: readonly {
-          what: 'verdict' | 'passed' | 'finding' | 'failure';
+          what: 'verdict' | 'passed' | 'finding' | 'failure' | 'answers';
           expected: string | null;
           actual: string | null;
         }[];
@@ -64,6 +64,9 @@ function difference({
   expected,
   actual,
 }: Extract<Tested, { kind: 'failed' }>['differences'][number]): string {
+  if (what === 'answers') {
+    return `${plural(Number(actual), 'answer')} too many: a case holds one for each question, and no more were asked`;
+  }
   const [wanted, came] = [plainLine(expected ?? 'none'), plainLine(actual ?? 'none')];
   if (what === 'finding') return expected === null ? `a finding too many: ${came}` : `not found: ${wanted}`;
   if (what === 'failure' && expected === null) return `it failed: ${came}`;

@@ -8,9 +8,11 @@ beforeEach(async () => {
 });
 afterEach(() => harness.stop());
 
-test(`a pull request of one file costs at most ${MAX_REQUESTS} requests, from opened to merged`, async () => {
-  const { requests } = await playRound(harness, 'feature');
+test(`a pull request of one file costs at most ${MAX_REQUESTS} requests, and nothing is waited for between the reaction being seen and the merge`, async () => {
+  const { requests, toMerge } = await playRound(harness, 'feature');
   const { counted } = totalOf(requests);
   const said = requests.map((line) => `${line.counted} × ${line.route}`).join('\n');
   expect(counted, said).toBeLessThanOrEqual(MAX_REQUESTS);
+  expect(toMerge.waitedMs).toBe(0);
+  expect(harness.faultyRequests).toEqual([]);
 });

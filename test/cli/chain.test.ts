@@ -42,6 +42,16 @@ it('lint says every fault with its place and ends with 1', async () => {
   expect(stdout).toMatch(/^deploy\.yaml:5:\d+: .*acton/m);
 });
 
+it('lint refuses a step whose skill comes to nothing', async () => {
+  const cwd = repository({
+    '.github/countersign/skills/notes/SKILL.md': '---\nname: notes\ndescription: To read.\n---\n',
+    '.github/countersign/chains/read.yaml': GOOD.replace('skill: ci', 'skill: notes'),
+  });
+  expect((await chainLint(cwd)).stdout).toMatch(
+    /^\S+read\.yaml:4:14: the SKILL\.md of "notes" says no outcome that it comes to, so no step can run it\n/,
+  );
+});
+
 it('lint ends with 0 when there are no faults, or no files', async () => {
   const cwd = repository({ 'chains/deploy.yaml': GOOD });
   expect(await chainLint(cwd, 'chains')).toEqual({

@@ -103,6 +103,28 @@ describe('lint', () => {
     expect(await json(cwd, 'lint')).toMatchObject({ skills: [{ ok: false }, { ok: false }, { ok: false }] });
   });
 
+  it('says where a prompt or a program does not parse, and carries out nothing', async () => {
+    const cwd = repository({
+      [`${SKILLS}/naming/SKILL.md`]: NAMING,
+      [`${SKILLS}/naming/prompts/ask.md`]: 'Judge\n{{ diff ',
+      [`${SKILLS}/naming/prompts/sound.md`]: '{{ nobody.knows.it }}{% for a in b %}{% endfor %}',
+      [`${SKILLS}/naming/code/broken.js`]: 'const a = 1;\nsubmit({',
+      [`${SKILLS}/naming/code/imports.js`]: "import fs from 'fs';",
+      [`${SKILLS}/naming/code/deep.js`]: `submit(${'('.repeat(20_000)}`,
+      [`${SKILLS}/naming/code/sound.js`]: "const said = await llm_query('x');\nwhile (true) {}",
+      [`${SKILLS}/naming/code/sound.py`]: 'submit({',
+    });
+    expect((await skill(cwd, 'lint')).out).toMatchInlineSnapshot(`
+      ".github/countersign/skills/naming/code/broken.js:2:9: SyntaxError: invalid property name
+      .github/countersign/skills/naming/code/deep.js:1:1: this is nested too deeply to be parsed
+      .github/countersign/skills/naming/code/imports.js:1:1: ReferenceError: could not load module 'fs'
+      .github/countersign/skills/naming/prompts/ask.md:2:1: syntax error: unexpected end of input, expected end of variable block
+
+      Checked 1 skill: 4 faults.
+      "
+    `);
+  });
+
   it('takes a package, a folder of packages, a repository and an exported file', async () => {
     const cwd = withNaming();
     await skill(cwd, 'export', 'naming', 'naming.json');

@@ -19,7 +19,7 @@ const noTools: Tools = {
   chains: untouched,
   policy: untouched,
   skills: untouched,
-  caseRunner: untouched,
+  caseTools: untouched,
   model: untouched,
   withSkillRunner: untouched,
   serve: untouched,

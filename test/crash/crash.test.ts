@@ -31,6 +31,8 @@ const TIMEOUT_MS = LONG ? 4 * 3_600_000 : 600_000;
 const REPO = '/repos/{owner}/{repo}';
 const CHECK_RUN = `POST ${REPO}/check-runs`;
 const UPDATE_CHECK_RUN = `PATCH ${REPO}/check-runs/{number}`;
+/** The look that finds the countersign: whoever reacted is read only when somebody has. */
+const LOOK = `GET ${REPO}/issues/comments/{number}/reactions`;
 const MERGE = `PUT ${REPO}/pulls/{number}/merge`;
 
 /** An app and a stand-in keep a processor busy half of the time, and wait in the other. */
@@ -94,7 +96,11 @@ function describeShortForm(): void {
   describe('a chain without a review', () => {
     const undisturbed = undisturbedPlay(withoutReview);
     expectOneOfEach(undisturbed);
-    expectSameEnd(withoutReview, undisturbed, [[around('after', CHECK_RUN)], [around('after', MERGE)]]);
+    expectSameEnd(withoutReview, undisturbed, [
+      [around('after', CHECK_RUN)],
+      [around('after', LOOK)],
+      [around('after', MERGE)],
+    ]);
     expectSameEndAtWrites(withoutReview, undisturbed, [
       { when: 'after', what: 'records the delivery', writes: /deliveries\.record/ },
       { when: 'after', what: 'begins the run', writes: /runs\.insert\b/ },

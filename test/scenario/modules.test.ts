@@ -240,7 +240,9 @@ test('a module that hangs and a prompt without an end fail their steps with that
   const s = await scene({ ...MODULE, limits: { timeout_seconds: 1 } }, prompt, { sidecar: loops });
   const { headSha } = await s.open();
   expect((await stepOf(s))?.reason?.summary).toContain('judge.json: it gave no answer within 1,000 ms.');
-  expect((await stepOf(s, 'endless'))?.reason?.summary).toMatch(/ask\.md, line 1: .*a loop in it is too long/);
+  expect((await stepOf(s, 'endless'))?.reason?.summary).toMatch(
+    /ask\.md, line 1: .*a loop in it is too long/,
+  );
   expect(s.verdicts(headSha)).toEqual({
     'countersign / flow': 'failure',
     'countersign / endless': 'failure',

@@ -6,6 +6,7 @@ import { readCaseFile } from '../../src/skill/package/case-file.ts';
 import { parsePatch } from '../../src/skill/pr-review/hunks.ts';
 import { promptSkill } from '../../src/skill/prompt/prompt-skill.ts';
 import type { SkillContext } from '../../src/skill/registry/activate.ts';
+import { caseReader, HEAD_SHA } from '../../src/skill/testing/case-reader.ts';
 import { patchBetween } from '../../src/skill/testing/patch.ts';
 import { recordedModel } from '../../src/skill/testing/recorded-model.ts';
 import { runCase } from '../../src/skill/testing/run-case.ts';
@@ -31,6 +32,17 @@ test.each([
 ])('%j is a fault', (text, expected) => {
   expect(faults(text)).toHaveLength(1);
   if (expected !== undefined) expect(faults(text)).toEqual([expected]);
+});
+
+test('a case of a gate_verdict expects nothing that only a review has, be it nothing', () => {
+  const text = 'cases:\n  - { name: a, files: {}, expect: { verdict: null, passed: true, findings: [] } }';
+  expect(readCaseFile(text, 'a.yml', 'review_verdict').faults).toEqual([]);
+  const { faults, cases } = readCaseFile(text, 'a.yml', 'gate_verdict');
+  expect(faults.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
+    '2:37 a gate_verdict has no verdict; a case of it expects passed, or that it fails',
+    '2:66 a gate_verdict has no findings; a case of it expects passed, or that it fails',
+  ]);
+  expect(cases).toEqual([]);
 });
 
 test('docs/skills.md shows cases without faults', () => {
@@ -65,8 +77,9 @@ test('a case fails when the artifact’s own assertion does not hold', async () 
   const skill = packageOf(files({ 'prompts/ask.md': 'Judge {{ diff }}.' }, skillMd(words)));
   const answers = [{ summary: 'Well, maybe.', passed: true, criteria: [] }];
   const of = { name: 'one', files: { 'a.ts': 'x\n' }, answers, expect: { passed: true } };
-  const handlers = [promptSkill({ model: recordedModel(answers) })];
-  expect(await runCase(skill, of, { handlers, builtIn: [] }, new AbortController().signal)).toMatchObject({
+  const model = recordedModel(answers);
+  const caseTools = { handlers: [promptSkill({ model })], builtIn: [], answersLeft: model.left };
+  expect(await runCase(skill, of, caseTools, new AbortController().signal)).toMatchObject({
     kind: 'failed',
     differences: [{ what: 'failure', expected: null, actual: expect.stringContaining('maybe') }],
   });
@@ -83,7 +96,12 @@ test('a case fails when an assertion of an analyzer beside the first does not ho
   };
   const of = { name: 'one', files: { 'a.ts': 'x\n' }, expect: { passed: true } };
   expect(
-    await runCase(skill, of, { handlers: [handler], builtIn: [] }, new AbortController().signal),
+    await runCase(
+      skill,
+      of,
+      { handlers: [handler], builtIn: [], answersLeft: () => 0 },
+      new AbortController().signal,
+    ),
   ).toMatchObject({
     differences: [{ what: 'failure', actual: expect.stringContaining('analyzers/b.yml breaks assertion 1') }],
   });
@@ -99,12 +117,12 @@ describe('a case of a prompt', () => {
     const [one] = cases;
     if (!one) throw new Error(faults.map(({ message }) => message).join());
     const model = one.answers && recordedModel(one.answers);
-    return runCase(
-      skill,
-      one,
-      { handlers: [promptSkill({ model })], builtIn: [] },
-      new AbortController().signal,
-    );
+    const caseTools = {
+      handlers: [promptSkill({ model })],
+      builtIn: [],
+      answersLeft: () => model?.left() ?? 0,
+    };
+    return runCase(skill, one, caseTools, new AbortController().signal);
   };
   const yes = { summary: 'Fine.', passed: true, criteria: [] };
 
@@ -124,8 +142,29 @@ describe('a case of a prompt', () => {
     });
   });
 
+  test('fails when it holds answers that nobody asks for', async () => {
+    const result = await run({ answers: [yes, yes], expect: { passed: true } });
+    expect(result).toEqual({
+      kind: 'failed',
+      differences: [{ what: 'answers', expected: null, actual: '1' }],
+    });
+    expect(testedText([{ skill: 'a', case: 'one', ...result }], 'a')).toContain(
+      '1 answer too many: a case holds one for each question, and no more were asked',
+    );
+  });
+
   test('without answers is left out', async () => {
     expect(await run({ expect: { passed: true } })).toEqual({ kind: 'left_out', because: 'no_model' });
+  });
+});
+
+test('a case says that it knows no history', async () => {
+  const reader = caseReader({ name: 'one', files: { 'a.ts': 'x' }, expect: { passed: true } }, 1);
+  const refused = reader.history({ owner: 'acme', name: 'shop' }, 'a.ts', HEAD_SHA);
+  // Of this kind, and so the program's own mistake and nothing that is tried again.
+  await expect(refused).rejects.toMatchObject({
+    kind: 'invalid',
+    message: expect.stringContaining('no commits'),
   });
 });
 
@@ -160,7 +199,7 @@ test('a case of findings expects exactly those', async () => {
     runCase(
       skill,
       { name: 'one', files: { 'a.ts': 'x\n' }, expect: { findings } },
-      { handlers: [handler], builtIn: [] },
+      { handlers: [handler], builtIn: [], answersLeft: () => 0 },
       new AbortController().signal,
     );
   expect(await run('low a/c a.ts:1', 'low a/b a.ts:1')).toEqual({ kind: 'passed' });

@@ -80,7 +80,11 @@ describe('a JavaScript template has failed when it', () => {
     ['submits no JSON', 'submit({ f: () => 1 });', 'it threw an error: TypeError: function is no JSON'],
     ['submits too much', "submit('x'.repeat(9000));", 'its result is larger than 5,000 bytes'],
     ['throws no error', 'throw 7;', 'it threw an error: 7'],
-    ['is no JavaScript', 'submit(;', "it threw an error: SyntaxError: unexpected token in expression: ';'"],
+    [
+      'is no JavaScript',
+      'submit(;',
+      "it threw an error: SyntaxError: unexpected token in expression: ';' (line 1)",
+    ],
     [
       'awaits for ever',
       'await new Promise(() => {}); submit(1);',

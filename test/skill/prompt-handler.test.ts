@@ -80,7 +80,8 @@ describe('a prompt template', () => {
     const broken = { ...artifact, content: 'a\n{{ pr.nothing }}' };
     expect(await promptHandler({ model: await t.model() }).execute(broken, context())).toMatchObject({
       kind: 'failed',
-      because: 'prompts/review.md, line 2: undefined value.',
+      because:
+        'prompts/review.md, line 2: undefined value: there is no pr.nothing; there are body and title.',
     });
     expect(t.stub.asked).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
 import { runShutIn } from '../../src/skill/prompt/process.ts';
 import { MAX_RENDERED_BYTES, renderString } from '../../src/skill/prompt/render.ts';
+import { missingName } from '../../src/skill/prompt/worker/missing-name.ts';
 import { describeRenderFault, type RenderFault } from '../../src/words/prompt.ts';
 
 const render = (template: string, context: { [name: string]: Json } = {}, timeoutMs = 10_000) =>
@@ -34,11 +35,14 @@ describe('renderString', () => {
 
   it('says where a template is wrong, and what is', async () => {
     const wrong = {
-      'a\n\n{{ pr.titel }}': 'review.md, line 3: undefined value.',
+      'a\n\n{{ pr.titel }}':
+        'review.md, line 3: undefined value: there is no pr.titel; there are body and title.',
       'a\n{% for x in %}': 'review.md, line 2: syntax error: unexpected end of block.',
       '{{ 1|shell }}': 'review.md, line 1: unknown filter: filter shell is unknown.',
     };
-    const told = Object.keys(wrong).map(async (template) => faultOf(await render(template, { pr: {} })));
+    const told = Object.keys(wrong).map(async (template) =>
+      faultOf(await render(template, { pr: { title: '', body: '' } })),
+    );
     expect(await Promise.all(told)).toEqual(Object.values(wrong));
   });
 
@@ -134,3 +138,31 @@ describe('the process of a render', () => {
 function faultOf(rendered: Awaited<ReturnType<typeof render>>): string {
   return rendered.ok ? rendered.text : describeRenderFault('review.md', rendered.fault);
 }
+
+describe('the name of an undefined value', () => {
+  const context = { pr: { title: 't', labels: ['a'] }, diff: 'd', files: [] };
+
+  it.each([
+    ['{{ dif }}', 'dif'],
+    ['{{ pr.titel }}', 'pr.titel'],
+    ['{{ pr.titel.length }} {{ diff }}', 'pr.titel.length'],
+    ['{{ diff }} {{ "nope" | upper }} {{ nope | upper }}', 'nope'],
+    ['{% if nope and diff %}', 'nope'],
+    ['{% for file in fils %}{{ file }}', 'fils'],
+    ['{{ diff is defined and also }}', 'also'],
+    ['{%- if not absent', 'absent'],
+  ])('in %s is %s', (line, name) => {
+    expect(missingName(`\n${line}`, 2, context)?.name).toBe(name);
+  });
+
+  it.each([
+    'dif {{ diff }}',
+    '{{ pr["titel"] }}',
+    '{% for file in files %}{{ file.nope }}{{ loop.index }}',
+    '{% set own = diff %}{{ own.nope }}',
+    '{{ diff | replace("a", "b") | upper }} {{ range(stop=3) }}',
+    '{{ pr.labels.nope }}',
+  ])('is not guessed in %s', (line) => {
+    expect(missingName(line, 1, context)).toBeUndefined();
+  });
+});

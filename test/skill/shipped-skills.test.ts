@@ -30,6 +30,6 @@ test('every package that ships has a case that stops and one that is approved', 
 });
 
 test.concurrent.each(cases)('$title', async ({ skill, one }) => {
-  const runner = await tools.caseRunner(one);
-  expect(await runCase(skill, one, runner, new AbortController().signal)).toEqual({ kind: 'passed' });
+  const caseTools = await tools.caseTools(one);
+  expect(await runCase(skill, one, caseTools, new AbortController().signal)).toEqual({ kind: 'passed' });
 });

@@ -4,6 +4,7 @@ import { checkShape, inFileOrder, listOrOne } from '../../chain/shape.ts';
 import type { Fault } from '../../core/fault.ts';
 import { safePathSchema } from '../../outcome/finding.ts';
 import { VERDICTS } from '../../outcome/review-verdict.ts';
+import type { SkillOutcome } from './manifest.ts';
 
 const text = z.string().max(60_000);
 
@@ -52,8 +53,18 @@ export type SkillCase = z.infer<typeof caseSchema>;
 
 const caseFileSchema = z.strictObject({ cases: z.array(caseSchema).min(1).max(100) });
 
-/** Reads a file of `tests/`. Never throws, whatever the text. */
-export function readCaseFile(text: string, file: string): { cases: SkillCase[]; faults: readonly Fault[] } {
+/** What only a `review_verdict` has: expected of another outcome it would never hold, or, if it is nothing, never fail. */
+const OF_A_REVIEW = ['verdict', 'findings'] as const;
+
+/**
+ * Reads a file of `tests/`. Never throws, whatever the text.
+ * @param outcome what the skill comes to, as far as that is known.
+ */
+export function readCaseFile(
+  text: string,
+  file: string,
+  outcome?: SkillOutcome,
+): { cases: SkillCase[]; faults: readonly Fault[] } {
   const source = readYaml(text, file);
   if (source.value === undefined) return { cases: [], faults: source.faults };
   const { value, faults } = checkShape(caseFileSchema, source);
@@ -63,5 +74,15 @@ export function readCaseFile(text: string, file: string): { cases: SkillCase[]; 
       ? [source.fault(['cases', index, 'name'], `there is a case "${name}" already`)]
       : [],
   );
-  return { cases: twins.length === 0 ? value.cases : [], faults: twins };
+  const strangers = value.cases.flatMap(({ expect }, index) =>
+    OF_A_REVIEW.filter((key) => outcome === 'gate_verdict' && expect[key] !== undefined).map((key) =>
+      source.fault(
+        ['cases', index, 'expect', key],
+        `a gate_verdict has no ${key}; a case of it expects passed, or that it fails`,
+        { part: 'key' },
+      ),
+    ),
+  );
+  const wrong = [...twins, ...strangers];
+  return { cases: wrong.length === 0 ? value.cases : [], faults: inFileOrder(wrong) };
 }

@@ -5,6 +5,7 @@ import type { Fault } from '../../core/fault.ts';
 import { readAgentFile } from './agent-file.ts';
 import { analyzerFaults } from './analyzer-file.ts';
 import { readCaseFile } from './case-file.ts';
+import type { SkillOutcome } from './manifest.ts';
 import type { PackageFile } from './package.ts';
 import { isTestFile, PLACES, placeOf, SKILL_FILE } from './place.ts';
 import type { SkillArtifact } from './skill.ts';
@@ -22,8 +23,15 @@ export const MAX_FILE_BYTES = 65_536;
 /** Of all of them together. */
 export const MAX_PACKAGE_BYTES = 524_288;
 
-/** Faults of a package's files beyond what its SKILL.md says: places, sizes, names used twice, data that cannot be read. */
-export function checkFiles(files: readonly PackageFile[], folder: string): Fault[] {
+/**
+ * Faults of a package's files beyond what its SKILL.md says: places, sizes, names used twice, data that cannot be read.
+ * @param outcome what the package comes to, as far as its SKILL.md could be read.
+ */
+export function checkFiles(
+  files: readonly PackageFile[],
+  folder: string,
+  outcome: SkillOutcome | undefined,
+): Fault[] {
   const whole = (message: string): Fault => ({
     file: `${folder}/${SKILL_FILE}`,
     line: 1,
@@ -43,11 +51,16 @@ export function checkFiles(files: readonly PackageFile[], folder: string): Fault
     // Each is compared with all others.
     ...(files.length > MAX_FILES ? [] : files)
       .toSorted((a, b) => (a.path < b.path ? -1 : 1))
-      .flatMap((file) => checkFile(file, files, folder)),
+      .flatMap((file) => checkFile(file, files, folder, outcome)),
   ];
 }
 
-function checkFile(file: PackageFile, files: readonly PackageFile[], folder: string): Fault[] {
+function checkFile(
+  file: PackageFile,
+  files: readonly PackageFile[],
+  folder: string,
+  outcome: SkillOutcome | undefined,
+): Fault[] {
   const fault = (message: string): Fault => ({ file: `${folder}/${file.path}`, line: 1, column: 1, message });
   const place = placeOf(file.path);
   if (!place && !isTestFile(file.path))
@@ -62,7 +75,7 @@ function checkFile(file: PackageFile, files: readonly PackageFile[], folder: str
   return [
     ...(twin ? [fault(`${twin.path} has the same name; a package's artifacts are told apart by it`)] : []),
     ...unreadable(file, fault),
-    ...dataFaults(file, `${folder}/${file.path}`, fault, files),
+    ...dataFaults(file, `${folder}/${file.path}`, fault, files, outcome),
   ];
 }
 
@@ -82,8 +95,9 @@ function dataFaults(
   file: string,
   fault: (message: string) => Fault,
   files: readonly PackageFile[],
+  outcome: SkillOutcome | undefined,
 ): Fault[] {
-  if (isTestFile(path)) return [...readCaseFile(text, file).faults];
+  if (isTestFile(path)) return [...readCaseFile(text, file, outcome).faults];
   if (placeOf(path)?.kind === 'analyzer') return [...analyzerFaults(text, file)];
   if (placeOf(path)?.kind === 'agent') {
     const paths = files.map((other) => other.path);

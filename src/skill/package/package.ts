@@ -65,6 +65,13 @@ export function packageId(name: string, files: readonly PackageFile[]): string {
   return `skl_${contentHash({ name, files: sorted }).slice('sha256:'.length, 'sha256:'.length + 32)}`;
 }
 
+/** The packages that no step can run; what is built in is carried out whatever its own package says. */
+export function withoutOutcome(packages: readonly SkillPackage[], builtIn: readonly string[]): string[] {
+  return packages
+    .filter(({ name, outcome }) => outcome === null && !builtIn.includes(name))
+    .map(({ name }) => name);
+}
+
 /** What a step that runs the package must leave behind, as far as the package says so. */
 export function contractOf({ outcome, artifactDefaults }: SkillPackage): Contract['expected'] {
   const own: Contract['expected'] =

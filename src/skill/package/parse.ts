@@ -35,13 +35,15 @@ export function parsePackage(
   folder: string,
   name = folder.slice(folder.lastIndexOf('/') + 1),
 ): ParsedPackage {
-  const fileFaults = checkFiles(files, folder);
   const file = files.find(({ path }) => path === SKILL_FILE);
   // Nothing is looked up among more files than a package can have: a document of a hundred thousand should be refused at once.
-  if (!file || files.length > MAX_FILES) return { folder, name, faults: fileFaults };
+  if (!file || files.length > MAX_FILES) {
+    return { folder, name, faults: checkFiles(files, folder, undefined) };
+  }
 
   const source = readYaml(frontmatterOf(file.text), `${folder}/${SKILL_FILE}`);
   const read = readManifest(source, name, files);
+  const fileFaults = checkFiles(files, folder, read.manifest?.outcome);
   const moduleFaults = checkModules(files, read.manifest?.outcome, folder);
   const faults = [...inFileOrder(read.faults), ...fileFaults, ...moduleFaults];
   if (!read.manifest || faults.length > 0) return { folder, name, faults };

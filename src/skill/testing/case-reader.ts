@@ -1,4 +1,4 @@
-import type { GitHubReader, PullRequestFile, TreeEntry } from '../../github/github.ts';
+import { GitHubError, type GitHubReader, type PullRequestFile, type TreeEntry } from '../../github/github.ts';
 import type { SkillCase } from '../package/case-file.ts';
 import { patchBetween } from './patch.ts';
 
@@ -57,6 +57,8 @@ export function caseReader(of: SkillCase, pullRequest: number): GitHubReader {
       const moment = ref === BASE_SHA ? 'before' : 'after';
       return blobs.get(`${moment} ${path}`) === undefined ? undefined : entry(path, `${moment} ${path}`);
     },
+    history: () =>
+      Promise.reject(new GitHubError('invalid', 422, 'a case has no commits, so nobody knows a history')),
     tree: async () => here.map((path) => entry(path, `after ${path}`)),
   });
 }

@@ -19,9 +19,18 @@ export type CaseResult =
   /** It needs something that is not here. */
   | { kind: 'left_out'; because: 'no_model' | 'no_ci' | 'kind_not_known' };
 
+/** What a case is carried out with. */
+export interface CaseTools {
+  handlers: readonly AnyHandler<SkillContext>[];
+  /** The skills that are more than their packages. */
+  builtIn: readonly StepHandler[];
+  /** How many of the case's answers nobody has asked for yet. */
+  answersLeft(): number;
+}
+
 /** What a case expected, and what came instead; `null` for nothing. */
 export interface Difference {
-  what: 'verdict' | 'passed' | 'finding' | 'failure';
+  what: 'verdict' | 'passed' | 'finding' | 'failure' | 'answers';
   expected: string | null;
   actual: string | null;
 }
@@ -29,24 +38,17 @@ export interface Difference {
 /** What a skill came to: an outcome, or why there is none. */
 type Came = { outcome: Outcome } | { because: string };
 
-/** What carries a case out. */
-export interface CaseRunner {
-  handlers: readonly AnyHandler<SkillContext>[];
-  /** The skills that are more than their packages. */
-  builtIn: readonly StepHandler[];
-}
-
 /** Runs one case of a package as a step of a chain would run the skill, without GitHub and, unless given one, without a model. */
 export async function runCase(
   skill: SkillPackage,
   of: SkillCase,
-  { handlers, builtIn }: CaseRunner,
+  { handlers, builtIn, answersLeft }: CaseTools,
   signal: AbortSignal,
 ): Promise<CaseResult> {
   const ownHandler = builtIn.find(({ name }) => name === skill.name);
   if (ownHandler) {
     const { outcome, because } = await runBuiltInOnce(ownHandler, caseStep(skill, of, signal));
-    return resultOf(of, outcome ? { outcome } : { because: because ?? '' });
+    return resultOf(of, outcome ? { outcome } : { because: because ?? '' }, answersLeft());
   }
   const first = skill.artifacts.find(({ kind }) => kind !== 'description');
   const artifact = first && variantFor(skill.artifacts, first.name, null);
@@ -68,12 +70,17 @@ export async function runCase(
     because === undefined && output.kind === 'done'
       ? outcomeOf(output.value, outcome, known)
       : { because: because ?? '' };
-  return resultOf(of, came);
+  return resultOf(of, came, answersLeft());
 }
 
-function resultOf(of: SkillCase, came: Came): CaseResult {
-  const differences = differencesOf(of, came);
+function resultOf(of: SkillCase, came: Came, answersLeft: number): CaseResult {
+  const differences = [...differencesOf(of, came), ...unasked(answersLeft)];
   return differences.length === 0 ? { kind: 'passed' } : { kind: 'failed', differences };
+}
+
+/** A case holds an answer for each question: one too many was written for a question that is not asked. */
+function unasked(left: number): Difference[] {
+  return left === 0 ? [] : [{ what: 'answers', expected: null, actual: String(left) }];
 }
 
 function differencesOf({ expect }: SkillCase, came: Came): Difference[] {

@@ -66,7 +66,9 @@ function wordsOf(vm: QuickJSContext, error: QuickJSHandle): Omit<Ending, 'how'> 
   if (typeof dumped !== 'object' || !('message' in dumped)) {
     return { message: String(dumped), details: '' };
   }
-  const { name, message, stack = '' } = dumped as Record<string, unknown>;
-  const text = `${name}: ${message}`;
+  const { name, message, stack = '', lineNumber } = dumped as Record<string, unknown>;
+  // Only a program that does not parse has no place of its own in the stack that its author would look for.
+  const line = name === 'SyntaxError' && typeof lineNumber === 'number' ? ` (line ${lineNumber})` : '';
+  const text = `${name}: ${message}${line}`;
   return { message: text, details: `${text}\n${stack}` };
 }

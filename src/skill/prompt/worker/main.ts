@@ -1,3 +1,4 @@
+import { missingName } from './missing-name.ts';
 import type { RenderAnswer, RenderRequest } from './protocol.ts';
 
 /** The worker process: renders one template and ends. Whoever started it kills it when that takes too long. */
@@ -21,15 +22,17 @@ async function render({ engine, template, context, fuel, maxBytes }: RenderReque
     const { name, message } = error instanceof Error ? error : new Error(String(error));
     return name === 'RuntimeError' || name === 'RangeError'
       ? { kind: 'out_of_memory' }
-      : templateFault(message);
+      : templateFault(message, template, context);
   }
 }
 
 /** `syntax error: unexpected end of block (in <string>:2)`, and below it a picture of the lines around. */
-function templateFault(message: string): RenderAnswer {
+function templateFault(message: string, template: string, context: object): RenderAnswer {
   const [first = ''] = message.split('\n');
   const [, words = first, line] = /^(.*?) \(in <string>:(\d+)\)/.exec(first) ?? [];
   const at = line === undefined ? null : Number(line);
   if (words.startsWith('engine ran out of fuel')) return { kind: 'out_of_fuel', line: at };
-  return { kind: 'template', line: at, message: words.slice(0, 1_000) };
+  const fault = { kind: 'template', line: at, message: words.slice(0, 1_000) } as const;
+  const missing = at !== null && words === 'undefined value' ? missingName(template, at, context) : undefined;
+  return { ...fault, ...(missing && { missing }) };
 }

@@ -20,6 +20,7 @@ export const renderAnswerSchema = z.discriminatedUnion('kind', [
     kind: z.literal('template'),
     line: z.int().min(1).nullable(),
     message: z.string().max(1_000),
+    missing: z.strictObject({ name: z.string(), known: z.array(z.string()) }).optional(),
   }),
   z.strictObject({ kind: z.literal('out_of_fuel'), line: z.int().min(1).nullable() }),
   z.strictObject({ kind: z.literal('too_long') }),

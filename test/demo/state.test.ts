@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { differences, type State } from '../../demo/state.ts';
+
+const MERGED: State = {
+  merged: true,
+  check_runs: [['success']],
+  annotations: [],
+  comments: ['Countersigned and merged', 'Merged'],
+  merge_parents: [1],
+  runs: ['completed'],
+};
+
+it('the demo has nothing to say of a state that is as expected', () => {
+  expect(differences(MERGED, structuredClone(MERGED))).toEqual([]);
+});
+
+it.each<[string, Partial<State>]>([
+  ['a pull request that was not merged', { merged: false }],
+  ['a check run that ended otherwise', { check_runs: [['failure']] }],
+  ['a second check run', { check_runs: [['success', 'success']] }],
+  ['an annotation that is not there, or is on another line', { annotations: ['src/a.ts:2'] }],
+  ['a comment that is there twice', { comments: [...MERGED.comments, 'Merged'] }],
+  ['a comment that was left in an older state', { comments: ['May this be merged?', 'Merged'] }],
+  ['a merge that was no squash', { merge_parents: [2] }],
+  ['a second merge', { merge_parents: [1, 1] }],
+  ['a run that the database does not have', { runs: ['no run'] }],
+])('the demo fails on %s', (_what, change) => {
+  const [name] = Object.keys(change);
+  expect(differences(MERGED, { ...MERGED, ...change })).toEqual([
+    expect.stringMatching(new RegExp(`^${name}: .* in the place of `)),
+  ]);
+});

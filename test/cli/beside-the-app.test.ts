@@ -8,7 +8,7 @@ import { runWithHistorySchema } from '../../src/words/history.ts';
 import type { RunJson } from '../../src/words/run-json.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
-import { countersignOn, parsed } from './support.ts';
+import { countersignOn, countersignProcess, parsed } from './support.ts';
 
 const newFolder = temporaryFolders();
 let github: GitHubStandIn;
@@ -41,7 +41,7 @@ beforeEach(async () => {
     silentLog,
   );
   github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);
-  run = countersignOn(path);
+  run = countersignOn(path, countersignProcess);
 });
 
 afterEach(async () => {

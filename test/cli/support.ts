@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import BetterSqlite3 from 'better-sqlite3';
+import { runCli } from '../../src/cli/command-line.ts';
+import { createTools } from '../../src/cli/compose.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -14,10 +16,38 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs the command line as a process of its own, with nothing in its environment but what is given. */
-export function countersign(
+interface Surroundings {
+  cwd?: string;
+  env?: Record<string, string>;
+}
+
+/**
+ * The command line as it is built, in this process: starting one takes longer than most commands do. Nothing is in its environment
+ * but what is given.
+ */
+export async function countersign(
   args: readonly string[],
-  { cwd, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+  { cwd = process.cwd(), env = {} }: Surroundings = {},
+): Promise<Ended> {
+  const said = { stdout: '', stderr: '' };
+  const code = await runCli(args, {
+    cwd,
+    clock: systemClock,
+    tools: createTools(env, cwd),
+    out: (text) => {
+      said.stdout += text;
+    },
+    err: (text) => {
+      said.stderr += text;
+    },
+  });
+  return { code, ...said };
+}
+
+/** The same as a process of its own, for what only that shows: how it ends, and what it does beside others. */
+export function countersignProcess(
+  args: readonly string[],
+  { cwd, env = {} }: Surroundings = {},
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const options = { env: { ...bareEnvironment(), ...env }, ...(cwd === undefined ? {} : { cwd }) };
@@ -30,8 +60,8 @@ export function countersign(
 }
 
 /** A command line for one database. */
-export function countersignOn(path: string) {
-  return (...args: string[]) => countersign(args, { env: { DATABASE_URL: `sqlite:${path}` } });
+export function countersignOn(path: string, run: typeof countersign = countersign) {
+  return (...args: string[]) => run(args, { env: { DATABASE_URL: `sqlite:${path}` } });
 }
 
 /** Makes the database file, or opens it, as the app does, and writes to it. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { WEBHOOK_PATH } from '../../src/webhook/server.ts';
-import { countersignOn } from '../cli/support.ts';
+import { countersignOn, countersignProcess } from '../cli/support.ts';
 import { A_LOOK, approvals, MERGE_ONLY, open, react, said, start } from '../scenario/support.ts';
 import type { Harness } from '../support/harness.ts';
 
@@ -25,7 +25,7 @@ it('a copy made while deliveries pour in is whole, and an app that is started on
   const path = config.databaseUrl.slice('sqlite:'.length);
   const copy = join(folder, 'copy.db');
   const pouring = pour(harness, () => existsSync(copy));
-  expect(await countersignOn(path)('db', 'backup', copy)).toMatchObject({ code: 0 });
+  expect(await countersignOn(path, countersignProcess)('db', 'backup', copy)).toMatchObject({ code: 0 });
   const { during, statuses } = await pouring;
   expect(during).toBeGreaterThan(0);
   expect([...statuses]).toEqual([202]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStorage } from '../../src/storage/open.ts';
-import { countersignOn } from '../cli/support.ts';
+import { countersignOn, countersignProcess } from '../cli/support.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { appEnvironment } from '../support/app-environment.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
@@ -50,7 +50,7 @@ test('a second server of one database waits, says so, and refuses; the command l
   expect(more).toEqual([]);
 
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
-  const run = countersignOn(path);
+  const run = countersignOn(path, countersignProcess);
   const beside = await Promise.all([run('db', 'backup', `${path}.copy`), run('db', 'migrate')]);
   expect(beside.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
     beside.map(() => ({ code: 0, stderr: '' })),

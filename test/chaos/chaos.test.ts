@@ -10,7 +10,7 @@ const SEED = Number(process.env.COUNTERSIGN_SEED ?? 20_260_302);
 
 const CHAOS: ChaosOptions = {
   seed: SEED,
-  pullRequests: LONG ? 500 : 7,
+  pullRequests: LONG ? 500 : 5,
   owners: LONG ? 20 : 2,
   failing: 0.1,
   lost: 0.05,

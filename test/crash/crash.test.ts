@@ -103,7 +103,6 @@ function describeShortForm(): void {
     ]);
     expectSameEndAtWrites(withoutReview, undisturbed, [
       { when: 'after', what: 'records the delivery', writes: /deliveries\.record/ },
-      { when: 'after', what: 'begins the run', writes: /runs\.insert\b/ },
     ]);
   });
 

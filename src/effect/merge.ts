@@ -7,7 +7,7 @@ import { type GitHub, GitHubError, type MergeResult } from '../github/github.ts'
 import type { Approval } from '../policy/approval.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
 import { isRunOver, isStepOver, type RunState } from '../run/run.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Storage, Tx } from '../storage/storage.ts';
 import type { Effect, EffectRow } from './effect.ts';
 
 export type MergeOnce = (
@@ -68,7 +68,7 @@ export function mergeOnce(
       if (before) return before;
       begunBefore = known?.begun ?? false;
       await tx.approvals.save({ ...approval, status: 'open' });
-      await tx.effects.wish({ id: ids.next('eff'), key, effect, runId: question.runId, at: clock.now() });
+      await wish(tx);
       await tx.effects.saveProgress({ ...row, begun: true, error: null, updatedAt: clock.now() });
       return undefined;
     });
@@ -78,6 +78,8 @@ export function mergeOnce(
       // GitHub refuses the slower of two workers because the faster one merged: what that one wrote stays.
       const meanwhile = mergeOf(await tx.effects.get(key));
       if (meanwhile) return meanwhile;
+      // Another step of the run may have begun since, and have written down its own people: those of the call that merged count.
+      if (result.kind === 'merged') await wish(tx);
       await tx.effects.saveProgress({
         ...row,
         appliedHash: result.kind === 'merged' ? wishedHash : null,
@@ -89,6 +91,10 @@ export function mergeOnce(
       });
       return result;
     });
+
+    function wish(tx: Tx): Promise<boolean> {
+      return tx.effects.wish({ id: ids.next('eff'), key, effect, runId: question.runId, at: clock.now() });
+    }
 
     async function call(): Promise<MergeResult> {
       try {

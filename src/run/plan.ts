@@ -27,7 +27,10 @@ export interface Plan {
 export interface Reopening {
   /** GitHub's time of it, as in its payloads. */
   at: string;
-  /** Runs that a maintainer rejected: to this head they said no already, and the author of it can reopen. */
+  /**
+   * Runs that a maintainer rejected: their author can reopen, and must not be asked about anew by that alone. Another commit, or another
+   * base, is another question, also when the pull request comes back from it.
+   */
   rejected: ReadonlySet<string>;
 }
 

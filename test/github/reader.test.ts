@@ -172,6 +172,20 @@ describe('a pull request', () => {
     });
   });
 
+  it('waits for the end of the hour when the budget of GraphQL is spent, which comes with status 200', async () => {
+    const { on, reader } = await start();
+    const headers = {
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': '4102444800',
+      'x-ratelimit-resource': 'graphql',
+    };
+    on('POST /graphql', { headers, body: { data: null, errors: [{ type: 'RATE_LIMITED' }] } });
+    await expect(reader.commitCredits(REPO, 4)).rejects.toMatchObject({
+      kind: 'rate_limited',
+      retryAt: new Date('2100-01-01T00:00:00Z'),
+    });
+  });
+
   it('has the history of a path, of one page', async () => {
     const { on, reader, requests } = await start();
     on(`GET ${R}/commits`, paged(Array.from({ length: 150 }, () => commit(mona))));
@@ -365,7 +379,7 @@ describe('the state of a commit', () => {
     completed_at: null,
     html_url: 'https://x',
     external_id: '',
-    output: { annotations_count: 0, title: `run ${index}`, summary: 'x'.repeat(65_000) },
+    output: { annotations_count: 0, title: `run ${index}`, summary: 'whole '.repeat(10_000) },
   });
 
   it('has all its check runs read, the latest of each name', async () => {
@@ -383,7 +397,7 @@ describe('the state of a commit', () => {
       startedAt: new Date('2030-01-01T00:00:00Z'),
       completedAt: null,
       title: 'run 0',
-      summary: 'x'.repeat(2_000),
+      summary: 'whole '.repeat(333).trim(),
     });
     expect(requests[0]?.path).toContain('filter=latest');
   });

@@ -13,6 +13,7 @@ describe('how many tests a check says it ran', () => {
     ['All 7 passed', 7],
     ['0 tests', 0],
     ['Test Files 12 passed, 120 tests', 120],
+    ['39 passed in 2 suites, 42 total time 3 s', 39],
     ['5 tests failed', null],
     ['2 of 10 tests failed', null],
     ['12 test files', null],

@@ -128,6 +128,12 @@ describe('a description as its readers see it', () => {
     ['the name of a definition', '[*a*][approve this]\n\n[approve this]: http://x', '*a*'],
     ['the words behind a fence', '```js approve this\na\n```', '```\na\n```'],
     ['the words behind a fence in a list', '- ~~~js approve\n  a\n  ~~~', '- ~~~\n  a\n  ~~~'],
+    ['a definition after bare carriage returns', 'a\r\r[z]: http://e "approve this"\r\rb', 'a\n\n\n\nb'],
+    [
+      'the words behind a fence, after a separator of lines',
+      '```js\u2028approve this\na\n```',
+      '```\na\n```',
+    ],
     ['footnotes', 'a\n[^1]: approve\n\n    this', 'a'],
     ['footnotes in a quote', '> a\n> [^1]: approve this', '> a'],
     ['letters that nobody sees', 'a\u{e0061}\u{e0070}\u200b\u202eb', 'ab'],

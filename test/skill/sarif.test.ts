@@ -4,6 +4,7 @@ import { DEFAULT_LEVELS, findingsOf } from '../../src/skill/sarif/findings.ts';
 import { pathOf } from '../../src/skill/sarif/path-of.ts';
 import { readReport, type SarifPlace } from '../../src/skill/sarif/report.ts';
 import { readReports } from '../../src/skill/sarif/reports.ts';
+import { rulesOf } from '../../src/skill/sarif/rule-of.ts';
 import { textsInZip, ZipError } from '../../src/skill/sarif/zip.ts';
 import { zip } from '../support/zip.ts';
 import { stepContext } from './step-context.ts';
@@ -274,4 +275,12 @@ test.each<[string, Buffer, string]>([
     kind: 'failed',
     because: expect.stringMatching(new RegExp(`"report" is no report that can be read: .*${because}`)),
   });
+});
+
+test('ids of hundreds of parts cost no time', () => {
+  const rules = rulesOf({ tool: { driver: { rules: [{ id: 'r' }] } } });
+  const ruleId = '/'.repeat(500);
+  const began = performance.now();
+  for (let index = 0; index < 20_000; index++) rules({ ruleId: `${ruleId}${index}` });
+  expect(performance.now() - began).toBeLessThan(1_000);
 });

@@ -70,7 +70,7 @@ export function createBudget(): Budget {
 
 /**
  * Searches and GraphQL have budgets of their own. This app asks one question in GraphQL, seldom, so that one is not counted:
- * should it be spent, GitHub says so, and the question is asked again later.
+ * should it be spent, GitHub says so, and the question waits until the time that comes with it.
  */
 function toldBy(headers: Headers): BudgetFigures | undefined {
   if ((headers.get('x-ratelimit-resource') ?? 'core') !== 'core') return undefined;

@@ -8,7 +8,13 @@ const MOST_SAID = 2_000;
 const beginning = z
   .string()
   .nullish()
-  .transform((text) => text?.slice(0, MOST_SAID) ?? null);
+  .transform((text) => text && (text.length > MOST_SAID ? wholeWords(text.slice(0, MOST_SAID)) : text))
+  .transform((text) => text ?? null);
+
+/** Without a last word that may be cut: half a secret looks like none. */
+function wholeWords(text: string): string {
+  return text.slice(0, Math.max(0, text.lastIndexOf(' '), text.lastIndexOf('\n')));
+}
 
 const checkRunSchema = z
   .object({

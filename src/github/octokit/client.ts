@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { type AnsweredRequest, GitHubError, type Urgency } from '../github.ts';
 import type { Budget } from './budget.ts';
 import { download, NotDownloaded } from './download.ts';
-import { RequestFailure, toFailure } from './failure.ts';
+import { RequestFailure, retryAt, toFailure } from './failure.ts';
 import type { Lane } from './lane.ts';
 import type { SignIn } from './sign-in.ts';
 import {
@@ -167,11 +167,18 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     // On GitHub Enterprise Server, whose REST is at `/api/v3`, it is beside that, at `/api/graphql`.
     const { baseUrl } = signIn.octokit().request.endpoint.DEFAULTS;
     const url = `${baseUrl.replace(/\/v3$/, '')}/graphql`;
-    const { status, data } = await send(GRAPHQL, { url, query: text, variables });
+    const { status, data, headers } = await send(GRAPHQL, { url, query: text, variables });
     const [error] = read(GRAPHQL, status, data, graphqlErrors).errors ?? [];
     if (!error) return read(GRAPHQL, status, data, z.object({ data: schema })).data;
-    const said = `but with an error: ${error.type ?? 'of no type'}`;
-    throw new RequestFailure({ kind: 'unavailable', status, route: GRAPHQL, said, signIn: false });
+    const failure = {
+      status,
+      route: GRAPHQL,
+      said: `but with an error: ${error.type ?? 'of no type'}`,
+      signIn: false,
+    };
+    // A spent budget comes with status 200 here, and is one of its own: other requests go on.
+    if (error.type !== 'RATE_LIMITED') throw new RequestFailure({ ...failure, kind: 'unavailable' });
+    throw new RequestFailure({ ...failure, kind: 'rate_limited', retryAt: retryAt(headers, clock.now()) });
   }
 
   async function page<T>(route: string, parameters: Parameters, schema: z.ZodType<T>) {

@@ -120,7 +120,8 @@ function isLimit(status: number, headers: Record<string, unknown>, message: stri
 const SOONEST_MS = 1_000;
 
 /** `retry-after` is seconds or a date; `x-ratelimit-reset` is seconds since 1970 and only meant when none remain. */
-function retryAt(headers: Record<string, unknown>, now: Date): Date {
+/** When GitHub says that it may be asked again, by an answer that refused for a limit. */
+export function retryAt(headers: Record<string, unknown>, now: Date): Date {
   const after = headers['retry-after'];
   const reset = headers['x-ratelimit-remaining'] === '0' ? headers['x-ratelimit-reset'] : undefined;
   const candidates = [

@@ -8,7 +8,7 @@ const MOST_WORDS = 300;
 /** No suite is larger; a longer number is something else. */
 const NUMBER = String.raw`(?<![\w.,/:-])(\d{1,7})`;
 const TOTAL = new RegExp(
-  `${NUMBER} (?:tests?\\b(?! (?:files?|suites?|passed|failed|skipped))|total\\b)`,
+  `${NUMBER} (?:tests?\\b(?! (?:files?|suites?|passed|failed|skipped))|total\\b(?=\\s*(?:$|[.,;:)(])))`,
   'i',
 );
 const PASSED = new RegExp(`${NUMBER} (?:tests? )?passed\\b`, 'i');

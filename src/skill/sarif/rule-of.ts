@@ -35,11 +35,18 @@ function componentOf({ rule }: SarifResult, { driver, extensions = [] }: SarifRu
   return meant ?? driver;
 }
 
+/** Tools write one or two; each further one would be looked up for each of thousands of results. */
+const MOST_PARTS = 8;
+
 /** `a/b/c`, `a/b`, `a`: the longest that a rule has is the one that is meant. */
 function namesOf(id: string | undefined): string[] {
   if (id === undefined) return [];
   const names = [id];
-  for (let end = id.lastIndexOf('/'); end > 0; end = id.lastIndexOf('/', end - 1))
+  for (
+    let end = id.lastIndexOf('/');
+    end > 0 && names.length <= MOST_PARTS;
+    end = id.lastIndexOf('/', end - 1)
+  )
     names.push(id.slice(0, end));
   return names;
 }

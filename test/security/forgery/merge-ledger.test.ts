@@ -17,11 +17,14 @@ async function twoWorkers() {
   const sessionId = state?.invocations[0]?.sessionId;
   const [approval] = run ? await app.storage.read.approvals.ofRun(run.id) : [];
   if (!run || !sessionId || !approval) throw new Error('nobody was asked');
-  const { proof } = judgeMerge(
-    question({ runId: run.id, owner: 'octo', repo: 'app', pullRequest: number, headSha }),
-    facts({ readAt: clock.now(), pullRequest: { ...facts().pullRequest, headSha } }),
-  );
-  if (!proof) throw new Error('the gate gave no proof');
+  const proofOf = (method: 'squash' | 'merge') => {
+    const { proof } = judgeMerge(
+      question({ runId: run.id, owner: 'octo', repo: 'app', pullRequest: number, headSha, method }),
+      facts({ readAt: clock.now(), pullRequest: { ...facts().pullRequest, headSha } }),
+    );
+    if (!proof) throw new Error('the gate gave no proof');
+    return proof;
+  };
   const deps = {
     storage: app.storage,
     github: createOctokitGitHub({ ...config, apiUrl: config.githubApiUrl, log: silentLog, clock }),
@@ -31,7 +34,7 @@ async function twoWorkers() {
   const merge = mergeOnce(deps, run.installationId, sessionId);
   return {
     harness,
-    worker: () => merge(proof, approval, undefined),
+    worker: (method: 'squash' | 'merge' = 'squash') => merge(proofOf(method), approval, undefined),
     ledger: () => app.storage.read.effects.get(mergeKey(run.id, headSha)),
   };
 }
@@ -55,6 +58,20 @@ test('a worker that GitHub refuses because another one merged does not take that
     error: null,
     progress: { merge_sha: github.merges[0]?.sha },
   });
+});
+
+test('of two steps that merge at the same time, the ledger names the one whose call merged', async () => {
+  const { harness, worker, ledger } = await twoWorkers();
+  const arrived = Promise.withResolvers<void>();
+  justBefore(harness, READS.merge, arrived.resolve);
+  harness.github.fail(READS.merge, { delayMs: 100 }, 1);
+  harness.github.fail(READS.merge, { delayMs: 400 }, 1);
+  const first = worker('merge');
+  await arrived.promise;
+  const second = worker('squash');
+  expect(await second).toEqual(await first);
+  expect(mergeCalls(harness)).toBe(2);
+  expect(await ledger()).toMatchObject({ status: 'done', effect: { method: 'merge' } });
 });
 
 test('a worker that comes after the merge was recorded calls GitHub no more', async () => {

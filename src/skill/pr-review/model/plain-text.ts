@@ -19,7 +19,8 @@ const WITHOUT_EMPHASIS = { extensions: [{ disable: { null: ['attention'] } }] };
  * @returns nothing of a text that was written to keep a parser busy.
  */
 export function asReadersSee(markdown: string): string {
-  const text = withoutUnseen(markdown.slice(0, MAX_BODY));
+  // A lone carriage return ends a line on GitHub, too.
+  const text = withoutUnseen(markdown.slice(0, MAX_BODY).replaceAll(/\r\n?/g, '\n'));
   if (isHostileMarkdown(text)) return '';
   const footnotes = FOOTNOTE.exec(text)?.index ?? text.length;
   return cut(text.slice(0, footnotes)).trim();
@@ -71,7 +72,7 @@ function unseenIn(node: Nodes, text: string): Range[] {
       return [{ start, end: rangeOf(first).start }, ...inside, { start: rangeOf(last).end, end }];
     }
     case 'code': {
-      const [line = '', fence = ''] = /^\s*(`{3,}|~{3,}).*/.exec(text.slice(start, end)) ?? [];
+      const [line = '', fence = ''] = /^\s*(`{3,}|~{3,})[^\n]*/.exec(text.slice(start, end)) ?? [];
       return [{ start: start + line.indexOf(fence) + fence.length, end: start + line.length }];
     }
     default:

@@ -4,11 +4,16 @@ import { checkPackages } from './skill-files.ts';
 
 export async function skillLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Said> {
   const { builtIn } = await tools.skills();
-  const { syntaxFaults } = await import('../skill/lint/syntax.ts');
+  const [{ syntaxFaults }, { missingWay }] = await Promise.all([
+    import('../skill/lint/syntax.ts'),
+    import('../skill/lint/ways.ts'),
+  ]);
   const packages = await Promise.all(
     checkPackages(cwd, paths, builtIn).map(async (one) => ({
       ...one,
-      faults: one.skill ? await syntaxFaults(one.skill, one.folder) : one.faults,
+      faults: one.skill
+        ? [...missingWay(one.skill, one.folder), ...(await syntaxFaults(one.skill, one.folder))]
+        : one.faults,
     })),
   );
   return {

@@ -20,7 +20,10 @@ export async function skillTest({ cwd, tools }: Context, name: string | undefine
   return {
     text: testedText(results, name),
     json: { cases: results },
-    failed: results.some(({ kind }) => kind === 'failed') || (name !== undefined && results.length === 0),
+    failed:
+      results.some(({ kind }) => kind === 'failed') ||
+      // Whoever names a skill wants to know that it was tried.
+      (name !== undefined && results.every(({ kind }) => kind === 'left_out')),
   };
 }
 

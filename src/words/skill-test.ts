@@ -18,7 +18,7 @@ export type Tested = TestedCase &
           actual: string | null;
         }[];
       }
-    | { kind: 'left_out'; because: 'no_model' | 'no_ci' | 'kind_not_known' }
+    | { kind: 'left_out'; because: 'no_model' | 'no_ci' | 'no_outcome' | 'kind_not_known' }
   );
 
 /** `skill test`: a line for each case, what differed below it, and one line that counts. */
@@ -56,6 +56,7 @@ function linesOf(result: Tested): string[] {
 const LEFT_OUT = {
   no_model: 'it asks a model, and the case has no answers of one',
   no_ci: 'it needs what CI leaves behind',
+  no_outcome: 'its SKILL.md says no outcome that it comes to',
   kind_not_known: 'nothing here carries out what its skill begins with',
 };
 

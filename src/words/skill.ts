@@ -85,7 +85,8 @@ export function matchText(
 
 /** `skill lint`: every fault as `file:line:col: message`, then one line that counts. */
 export function skillLintText(packages: readonly { faults: readonly Fault[] }[]): string {
-  if (packages.length === 0) return 'Nothing to check: there are no skills here.';
+  if (packages.length === 0)
+    return 'Nothing to check: there are no skills in .github/countersign/skills here.';
   const faults = packages.flatMap((one) => one.faults);
   const faulty = packages.filter((one) => one.faults.length > 0).length;
   const where = packages.length === 1 ? '' : ` in ${faulty} of them`;

@@ -70,6 +70,16 @@ describe('lint', () => {
     });
   });
 
+  it('says when nothing in a package says how it comes to its outcome', async () => {
+    const cwd = repository({ [`${SKILLS}/naming/SKILL.md`]: NAMING });
+    expect(await skill(cwd, 'lint')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining(
+        'naming/SKILL.md:1:1: no file of the package says how it comes to a gate_verdict',
+      ),
+    });
+  });
+
   it('reads files with a byte order mark as the same package, as the app does', async () => {
     const plain = withNaming();
     const marked = repository({
@@ -140,12 +150,31 @@ describe('lint', () => {
 
   it('says that there is nothing, and refuses a path that is not there', async () => {
     const cwd = newFolder();
-    expect((await skill(cwd, 'lint')).out).toBe('Nothing to check: there are no skills here.\n');
+    expect((await skill(cwd, 'lint')).out).toBe(
+      'Nothing to check: there are no skills in .github/countersign/skills here.\n',
+    );
     expect(await skill(cwd, 'lint', 'nowhere')).toEqual({
       code: 1,
       out: '',
       err: 'There is no file or folder nowhere.\n',
     });
+  });
+});
+
+describe('test', () => {
+  it('of a named skill of which no case was tried ends with 1, and says why', async () => {
+    const cwd = withNaming();
+    const one = 'cases: [{ name: one, files: { a.ts: "" }, expect: { passed: true } }]\n';
+    mkdirSync(join(cwd, SKILLS, 'naming', 'tests'));
+    writeFileSync(join(cwd, SKILLS, 'naming', 'tests', 'a.yml'), one);
+    expect(await skill(cwd, 'test', 'naming')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining(
+        'left out  naming: one (it asks a model, and the case has no answers of one)',
+      ),
+    });
+    writeFileSync(join(cwd, SKILLS, 'naming', 'SKILL.md'), NAMING.replace(/^outcome: .*\n/m, ''));
+    expect((await skill(cwd, 'test', 'naming')).out).toContain('its SKILL.md says no outcome');
   });
 });
 

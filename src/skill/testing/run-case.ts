@@ -17,7 +17,7 @@ export type CaseResult =
   | { kind: 'passed' }
   | { kind: 'failed'; differences: Difference[] }
   /** It needs something that is not here. */
-  | { kind: 'left_out'; because: 'no_model' | 'no_ci' | 'kind_not_known' };
+  | { kind: 'left_out'; because: 'no_model' | 'no_ci' | 'no_outcome' | 'kind_not_known' };
 
 /** What a case is carried out with. */
 export interface CaseTools {
@@ -54,7 +54,8 @@ export async function runCase(
   const artifact = first && variantFor(skill.artifacts, first.name, null);
   const handler = handlers.find(({ kind }) => kind === artifact?.kind);
   const { outcome } = skill;
-  if (!artifact || !handler || outcome === null) return { kind: 'left_out', because: 'kind_not_known' };
+  if (outcome === null) return { kind: 'left_out', because: 'no_outcome' };
+  if (!artifact || !handler) return { kind: 'left_out', because: 'kind_not_known' };
   if (artifact.kind === 'prompt_template' && !of.answers) return { kind: 'left_out', because: 'no_model' };
 
   const step = caseStep(skill, of, signal);

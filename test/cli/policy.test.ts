@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { runCli } from '../../src/cli/command-line.ts';
 import { createTools } from '../../src/cli/compose.ts';
 import { stepPolicyJsonSchema } from '../../src/words/policy.ts';
 
 import { type Harness, REPO, startHarness } from '../support/harness.ts';
+import { answered } from './support.ts';
 
 const CHAIN = `name: pr-review
 trigger: { event: pr.opened }
@@ -63,19 +63,11 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
 
 /** The command line as it is built, in this process. */
 async function countersign(line: string, env = environment()) {
-  const seen = { out: '', err: '' };
-  const code = await runCli(line.split(' '), {
+  return answered(line.split(' '), {
     cwd: '/nowhere',
     clock: harness.clock,
     tools: createTools(env),
-    out: (text) => {
-      seen.out += text;
-    },
-    err: (text) => {
-      seen.err += text;
-    },
   });
-  return { code, ...seen };
 }
 
 /** As a snapshot can hold it. */

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/command-line.ts';
 import { createTools } from '../../src/cli/compose.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { ManualClock } from '../support/clock.ts';
 import { type Harness, REPO, startHarness } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
+import { answered } from './support.ts';
 
 const newFolder = temporaryFolders();
 const SKILL = '.github/countersign/skills/tested';
@@ -51,19 +51,11 @@ function changed(artifact: string, text: string, change: Record<string, string>)
 }
 
 async function run(cwd: string, args: string[], env: Record<string, string> = {}) {
-  const seen = { out: '', err: '' };
-  const code = await runCli(['skill', 'run', ...args], {
+  return answered(['skill', 'run', ...args], {
     cwd,
     clock: new ManualClock('2026-03-02T09:00:00.000Z'),
     tools: createTools(env),
-    out: (text) => {
-      seen.out += text;
-    },
-    err: (text) => {
-      seen.err += text;
-    },
   });
-  return { code, ...seen };
 }
 
 describe('skill run on a local change', () => {

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/command-line.ts';
 import { createTools } from '../../src/cli/compose.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { entry, exported, startStubIndex } from '../skill/stub-index.ts';
 import { ManualClock } from '../support/clock.ts';
+import { answered } from './support.ts';
 
 const clock = new ManualClock('2026-03-02T09:00:00.000Z');
 const folder = mkdtempSync(join(tmpdir(), 'countersign-sync-'));
@@ -34,19 +34,11 @@ beforeEach(() => {
 });
 
 async function sync(...args: string[]) {
-  const seen = { out: '', err: '' };
-  const code = await runCli(['skill', 'sync', ...args], {
+  return answered(['skill', 'sync', ...args], {
     cwd: folder,
     clock,
     tools: createTools({ DATABASE_URL }),
-    out: (text) => {
-      seen.out += text;
-    },
-    err: (text) => {
-      seen.err += text;
-    },
   });
-  return { code, ...seen };
 }
 
 /** The status of each package, and why those that were refused were. */

@@ -9,11 +9,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/command-line.ts';
 import { createTools } from '../../src/cli/compose.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { ManualClock } from '../support/clock.ts';
-import { countersign } from './support.ts';
+import { answered, countersign } from './support.ts';
 
 const newFolder = temporaryFolders();
 const SKILLS = '.github/countersign/skills';
@@ -44,19 +43,11 @@ const withNaming = () =>
 
 /** One command in this process, which is much faster than one of its own. */
 async function skill(cwd: string, ...args: string[]) {
-  const seen = { out: '', err: '' };
-  const code = await runCli(['skill', ...args], {
+  return answered(['skill', ...args], {
     cwd,
     clock: new ManualClock('2026-03-02T09:00:00.000Z'),
     tools: createTools({}),
-    out: (text) => {
-      seen.out += text;
-    },
-    err: (text) => {
-      seen.err += text;
-    },
   });
-  return { code, ...seen };
 }
 
 const json = async (cwd: string, ...args: string[]) => JSON.parse((await skill(cwd, ...args, '--json')).out);

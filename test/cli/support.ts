@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import BetterSqlite3 from 'better-sqlite3';
-import { runCli } from '../../src/cli/command-line.ts';
+import { type CliParts, runCli } from '../../src/cli/command-line.ts';
 import { createTools } from '../../src/cli/compose.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { openStorage } from '../../src/storage/open.ts';
@@ -29,19 +29,23 @@ export async function countersign(
   args: readonly string[],
   { cwd = process.cwd(), env = {} }: Surroundings = {},
 ): Promise<Ended> {
-  const said = { stdout: '', stderr: '' };
+  const { code, out, err } = await answered(args, { cwd, clock: systemClock, tools: createTools(env, cwd) });
+  return { code, stdout: out, stderr: err };
+}
+
+/** What the command line answers in these surroundings. */
+export async function answered(args: readonly string[], parts: Omit<CliParts, 'out' | 'err'>) {
+  const seen = { out: '', err: '' };
   const code = await runCli(args, {
-    cwd,
-    clock: systemClock,
-    tools: createTools(env, cwd),
+    ...parts,
     out: (text) => {
-      said.stdout += text;
+      seen.out += text;
     },
     err: (text) => {
-      said.stderr += text;
+      seen.err += text;
     },
   });
-  return { code, ...said };
+  return { code, ...seen };
 }
 
 /** The same as a process of its own, for what only that shows: how it ends, and what it does beside others. */

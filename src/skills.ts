@@ -81,7 +81,7 @@ export async function createSkills(
   const [named, auto] = [packageSkill(runPackage), autoSkill({ storage, activation })];
   const registry = createRegistry(
     [
-      ...builtInSkills({ model, traces: { record, skill: shippedSkill('pr-review') } }),
+      ...builtInSkills({ model, traces: { record, skill: () => shippedSkill('pr-review') } }),
       ...(overrides.skills ?? []),
     ],
     policy,

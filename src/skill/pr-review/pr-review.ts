@@ -36,7 +36,11 @@ type Inputs = z.infer<typeof inputsSchema>;
 
 export interface PrReviewDeps extends PromptDeps {
   /** Left out, what a model is asked leaves no trace. */
-  traces?: Pick<QuestionTraces, 'record' | 'skill'>;
+  traces?: {
+    record: QuestionTraces['record'];
+    /** Asked for only by a review with a model: reading all that ships was an eighth of the app's start. */
+    skill: () => QuestionTraces['skill'];
+  };
 }
 
 /** Reviews what the pull request adds and changes: with analyzers that need no model and no key, and with a model where there is one. */
@@ -87,7 +91,7 @@ async function withModel(
     ...more,
     model,
     effort: asked.effort,
-    ...(traces && { traces: { ...traces, owner, inputs, clock } }),
+    ...(traces && { traces: { record: traces.record, skill: traces.skill(), owner, inputs, clock } }),
   };
   const review = await reviewByModel(context, given, { files, mask }, changed, earlier);
   return {

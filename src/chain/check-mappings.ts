@@ -1,19 +1,17 @@
 import type { Fault } from '../core/fault.ts';
-import { actionResultSchema } from '../outcome/action-result.ts';
-import { OUTCOME_FIELDS } from '../outcome/outcome.ts';
 import { MAPPING_ROOTS } from '../run/state/mapping.ts';
 import { compileExpression } from './condition.ts';
+import { outcomeFieldsOf } from './outcome-fields.ts';
 import { isMapping, type StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 import { notAllowed } from './shape.ts';
 import { ExpressionError } from './syntax.ts';
 
-const ACTION_FIELDS: readonly string[] = Object.keys(actionResultSchema.shape);
-
 /** Faults of the expressions in `output_mapping:`. What is no text, and what is no slot, is reported by the schema. */
 export function checkMappings(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
-  return steps.flatMap(({ index, action, outputMapping }) => {
-    const fields = action === undefined ? OUTCOME_FIELDS : ACTION_FIELDS;
+  return steps.flatMap((step) => {
+    const { index, outputMapping } = step;
+    const fields = outcomeFieldsOf(step);
     const entries = isMapping(outputMapping) ? Object.entries(outputMapping) : [];
     return entries.flatMap(([slot, text]) =>
       typeof text === 'string'

@@ -1,16 +1,13 @@
 import type { Json } from '../core/canonical.ts';
 import type { Fault } from '../core/fault.ts';
-import { actionResultSchema } from '../outcome/action-result.ts';
-import { OUTCOME_FIELDS } from '../outcome/outcome.ts';
 import { compilePattern, PatternError } from '../policy/rule/pattern.ts';
 import { MAX_PATTERN_LENGTH } from '../policy/rule/rule.ts';
 import { duplicate, rangeFault } from '../policy/rule/rule-set.ts';
 import { MERGE_ACTION } from './chain.ts';
+import { outcomeFieldsOf } from './outcome-fields.ts';
 import { isMapping, memberOf, type StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 import { notAllowed } from './shape.ts';
-
-const ACTION_FIELDS: readonly string[] = Object.keys(actionResultSchema.shape);
 
 /**
  * Whether a pattern of the file was too large. It takes a tenth of a second to find that out, a file has room for hundreds,
@@ -25,7 +22,7 @@ export function checkRules(source: YamlSource, steps: readonly StepOutline[]): F
   const tried: Tried = { tooLarge: false };
   return steps.flatMap((step) => {
     const inputs = isMapping(step.with) ? Object.keys(step.with) : step.with === undefined ? [] : undefined;
-    const fields = step.action === undefined ? OUTCOME_FIELDS : ACTION_FIELDS;
+    const fields = outcomeFieldsOf(step);
     return [
       ...checkList(source, ['steps', step.index, 'validate'], step.validate, 'input', inputs, tried),
       ...checkList(source, ['steps', step.index, 'expect'], step.expect, 'outcome', fields, tried),

@@ -3,6 +3,7 @@ import type { Fault } from '../core/fault.ts';
 import { AUTO_SKILL, FILTER_KEYS, FILTERS_OF, MERGE_ACTION, type TriggerEvent } from './chain.ts';
 import { compileExpression, compileTemplate, ExpressionError, type Reference } from './condition.ts';
 import { dependenciesOf, findCircle } from './graph.ts';
+import { outcomeFieldsOf } from './outcome-fields.ts';
 import { memberOf, type StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 import { notAllowed } from './shape.ts';
@@ -15,6 +16,8 @@ export interface Known {
   builtIn?: readonly string[];
   /** Skills that are there for reading only; a step that names one would fail when it is run. */
   withoutOutcome?: readonly string[];
+  /** Skills that are there and have faults, so that no step can run them. */
+  faulty?: readonly string[];
 }
 
 /** Faults of single steps: what they use, their ids, the approval of a merge. */
@@ -42,6 +45,10 @@ function checkUses(source: YamlSource, { index, keys, skill, action }: StepOutli
     return [source.fault(['steps', index, kind], message)];
   }
   if (name === undefined || allowed.includes(name) || (hasSkill && name === AUTO_SKILL)) return [];
+  if (hasSkill && known.faulty?.includes(name)) {
+    const message = `the skill "${name}" has faults of its own, so no step can run it until they are mended`;
+    return [source.fault(['steps', index, kind], message)];
+  }
   const message = notAllowed(`there is no ${kind} "${name}"`, allowed, name);
   return [source.fault(['steps', index, kind], message)];
 }
@@ -133,8 +140,9 @@ export function checkExpression(
   }
 }
 
+/** Why the step cannot read that, or `undefined` when it can. */
 export function checkReference(
-  { root, path: [key] }: Reference,
+  { root, path: [key, member, field] }: Reference,
   steps: readonly StepOutline[],
   mayRead: ReadonlySet<string>,
 ): string | undefined {
@@ -148,8 +156,13 @@ export function checkReference(
       return `there is no steps[${key}]: positions go from 0 to ${steps.length - 1}`;
     return notAllowed(`there is no step "${key}"`, ids, key);
   }
-  if (mayRead.has(step.id)) return undefined;
-  return `the step "${step.id}" does not come before this one, so its outcome cannot be read here; add it to depends_on`;
+  if (!mayRead.has(step.id))
+    return `the step "${step.id}" does not come before this one, so its outcome cannot be read here; add it to depends_on`;
+  // A field that no outcome has would be nothing in every run: a condition on it never holds, and nothing tells why.
+  if (member !== 'outcome' || field === undefined) return undefined;
+  const fields = outcomeFieldsOf(step);
+  if (fields.includes(String(field))) return undefined;
+  return notAllowed(`no outcome of the step "${step.id}" has "${field}"`, fields, String(field));
 }
 
 /** Faults of the trigger: filters that say nothing about its event, bad expressions in their patterns. */

@@ -14,7 +14,7 @@ import {
   CHAINS_FOLDER,
   type Configuration,
   MAX_FILE_BYTES,
-  type Names,
+  type NamesHere,
   SETTINGS_FILE,
 } from './configuration.ts';
 import { tooLargeFault } from './settings-source.ts';
@@ -58,9 +58,8 @@ export async function checkConfiguration(
   const skills = await changedSkills(reader, repo, pullRequest.headSha, files, names);
   if (changed.length > 0 || skills.folders.length > 0) {
     // A chain may name a skill that comes with the same pull request.
-    const known = { ...names, skills: [...new Set([...names.skills, ...skills.sound])] };
     const read = await Promise.all(
-      changed.slice(0, MAX_FILES).map((file) => readChanged(reader, repo, file, known)),
+      changed.slice(0, MAX_FILES).map((file) => readChanged(reader, repo, file, skills.names)),
     );
     // The settings may name a chain that comes with them.
     const named = [...new Set([...chainNames, ...read.flatMap(({ chain }) => chain ?? [])])].sort();
@@ -98,7 +97,7 @@ async function readChanged(
   reader: GitHubReader,
   repo: Repo,
   { path, blobSha }: PullRequestFile,
-  names: Names,
+  names: NamesHere,
 ): Promise<ChangedFile> {
   const bytes = blobSha === null ? undefined : await reader.blob(repo, blobSha, MAX_FILE_BYTES);
   if (!bytes) return { faults: () => [tooLargeFault(path)] };

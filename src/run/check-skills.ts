@@ -1,6 +1,7 @@
 import type { Fault } from '../core/fault.ts';
 import { textOfFile } from '../core/text.ts';
 import type { GitHubReader, PullRequestFile, Repo } from '../github/github.ts';
+import { withoutOutcome } from '../skill/package/package.ts';
 import { resolveSkills } from '../skill/registry/scope.ts';
 import { MAX_FILE_BYTES, type NamesHere, SKILLS_FOLDER } from './configuration.ts';
 import { readSkills } from './skill-files.ts';
@@ -10,12 +11,10 @@ const MAX_SKILLS = 10;
 
 export interface ChangedSkills {
   folders: string[];
-  /** Names of those without faults. */
-  sound: string[];
+  /** What chains may name once the packages are as they would be. */
+  names: NamesHere;
   faults: Fault[];
 }
-
-const NONE: ChangedSkills = { folders: [], sound: [], faults: [] };
 
 /**
  * The skill packages that a pull request changes, as they would be if it were merged as it stands. A package is checked whole, since
@@ -26,12 +25,12 @@ export async function changedSkills(
   repo: Repo,
   headSha: string,
   files: readonly PullRequestFile[],
-  { builtIn }: NamesHere,
+  names: NamesHere,
 ): Promise<ChangedSkills> {
   const touched = new Set(
     files.flatMap(({ path, previousPath = path }) => [path, previousPath]).flatMap(skillOf),
   );
-  if (touched.size === 0) return NONE;
+  if (touched.size === 0) return { folders: [], names, faults: [] };
   const there = (await reader.folder(repo, SKILLS_FOLDER, headSha)) ?? [];
   const folders = there.filter(({ path, type }) => type === 'dir' && touched.has(path));
   const checked = folders.slice(0, MAX_SKILLS);
@@ -44,11 +43,23 @@ export async function changedSkills(
     const bytes = await reader.blob(repo, sha, MAX_FILE_BYTES);
     return bytes && textOfFile(bytes);
   });
-  const { skills, broken } = resolveSkills({ workspace: packages, organisation: [], shipped: [] }, builtIn);
+  const changed = resolveSkills({ workspace: packages }, names.builtIn);
   return {
     folders: folders.map(({ path }) => path),
-    sound: skills.map(({ skill }) => skill.name),
-    faults: [...broken.flatMap(({ faults }) => faults), ...folders.slice(MAX_SKILLS).map(notChecked)],
+    names: namesAfter(names, changed),
+    faults: [...changed.broken.flatMap(({ faults }) => faults), ...folders.slice(MAX_SKILLS).map(notChecked)],
+  };
+}
+
+function namesAfter(names: NamesHere, { skills, broken }: ReturnType<typeof resolveSkills>): NamesHere {
+  const sound = skills.map(({ skill }) => skill);
+  const isChanged = (name: string) => sound.some((skill) => skill.name === name);
+  const others = (list: readonly string[]) => list.filter((name) => !isChanged(name));
+  return {
+    ...names,
+    skills: [...new Set([...names.skills, ...sound.map(({ name }) => name)])],
+    withoutOutcome: [...others(names.withoutOutcome), ...withoutOutcome(sound, names.builtIn)],
+    faulty: [...others(names.faulty), ...broken.map(({ name }) => name)],
   };
 }
 

@@ -66,6 +66,8 @@ export interface NamesHere extends Names {
   builtIn: readonly string[];
   /** Packages that no step can run, as they come to nothing. */
   withoutOutcome: readonly string[];
+  /** Packages that have faults, which take their names out of force. */
+  faulty: readonly string[];
 }
 
 interface Scope {
@@ -76,7 +78,7 @@ interface Scope {
 
 /** A chain file as read. What it means depends on the skills there are, which are read from elsewhere too. */
 interface ChainFile {
-  parse(names: Names): ParsedChain;
+  parse(names: NamesHere): ParsedChain;
 }
 
 /**
@@ -196,7 +198,7 @@ export function createConfigurationLoader(deps: {
   }
 
   /** The names of what is built in and of packages, each once. */
-  function namesWith(skills: readonly SkillInForce[]): NamesHere {
+  function namesWith({ skills, broken }: ReturnType<typeof resolveSkills>): NamesHere {
     const all = new Set([...names.skills, ...skills.map(({ skill }) => skill.name)]);
     return {
       ...names,
@@ -206,6 +208,7 @@ export function createConfigurationLoader(deps: {
         skills.map(({ skill }) => skill),
         names.skills,
       ),
+      faulty: broken.map(({ name }) => name),
     };
   }
 
@@ -265,12 +268,10 @@ export function createConfigurationLoader(deps: {
       communitySkills(),
     ]);
     const account = { organisation: organisation.skills, shipped: shippedSkills, community };
-    const { skills, broken: brokenSkills } = resolveSkills(
-      { workspace: repository.skills, ...account },
-      names.skills,
-    );
-    const known = namesWith(skills);
-    const ofAccount = namesWith(resolveSkills({ workspace: [], ...account }, names.skills).skills);
+    const here = resolveSkills({ workspace: repository.skills, ...account }, names.skills);
+    const { skills } = here;
+    const known = namesWith(here);
+    const ofAccount = namesWith(resolveSkills({ workspace: [], ...account }, names.skills));
     const resolved = resolveChains({
       repository: repository.chains.map((file) => file.parse(known)),
       organisation: organisation.chains.map((file) => file.parse(ofAccount)),
@@ -280,7 +281,7 @@ export function createConfigurationLoader(deps: {
     const settings = mergeSettings(above.settings, own.settings);
     const broken: BrokenFile[] = [
       ...resolved.broken.map(({ file, faults }) => ({ file, kind: 'chain' as const, faults })),
-      ...brokenSkills.map(({ folder, faults }) => ({ file: folder, kind: 'skill' as const, faults })),
+      ...here.broken.map(({ folder, faults }) => ({ file: folder, kind: 'skill' as const, faults })),
     ];
     const settingsFaults = [...own.faults, ...above.faults];
     if (settingsFaults.length > 0) {
@@ -324,7 +325,7 @@ function chainFile(text: string, file: string): ChainFile {
   let last: { key: string; parsed: ParsedChain } | undefined;
   return {
     parse(names) {
-      const key = names.skills.join(' ');
+      const key = JSON.stringify(names);
       if (last?.key !== key) last = { key, parsed: { file, ...parseChain(text, file, names) } };
       return last.parsed;
     },

@@ -303,6 +303,15 @@ describe('faults name the place, what is wrong and what is allowed', () => {
       ],
     ],
     [
+      'a field that an action does not tell',
+      withSteps(
+        '  - {id: a, action: gh-comment, with: {body: x}}\n  - skill: ci\n    with: {x: "{{ steps[0].outcome.verdict }}"}',
+      ),
+      [
+        'chain.yaml:7:19: no outcome of the step "a" has "verdict"; allowed: outcome_kind, summary, passed, action, details, content_hash',
+      ],
+    ],
+    [
       'a misspelt member of a step',
       withSteps('  - {id: a, skill: ci}\n  - skill: ci\n    condition: "{{ steps.a.outcme.passed }}"'),
       ['chain.yaml:7:20: a step has no "outcme": did you mean "outcome"? It has id, status, outcome'],
@@ -351,6 +360,14 @@ describe('faults name the place, what is wrong and what is allowed', () => {
 
   test.each(table)('%s', (_, text, faults) => {
     expect(faultsOf(text)).toEqual(faults);
+  });
+
+  test('a field that no outcome has is a fault where it is read', () => {
+    const steps = '  - {id: a, skill: ci}\n  - skill: ci\n    condition: "{{ steps.a.outcome.pased }}"';
+    const [fault] = faultsOf(withSteps(steps));
+    expect(fault).toMatch(
+      /^chain.yaml:7:20: no outcome of the step "a" has "pased": did you mean "passed"\?/,
+    );
   });
 
   test('all faults are told at once, in file order', () => {

@@ -395,6 +395,16 @@ it('chain lint knows the skills that are here, and no others', async () => {
   }
 });
 
+it('chain lint tells a skill with faults from one that is not there', async () => {
+  const cwd = withNaming();
+  mkdirSync(join(cwd, '.github/countersign/chains'));
+  const chain = 'name: a\ntrigger: { event: pr.opened }\nsteps:\n  - { skill: naming }\n';
+  writeFileSync(join(cwd, '.github/countersign/chains/a.yaml'), chain);
+  writeFileSync(join(cwd, '.github/countersign/skills/naming/stray.txt'), 'x');
+  const { stdout } = await countersign(['chain', 'lint'], { cwd });
+  expect(stdout).toContain('the skill "naming" has faults of its own');
+});
+
 it('chain lint tells what a step with a package must leave behind', async () => {
   const cwd = withNaming();
   mkdirSync(join(cwd, '.github/countersign/chains'));

@@ -167,13 +167,29 @@ test('a bad skill is named with every fault, stops what names it, and leaves the
   const told = scene.check(headSha, 'base configuration')?.summary ?? '';
   expect(told.split('\n').filter((line) => line.startsWith('- '))).toMatchInlineSnapshot(`
     [
-      "- \`.github/countersign/chains/flow.yaml:5:23\` there is no skill "naming"; allowed: ci, dependency-review, docs-review, migration-review, pr-review, spelling, workflow-review",
+      "- \`.github/countersign/chains/flow.yaml:5:23\` the skill "naming" has faults of its own, so no step can run it until they are mended",
       "- \`.github/countersign/skills/naming/SKILL.md:4:1\` unknown key "outcom": did you mean "outcome"? Allowed: name, description, version, author, tags, intent\\_patterns, trigger\\_phrases, paths, outcome, trust, artifact\\_defaults, cognitive\\_hints, artifacts, license, compatibility, allowed-tools, metadata",
       "- \`.github/countersign/skills/naming/SKILL.md:5:10\` a version is a text such as 1.2.0",
       "- \`.github/countersign/skills/naming/notes.txt:1:1\` a package has no such file; allowed: SKILL.md, prompts/\\*.md, code/\\*.py, code/\\*.js, modules/\\*.json, analyzers/\\*.yml, agents/\\*.yml, tests/\\*.yml",
     ]
   `);
   expect(told).toContain('`countersign chain lint` or `countersign skill lint`');
+});
+
+test('a chain is judged anew when a skill of the organisation becomes one that steps can run', async () => {
+  const scene = await start(only({ flow: asking('naming') }));
+  organisation(scene, { 'countersign/skills/naming/SKILL.md': skillMd('naming', '') });
+  const early = await scene.open();
+  expect(scene.check(early.headSha, 'base configuration')?.summary).toContain('says no outcome');
+  await scene.github.push({
+    repo: 'octo/.github',
+    branch: 'HEAD',
+    author: 'mia',
+    files: skill('naming', gate(true, 'good names'), 'countersign/skills'),
+  });
+  await scene.advance(10 * 60_000);
+  const { number } = await scene.open({ branch: 'second' });
+  expect(said(scene, number)).toEqual(['good names']);
 });
 
 test('a bad skill of the repository does not let the organisationâ€™s of its name run instead', async () => {
@@ -271,7 +287,9 @@ test('a pull request that changes a skill is told its faults, the whole packageâ
 });
 
 test('a chain may name a skill that comes with the same pull request, and a built-in name is refused', async () => {
-  const scene = await start({ [SETTINGS]: 'chains: []\n' });
+  // So far it is for reading only: the pull request gives it something to come to.
+  const forReading = { [`${SKILLS}/naming/SKILL.md`]: skillMd('naming', '') };
+  const scene = await start({ [SETTINGS]: 'chains: []\n', ...forReading });
   const files = { ...skill('naming', gate(true, 'x')), [`${CHAINS}/flow.yaml`]: asking('naming') };
   const sound = await scene.open({ files });
   expect(scene.check(sound.headSha, 'configuration')?.summary).toContain(`\`${SKILLS}/naming\``);

@@ -193,14 +193,14 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       await storage.transaction((tx) => engine.signal(tx, runId, { kind: 'time' }, { kind: 'time' }));
       return { kind: 'done' };
     },
-    effect: (job) => performer.perform(textIn(job, 'key')),
+    effect: (job) => performer.perform(textIn(job, 'key'), job.attempts),
     ask: (job, signal) => ask.answer(askJobSchema.parse(job.payload), signal),
     missed_deliveries: (_, signal) => fetchMissedDeliveries({ storage, app: github.app, clock, log }, signal),
     reconcile: (job, signal) =>
       reconcile({ storage, queue, github, clock, log }, reconcileJobSchema.parse(job.payload), signal),
   };
   const patience = createPatience(clock);
-  queue.start(patience.patient(handlers), async (job, error) => {
+  const giveUp = async (job: Job, error: unknown) => {
     switch (job.kind) {
       case 'delivery':
         return processor.giveUp(numberIn(job, 'deliveryId'), error);
@@ -221,6 +221,9 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       case 'wake':
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on a job');
     }
+  };
+  queue.start(patience.patient(handlers), giveUp, async (tx, job) => {
+    if (job.kind === 'effect') await performer.beCutOff(tx, textIn(job, 'key'));
   });
 
   await lookForMissed(clock.now());

@@ -4,9 +4,9 @@ import { messageOf, unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type GitHub, GitHubError, type GitHubWriter } from '../github/github.ts';
 import type { JobResult } from '../queue/queue.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Storage, Tx } from '../storage/storage.ts';
 import { bodyHash } from './body-hash.ts';
-import type { CheckRunContent, EffectOf, EffectRow } from './effect.ts';
+import type { CheckRunContent, EffectOf, EffectProgress, EffectRow } from './effect.ts';
 import type { Pace } from './pace.ts';
 
 type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
@@ -18,6 +18,14 @@ type Note = (progress: Progress) => Promise<void>;
  * (docs.github.com, "Troubleshooting the REST API", Timeouts).
  */
 const STILL_AT_IT_MS = 10_000;
+
+export interface Performer {
+  /** @param attempts how often in a row it was tried before. */
+  perform(key: string, attempts: number): Promise<JobResult>;
+  giveUp(key: string, error: unknown): Promise<void>;
+  /** Another process died while it carried the wish out. */
+  beCutOff(tx: Tx, key: string): Promise<void>;
+}
 
 /**
  * Carries out one wish of the outbox. A create is marked as begun before it is sent; if it was begun before and its
@@ -31,10 +39,10 @@ export function createPerformer(deps: {
   clock: Clock;
   log: Log;
   pace: Pace;
-}): { perform(key: string): Promise<JobResult>; giveUp(key: string, error: unknown): Promise<void> } {
+}): Performer {
   const { storage, github, clock, log, pace } = deps;
 
-  async function perform(key: string): Promise<JobResult> {
+  async function perform(key: string, attempts: number): Promise<JobResult> {
     const row = await storage.read.effects.get(key);
     if (!row || row.effect.kind === 'merge' || row.wishedHash === row.appliedHash) return { kind: 'done' };
     const gone = await outOfReach(row);
@@ -42,9 +50,10 @@ export function createPerformer(deps: {
       await save(row, { status: 'failed', error: `not sent: ${gone}` });
       return { kind: 'done' };
     }
-    const { unsure_until: unsureUntil } = row.progress;
+    const { unsure_until: unsureUntil, cut_off: cutOff } = row.progress;
     if (unsureUntil !== undefined && clock.now() < new Date(unsureUntil)) {
-      return { kind: 'again', at: new Date(unsureUntil) };
+      // Deaths go on being counted: should it be the effect that kills the process, it is given up in the end.
+      return { kind: 'again', at: new Date(unsureUntil), ...(cutOff ? { attempts } : {}) };
     }
     const later = pace.take(row.effect.installation_id, clock.now());
     if (later) return { kind: 'again', at: later };
@@ -86,9 +95,23 @@ export function createPerformer(deps: {
   /** A newer wish would bring the next try forward, to a moment at which GitHub has not made yet what it was told to make. */
   async function beUnsure(key: string): Promise<void> {
     const row = await storage.read.effects.get(key);
-    if (!row) return;
-    const until = new Date(clock.now().getTime() + STILL_AT_IT_MS).toISOString();
-    await save(row, { progress: { ...row.progress, unsure_until: until } });
+    if (row) await save(row, { progress: unsure(row) });
+  }
+
+  /** What the process before was sending when it died may be under way at GitHub still. */
+  async function beCutOff(tx: Tx, key: string): Promise<void> {
+    const row = await tx.effects.get(key);
+    const nothingSent = row?.githubId === null && !row.begun;
+    if (!row || nothingSent || row.wishedHash === row.appliedHash) return;
+    await tx.effects.saveProgress({
+      ...row,
+      progress: { ...unsure(row), cut_off: true },
+      updatedAt: clock.now(),
+    });
+  }
+
+  function unsure({ progress: { cut_off: _, ...progress } }: EffectRow): EffectProgress {
+    return { ...progress, unsure_until: new Date(clock.now().getTime() + STILL_AT_IT_MS).toISOString() };
   }
 
   /**
@@ -120,7 +143,7 @@ export function createPerformer(deps: {
     );
   }
 
-  return { perform, giveUp };
+  return { perform, giveUp, beCutOff };
 }
 
 async function carryOut(

@@ -42,6 +42,7 @@ export function createEmbeddedQueue(options: EmbeddedQueueOptions): Queue {
 interface Running {
   handlers: Record<JobKind, JobHandler>;
   onGivenUp: (job: Job, error: unknown) => Promise<void>;
+  onCutOff: (tx: Tx, job: Job) => Promise<void>;
 }
 
 /** A job that this process holds. */
@@ -112,10 +113,14 @@ class EmbeddedQueue implements Queue {
     this.#wake();
   }
 
-  start(handlers: Running['handlers'], onGivenUp: Running['onGivenUp']): void {
+  start(
+    handlers: Running['handlers'],
+    onGivenUp: Running['onGivenUp'],
+    onCutOff: Running['onCutOff'] = async () => {},
+  ): void {
     if (this.#state !== 'new') throw new CountersignError('queue.started', 'The queue was started before.');
     this.#state = 'working';
-    this.#running = { handlers, onGivenUp };
+    this.#running = { handlers, onGivenUp, onCutOff };
     this.#wake();
   }
 
@@ -187,11 +192,12 @@ class EmbeddedQueue implements Queue {
     const free = this.#state === 'working' ? this.#concurrency - this.#underWay.size : 0;
     const waiting = this.#waitingForIdle.length;
 
-    const found = await this.#storage.transaction(async ({ jobs }) => {
+    const found = await this.#storage.transaction(async (tx) => {
+      const { jobs } = tx;
       if (!this.#deadReleased) {
         const tokens = await jobs.leaseTokens();
         for (const dead of tokens.filter((held) => isOfDeadProcess(held, this.#owner))) {
-          await jobs.release(dead);
+          for (const row of await jobs.release(dead)) await this.#running?.onCutOff(tx, jobIn(row));
         }
       }
       const lost: Work[] = [];
@@ -231,8 +237,7 @@ class EmbeddedQueue implements Queue {
   }
 
   #begin(row: JobRow, token: string, renewAt: number): void {
-    const kind = row.kind as JobKind;
-    const job: Job = { kind, key: row.key, payload: JSON.parse(row.payload), attempts: row.attempts };
+    const job = jobIn(row);
     const work: Work = {
       row,
       token,
@@ -267,7 +272,9 @@ class EmbeddedQueue implements Queue {
         throw new CountersignError('queue.unknown_kind', `No handler does jobs of kind "${job.kind}".`);
       }
       const result = await handler(job, abort.signal);
-      return result.kind === 'done' ? { kind: 'remove' } : { kind: 'return', at: result.at, attempts: 0 };
+      return result.kind === 'done'
+        ? { kind: 'remove' }
+        : { kind: 'return', at: result.at, attempts: result.attempts ?? 0 };
     } catch (error) {
       if (abort.signal.aborted || isCode(error, 'queue.lease_lost'))
         return { kind: 'return', at: this.#clock.now(), attempts: job.attempts };
@@ -314,6 +321,10 @@ class EmbeddedQueue implements Queue {
     await Promise.race([late, Promise.all([...this.#underWay].map((work) => work.over))]);
     clearTimeout(timer);
   }
+}
+
+function jobIn({ kind, key, payload, attempts }: JobRow): Job {
+  return { kind: kind as JobKind, key, payload: JSON.parse(payload), attempts };
 }
 
 function isCode(error: unknown, code: 'queue.lease_lost' | 'storage.unavailable'): boolean {

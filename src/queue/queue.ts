@@ -71,10 +71,10 @@ export interface Job {
 }
 
 /**
- * What a handler says: `done`, or when to come again, which is no failure and counts from nought. A throw means: try
- * again with backoff, and after `maxAttempts` tell `onGivenUp` and forget the job.
+ * What a handler says: `done`, or when to come again, which is no failure and counts from nought, or from the given attempts when
+ * nothing was tried. A throw means: try again with backoff, and after `maxAttempts` tell `onGivenUp` and forget the job.
  */
-export type JobResult = { kind: 'done' } | { kind: 'again'; at: Date };
+export type JobResult = { kind: 'done' } | { kind: 'again'; at: Date; attempts?: number };
 
 export type JobHandler = (job: Job, signal: AbortSignal) => Promise<JobResult>;
 
@@ -83,8 +83,15 @@ export type JobHandler = (job: Job, signal: AbortSignal) => Promise<JobResult>;
  */
 export interface Queue {
   enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void>;
-  /** Begins working; `handlers` must name every kind. */
-  start(handlers: Record<JobKind, JobHandler>, onGivenUp: (job: Job, error: unknown) => Promise<void>): void;
+  /**
+   * Begins working; `handlers` must name every kind.
+   * @param onCutOff told of each job at which another process died, in the transaction that takes it over.
+   */
+  start(
+    handlers: Record<JobKind, JobHandler>,
+    onGivenUp: (job: Job, error: unknown) => Promise<void>,
+    onCutOff?: (tx: Tx, job: Job) => Promise<void>,
+  ): void;
   /** Takes no new work and waits for what is under way, at most `ms`; then aborts it and gives it back. */
   stop(ms: number): Promise<void>;
   /**

@@ -239,8 +239,8 @@ export interface Jobs {
   retry(id: number, leaseToken: string, runAt: Date, attempts: number): Promise<boolean>;
   /** The tokens under which jobs are held. */
   leaseTokens(): Promise<string[]>;
-  /** Ends every lease under this token, for a holder that is known to be dead; its jobs are one attempt older. */
-  release(leaseToken: string): Promise<void>;
+  /** Ends every lease under this token, for a holder that is known to be dead; returns its jobs, which are one attempt older. */
+  release(leaseToken: string): Promise<JobRow[]>;
   /** When the next job that nobody holds falls due, after the given moment. */
   nextDue(after: Date): Promise<Date | undefined>;
   /** How many are due by then, or held. */

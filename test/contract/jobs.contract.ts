@@ -110,7 +110,11 @@ export function jobsContract(open: OpenDatabase): void {
       await claim(0, 'dead', 2);
       await claim(0, 'alive', 1);
       expect((await db.storage.read.jobs.leaseTokens()).sort()).toEqual(['alive', 'dead']);
-      await jobs((table) => table.release('dead'));
+      const released = await jobs((table) => table.release('dead'));
+      expect(released).toMatchObject([
+        { key: 'a', attempts: 1, leaseToken: null },
+        { key: 'b', attempts: 1, leaseToken: null },
+      ]);
       expect(await claim(1, 't2')).toMatchObject([
         { key: 'a', attempts: 1 },
         { key: 'b', attempts: 1 },

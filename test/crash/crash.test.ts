@@ -7,7 +7,14 @@ import { openStorage } from '../../src/storage/open.ts';
 import { databaseIn } from './app-process.ts';
 import { atMost } from './at-most.ts';
 import { writesOf } from './durable-writes.ts';
-import { type KillPoint, nameOf, pointsAround, type When, writesIn } from './kill-point.ts';
+import {
+  type KillPoint,
+  nameOf,
+  pointsAround,
+  type RequestPoint,
+  type When,
+  writesIn,
+} from './kill-point.ts';
 import { play, type Story, type Told } from './play.ts';
 import { commands, confirmed, issue, prompted, withoutReview, withReview } from './stories.ts';
 import { NEVER_REACHED, ONLY_IN_LONG_FORM } from './unreached.ts';
@@ -97,7 +104,7 @@ function describeShortForm(): void {
     const undisturbed = undisturbedPlay(withoutReview);
     expectOneOfEach(undisturbed);
     expectSameEnd(withoutReview, undisturbed, [
-      [around('after', CHECK_RUN)],
+      [around('while', CHECK_RUN)],
       [around('after', LOOK)],
       [around('after', MERGE)],
     ]);
@@ -153,7 +160,7 @@ async function everyWrite(): Promise<string[]> {
   }
 }
 
-function around(when: When, route: string, nth = 1): KillPoint {
+function around(when: RequestPoint['when'], route: string, nth = 1): KillPoint {
   return { at: 'request', when, route, nth };
 }
 

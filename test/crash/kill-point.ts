@@ -1,4 +1,5 @@
 import { unreachable } from '../../src/core/errors.ts';
+import type { Fault } from '../support/github/faults.ts';
 import { routeOf } from '../support/github/route.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 
@@ -9,12 +10,12 @@ export type KillPoint = RequestPoint | WritePoint | { at: 'moment'; ms: number }
 
 /**
  * At the nth request of a route, either `before` GitHub carries it out, or `after`, when GitHub has done what was asked
- * and the answer has not left yet. Counted by route, since requests of different routes that are under way together
- * come in any order.
+ * and the answer has not left yet, or `while` GitHub is at it, which ends some seconds later. Counted by route, since
+ * requests of different routes that are under way together come in any order.
  */
 export interface RequestPoint {
   at: 'request';
-  when: When;
+  when: When | 'while';
   route: string;
   nth: number;
 }
@@ -55,13 +56,25 @@ export function nameOf(point: KillPoint): string {
   }
 }
 
-/** Every request of a run that nobody disturbed, as the two moments around each. */
+/** Of the ten that GitHub gives itself: long enough for the next life to be there. */
+const AT_IT_MS = 4_000;
+
+/** Every request of a run that nobody disturbed, as the moments around each; what creates something may also take a while. */
 export function pointsAround(routes: readonly string[]): RequestPoint[] {
   const count = counter();
   return routes.flatMap((route) => {
     const nth = count(route);
-    return (['before', 'after'] as const).map((when) => ({ at: 'request', when, route, nth }));
+    const moments: RequestPoint['when'][] = [
+      'before',
+      'after',
+      ...(isCreate(route) ? ['while' as const] : []),
+    ];
+    return moments.map((when) => ({ at: 'request', when, route, nth }));
   });
+}
+
+function isCreate(route: string): boolean {
+  return /^POST .*\/(check-runs|comments)$/.test(route);
 }
 
 /** How often it was called with that name, this call included. */
@@ -73,6 +86,12 @@ export function counter(): (name: string) => number {
     return nth;
   };
 }
+
+const FAULTS: Readonly<Record<RequestPoint['when'], Fault>> = {
+  before: 'reset',
+  after: { after: 'reset' },
+  while: { lateMs: AT_IT_MS },
+};
 
 /**
  * Has the app killed at the request. The signal goes out from inside the matching, in the same turn in which the
@@ -91,7 +110,7 @@ export function killAtRequest(
       kill();
       return true;
     },
-    when === 'before' ? 'reset' : { after: 'reset' },
+    FAULTS[when],
     1,
   );
 }

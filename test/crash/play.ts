@@ -51,9 +51,10 @@ export async function play(story: Story, kills: readonly KillPoint[] = []): Prom
   const model = story.model === undefined ? undefined : await startModel(story.model);
   const began = Date.now();
   const app = await startSupervised(github, folder, kills, model?.environment);
+  const isQuiet = () => app.isUp() && github.leftToDo() === 0 && isOver(github, folder);
   try {
     const subject = await story.tell({ github, until: app.until });
-    await app.until('everything to be done', () => (app.isUp() && isOver(github, folder)) || undefined);
+    await app.until('everything to be done', () => isQuiet() || undefined);
     const ms = Date.now() - began;
     await app.stop();
     return {

@@ -171,7 +171,8 @@ export function jobsTable(db: Kysely<Database>): Jobs {
     },
 
     async release(leaseToken) {
-      await endLeases(db).where('lease_token', '=', leaseToken).execute();
+      const rows = await endLeases(db).where('lease_token', '=', leaseToken).returningAll().execute();
+      return rows.map(jobOf);
     },
 
     async nextDue(after) {

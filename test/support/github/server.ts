@@ -127,11 +127,12 @@ export class ApiServer {
       });
   }
 
-  /** Carries out what was put off until now by a fault. */
-  doWhatIsLate(): void {
+  /** Carries out what was put off until now by a fault. @returns how much is put off for longer. */
+  doWhatIsLate(): number {
     const now = this.#state.now().getTime();
     for (const { incoming, text } of this.#late.filter(({ at }) => at <= now)) this.#answer(incoming, text);
     this.#late = this.#late.filter(({ at }) => at > now);
+    return this.#late.length;
   }
 
   /** Does what is asked; fills `incoming` with the body and the caller once they are known. */

@@ -81,6 +81,9 @@ export interface GitHubStandIn extends Actions, Reader {
   /** Makes the next `times` (default: all) matching API requests fail; the first matching fault decides. @returns takes it back. */
   fail(match: FaultMatch, how: Fault, times?: number): () => void;
 
+  /** How many requests are still to be carried out after their connection broke; those whose time has come are, first. */
+  leftToDo(): number;
+
   /** Leaves so many requests of the hour; the app learns of it with its next answer. */
   leaveOfTheHour(left: number): void;
 
@@ -174,6 +177,7 @@ export async function startGitHub(options: StandInOptions = {}): Promise<GitHubS
     ...createWorldBuilder(state, auth),
     ...createDeliveryDesk(webhooks, server),
     fail: (match, how, times = Number.POSITIVE_INFINITY) => faults.add(match, how, times),
+    leftToDo: () => server.doWhatIsLate(),
     leaveOfTheHour: (left) => server.leaveOfTheHour(left),
     merges: state.merges,
     mergeRequests: state.mergeRequests,

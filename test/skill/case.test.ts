@@ -135,7 +135,14 @@ describe('a case of a prompt', () => {
   });
 
   test('whose answer has no shape fails, as it can be told to', async () => {
-    expect(await run({ answers: ['yes'], expect: { passed: true } })).toMatchObject({ kind: 'failed' });
+    const criterion = { id: 'a', description: 'b', passed: 'yes', evidence: '' };
+    expect(
+      await run({ answers: [{ ...yes, criteria: [criterion] }], expect: { passed: true } }),
+    ).toMatchObject({
+      differences: [
+        { actual: expect.stringContaining('criteria[0].passed: must be true or false, not "yes"') },
+      ],
+    });
     expect(await run({ answers: ['yes'], expect: { fails: 'shape' } })).toEqual({ kind: 'passed' });
     expect(await run({ answers: [yes], expect: { fails: 'shape' } })).toMatchObject({
       differences: [{ what: 'failure', expected: 'shape', actual: null }],

@@ -25,7 +25,7 @@ export const SKILLS_FOLDER = `${FOLDER}/skills`;
 export const SETTINGS_FILE = '.github/countersign.yml';
 /** Where an organisation's `.github` repository keeps its chains and skills, beside its default settings. */
 export const ORGANISATION_CHAINS = 'countersign/chains';
-const ORGANISATION_SKILLS = 'countersign/skills';
+export const ORGANISATION_SKILLS = 'countersign/skills';
 export const MAX_FILE_BYTES = 65_536;
 const MAX_CHAIN_FILES = 100;
 /** GitHub may leave files out of the list of a push larger than this, so such a one is read anew. */

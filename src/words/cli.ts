@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path';
 import type { Contract } from '../artifact/contract.ts';
 import type { Chain, Step } from '../chain/chain.ts';
 import { topologicalOrder } from '../chain/graph.ts';
@@ -196,8 +197,24 @@ export function noSuchPath(path: string): string {
   return `There is no file or folder ${plainLine(path)}.`;
 }
 
-export function unreadableFile(file: string): string {
-  return `The file ${plainLine(file)} cannot be read.`;
+/** @param code the system's, such as `ENOENT`. */
+export function unreadableFile(file: string, code?: string): string {
+  if (code === 'ENOENT') return noSuchPath(file);
+  if (code === 'EISDIR') return `${plainLine(file)} is a folder, and this needs a file.`;
+  return `The file ${plainLine(file)} cannot be read${inBrackets(code)}.`;
+}
+
+export function unwritableFile(file: string, code?: string): string {
+  if (code === 'EEXIST') {
+    return `${plainLine(file)} is there already, and is not written over: name another file, or remove this one first.`;
+  }
+  if (code === 'ENOENT')
+    return `There is no folder ${plainLine(dirname(file))} to write ${plainLine(basename(file))} to.`;
+  return `The file ${plainLine(file)} cannot be written${inBrackets(code)}.`;
+}
+
+function inBrackets(code: string | undefined): string {
+  return code === undefined ? '' : ` (${code})`;
 }
 
 /** Every fault as `file:line:col: message`, what the chains without faults must leave behind, then one line that counts. */

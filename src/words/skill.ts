@@ -68,6 +68,9 @@ export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boo
   ].join('\n');
 }
 
+export const NOTHING_TO_MATCH =
+  'Ask a question, name a file that changes, or do both: countersign skill match check the names --path src/a.ts';
+
 /** `skill match`. */
 export function matchText(
   matches: readonly { name: string; score: number; reasons: readonly { kind: string; said: string }[] }[],
@@ -84,15 +87,20 @@ export function matchText(
 }
 
 /** `skill lint`: every fault as `file:line:col: message`, then one line that counts. */
-export function skillLintText(packages: readonly { faults: readonly Fault[] }[]): string {
-  if (packages.length === 0)
-    return 'Nothing to check: there are no skills in .github/countersign/skills here.';
+export function skillLintText(
+  packages: readonly { faults: readonly Fault[] }[],
+  paths: readonly string[],
+): string {
+  if (packages.length === 0) {
+    const where = paths.length === 0 ? '.github/countersign/skills here' : listed(paths.map(plainLine), 'or');
+    return `Nothing to check: there are no skills in ${where}.`;
+  }
   const faults = packages.flatMap((one) => one.faults);
   const faulty = packages.filter((one) => one.faults.length > 0).length;
   const where = packages.length === 1 ? '' : ` in ${faulty} of them`;
   const count = faults.length === 0 ? 'no faults' : `${plural(faults.length, 'fault')}${where}`;
   return [
-    ...faults.map((fault) => plainLine(formatFault(fault))),
+    ...faultLines(faults),
     ...(faults.length === 0 ? [] : ['']),
     `Checked ${plural(packages.length, 'skill')}: ${count}.`,
   ].join('\n');
@@ -104,10 +112,27 @@ export function unknownSkill(name: string, known: readonly string[]): string {
   return `There is no skill ${plainLine(name)}; ${hint}`;
 }
 
+/** The most that are said where finding faults is not what was asked for. */
+const MOST_FAULTS = 20;
+
+/** Several stand on a line each: the second is often the misspelt key that explains the first. */
 export function brokenSkill(name: string, faults: readonly Fault[]): string {
-  const [first, ...others] = faults.map((fault) => plainLine(formatFault(fault)));
-  const more = others.length === 0 ? '' : ` (and ${plural(others.length, 'more fault', 'more faults')})`;
-  return `The skill ${plainLine(name)} cannot be used: ${first ?? 'it has faults'}${more}`;
+  const unusable = `The skill ${plainLine(name)} cannot be used:`;
+  const lines = faultLines(faults);
+  if (lines.length <= 1) return `${unusable} ${lines[0] ?? 'it has faults'}`;
+  const left = lines.length - MOST_FAULTS;
+  return [
+    unusable,
+    ...lines.slice(0, MOST_FAULTS).map((line) => `  ${line}`),
+    ...(left > 0
+      ? [`  and ${plural(left, 'more fault', 'more faults')}, which countersign skill lint shows`]
+      : []),
+  ].join('\n');
+}
+
+/** Each as `file:line:col: message`. */
+export function faultLines(faults: readonly Fault[]): string[] {
+  return faults.map((fault) => plainLine(formatFault(fault)));
 }
 
 export function notASkillName(name: string): string {
@@ -128,11 +153,14 @@ export function notDrafted(because: string): string {
   return `Nothing was drafted and nothing written: ${because}`;
 }
 
-export function skillBegun(files: readonly string[]): string {
+/** @param files the SKILL.md first, then what is carried out, then its cases. */
+export function skillBegun(name: string, files: readonly string[]): string {
   return [
     ...files.map((file) => `Wrote ${plainLine(file)}`),
     '',
-    'Say in SKILL.md what it does, and in the prompt how; countersign skill lint checks both.',
+    'Say in the first what the skill does, in the second how, and in the third what it must come to.',
+    `Then: countersign skill lint checks the files, and countersign skill test ${name} runs the cases.`,
+    `A step of a chain asks it with skill: ${name}; countersign chain lint checks that.`,
   ].join('\n');
 }
 

@@ -263,5 +263,5 @@ test('what came of cases is said in lines', () => {
     Ran 2 cases: 1 failed, 1 left out."
   `);
   expect(testedText([], undefined)).toBe('There are no cases here.');
-  expect(testedText([], 'a')).toBe('The skill a has no cases in tests/.');
+  expect(testedText([], 'a')).toMatch(/^The skill a has no cases yet: /);
 });

@@ -15,13 +15,15 @@ export async function namesKnownIn(
 ): Promise<KnownNames & { packages: readonly SkillPackage[] }> {
   const account = await tools.skills();
   const roots = [cwd, ...folders.map((folder) => resolve(cwd, folder))];
-  const packages = roots.flatMap((root) => skillsHere(root, account).skills.map(({ skill }) => skill));
+  const here = roots.map((root) => skillsHere(root, account));
+  const packages = here.flatMap(({ skills }) => skills.map(({ skill }) => skill));
   const names = [...known.skills, ...packages.map(({ name }) => name)];
   return {
     ...known,
     builtIn: account.builtIn,
     skills: [...new Set(names)].sort(),
     withoutOutcome: withoutOutcome(packages, account.builtIn),
+    broken: here.flatMap(({ broken }) => broken.map(({ name }) => name)),
     packages,
   };
 }

@@ -66,6 +66,8 @@ export interface NamesHere extends Names {
   builtIn: readonly string[];
   /** Packages that no step can run, as they come to nothing. */
   withoutOutcome: readonly string[];
+  /** Packages with faults, which are told with those of the chains that name them. */
+  broken: readonly string[];
 }
 
 interface Scope {
@@ -196,7 +198,7 @@ export function createConfigurationLoader(deps: {
   }
 
   /** The names of what is built in and of packages, each once. */
-  function namesWith(skills: readonly SkillInForce[]): NamesHere {
+  function namesWith({ skills, broken }: ReturnType<typeof resolveSkills>): NamesHere {
     const all = new Set([...names.skills, ...skills.map(({ skill }) => skill.name)]);
     return {
       ...names,
@@ -206,6 +208,7 @@ export function createConfigurationLoader(deps: {
         skills.map(({ skill }) => skill),
         names.skills,
       ),
+      broken: broken.map(({ name }) => name),
     };
   }
 
@@ -265,12 +268,10 @@ export function createConfigurationLoader(deps: {
       communitySkills(),
     ]);
     const account = { organisation: organisation.skills, shipped: shippedSkills, community };
-    const { skills, broken: brokenSkills } = resolveSkills(
-      { workspace: repository.skills, ...account },
-      names.skills,
-    );
-    const known = namesWith(skills);
-    const ofAccount = namesWith(resolveSkills({ workspace: [], ...account }, names.skills).skills);
+    const resolvedSkills = resolveSkills({ workspace: repository.skills, ...account }, names.skills);
+    const { skills, broken: brokenSkills } = resolvedSkills;
+    const known = namesWith(resolvedSkills);
+    const ofAccount = namesWith(resolveSkills({ workspace: [], ...account }, names.skills));
     const resolved = resolveChains({
       repository: repository.chains.map((file) => file.parse(known)),
       organisation: organisation.chains.map((file) => file.parse(ofAccount)),

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { type Fault, formatFault, nearest } from '../core/fault.ts';
 import { plainLine } from '../run/explain.ts';
 import { pathOf } from '../skill/package/place.ts';
@@ -107,7 +108,8 @@ export function skillLintText(
 }
 
 export function unknownSkill(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
+  // A path is often given by completion.
+  const meant = nearest(basename(name), known);
   const hint = meant ? `did you mean ${meant}?` : `there are ${listed([...known], 'and')}.`;
   return `There is no skill ${plainLine(name)}; ${hint}`;
 }

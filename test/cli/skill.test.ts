@@ -242,9 +242,10 @@ describe('show', () => {
     expect((await skill(cwd, 'show', 'naming')).err).toMatch(
       /^The skill naming cannot be used: .*notes\.txt:1:1: /,
     );
-    expect((await skill(cwd, 'show', 'pr-reviw')).err).toBe(
-      'There is no skill pr-reviw; did you mean pr-review?\n',
-    );
+    for (const name of ['pr-reviw', 'skills/pr-review/'])
+      expect((await skill(cwd, 'show', name)).err).toBe(
+        `There is no skill ${name}; did you mean pr-review?\n`,
+      );
   });
 });
 
@@ -287,6 +288,10 @@ it('chain lint knows the skills that are here, and no others', async () => {
     const ended = await countersign(['chain', 'lint'], { cwd });
     expect(ended.code).toBe(code);
   }
+  mkdirSync(join(cwd, SKILLS, 'spelling'));
+  expect((await countersign(['chain', 'lint'], { cwd })).stdout).toContain(
+    'a.yaml:4:14: the skill "spelling" has faults of its own, which countersign skill lint tells',
+  );
 });
 
 it('chain lint tells what a step with a package must leave behind', async () => {

@@ -1,8 +1,8 @@
 import { unreachable } from '../core/errors.ts';
 import type { Fault } from '../core/fault.ts';
 import { plainLine } from '../run/explain.ts';
+import { faultLines } from './faults.ts';
 import { plural } from './pretty.ts';
-import { faultLines } from './skill.ts';
 
 export interface TestedCase {
   skill: string;

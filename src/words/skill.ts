@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
-import { type Fault, formatFault, nearest } from '../core/fault.ts';
+import { type Fault, nearest } from '../core/fault.ts';
 import { plainLine } from '../run/explain.ts';
 import { pathOf } from '../skill/package/place.ts';
 import type { SkillInForce, SkillScope } from '../skill/registry/scope.ts';
+import { becauseOf, faultLines } from './faults.ts';
 import { asSentence, listed, plural } from './pretty.ts';
 import { table } from './terminal.ts';
 
@@ -59,12 +60,15 @@ export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boo
     '',
     table(
       ['FILE', 'KIND', 'FOR', 'BYTES'],
-      skill.artifacts.map((artifact) => [
-        pathOf(artifact),
-        artifact.kind,
-        artifact.modelVariant ?? '',
-        String(Buffer.byteLength(artifact.content)),
-      ]),
+      [
+        ...skill.artifacts.map((artifact) => [
+          pathOf(artifact),
+          artifact.kind,
+          artifact.modelVariant ?? '',
+          String(Buffer.byteLength(artifact.content)),
+        ]),
+        ...skill.tests.map(({ path, text }) => [path, 'cases', '', String(Buffer.byteLength(text))]),
+      ],
     ),
   ].join('\n');
 }
@@ -114,27 +118,8 @@ export function unknownSkill(name: string, known: readonly string[]): string {
   return `There is no skill ${plainLine(name)}; ${hint}`;
 }
 
-/** The most that are said where finding faults is not what was asked for. */
-const MOST_FAULTS = 20;
-
-/** Several stand on a line each: the second is often the misspelt key that explains the first. */
 export function brokenSkill(name: string, faults: readonly Fault[]): string {
-  const unusable = `The skill ${plainLine(name)} cannot be used:`;
-  const lines = faultLines(faults);
-  if (lines.length <= 1) return `${unusable} ${lines[0] ?? 'it has faults'}`;
-  const left = lines.length - MOST_FAULTS;
-  return [
-    unusable,
-    ...lines.slice(0, MOST_FAULTS).map((line) => `  ${line}`),
-    ...(left > 0
-      ? [`  and ${plural(left, 'more fault', 'more faults')}, which countersign skill lint shows`]
-      : []),
-  ].join('\n');
-}
-
-/** Each as `file:line:col: message`. */
-export function faultLines(faults: readonly Fault[]): string[] {
-  return faults.map((fault) => plainLine(formatFault(fault)));
+  return becauseOf(`The skill ${plainLine(name)} cannot be used`, faults, 'countersign skill lint');
 }
 
 export function notASkillName(name: string): string {

@@ -230,7 +230,10 @@ describe('show', () => {
     });
   });
 
-  it('tells of what is built in too', async () => {
+  it('tells of what is built in too, and of cases', async () => {
+    expect((await skill(withNaming(), 'show', 'pr-review')).out).toMatch(
+      /\ntests\/changes\.yml +cases +\d+\n$/,
+    );
     expect((await skill(withNaming(), 'show', 'ci')).out).toMatch(
       /^ci 1\.0\.0 \(ships with Countersign: skills\/ci\)\n.*\nIt is built in: Countersign carries it out itself\.\nTags: /,
     );

@@ -54,8 +54,8 @@ export function checkPackages(
   // Two files of one package lead to it twice.
   const each = new Map(found.map((parsed) => [resolve(cwd, parsed.folder), parsed]));
   return [...each.values()].map((parsed) => {
-    // Elsewhere, as in the folder of what ships, a built-in skill has its own package.
-    const isOwn = parsed.folder.includes('countersign/skills/');
+    // Elsewhere, as in the folder of what ships (`~/countersign/skills`), a built-in skill has its own package.
+    const isOwn = resolve(cwd, parsed.folder).includes(join(sep, SKILLS_FOLDER, sep));
     const scopes = { workspace: isOwn ? [parsed] : [], organisation: [], shipped: isOwn ? [] : [parsed] };
     const [broken] = resolveSkills(scopes, builtIn).broken;
     return broken ? { ...parsed, skill: undefined, faults: broken.faults } : parsed;

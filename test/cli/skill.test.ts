@@ -114,6 +114,10 @@ describe('lint', () => {
 
   it('finds no fault in what ships', async () => {
     expect(await skill(process.cwd(), 'lint', 'skills')).toMatchObject({ code: 0 });
+    // As seen from beside a checkout.
+    const ci = NAMING.replace('naming', 'ci').replace(/^outcome.*\n/m, '');
+    const cwd = repository({ 'countersign/skills/ci/SKILL.md': ci });
+    expect(await skill(cwd, 'lint', 'countersign/skills')).toMatchObject({ code: 0 });
   });
 
   it('says that there is nothing, and refuses a path that is not there', async () => {

@@ -16,8 +16,8 @@ export interface Known {
   builtIn?: readonly string[];
   /** Skills that are there for reading only; a step that names one would fail when it is run. */
   withoutOutcome?: readonly string[];
-  /** Skills that are there and have faults, so that no step can run them. */
-  faulty?: readonly string[];
+  /** Skills that are there, and whose packages have faults. */
+  broken?: readonly string[];
 }
 
 /** Faults of single steps: what they use, their ids, the approval of a merge. */
@@ -45,11 +45,10 @@ function checkUses(source: YamlSource, { index, keys, skill, action }: StepOutli
     return [source.fault(['steps', index, kind], message)];
   }
   if (name === undefined || allowed.includes(name) || (hasSkill && name === AUTO_SKILL)) return [];
-  if (hasSkill && known.faulty?.includes(name)) {
-    const message = `the skill "${name}" has faults of its own, so no step can run it until they are mended`;
-    return [source.fault(['steps', index, kind], message)];
-  }
-  const message = notAllowed(`there is no ${kind} "${name}"`, allowed, name);
+  const message =
+    hasSkill && known.broken?.includes(name)
+      ? `the skill "${name}" has faults of its own, which countersign skill lint tells; no step can run it until they are mended`
+      : notAllowed(`there is no ${kind} "${name}"`, allowed, name);
   return [source.fault(['steps', index, kind], message)];
 }
 

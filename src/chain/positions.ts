@@ -148,6 +148,9 @@ function syntaxMessage(code: string, message: string): string {
       return 'keys must be texts';
     case 'RESOURCE_EXHAUSTION':
       return 'it is nested too deeply';
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      // By far the most often a sentence with a colon; the library speaks of compact mappings.
+      return 'a second "key: value" begins in this value; a text with ": " in it needs quotes';
     default:
       return message;
   }

@@ -13,7 +13,7 @@ export function checkShape<T>(
   schema: z.ZodType<T>,
   source: Pick<YamlSource, 'value' | 'fault'>,
 ): { value: T; faults: [] } | { value?: undefined; faults: Fault[] } {
-  const result = schema.safeParse(source.value, { error: sentence });
+  const result = schema.safeParse(source.value, { error: sentenceBy(nameOf) });
   if (result.success) return { value: result.data, faults: [] };
   return {
     faults: result.error.issues.flatMap((issue) => {
@@ -22,6 +22,25 @@ export function checkShape<T>(
       return issue.keys.map((key, index) =>
         source.fault([...issue.path, key], messages[index] ?? issue.message, { part: 'key' }),
       );
+    }),
+  };
+}
+
+/**
+ * Checks a value that lies in no file, such as what a model or a program gave back, and says everything that is wrong, each at its
+ * place: `findings[0].severity: cannot be "huge"; allowed: critical, high, …`.
+ */
+export function checkValue<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+): { ok: true; value: T } | { ok: false; faults: string[] } {
+  const result = schema.safeParse(value, { error: sentenceBy(({ length }) => (length === 0 ? 'it' : '')) });
+  if (result.success) return { ok: true, value: result.data };
+  return {
+    ok: false,
+    faults: result.error.issues.map(({ path, message }) => {
+      const said = message.trim().replaceAll('\n', '; ');
+      return path.length === 0 ? said : `${placeOf(path)}: ${said}`;
     }),
   };
 }
@@ -79,8 +98,12 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'a mapping of keys to values',
 };
 
-function sentence(issue: z.core.$ZodRawIssue): string | undefined {
-  const name = nameOf(issue.path ?? []);
+/** @param nameOf what the value at a path is called, where a sentence begins with it. */
+function sentenceBy(nameOf: (path: readonly PropertyKey[]) => string) {
+  return (issue: z.core.$ZodRawIssue) => sentence(issue, nameOf(issue.path ?? []));
+}
+
+function sentence(issue: z.core.$ZodRawIssue, name: string): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
       if (issue.input === undefined) return `${name} is missing`;
@@ -122,6 +145,15 @@ function nameOf(path: readonly PropertyKey[]): string {
   if (typeof last !== 'number') return `"${String(last)}"`;
   const list = path.at(-2);
   return list === undefined ? `entry ${last + 1}` : `entry ${last + 1} of "${String(list)}"`;
+}
+
+/** `findings[0].severity`, as programs write it. */
+function placeOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, index) =>
+      typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`,
+    )
+    .join('');
 }
 
 function shown(value: unknown): string {

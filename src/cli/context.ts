@@ -94,8 +94,8 @@ export interface KnownNames {
   builtIn?: string[];
   /** The packages that no step can run. */
   withoutOutcome?: string[];
-  /** The packages that have faults. */
-  faulty?: string[];
+  /** The packages with faults. */
+  broken?: string[];
 }
 
 export interface KnownSkills {

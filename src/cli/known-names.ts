@@ -23,7 +23,7 @@ export async function namesKnownIn(
     builtIn: account.builtIn,
     skills: [...new Set(names)].sort(),
     withoutOutcome: withoutOutcome(packages, account.builtIn),
-    faulty: here.flatMap(({ broken }) => broken.map(({ name }) => name)),
+    broken: here.flatMap(({ broken }) => broken.map(({ name }) => name)),
     packages,
   };
 }

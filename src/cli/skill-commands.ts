@@ -7,6 +7,7 @@ import type { SkillMatchOptions } from './skill-match.ts';
 import type { SkillNewOptions } from './skill-new.ts';
 import type { SkillOptimizeOptions } from './skill-optimize.ts';
 import type { SkillRunOptions } from './skill-run.ts';
+import { PROGRAM_LANGUAGES } from './skill-scaffold-program.ts';
 import type { SkillSyncOptions } from './skill-sync.ts';
 import type { SkillTracesOptions } from './skill-traces.ts';
 
@@ -19,7 +20,7 @@ export function addSkill(program: Command, perform: Perform): void {
     .description('say everything that is wrong in skill packages')
     .argument(
       '[folders or files...]',
-      'a folder with SKILL.md is a package, one with .github a repository; of any other, each folder in it is a package; a JSON file is an exported package (default: this repository)',
+      'a folder with SKILL.md, or anything in it, is a package, one with .github a repository; of any other, each folder in it is a package; a JSON file elsewhere is an exported package (default: this repository)',
     )
     .action((paths: string[]) =>
       perform(async (context) => (await import('./skill-lint.ts')).skillLint(context, paths)),
@@ -53,8 +54,13 @@ export function addSkill(program: Command, perform: Perform): void {
   const match = skill
     .command('match')
     .description('the skills that fit a question or changed files, the best first, with the reasons')
-    .argument('[words...]', 'the question')
-    .addOption(new Option('--path <path>', 'a file that changes; may be repeated').argParser(changedPath))
+    .argument('[words...]', 'the question, in any words; may be left out beside --path')
+    .addOption(
+      new Option(
+        '--path <path>',
+        'a file that changes, as seen from the repository’s top; may be repeated',
+      ).argParser(changedPath),
+    )
     .action((words: string[], options: SkillMatchOptions) =>
       perform(async (context) => (await import('./skill-match.ts')).skillMatch(context, words, options)),
     );
@@ -62,14 +68,35 @@ export function addSkill(program: Command, perform: Perform): void {
 
   const make = skill
     .command('new')
-    .description('begin a skill package in .github/countersign/skills')
+    .description(
+      'begin a skill package in .github/countersign/skills: a prompt or a program, with a first case',
+    )
     .argument('<name>', 'its name: small letters, digits and -')
     .addOption(new Option('--description <sentence>', 'what it does and when to use it'))
     .addOption(
-      new Option('--outcome <kind>', 'what it comes to').choices(SKILL_OUTCOMES).default('gate_verdict'),
+      new Option(
+        '--outcome <kind>',
+        'what it comes to: a review_verdict has findings, a gate_verdict says yes or no',
+      )
+        .choices(SKILL_OUTCOMES)
+        .default('gate_verdict'),
     )
-    .addOption(new Option('--draft', 'have the model draft it from the description'))
-    .addOption(new Option('--database <url>', 'the database, in the place of DATABASE_URL'))
+    .addOption(
+      new Option('--program <language>', 'begin with a program in the place of a prompt').choices(
+        PROGRAM_LANGUAGES,
+      ),
+    )
+    .addOption(
+      new Option('--draft', 'have the model draft it from the description, prompt included').conflicts(
+        'program',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--database <url>',
+        'with --draft: the database of the budgets, in the place of DATABASE_URL',
+      ),
+    )
     .action((name: string, options: SkillNewOptions) =>
       perform(async (context) => (await import('./skill-new.ts')).skillNew(context, name, options)),
     );

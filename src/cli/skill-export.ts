@@ -2,7 +2,8 @@ import { packageToJson } from '../skill/package/json.ts';
 import { filesOf } from '../skill/package/package.ts';
 import { skillExported } from '../words/skill.ts';
 import type { Context, Said } from './context.ts';
-import { skillNamed, skillsHere, writeNew } from './skill-files.ts';
+import { writeNew } from './files.ts';
+import { skillNamed, skillsHere } from './skill-files.ts';
 
 /** To a file and not to standard output, where what looks like a secret is hidden: the package would not be the same. */
 export async function skillExport({ cwd, tools }: Context, name: string, file: string): Promise<Said> {

@@ -1,17 +1,8 @@
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
-import { CountersignError, messageOf } from '../core/errors.ts';
+import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { CountersignError } from '../core/errors.ts';
 import type { Fault } from '../core/fault.ts';
-import { textOfFile } from '../core/text.ts';
-import { SKILLS_FOLDER } from '../run/configuration.ts';
+import { ORGANISATION_SKILLS, SKILLS_FOLDER } from '../run/configuration.ts';
 import { MAX_FILE_BYTES } from '../skill/package/check-files.ts';
 import { packageFromJson } from '../skill/package/json.ts';
 import {
@@ -21,12 +12,13 @@ import {
   type SkillPackage,
 } from '../skill/package/package.ts';
 import { parsePackage } from '../skill/package/parse.ts';
-import { SKILL_FILE } from '../skill/package/place.ts';
+import { PACKAGE_FOLDERS, SKILL_FILE } from '../skill/package/place.ts';
 import { type BrokenSkill, resolveSkills, type SkillInForce } from '../skill/registry/scope.ts';
-import { noSuchPath, unreadableFile } from '../words/cli.ts';
+import { noSuchPath } from '../words/cli.ts';
 import { tooLarge } from '../words/configuration-check.ts';
 import { brokenSkill, cannotWrite, skillExists, unknownSkill } from '../words/skill.ts';
 import type { KnownSkills } from './context.ts';
+import { readText, writeNew } from './files.ts';
 
 export interface SkillsHere {
   skills: SkillInForce[];
@@ -58,11 +50,12 @@ export function checkPackages(
   paths: readonly string[],
   builtIn: readonly string[],
 ): ParsedPackage[] {
-  const found =
-    paths.length === 0 ? packagesIn(cwd, SKILLS_FOLDER) : paths.flatMap((path) => expand(cwd, path));
-  return found.map((parsed) => {
-    // Elsewhere, as in the folder of what ships, a built-in skill has its own package.
-    const isOwn = parsed.folder.includes('countersign/skills/');
+  const found = paths.length === 0 ? ofRepository(cwd, '.') : paths.flatMap((path) => expand(cwd, path));
+  // Two files of one package lead to it twice.
+  const each = new Map(found.map((parsed) => [resolve(cwd, parsed.folder), parsed]));
+  return [...each.values()].map((parsed) => {
+    // Elsewhere, as in the folder of what ships (`~/countersign/skills`), a built-in skill has its own package.
+    const isOwn = resolve(cwd, parsed.folder).includes(join(sep, SKILLS_FOLDER, sep));
     const scopes = { workspace: isOwn ? [parsed] : [], organisation: [], shipped: isOwn ? [] : [parsed] };
     const [broken] = resolveSkills(scopes, builtIn).broken;
     return broken ? { ...parsed, skill: undefined, faults: broken.faults } : parsed;
@@ -104,21 +97,31 @@ function refuseLinks(cwd: string, folder: string): void {
   }
 }
 
-/** @throws CountersignError when there is such a file, or it cannot be written. */
-export function writeNew(cwd: string, file: string, text: string): void {
-  try {
-    writeFileSync(resolve(cwd, file), text, { flag: 'wx' });
-  } catch (error) {
-    throw new CountersignError('cli.cannot_write', cannotWrite(file, messageOf(error)));
-  }
-}
-
+/**
+ * Of a path, the packages that are meant: a package or anything in one, since people name the file that they have open; those of a
+ * repository; or those in a folder.
+ */
 function expand(cwd: string, path: string): ParsedPackage[] {
   const at = resolve(cwd, path);
-  if (!existsSync(at)) throw new CountersignError('cli.no_such_file', noSuchPath(path));
-  if (statSync(at).isFile()) return [readJson(cwd, path)];
-  if (existsSync(join(at, SKILL_FILE))) return [readPackage(cwd, path)];
-  return existsSync(join(at, '.github')) ? packagesIn(cwd, join(path, SKILLS_FOLDER)) : packagesIn(cwd, path);
+  const found = statSync(at, { throwIfNoEntry: false });
+  if (!found) throw new CountersignError('cli.no_such_file', noSuchPath(path));
+  const folder = packageAround(cwd, found.isDirectory() ? path : dirname(path));
+  if (folder !== undefined) return [readPackage(cwd, folder)];
+  if (found.isFile()) return [readJson(cwd, path)];
+  const isRepository = ['.github', ORGANISATION_SKILLS].some((one) => existsSync(join(at, one)));
+  return isRepository ? ofRepository(cwd, path) : packagesIn(cwd, path);
+}
+
+/** Its own, and, of an organisation's `.github` repository, those of the organisation. */
+function ofRepository(cwd: string, path: string): ParsedPackage[] {
+  return [SKILLS_FOLDER, ORGANISATION_SKILLS].flatMap((folder) => packagesIn(cwd, join(path, folder)));
+}
+
+function packageAround(cwd: string, folder: string): string | undefined {
+  const isPackage = (one: string) => existsSync(resolve(cwd, one, SKILL_FILE));
+  if (isPackage(folder)) return folder;
+  const above = join(folder, '..');
+  return PACKAGE_FOLDERS.includes(basename(resolve(cwd, folder))) && isPackage(above) ? above : undefined;
 }
 
 function packagesIn(cwd: string, root: string): ParsedPackage[] {
@@ -143,7 +146,7 @@ function readPackage(cwd: string, folder: string): ParsedPackage {
     if (kind.isDirectory()) continue;
     if (!kind.isFile()) refuse('this is a symbolic link, and those are not followed');
     else if (kind.size > MAX_FILE_BYTES) refuse(tooLarge);
-    else files.push({ path, text: textOf(cwd, join(folder, name)) });
+    else files.push({ path, text: readText(cwd, join(folder, name)) });
   }
   const parsed = parsePackage(files, folder, nameOf(cwd, folder));
   return faults.length === 0
@@ -153,18 +156,9 @@ function readPackage(cwd: string, folder: string): ParsedPackage {
 
 /** A package is called by its folder, also when the path to it is a dot. */
 function nameOf(cwd: string, folder: string): string {
-  const at = resolve(cwd, folder);
-  return relative(dirname(at), at);
+  return basename(resolve(cwd, folder));
 }
 
 function readJson(cwd: string, file: string): ParsedPackage {
-  return packageFromJson(textOf(cwd, file), file);
-}
-
-function textOf(cwd: string, file: string): string {
-  try {
-    return textOfFile(readFileSync(resolve(cwd, file)));
-  } catch {
-    throw new CountersignError('cli.unreadable_file', unreadableFile(file));
-  }
+  return packageFromJson(readText(cwd, file), file);
 }

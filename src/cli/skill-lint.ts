@@ -17,7 +17,7 @@ export async function skillLint({ cwd, tools }: Context, paths: readonly string[
     })),
   );
   return {
-    text: skillLintText(packages),
+    text: skillLintText(packages, paths),
     json: {
       skills: packages.map(({ folder, name, faults }) => ({ folder, name, ok: faults.length === 0, faults })),
     },

@@ -1,6 +1,6 @@
 import { createMatcher } from '../skill/match.ts';
-import { matchText } from '../words/skill.ts';
-import type { Context, Said } from './context.ts';
+import { matchText, NOTHING_TO_MATCH } from '../words/skill.ts';
+import { type Context, Misuse, type Said } from './context.ts';
 import { skillsHere } from './skill-files.ts';
 
 export interface SkillMatchOptions {
@@ -12,6 +12,7 @@ export async function skillMatch(
   words: readonly string[],
   { path: paths = [] }: SkillMatchOptions,
 ): Promise<Said> {
+  if (words.length + paths.length === 0) throw new Misuse(NOTHING_TO_MATCH);
   const { skills } = skillsHere(cwd, await tools.skills());
   const matcher = createMatcher(skills.map(({ skill }) => skill));
   const matches = matcher.match({ text: words.join(' '), paths });

@@ -6,12 +6,15 @@ import { type Context, type DatabaseOption, Misuse, type Said } from './context.
 import { draftOf } from './skill-draft.ts';
 import { writePackage } from './skill-files.ts';
 import { emptyDraft, scaffold } from './skill-scaffold.ts';
+import type { ProgramLanguage } from './skill-scaffold-program.ts';
 
 export interface SkillNewOptions extends DatabaseOption {
   description?: string;
   outcome: SkillOutcome;
   /** Has the model draft it from the description. */
   draft?: true;
+  /** Begins with a program in this language in the place of a prompt. */
+  program?: ProgramLanguage;
 }
 
 /** For all that the model does, waits between its tries included, in milliseconds. */
@@ -20,7 +23,7 @@ const DRAFT_MS = 180_000;
 export async function skillNew(
   { cwd, tools }: Context,
   name: string,
-  { description, outcome, draft, database }: SkillNewOptions,
+  { description, outcome, draft, program, database }: SkillNewOptions,
 ): Promise<Said> {
   if (!SKILL_NAME.test(name) || name.length > MAX_NAME_LENGTH) throw new Misuse(notASkillName(name));
   const { builtIn } = await tools.skills();
@@ -32,9 +35,9 @@ export async function skillNew(
           return draftOf({ name, sentence: description, outcome }, model, AbortSignal.timeout(DRAFT_MS));
         })
       : emptyDraft(name, description, outcome);
-  const parsed = parsePackage(scaffold(name, drafted, outcome), name);
+  const parsed = parsePackage(scaffold({ name, outcome, draft: drafted, program }), name);
   const [broken] = resolveSkills({ workspace: [parsed], organisation: [], shipped: [] }, builtIn).broken;
   if (!parsed.skill || broken) throw new Misuse(brokenSkill(name, broken?.faults ?? parsed.faults));
   const written = writePackage(cwd, parsed.skill);
-  return { text: skillBegun(written.files), json: { name, ...written } };
+  return { text: skillBegun(name, written.files), json: { name, ...written } };
 }

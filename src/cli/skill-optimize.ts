@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { CountersignError } from '../core/errors.ts';
 import { familyOf } from '../model/name.ts';
 import { parseExamples } from '../skill/module/examples.ts';
@@ -10,9 +8,9 @@ import { parseModule } from '../skill/package/module.ts';
 import { pathOf } from '../skill/package/place.ts';
 import { createSkillKeeper } from '../skill/registry/keep.ts';
 import { variantFor } from '../skill/registry/variant.ts';
-import { unreadableFile } from '../words/cli.ts';
 import { badExamples, cannotOptimize, noModule, noOutcome, optimizedText } from '../words/module.ts';
 import type { Context, DatabaseOption, Said } from './context.ts';
+import { readText } from './files.ts';
 import { skillNamed, skillsHere } from './skill-files.ts';
 
 export interface SkillOptimizeOptions extends DatabaseOption {
@@ -41,7 +39,7 @@ export async function skillOptimize(
     const artifact = variantFor(artifacts, first.name, familyOf(model.name)) ?? first;
     const path = pathOf(artifact);
     const module = parseModule(artifact.content);
-    const read = parseExamples(textOf(cwd, file), file, module, outcome);
+    const read = parseExamples(readText(cwd, file), file, module, outcome);
     if ('faults' in read) throw new CountersignError('cli.bad_examples', badExamples(read.faults));
 
     await createSkillKeeper({ storage, clock })(found);
@@ -94,12 +92,4 @@ export async function skillOptimize(
       await sidecar.stop();
     }
   });
-}
-
-function textOf(cwd: string, file: string): string {
-  try {
-    return readFileSync(resolve(cwd, file), 'utf8');
-  } catch {
-    throw new CountersignError('cli.unreadable_file', unreadableFile(file));
-  }
 }

@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { CountersignError } from '../core/errors.ts';
 import { timeSortedIds } from '../core/ids.ts';
 import { filesInDiff } from '../skill/once/diff.ts';
 import { LOCAL_PULL_REQUEST, localReader } from '../skill/once/local-reader.ts';
 import { onceStep, type Subject } from '../skill/once/once-step.ts';
 import { runBuiltInOnce, runPackageOnce } from '../skill/once/run-once.ts';
-import { unreadableFile } from '../words/cli.ts';
 import { noPullRequest } from '../words/policy.ts';
 import { noDiff, ONE_SUBJECT, skillRunText } from '../words/skill-run.ts';
 import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
+import { readText } from './files.ts';
 import { findInstallation } from './find-installation.ts';
 import { readingGitHub } from './policy-steps.ts';
 import { skillNamed, skillsHere } from './skill-files.ts';
@@ -62,7 +60,7 @@ async function onGitHub({ tools }: Context, { pr, database }: SkillRunOptions): 
 }
 
 function fromDiff(cwd: string, file: string): Subject {
-  const files = filesInDiff(textOf(cwd, file));
+  const files = filesInDiff(readText(cwd, file));
   if (!files) throw new CountersignError('cli.no_diff', noDiff(file));
   return {
     repo: { owner: 'local', name: 'local' },
@@ -75,12 +73,4 @@ function fromDiff(cwd: string, file: string): Subject {
 /** What to say when GitHub has no such pull request. */
 function missing({ pr }: Pick<SkillRunOptions, 'pr'>): CountersignError | undefined {
   return pr && new CountersignError('cli.unknown_pull_request', noPullRequest(pr.repository, pr.number));
-}
-
-function textOf(cwd: string, file: string): string {
-  try {
-    return readFileSync(resolve(cwd, file), 'utf8');
-  } catch {
-    throw new CountersignError('cli.unreadable_file', unreadableFile(file));
-  }
 }

@@ -1,6 +1,7 @@
 import type { SkillOutcome } from '../skill/package/manifest.ts';
 import type { PackageFile } from '../skill/package/package.ts';
 import type { Draft } from './skill-draft.ts';
+import { type ProgramLanguage, programScaffold } from './skill-scaffold-program.ts';
 
 /** What there is to begin with when nobody drafted more; what its author is to replace is said in words. */
 export function emptyDraft(name: string, description: string | undefined, outcome: SkillOutcome): Draft {
@@ -14,14 +15,27 @@ export function emptyDraft(name: string, description: string | undefined, outcom
   };
 }
 
-/** The beginnings of a package: complete as it is. */
-export function scaffold(name: string, draft: Draft, outcome: SkillOutcome): PackageFile[] {
-  const { description, tags, trigger_phrases: phrases, body, prompt } = draft;
+export interface Beginning {
+  name: string;
+  outcome: SkillOutcome;
+  draft: Draft;
+  /** What it is to be a program in; a prompt when left out. */
+  program?: ProgramLanguage | undefined;
+}
+
+/** The beginnings of a package: complete as it is, with a case that passes. */
+export function scaffold({ name, outcome, draft, program }: Beginning): PackageFile[] {
+  const way =
+    program === undefined
+      ? promptScaffold(name, outcome, draft.prompt)
+      : programScaffold(name, outcome, program);
+  return [{ path: 'SKILL.md', text: manifest(name, outcome, draft) }, ...way];
+}
+
+function manifest(name: string, outcome: SkillOutcome, draft: Draft): string {
+  const { description, tags, trigger_phrases: phrases, body } = draft;
   const list = (texts: readonly string[]) => `[${texts.map((text) => JSON.stringify(text)).join(', ')}]`;
-  return [
-    {
-      path: 'SKILL.md',
-      text: `---
+  return `---
 name: ${name}
 # A JSON text is YAML too; plain words without quotes are fine.
 description: ${JSON.stringify(description)}
@@ -34,8 +48,11 @@ outcome: ${outcome}
 # ${name}
 
 ${body}
-`,
-    },
+`;
+}
+
+function promptScaffold(name: string, outcome: SkillOutcome, prompt: string): PackageFile[] {
+  return [
     {
       path: `prompts/${name}.md`,
       text: `${prompt}
@@ -47,5 +64,39 @@ Its title: {{ pr.title }}
 What it changes: {{ diff }}
 `,
     },
+    {
+      path: `tests/${name}.yml`,
+      text: `cases:
+  - name: what it looks for is told
+    title: Add a sum
+    files:
+      src/sum.js: |
+        export const sum = (a, b) => a - b;
+    # What a model would answer: no case asks one. Write what it should say of this change.
+    answers:
+${ANSWERS[outcome]}
+`,
+    },
   ];
 }
+
+const ANSWERS = {
+  gate_verdict: `      - summary: The sum is a difference.
+        passed: false
+        criteria:
+          - id: as-named
+            description: The code does what its name says.
+            passed: false
+            evidence: src/sum.js subtracts.
+    expect: { passed: false }`,
+  review_verdict: `      - summary: The sum is a difference.
+        verdict: REQUEST_CHANGES
+        findings:
+          - severity: high
+            category: correctness
+            file: src/sum.js
+            line: 1
+            description: This subtracts.
+            suggestion: Write a + b.
+    expect: { verdict: REQUEST_CHANGES }`,
+} satisfies Record<SkillOutcome, string>;

@@ -4,9 +4,10 @@ import { testedText } from '../words/skill-test.ts';
 import type { Context, Said } from './context.ts';
 import { skillNamed, skillsHere } from './skill-files.ts';
 
-/** Runs the cases of one skill, or of all that have some, as their package's files say it. */
+/** Runs the cases of one skill, or of all that have some, as their package's files say it. A skill with faults has none that could be run, and fails. */
 export async function skillTest({ cwd, tools }: Context, name: string | undefined): Promise<Said> {
   const here = skillsHere(cwd, await tools.skills());
+  const broken = name === undefined ? here.broken : [];
   const packages = (name === undefined ? here.skills : [skillNamed(name, here)]).map(({ skill }) => skill);
   const { runCase } = await import('../skill/testing/run-case.ts');
   const { signal } = new AbortController();
@@ -18,9 +19,10 @@ export async function skillTest({ cwd, tools }: Context, name: string | undefine
     }
   }
   return {
-    text: testedText(results, name),
-    json: { cases: results },
+    text: testedText(results, name, broken),
+    json: { cases: results, broken: broken.map(({ name, folder, faults }) => ({ name, folder, faults })) },
     failed:
+      broken.length > 0 ||
       results.some(({ kind }) => kind === 'failed') ||
       // Whoever names a skill wants to know that it was tried.
       (name !== undefined && results.every(({ kind }) => kind === 'left_out')),

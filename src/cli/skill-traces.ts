@@ -5,7 +5,8 @@ import { redactValue } from '../core/redact.ts';
 import { noModule } from '../words/module.ts';
 import { EXAMPLES_OF_ONE_SKILL, examplesExported, tracesExported } from '../words/skill.ts';
 import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
-import { skillNamed, skillsHere, writeNew } from './skill-files.ts';
+import { writeNew } from './files.ts';
+import { skillNamed, skillsHere } from './skill-files.ts';
 import { exampleIn, wholeTrace } from './trace-lines.ts';
 import { tracePages } from './trace-pages.ts';
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { checkValue } from '../chain/shape.ts';
 import { memberFault } from '../core/json-members.ts';
 import type { Failure } from './model.ts';
 
@@ -24,9 +25,10 @@ export function judge<T>(text: string, schema: z.ZodType<T>): Judged<T> {
   const detail = memberFault(written);
   if (detail !== undefined) return { ok: false, failure: { kind: 'wrong_shape', detail } };
   try {
-    const parsed = schema.safeParse(json);
-    if (parsed.success) return { ok: true, value: parsed.data };
-    return { ok: false, failure: { kind: 'wrong_shape', detail: faultsOf(parsed.error) } };
+    const checked = checkValue(schema, json);
+    if (checked.ok) return checked;
+    const detail = checked.faults.slice(0, MOST_FAULTS).join('; ').slice(0, LONGEST_DETAIL);
+    return { ok: false, failure: { kind: 'wrong_shape', detail } };
   } catch {
     // A value nested many thousands deep exhausts the stack of whoever walks through it.
     return { ok: false, failure: { kind: 'wrong_shape', detail: 'it is nested too deeply' } };
@@ -35,12 +37,4 @@ export function judge<T>(text: string, schema: z.ZodType<T>): Judged<T> {
 
 function unfenced(text: string): string {
   return /^\s*```(?:json)?\n([\s\S]*)\n```\s*$/.exec(text)?.[1] ?? text;
-}
-
-function faultsOf({ issues }: z.ZodError): string {
-  const faults = issues.slice(0, MOST_FAULTS).map(({ path, message }) => {
-    const place = path.map(String).join('.');
-    return place === '' ? message : `${place}: ${message}`;
-  });
-  return faults.join('; ').slice(0, LONGEST_DETAIL);
 }

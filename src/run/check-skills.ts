@@ -59,7 +59,7 @@ function namesAfter(names: NamesHere, { skills, broken }: ReturnType<typeof reso
     ...names,
     skills: [...new Set([...names.skills, ...sound.map(({ name }) => name)])],
     withoutOutcome: [...others(names.withoutOutcome), ...withoutOutcome(sound, names.builtIn)],
-    faulty: [...others(names.faulty), ...broken.map(({ name }) => name)],
+    broken: [...others(names.broken), ...broken.map(({ name }) => name)],
   };
 }
 

@@ -25,7 +25,7 @@ export const SKILLS_FOLDER = `${FOLDER}/skills`;
 export const SETTINGS_FILE = '.github/countersign.yml';
 /** Where an organisation's `.github` repository keeps its chains and skills, beside its default settings. */
 export const ORGANISATION_CHAINS = 'countersign/chains';
-const ORGANISATION_SKILLS = 'countersign/skills';
+export const ORGANISATION_SKILLS = 'countersign/skills';
 export const MAX_FILE_BYTES = 65_536;
 const MAX_CHAIN_FILES = 100;
 /** GitHub may leave files out of the list of a push larger than this, so such a one is read anew. */
@@ -66,8 +66,8 @@ export interface NamesHere extends Names {
   builtIn: readonly string[];
   /** Packages that no step can run, as they come to nothing. */
   withoutOutcome: readonly string[];
-  /** Packages that have faults, which take their names out of force. */
-  faulty: readonly string[];
+  /** Packages with faults, which are told with those of the chains that name them. */
+  broken: readonly string[];
 }
 
 interface Scope {
@@ -208,7 +208,7 @@ export function createConfigurationLoader(deps: {
         skills.map(({ skill }) => skill),
         names.skills,
       ),
-      faulty: broken.map(({ name }) => name),
+      broken: broken.map(({ name }) => name),
     };
   }
 

@@ -1,13 +1,15 @@
+import { basename, dirname } from 'node:path';
 import type { Contract } from '../artifact/contract.ts';
 import type { Chain, Step } from '../chain/chain.ts';
 import { topologicalOrder } from '../chain/graph.ts';
 import type { Scope } from '../chain/scope.ts';
 import { formatDuration } from '../core/duration.ts';
-import { type Fault, formatFault, nearest } from '../core/fault.ts';
+import { type Fault, nearest } from '../core/fault.ts';
 import { plainLine } from '../run/explain.ts';
 import type { Run } from '../run/run.ts';
 import type { DeliveryStatus, DeliverySummary } from '../storage/storage.ts';
 import { contractSummary } from './artifacts.ts';
+import { becauseOf, faultLines } from './faults.ts';
 import { asSentence, listed, plural } from './pretty.ts';
 import { deliveryList, runList, table } from './terminal.ts';
 
@@ -196,8 +198,24 @@ export function noSuchPath(path: string): string {
   return `There is no file or folder ${plainLine(path)}.`;
 }
 
-export function unreadableFile(file: string): string {
-  return `The file ${plainLine(file)} cannot be read.`;
+/** @param code the system's, such as `ENOENT`. */
+export function unreadableFile(file: string, code?: string): string {
+  if (code === 'ENOENT') return noSuchPath(file);
+  if (code === 'EISDIR') return `${plainLine(file)} is a folder, and this needs a file.`;
+  return `The file ${plainLine(file)} cannot be read${inBrackets(code)}.`;
+}
+
+export function unwritableFile(file: string, code?: string): string {
+  if (code === 'EEXIST') {
+    return `${plainLine(file)} is there already, and is not written over: name another file, or remove this one first.`;
+  }
+  if (code === 'ENOENT')
+    return `There is no folder ${plainLine(dirname(file))} to write ${plainLine(basename(file))} to.`;
+  return `The file ${plainLine(file)} cannot be written${inBrackets(code)}.`;
+}
+
+function inBrackets(code: string | undefined): string {
+  return code === undefined ? '' : ` (${code})`;
 }
 
 /** Every fault as `file:line:col: message`, what the chains without faults must leave behind, then one line that counts. */
@@ -212,7 +230,7 @@ export function lintText(
   });
   const faulty = files.filter((file) => file.faults.length > 0).length;
   const where = files.length === 1 ? '' : ` in ${faulty} of them`;
-  const said = [...faults.map((fault) => plainLine(formatFault(fault))), ...contracts];
+  const said = [...faultLines(faults), ...contracts];
   const count = faults.length === 0 ? 'no faults' : `${plural(faults.length, 'fault')}${where}`;
   return [
     ...said,
@@ -250,9 +268,8 @@ export function unknownChain(name: string, known: readonly string[]): string {
 }
 
 export function brokenChain(name: string, file: string, faults: readonly Fault[]): string {
-  const [first, ...others] = faults.map((fault) => plainLine(formatFault(fault)));
-  const more = others.length === 0 ? '' : ` (and ${plural(others.length, 'more fault', 'more faults')})`;
-  return `The chain ${plainLine(name)} does not run because of ${plainLine(file)}: ${first ?? 'it has faults'}${more}`;
+  const so = `The chain ${plainLine(name)} does not run because of ${plainLine(file)}`;
+  return becauseOf(so, faults, 'countersign chain lint');
 }
 
 /** `chain show`: where the chain is from, when it fires, and its steps as a graph, each below what it waits for. */

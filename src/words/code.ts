@@ -2,6 +2,9 @@ import { unreachable } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import { visible } from './markdown.ts';
 
+/** Where in a template something went wrong, counted from 1; `null`: that is not known. */
+type At = { line: number; column: number | null } | null;
+
 /** Why a code template gave no result. */
 export type CodeFault =
   | { kind: 'no_language' }
@@ -10,9 +13,9 @@ export type CodeFault =
   | { kind: 'died'; detail: string }
   | { kind: 'timed_out'; ms: number }
   /** What its values take, or what the whole process does. */
-  | { kind: 'out_of_memory'; message: string }
+  | { kind: 'out_of_memory'; message: string; at: At }
   | { kind: 'too_much_memory'; mb: number }
-  | { kind: 'threw'; message: string }
+  | { kind: 'threw'; message: string; at: At }
   | { kind: 'no_result'; message: string }
   | { kind: 'printed_too_much'; limit: number }
   | { kind: 'wrote_too_much'; limit: number }
@@ -23,7 +26,14 @@ export type CodeFault =
   | { kind: 'said_more'; what: string }
   | { kind: 'wrong_result'; outcome: string; detail: string };
 
-/** What became of a template, as the end of a sentence that begins with its name. */
+/** What became of a template, in the form that editors and terminals turn into links: `code/check.js:12:5: it threw an error: …` */
+export function codeFailure(file: string, fault: CodeFault): string {
+  const at = 'at' in fault ? fault.at : null;
+  const place = at === null ? [] : [at.line, ...(at.column === null ? [] : [at.column])];
+  return `${[file, ...place].join(':')}: ${describeCodeFault(fault)}`;
+}
+
+/** The end of a sentence that begins with the template's name. */
 export function describeCodeFault(fault: CodeFault): string {
   switch (fault.kind) {
     case 'no_language':

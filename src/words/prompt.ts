@@ -1,4 +1,5 @@
 import { unreachable } from '../core/errors.ts';
+import { nearest } from '../core/fault.ts';
 import { redact } from '../core/redact.ts';
 import { visible } from './markdown.ts';
 import { listed } from './pretty.ts';
@@ -47,8 +48,11 @@ function because(fault: RenderFault): string {
 }
 
 function missed({ name, known }: { name: string; known: readonly string[] }): string {
+  const above = name.slice(0, name.lastIndexOf('.') + 1);
+  const meant = nearest(name.slice(above.length), known);
+  const hint = meant === undefined ? '' : ` (did you mean ${above}${meant}?)`;
   const others = known.length === 0 ? '' : `; there are ${listed([...known].sort(), 'and')}`;
-  return `: there is no ${name}${others}`;
+  return `: there is no ${name}${hint}${others}`;
 }
 
 function shown(text: string): string {

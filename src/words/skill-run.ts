@@ -9,7 +9,9 @@ export function skillRunText(
 ): string {
   const said = log.trim() === '' ? [] : ['', 'It said:', ...log.trimEnd().split('\n').map(plainLine)];
   if (!outcome)
-    return [asSentence(`${name} came to no outcome: ${plainLine(because ?? '')}`), ...said].join('\n');
+    return [asSentence(`the skill ${name} came to no outcome: ${plainLine(because ?? '')}`), ...said].join(
+      '\n',
+    );
   const passed = outcome.passed === null ? 'no verdict' : outcome.passed ? 'passed' : 'not passed';
   return [
     `${outcome.outcome_kind}: ${passed}. ${plainLine(outcome.summary)}`,
@@ -28,7 +30,7 @@ function linesOf(outcome: Outcome): string[] {
   if (outcome.outcome_kind !== 'gate_verdict') return [];
   return outcome.criteria.map(
     ({ id, passed, description, evidence }) =>
-      `- ${passed ? 'met' : 'not met'} ${plainLine(id)}: ${plainLine(description)} (${plainLine(evidence)})`,
+      `- ${passed ? 'met' : 'not met'} ${plainLine(id)}: ${plainLine(description)}${evidence.trim() === '' ? '' : ` (${plainLine(evidence)})`}`,
   );
 }
 

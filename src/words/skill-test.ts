@@ -1,5 +1,7 @@
 import { unreachable } from '../core/errors.ts';
+import type { Fault } from '../core/fault.ts';
 import { plainLine } from '../run/explain.ts';
+import { faultLines } from './faults.ts';
 import { plural } from './pretty.ts';
 
 export interface TestedCase {
@@ -21,12 +23,19 @@ export type Tested = TestedCase &
     | { kind: 'left_out'; because: 'no_model' | 'no_ci' | 'no_outcome' | 'kind_not_known' }
   );
 
-/** `skill test`: a line for each case, what differed below it, and one line that counts. */
-export function testedText(results: readonly Tested[], skill: string | undefined): string {
-  if (results.length === 0) {
+/**
+ * `skill test`: the faults of what cannot be tried, a line for each case, what differed below it, and one line that counts.
+ * @param broken those with faults; a skill that was named is none of them.
+ */
+export function testedText(
+  results: readonly Tested[],
+  skill: string | undefined,
+  broken: readonly { faults: readonly Fault[] }[] = [],
+): string {
+  if (results.length === 0 && broken.length === 0) {
     return skill === undefined
       ? 'There are no cases here.'
-      : `The skill ${plainLine(skill)} has no cases in tests/.`;
+      : `The skill ${plainLine(skill)} has no cases yet: they stand in its tests/*.yml, and docs/skills.md shows how.`;
   }
   const count = (kind: Tested['kind']) => results.filter((one) => one.kind === kind).length;
   const [failed, leftOut] = [count('failed'), count('left_out')];
@@ -34,9 +43,17 @@ export function testedText(results: readonly Tested[], skill: string | undefined
     failed > 0 ? `${failed} failed` : 'none failed',
     ...(leftOut > 0 ? [`${leftOut} left out`] : []),
   ].join(', ');
-  return [...results.flatMap(linesOf), '', `Ran ${plural(results.length - leftOut, 'case')}: ${rest}.`].join(
-    '\n',
-  );
+  return [
+    ...broken.flatMap(({ faults }) => faultLines(faults)),
+    ...results.flatMap(linesOf),
+    '',
+    `Ran ${plural(results.length - leftOut, 'case')}: ${rest}.`,
+    ...(broken.length > 0
+      ? [
+          `${plural(broken.length, 'skill has faults and was not tried', 'skills have faults and were not tried')}.`,
+        ]
+      : []),
+  ].join('\n');
 }
 
 function linesOf(result: Tested): string[] {

@@ -1,7 +1,9 @@
-import { type Fault, formatFault, nearest } from '../core/fault.ts';
+import { basename } from 'node:path';
+import { type Fault, nearest } from '../core/fault.ts';
 import { plainLine } from '../run/explain.ts';
 import { pathOf } from '../skill/package/place.ts';
 import type { SkillInForce, SkillScope } from '../skill/registry/scope.ts';
+import { becauseOf, faultLines } from './faults.ts';
 import { asSentence, listed, plural } from './pretty.ts';
 import { table } from './terminal.ts';
 
@@ -58,15 +60,21 @@ export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boo
     '',
     table(
       ['FILE', 'KIND', 'FOR', 'BYTES'],
-      skill.artifacts.map((artifact) => [
-        pathOf(artifact),
-        artifact.kind,
-        artifact.modelVariant ?? '',
-        String(Buffer.byteLength(artifact.content)),
-      ]),
+      [
+        ...skill.artifacts.map((artifact) => [
+          pathOf(artifact),
+          artifact.kind,
+          artifact.modelVariant ?? '',
+          String(Buffer.byteLength(artifact.content)),
+        ]),
+        ...skill.tests.map(({ path, text }) => [path, 'cases', '', String(Buffer.byteLength(text))]),
+      ],
     ),
   ].join('\n');
 }
+
+export const NOTHING_TO_MATCH =
+  'Ask a question, name a file that changes, or do both: countersign skill match check the names --path src/a.ts';
 
 /** `skill match`. */
 export function matchText(
@@ -84,30 +92,34 @@ export function matchText(
 }
 
 /** `skill lint`: every fault as `file:line:col: message`, then one line that counts. */
-export function skillLintText(packages: readonly { faults: readonly Fault[] }[]): string {
-  if (packages.length === 0)
-    return 'Nothing to check: there are no skills in .github/countersign/skills here.';
+export function skillLintText(
+  packages: readonly { faults: readonly Fault[] }[],
+  paths: readonly string[],
+): string {
+  if (packages.length === 0) {
+    const where = paths.length === 0 ? '.github/countersign/skills here' : listed(paths.map(plainLine), 'or');
+    return `Nothing to check: there are no skills in ${where}.`;
+  }
   const faults = packages.flatMap((one) => one.faults);
   const faulty = packages.filter((one) => one.faults.length > 0).length;
   const where = packages.length === 1 ? '' : ` in ${faulty} of them`;
   const count = faults.length === 0 ? 'no faults' : `${plural(faults.length, 'fault')}${where}`;
   return [
-    ...faults.map((fault) => plainLine(formatFault(fault))),
+    ...faultLines(faults),
     ...(faults.length === 0 ? [] : ['']),
     `Checked ${plural(packages.length, 'skill')}: ${count}.`,
   ].join('\n');
 }
 
 export function unknownSkill(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
+  // A path is often given by completion.
+  const meant = nearest(basename(name), known);
   const hint = meant ? `did you mean ${meant}?` : `there are ${listed([...known], 'and')}.`;
   return `There is no skill ${plainLine(name)}; ${hint}`;
 }
 
 export function brokenSkill(name: string, faults: readonly Fault[]): string {
-  const [first, ...others] = faults.map((fault) => plainLine(formatFault(fault)));
-  const more = others.length === 0 ? '' : ` (and ${plural(others.length, 'more fault', 'more faults')})`;
-  return `The skill ${plainLine(name)} cannot be used: ${first ?? 'it has faults'}${more}`;
+  return becauseOf(`The skill ${plainLine(name)} cannot be used`, faults, 'countersign skill lint');
 }
 
 export function notASkillName(name: string): string {
@@ -128,11 +140,14 @@ export function notDrafted(because: string): string {
   return `Nothing was drafted and nothing written: ${because}`;
 }
 
-export function skillBegun(files: readonly string[]): string {
+/** @param files the SKILL.md first, then what is carried out, then its cases. */
+export function skillBegun(name: string, files: readonly string[]): string {
   return [
     ...files.map((file) => `Wrote ${plainLine(file)}`),
     '',
-    'Say in SKILL.md what it does, and in the prompt how; countersign skill lint checks both.',
+    'Say in the first what the skill does, in the second how, and in the third what it must come to.',
+    `Then: countersign skill lint checks the files, and countersign skill test ${name} runs the cases.`,
+    `A step of a chain asks it with skill: ${name}; countersign chain lint checks that.`,
   ].join('\n');
 }
 

@@ -107,6 +107,13 @@ describe('faults name the place, what is wrong and what is allowed', () => {
       ],
     ],
     [
+      'a text with a colon',
+      'name: Says: no',
+      [
+        'chain.yaml:1:7: this is not valid YAML: a second "key: value" begins in this value; a text with ": " in it needs quotes',
+      ],
+    ],
+    [
       'two documents',
       'name: a\n---\nname: b',
       ['chain.yaml:2:1: this is not valid YAML: the file must hold one document'],

@@ -171,7 +171,13 @@ it('show says what is wrong with a chain that does not run, and what a misspelt 
   const cwd = repository({ '.github/countersign/chains/deploy.yaml': MISSPELT });
   const broken = await countersign(['chain', 'show', 'deploy'], { cwd });
   expect(broken).toMatchObject({ code: 1, stdout: '' });
-  expect(broken.stderr).toMatch(/^The chain deploy does not run because of .*deploy\.yaml:4:/);
+  expect(broken.stderr.split('\n')).toEqual([
+    expect.stringMatching(/^The chain deploy does not run because of .*deploy\.yaml:$/),
+    expect.stringMatching(/deploy\.yaml:4:\d+: there is no skill "cii"/),
+    expect.stringMatching(/deploy\.yaml:5:/),
+    expect.stringMatching(/deploy\.yaml:5:\d+: unknown key "acton"/),
+    '',
+  ]);
   expect(await countersign(['chain', 'show', 'pr-reviw'], { cwd })).toEqual({
     code: 1,
     stdout: '',

@@ -143,7 +143,7 @@ describe('db backup', () => {
     expect(await run('db', 'backup', copy)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `The backup was not written: ${copy} exists already.\n`,
+      stderr: `The backup was not written: ${copy} is there already; name another file, or remove this one first.\n`,
     });
     tamper(copy, 'DELETE FROM schema_migrations WHERE version = 99');
     expect(parsed(await countersignOn(copy)('run', 'show', 'run_1', '--json'))).toMatchObject({

@@ -19,7 +19,10 @@ const leak = get_file('leak');
 submit({
   summary: leak === null ? input.repository + '#' + input.pull_request : leak,
   passed: tests.length > 0,
-  criteria: [{ id: 'test', description: 'A test changes.', passed: tests.length > 0, evidence: get_file('test/é.js') ?? 'none' }],
+  criteria: [
+    { id: 'test', description: 'A test changes.', passed: tests.length > 0, evidence: get_file('test/é.js') ?? 'none' },
+    { id: 'calm', description: 'Nothing is on fire.', passed: true, evidence: '' },
+  ],
 });
 `;
 const skillFiles = (artifact: string, text: string) => ({
@@ -67,6 +70,7 @@ describe('skill run on a local change', () => {
       out: [
         'gate_verdict: passed. local/local#1',
         '- met test: A test changes. (good )',
+        '- met calm: Nothing is on fire.',
         '',
         'It said:',
         'src/a.js modified,test/é.js added {"most":"2"}',
@@ -88,7 +92,7 @@ describe('skill run on a local change', () => {
     const { code, out } = await run(cwd, ['tested', '--diff', 'change.diff']);
     expect({ code, out }).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/^Tested came to no outcome: /),
+      out: expect.stringMatching(/^The skill tested came to no outcome: /),
     });
   });
 

@@ -1,56 +1,10 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createTools } from '../../src/cli/compose.ts';
-import { temporaryFolders } from '../contract/temp.ts';
-import { ManualClock } from '../support/clock.ts';
-import { answered, countersign } from './support.ts';
+import { json, NAMING, repositories, SKILLS, skill, skillAlone } from './skill-support.ts';
+import { countersign } from './support.ts';
 
-const newFolder = temporaryFolders();
-const SKILLS = '.github/countersign/skills';
-const NAMING = `---
-name: naming
-description: Looks at the names of things.
-version: 1.2.0
-tags: [names]
-trigger_phrases: check the names
-paths: "src/**"
-outcome: gate_verdict
----
-
-# Naming
-`;
-
-function repository(files: Record<string, string> = {}): string {
-  const folder = newFolder();
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(join(folder, dirname(path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
-  return folder;
-}
-
-const withNaming = () =>
-  repository({ [`${SKILLS}/naming/SKILL.md`]: NAMING, [`${SKILLS}/naming/prompts/ask@gpt.md`]: 'Ask.\n' });
-
-/** One command in this process, which is much faster than one of its own. */
-async function skill(cwd: string, ...args: string[]) {
-  return answered(['skill', ...args], {
-    cwd,
-    clock: new ManualClock('2026-03-02T09:00:00.000Z'),
-    tools: createTools({}),
-  });
-}
-
-const json = async (cwd: string, ...args: string[]) => JSON.parse((await skill(cwd, ...args, '--json')).out);
+const { newFolder, repository, withNaming } = repositories();
 
 describe('lint', () => {
   it('is answered by the real command line', async () => {
@@ -126,17 +80,44 @@ describe('lint', () => {
     `);
   });
 
-  it('takes a package, a folder of packages, a repository and an exported file', async () => {
+  it('takes a package, anything in one, a folder of packages, a repository and an exported file', async () => {
     const cwd = withNaming();
+    const naming = join(SKILLS, 'naming');
     await skill(cwd, 'export', 'naming', 'naming.json');
-    for (const path of [`${SKILLS}/naming`, SKILLS, '.', 'naming.json']) {
-      expect(await skill(cwd, 'lint', path)).toMatchObject({ code: 0, out: 'Checked 1 skill: no faults.\n' });
+    for (const paths of [
+      [naming],
+      [`${naming}/SKILL.md`],
+      [`${naming}/prompts`, `./${naming}/prompts/ask@gpt.md`],
+      [SKILLS],
+      ['.'],
+      // In an organisation's repository `.github`, this is where its skills lie.
+      ['.github'],
+      ['naming.json'],
+    ]) {
+      expect(await skill(cwd, 'lint', ...paths)).toMatchObject({
+        code: 0,
+        out: 'Checked 1 skill: no faults.\n',
+      });
     }
-    expect(await skill(join(cwd, SKILLS, 'naming'), 'lint', '.')).toMatchObject({ code: 0 });
+    for (const folder of ['.', 'prompts']) {
+      expect(await skill(join(cwd, naming, folder), 'lint', '.')).toMatchObject({ code: 0 });
+    }
+    expect((await skill(join(cwd, '.github'), 'lint')).out).toBe('Checked 1 skill: no faults.\n');
+  });
+
+  it('says what a file is not that is in no package', async () => {
+    const cwd = repository({ 'README.md': '# Hello\n' });
+    expect((await skill(cwd, 'lint', 'README.md')).out).toMatch(
+      /^README\.md:1:1: this is no exported package: that is one JSON document, as countersign skill export writes it\n/,
+    );
   });
 
   it('finds no fault in what ships', async () => {
     expect(await skill(process.cwd(), 'lint', 'skills')).toMatchObject({ code: 0 });
+    // As seen from beside a checkout.
+    const ci = NAMING.replace('naming', 'ci').replace(/^outcome.*\n/m, '');
+    const cwd = repository({ 'countersign/skills/ci/SKILL.md': ci });
+    expect(await skill(cwd, 'lint', 'countersign/skills')).toMatchObject({ code: 0 });
   });
 
   it('says that there is nothing, and refuses a path that is not there', async () => {
@@ -144,6 +125,8 @@ describe('lint', () => {
     expect((await skill(cwd, 'lint')).out).toBe(
       'Nothing to check: there are no skills in .github/countersign/skills here.\n',
     );
+    mkdirSync(join(cwd, 'src'));
+    expect((await skill(cwd, 'lint', 'src')).out).toBe('Nothing to check: there are no skills in src.\n');
     expect(await skill(cwd, 'lint', 'nowhere')).toEqual({
       code: 1,
       out: '',
@@ -153,6 +136,35 @@ describe('lint', () => {
 });
 
 describe('test', () => {
+  it('says all that is wrong with what it cannot try, and has failed', async () => {
+    const cwd = repository({
+      [`${SKILLS}/naming/SKILL.md`]: NAMING.replace('version', 'vresion').replace('outcome', 'outcom'),
+      [`${SKILLS}/good/SKILL.md`]: NAMING.replace('naming', 'good'),
+    });
+    const faults = ['4:1: unknown key "vresion": did', '8:1: unknown key "outcom": did'];
+    const { code, out } = await skillAlone(cwd, 'test');
+    expect(code).toBe(1);
+    expect(out.split('\n')).toEqual([
+      ...faults.map((fault) => expect.stringContaining(`${SKILLS}/naming/SKILL.md:${fault}`)),
+      '',
+      'Ran 0 cases: none failed.',
+      '1 skill has faults and was not tried.',
+      '',
+    ]);
+    const said = JSON.parse((await skillAlone(cwd, 'test', '--json')).out);
+    expect(said).toMatchObject({
+      cases: [],
+      broken: [{ name: 'naming', faults: [{ line: 4 }, { line: 8 }] }],
+    });
+    const named = await skillAlone(cwd, 'test', 'naming');
+    expect(named).toMatchObject({ code: 1, out: '' });
+    expect(named.err.split('\n')).toEqual([
+      'The skill naming cannot be used:',
+      ...faults.map((fault) => expect.stringContaining(fault)),
+      '',
+    ]);
+  });
+
   it('of a named skill of which no case was tried ends with 1, and says why', async () => {
     const cwd = withNaming();
     const one = 'cases: [{ name: one, files: { a.ts: "" }, expect: { passed: true } }]\n';
@@ -222,7 +234,10 @@ describe('show', () => {
     });
   });
 
-  it('tells of what is built in too', async () => {
+  it('tells of what is built in too, and of cases', async () => {
+    expect((await skill(withNaming(), 'show', 'pr-review')).out).toMatch(
+      /\ntests\/changes\.yml +cases +\d+\n$/,
+    );
     expect((await skill(withNaming(), 'show', 'ci')).out).toMatch(
       /^ci 1\.0\.0 \(ships with Countersign: skills\/ci\)\n.*\nIt is built in: Countersign carries it out itself\.\nTags: /,
     );
@@ -234,9 +249,10 @@ describe('show', () => {
     expect((await skill(cwd, 'show', 'naming')).err).toMatch(
       /^The skill naming cannot be used: .*notes\.txt:1:1: /,
     );
-    expect((await skill(cwd, 'show', 'pr-reviw')).err).toBe(
-      'There is no skill pr-reviw; did you mean pr-review?\n',
-    );
+    for (const name of ['pr-reviw', 'skills/pr-review/'])
+      expect((await skill(cwd, 'show', name)).err).toBe(
+        `There is no skill ${name}; did you mean pr-review?\n`,
+      );
   });
 });
 
@@ -260,124 +276,10 @@ describe('match', () => {
     );
     expect(await json(cwd, 'match', 'nonsense')).toEqual([]);
     expect((await skill(cwd, 'match', 'nonsense')).out).toBe('No skill fits.\n');
-  });
-});
-
-describe('new', () => {
-  it('begins a package that has no faults and can be found', async () => {
-    const cwd = newFolder();
-    const { code, out } = await skill(
-      cwd,
-      'new',
-      'naming',
-      '--description',
-      'Says: "no", if a name is #bad.',
-    );
-    expect({ code, out }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "out": "Wrote .github/countersign/skills/naming/SKILL.md
-      Wrote .github/countersign/skills/naming/prompts/naming.md
-
-      Say in SKILL.md what it does, and in the prompt how; countersign skill lint checks both.
-      ",
-      }
-    `);
-    expect(await skill(cwd, 'lint')).toMatchObject({ code: 0, out: 'Checked 1 skill: no faults.\n' });
-    expect(await json(cwd, 'show', 'naming')).toMatchObject({
-      description: 'Says: "no", if a name is #bad.',
+    expect(await skill(cwd, 'match')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--path src/a.ts'),
     });
-  });
-
-  it('takes the place of nothing', async () => {
-    const cwd = withNaming();
-    expect(await skill(cwd, 'new', 'naming')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('already'),
-    });
-    expect(readFileSync(join(cwd, SKILLS, 'naming', 'SKILL.md'), 'utf8')).toBe(NAMING);
-  });
-
-  it.each([
-    ['Naming', 'is no name of a skill'],
-    ['../naming', 'is no name of a skill'],
-    ['ci', '"ci" is built in'],
-    ['auto', 'stands for whichever'],
-  ])('refuses %s as misuse, and writes nothing', async (name, message) => {
-    const cwd = newFolder();
-    expect(await skill(cwd, 'new', name)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
-    expect(readdirSync(cwd)).toEqual([]);
-  });
-});
-
-describe('export and import', () => {
-  it('bring every file to another repository as it is', async () => {
-    const [from, to] = [withNaming(), newFolder()];
-    const secret = `AKIA${'ABCDEFGHIJKLMNOP'}`;
-    writeFileSync(join(from, SKILLS, 'naming/prompts/ask.md'), `An example: ${secret}\r\n`);
-    expect(await skill(from, 'export', 'naming', 'naming.json')).toMatchObject({
-      code: 0,
-      out: 'Wrote naming to naming.json: 3 files.\n',
-    });
-    cpSync(join(from, 'naming.json'), join(to, 'naming.json'));
-    expect(await skill(to, 'import', 'naming.json')).toMatchObject({
-      code: 0,
-      out: `Wrote naming to ${SKILLS}/naming: 3 files.\n`,
-    });
-    for (const path of ['SKILL.md', 'prompts/ask.md', 'prompts/ask@gpt.md']) {
-      const read = (root: string) => readFileSync(join(root, SKILLS, 'naming', path));
-      expect(read(to)).toEqual(read(from));
-    }
-  });
-
-  it('write through no link', async () => {
-    const cwd = withNaming();
-    await skill(cwd, 'export', 'naming', 'naming.json');
-    const [other, elsewhere] = [newFolder(), newFolder()];
-    mkdirSync(join(other, '.github'));
-    symlinkSync(elsewhere, join(other, '.github/countersign'));
-    const ended = await skill(other, 'import', join(cwd, 'naming.json'));
-    expect(ended).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('.github/countersign is a symbolic link'),
-    });
-    expect(readdirSync(elsewhere)).toEqual([]);
-  });
-
-  it('write over nothing', async () => {
-    const cwd = withNaming();
-    writeFileSync(join(cwd, 'naming.json'), 'mine');
-    expect((await skill(cwd, 'export', 'naming', 'naming.json')).code).toBe(1);
-    expect(readFileSync(join(cwd, 'naming.json'), 'utf8')).toBe('mine');
-    await skill(cwd, 'export', 'naming', 'other.json');
-    expect((await skill(cwd, 'import', 'other.json')).err).toContain('already');
-  });
-
-  it.each([
-    ['a path that leads out', { '../../../evil.md': 'x' }],
-    ['an absolute path', { '/tmp/evil.md': 'x' }],
-    ['another name', { 'SKILL.md': NAMING.replace('naming', '../evil') }],
-  ])('refuse a file with %s, and write nothing', async (_, files) => {
-    const cwd = newFolder();
-    const text = JSON.stringify({
-      format: 'countersign-skill/1',
-      name: 'naming',
-      files: { 'SKILL.md': NAMING, ...files },
-    });
-    writeFileSync(join(cwd, 'evil.json'), text);
-    expect((await skill(cwd, 'import', 'evil.json')).code).toBe(1);
-    expect(readdirSync(cwd)).toEqual(['evil.json']);
-  });
-
-  it('refuse a built-in name', async () => {
-    const cwd = newFolder();
-    const files = { 'SKILL.md': NAMING.replace('naming', 'pr-review') };
-    writeFileSync(
-      join(cwd, 'a.json'),
-      JSON.stringify({ format: 'countersign-skill/1', name: 'pr-review', files }),
-    );
-    expect((await skill(cwd, 'import', 'a.json')).err).toContain('"pr-review" is built in');
-    expect(existsSync(join(cwd, '.github'))).toBe(false);
   });
 });
 
@@ -393,16 +295,10 @@ it('chain lint knows the skills that are here, and no others', async () => {
     const ended = await countersign(['chain', 'lint'], { cwd });
     expect(ended.code).toBe(code);
   }
-});
-
-it('chain lint tells a skill with faults from one that is not there', async () => {
-  const cwd = withNaming();
-  mkdirSync(join(cwd, '.github/countersign/chains'));
-  const chain = 'name: a\ntrigger: { event: pr.opened }\nsteps:\n  - { skill: naming }\n';
-  writeFileSync(join(cwd, '.github/countersign/chains/a.yaml'), chain);
-  writeFileSync(join(cwd, '.github/countersign/skills/naming/stray.txt'), 'x');
-  const { stdout } = await countersign(['chain', 'lint'], { cwd });
-  expect(stdout).toContain('the skill "naming" has faults of its own');
+  mkdirSync(join(cwd, SKILLS, 'spelling'));
+  expect((await countersign(['chain', 'lint'], { cwd })).stdout).toContain(
+    'a.yaml:4:14: the skill "spelling" has faults of its own, which countersign skill lint tells',
+  );
 });
 
 it('chain lint tells what a step with a package must leave behind', async () => {

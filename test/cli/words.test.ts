@@ -11,6 +11,7 @@ import {
   runTable,
   unknownRun,
 } from '../../src/words/cli.ts';
+import { becauseOf } from '../../src/words/faults.ts';
 import { chainOf, withSteps } from '../chain/support.ts';
 import { at, run } from '../contract/rows.ts';
 
@@ -111,6 +112,16 @@ describe('lint', () => {
       /(?!\n)[\p{Cf}\p{Cc}]/u,
     );
   });
+});
+
+it('of very many faults the first ones are told, and where the others are', () => {
+  const many = Array.from({ length: 25 }, (_, line) => fault(line + 1, 'no'));
+  const said = becauseOf('It is of no use', many, 'countersign chain lint').split('\n');
+  expect(said).toHaveLength(22);
+  expect(said.slice(-2)).toEqual([
+    '  a.yaml:20:3: no',
+    '  and 5 more faults, which countersign chain lint tells',
+  ]);
 });
 
 describe('sentences', () => {

@@ -182,7 +182,7 @@ describe('a backup', () => {
     const storage = await open(join(folder(), 'test.db'));
     await expect(storage.backup(copy)).rejects.toMatchObject({
       code: 'storage.backup_refused',
-      message: expect.stringContaining('exists already'),
+      message: expect.stringContaining('is there already'),
     });
     expect(readFileSync(copy, 'utf8')).toBe('precious');
   });

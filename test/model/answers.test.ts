@@ -147,7 +147,7 @@ describe('an answer of the wrong form is sent back once', () => {
     const repair = t.stub.asked[1]?.body.messages?.map(({ role, content }) => [role, content]);
     expect(repair?.slice(2)).toEqual([
       ['assistant', '{"verdict":"lovely","because":"x"}'],
-      ['user', expect.stringMatching(/could not be used: .*verdict: Invalid option/)],
+      ['user', expect.stringMatching(/could not be used: .*verdict: cannot be "lovely"; allowed: /)],
     ]);
   });
 

@@ -51,3 +51,35 @@ describe('a member that an answer has twice', () => {
     expect(judge('{"passed":true}', schema)).toEqual({ ok: true, value: { passed: true } });
   });
 });
+
+describe('an answer of another shape is told', () => {
+  const schema = z.strictObject({
+    passed: z.boolean(),
+    findings: z.array(
+      z.strictObject({ severity: z.enum(['high', 'low']), line: z.int().min(1), note: z.string().max(3) }),
+    ),
+  });
+  const finding = { severity: 'low', line: 1, note: '' };
+
+  it.each<[unknown, string]>([
+    [
+      { passed: true, findings: [finding, { ...finding, severity: 'hgh' }] },
+      'findings[1].severity: cannot be "hgh": did you mean "high"? Allowed: high, low',
+    ],
+    [
+      { passed: 'yes', findings: [{ ...finding, line: 0, note: 'long' }] },
+      'passed: must be true or false, not "yes"; findings[0].line: must be at least 1; findings[0].note: must have at most 3 characters',
+    ],
+    [
+      { findings: [{ ...finding, lines: 1, more: 2 }] },
+      'passed: is missing; findings[0]: unknown key "lines": did you mean "line"? Allowed: severity, line, note; unknown key "more"; allowed: severity, line, note',
+    ],
+    [{ passed: true, findings: [], verdict: 'x' }, 'unknown key "verdict"; allowed: passed, findings'],
+    ['yes', 'it must be a mapping of keys to values, not "yes"'],
+  ])('by where it is wrong, and what is allowed there: %j', (answer, detail) => {
+    expect(judge(JSON.stringify(answer), schema)).toEqual({
+      ok: false,
+      failure: { kind: 'wrong_shape', detail },
+    });
+  });
+});

@@ -172,7 +172,7 @@ const failures = [
   ['never submits', 'get_diff();', 'it came to its end without a result'],
   ['throws', "throw new Error('no luck');", 'it threw an error: Error: no luck'],
   ['loops', 'for (;;);', 'it took longer than 700 ms'],
-  ['submits no verdict', "submit({ passed: 'yes' });", 'what it submitted is no gate\\_verdict'],
+  ['submits no verdict', "submit({ passed: 'yes' });", 'no gate\\_verdict: summary: is missing'],
   ['asks a model that is not there', "llm_query('good?');", 'set COUNTERSIGN\\_MODEL'],
 ] as const;
 

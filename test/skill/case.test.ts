@@ -111,7 +111,7 @@ describe('a case of a prompt', () => {
   const skill = packageOf(
     files({ 'prompts/ask.md': 'Judge {{ diff }}.' }, skillMd('outcome: gate_verdict\n')),
   );
-  const run = (more: object) => {
+  const run = (more: object, of = skill) => {
     const text = JSON.stringify({ cases: [{ name: 'one', files: { 'a.ts': 'x\n' }, ...more }] });
     const { cases, faults } = readCaseFile(text, 'a.yml');
     const [one] = cases;
@@ -122,7 +122,7 @@ describe('a case of a prompt', () => {
       builtIn: [],
       answersLeft: () => model?.left() ?? 0,
     };
-    return runCase(skill, one, caseTools, new AbortController().signal);
+    return runCase(of, one, caseTools, new AbortController().signal);
   };
   const yes = { summary: 'Fine.', passed: true, criteria: [] };
 
@@ -135,7 +135,14 @@ describe('a case of a prompt', () => {
   });
 
   test('whose answer has no shape fails, as it can be told to', async () => {
-    expect(await run({ answers: ['yes'], expect: { passed: true } })).toMatchObject({ kind: 'failed' });
+    const criterion = { id: 'a', description: 'b', passed: 'yes', evidence: '' };
+    expect(
+      await run({ answers: [{ ...yes, criteria: [criterion] }], expect: { passed: true } }),
+    ).toMatchObject({
+      differences: [
+        { actual: expect.stringContaining('criteria[0].passed: must be true or false, not "yes"') },
+      ],
+    });
     expect(await run({ answers: ['yes'], expect: { fails: 'shape' } })).toEqual({ kind: 'passed' });
     expect(await run({ answers: [yes], expect: { fails: 'shape' } })).toMatchObject({
       differences: [{ what: 'failure', expected: 'shape', actual: null }],
@@ -151,6 +158,19 @@ describe('a case of a prompt', () => {
     expect(testedText([{ skill: 'a', case: 'one', ...result }], 'a')).toContain(
       '1 answer too many: a case holds one for each question, and no more were asked',
     );
+  });
+
+  test('that failed before it asked tells only that', async () => {
+    const broken = packageOf(
+      files({ 'prompts/ask.md': '{{ pr.titel }}' }, skillMd('outcome: gate_verdict\n')),
+    );
+    const result = await run({ answers: [yes], expect: { passed: true } }, broken);
+    expect(result).toMatchObject({
+      differences: [{ what: 'failure', actual: expect.stringContaining('titel') }],
+    });
+    expect(await run({ answers: [yes], expect: { fails: 'titel' } }, broken)).toMatchObject({
+      differences: [{ what: 'answers', actual: '1' }],
+    });
   });
 
   test('without answers is left out', async () => {
@@ -243,5 +263,5 @@ test('what came of cases is said in lines', () => {
     Ran 2 cases: 1 failed, 1 left out."
   `);
   expect(testedText([], undefined)).toBe('There are no cases here.');
-  expect(testedText([], 'a')).toBe('The skill a has no cases in tests/.');
+  expect(testedText([], 'a')).toMatch(/^The skill a has no cases yet: /);
 });

@@ -39,12 +39,12 @@ test.each(Object.keys(HOST_FUNCTIONS) as HostFunction[])(
 const { timeoutMs, processMb, logBytes, resultBytes } = DEFAULT_LIMITS;
 const SAID: CodeFault[] = [
   { kind: 'timed_out', ms: timeoutMs },
-  { kind: 'out_of_memory', message: '' },
+  { kind: 'out_of_memory', message: '', at: null },
   { kind: 'too_much_memory', mb: processMb },
   { kind: 'printed_too_much', limit: logBytes },
   { kind: 'result_too_large', limit: resultBytes },
   { kind: 'wrote_too_much', limit: 64_000_000 },
-  { kind: 'threw', message: '…' },
+  { kind: 'threw', message: '…', at: null },
   { kind: 'no_result', message: '' },
   { kind: 'out_of_turn' },
   { kind: 'no_message' },

@@ -72,35 +72,43 @@ async function failureOf(name: Name, source: string, limits: Partial<CodeLimits>
   return output.kind === 'failed' ? output.because : `it submitted ${JSON.stringify(output.value)}`;
 }
 
+/** What is said begins with the place, where one is known. */
+const placed = (path: string, because: string) => `${path}:${/^\d/.test(because) ? '' : ' '}${because}`;
+
 describe('a JavaScript template has failed when it', () => {
   const forms: [string, string, string][] = [
     ['does not submit', 'get_diff();', 'it came to its end without a result'],
-    ['throws', "throw new RangeError('no luck');", 'it threw an error: RangeError: no luck'],
+    [
+      'throws deep inside',
+      'const outer = (list) => list.map(inner);\nfunction inner(one) {\n  return one.a.b;\n}\nouter([{}]);',
+      "3:15: it threw an error: TypeError: cannot read property 'b' of undefined",
+    ],
     ['prints too much', "for (;;) print('x'.repeat(500));", 'it printed more than 1,000 bytes'],
-    ['submits no JSON', 'submit({ f: () => 1 });', 'it threw an error: TypeError: function is no JSON'],
+    ['submits no JSON', 'submit({ f: () => 1 });', '1:7: it threw an error: TypeError: function is no JSON'],
     ['submits too much', "submit('x'.repeat(9000));", 'its result is larger than 5,000 bytes'],
+    ['throws', "\nthrow new RangeError('no luck');", '2:21: it threw an error: RangeError: no luck'],
     ['throws no error', 'throw 7;', 'it threw an error: 7'],
     [
       'is no JavaScript',
       'submit(;',
-      "it threw an error: SyntaxError: unexpected token in expression: ';' (line 1)",
+      "1:8: it threw an error: SyntaxError: unexpected token in expression: ';'",
     ],
     [
       'awaits for ever',
       'await new Promise(() => {}); submit(1);',
       'it came to its end without a result: it awaits what never comes',
     ],
-    ['submits nothing', 'submit();', 'it threw an error: TypeError: undefined is no JSON'],
-    ['submits NaN', 'submit({ n: [NaN] });', 'it threw an error: TypeError: NaN is no JSON'],
+    ['submits nothing', 'submit();', '1:7: it threw an error: TypeError: undefined is no JSON'],
+    ['submits NaN', 'submit({ n: [NaN] });', '1:7: it threw an error: TypeError: NaN is no JSON'],
     [
       'submits a circle',
       'const a = {}; a.a = a; submit(a);',
-      'it threw an error: TypeError: circular reference',
+      '1:30: it threw an error: TypeError: circular reference',
     ],
-    ['submits a bigint', 'submit(1n);', 'it threw an error: TypeError: bigint is no JSON'],
+    ['submits a bigint', 'submit(1n);', '1:7: it threw an error: TypeError: bigint is no JSON'],
   ];
   test.concurrent.each(LONG ? forms : forms.slice(0, 5))('%s', async (_, source, because) => {
-    expect(await failureOf('template.js', source)).toBe(`code/template.js: ${because}`);
+    expect(await failureOf('template.js', source)).toBe(placed('code/template.js', because));
   });
 });
 
@@ -108,19 +116,19 @@ describe.skipIf(!LONG || network === 'open')('a Python template has failed when 
   const quick: Partial<CodeLimits> = { timeoutMs: 4_000 };
   const forms: [string, string, string, Partial<CodeLimits>?][] = [
     ['does not submit', 'get_diff()', 'it came to its end without a result'],
-    ['throws', "raise ValueError('no luck')", 'it threw an error: ValueError: no luck'],
-    ['is no Python', 'submit(', "it threw an error: SyntaxError: '(' was never closed"],
-    ['leaves', 'import sys; sys.exit(0)', 'it threw an error: SystemExit: 0'],
+    ['throws', "def f():\n  raise ValueError('no luck')\n\nf()", '2: it threw an error: ValueError: no luck'],
+    ['is no Python', 'submit(', "1: it threw an error: SyntaxError: '(' was never closed"],
+    ['leaves', 'import sys; sys.exit(0)', '1: it threw an error: SystemExit: 0'],
     ['prints too much', "while True: print('x' * 500)", 'it printed more than 1,000 bytes'],
     [
       'submits no JSON',
       'submit(object())',
-      'it threw an error: TypeError: Object of type object is not JSON serializable',
+      '1: it threw an error: TypeError: Object of type object is not JSON serializable',
     ],
     [
       'submits NaN',
       "submit(float('nan'))",
-      'it threw an error: ValueError: Out of range float values are not JSON compliant: nan',
+      '1: it threw an error: ValueError: Out of range float values are not JSON compliant: nan',
     ],
     ['submits too much', "submit('x' * 9000)", 'its result is larger than 5,000 bytes'],
     ['loops', 'while True: pass', 'it took longer than 4,000 ms', quick],
@@ -133,11 +141,11 @@ describe.skipIf(!LONG || network === 'open')('a Python template has failed when 
     [
       'takes all memory',
       'a = []\nwhile True: a.append(bytearray(10_000_000))',
-      'it took more memory than it is given: MemoryError',
+      '2: it took more memory than it is given: MemoryError',
     ],
   ];
   test.each(forms)('%s', async (_, source, because, limits) => {
-    expect(await failureOf('template.py', source, limits)).toBe(`code/template.py: ${because}`);
+    expect(await failureOf('template.py', source, limits)).toBe(placed('code/template.py', because));
   });
 
   test('calls itself without end', async () => {

@@ -25,7 +25,7 @@ const files = blocks
 const { skill, faults } = parsePackage(files, FOLDER);
 
 test('docs/skills.md shows a package without faults, and a chain that names it', () => {
-  expect(files).toHaveLength(2);
+  expect(files).toHaveLength(3);
   expect(faults).toEqual([]);
   const chain = blocks.find(({ label }) => label === 'chain')?.text ?? '';
   const known = { skills: ['naming'], actions: ['gh-comment'] };
@@ -61,9 +61,11 @@ test('docs/skills.md shows what the match says of its package', () => {
 
 test('what skill new writes has the files that docs/skills.md says', () => {
   expect(
-    scaffold('naming', emptyDraft('naming', undefined, 'gate_verdict'), 'gate_verdict').map(
-      ({ path }) => path,
-    ),
+    scaffold({
+      name: 'naming',
+      outcome: 'gate_verdict',
+      draft: emptyDraft('naming', undefined, 'gate_verdict'),
+    }).map(({ path }) => path),
   ).toEqual(files.map(({ path }) => path));
 });
 

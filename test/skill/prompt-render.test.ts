@@ -35,8 +35,8 @@ describe('renderString', () => {
 
   it('says where a template is wrong, and what is', async () => {
     const wrong = {
-      'a\n\n{{ pr.titel }}':
-        'review.md, line 3: undefined value: there is no pr.titel; there are body and title.',
+      'a\n\n{{ pr.titl }}':
+        'review.md, line 3: undefined value: there is no pr.titl (did you mean pr.title?); there are body and title.',
       'a\n{% for x in %}': 'review.md, line 2: syntax error: unexpected end of block.',
       '{{ 1|shell }}': 'review.md, line 1: unknown filter: filter shell is unknown.',
     };

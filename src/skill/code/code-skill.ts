@@ -1,10 +1,11 @@
+import { checkValue } from '../../chain/shape.ts';
 import type { Json } from '../../core/canonical.ts';
 import { redact } from '../../core/redact.ts';
 import type { GitHubError, PullRequestFile } from '../../github/github.ts';
 import type { Model } from '../../model/model.ts';
 import { filesOfHead } from '../../session/head-files.ts';
 import type { StepContext } from '../../session/step.ts';
-import { checkpointNote, describeCodeFault } from '../../words/code.ts';
+import { type CodeFault, checkpointNote, codeFailure } from '../../words/code.ts';
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../words/prompt.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
 import { filesOf, type SkillPackage } from '../package/package.ts';
@@ -61,15 +62,13 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
       const log = output.log + notes.join('');
       if (output.kind === 'failed') return { ...output, log };
 
-      const answer = answerSchema(outcome).safeParse(output.value);
-      if (!answer.success) {
-        const [issue] = answer.error.issues;
-        const detail = [issue?.path.map(String).join('.'), issue?.message].filter(Boolean).join(': ');
-        const fault = describeCodeFault({ kind: 'wrong_result', outcome, detail });
-        return { ...failed(`${pathOf(artifact)}: ${fault}`), log };
+      const answer = checkValue(answerSchema(outcome), output.value);
+      if (!answer.ok) {
+        const fault: CodeFault = { kind: 'wrong_result', outcome, detail: answer.faults.join('; ') };
+        return { ...failed(codeFailure(pathOf(artifact), fault)), log };
       }
       const shown = shownOf(files, `${skill.name}/${artifact.name}`);
-      return { kind: 'done', value: asOutcomeValue(answer.data, outcome, shown), log };
+      return { kind: 'done', value: asOutcomeValue(answer.value, outcome, shown), log };
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
-import { type CodeFault, describeCodeFault } from '../../words/code.ts';
+import { type CodeFault, codeFailure } from '../../words/code.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../handler.ts';
 import { pathOf } from '../package/place.ts';
 import type { SkillArtifact } from '../package/skill.ts';
@@ -44,14 +44,13 @@ export const codeTemplate: ArtifactHandler<CodeContext> = {
       language,
       modules,
       source: artifact.content,
-      name: artifact.name,
+      name: pathOf(artifact),
       input: context.input,
       // Its own end is told better than by being killed.
       timeoutMs: limits.timeoutMs * 0.9,
       snapshotBytes: snapshot?.bytes ?? 0,
     };
-    const output = await converse(command, start, { host: context.host, limits, signal, snapshot });
-    return output.kind === 'done' ? output : { ...output, because: `${pathOf(artifact)}: ${output.because}` };
+    return converse(command, start, { host: context.host, limits, signal, snapshot });
   },
 };
 
@@ -69,10 +68,5 @@ function mayRun(language: Language, { network }: Command): boolean {
 }
 
 function failed(artifact: SkillArtifact, fault: CodeFault): ArtifactOutput {
-  return {
-    kind: 'failed',
-    because: `${pathOf(artifact)}: ${describeCodeFault(fault)}`,
-    retryable: false,
-    log: '',
-  };
+  return { kind: 'failed', because: codeFailure(pathOf(artifact), fault), retryable: false, log: '' };
 }

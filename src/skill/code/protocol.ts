@@ -29,7 +29,7 @@ export interface Start {
   /** Addresses of the interpreter's modules. */
   modules: readonly string[];
   source: string;
-  /** The artifact's name, for error messages. */
+  /** The artifact's path in its package, which stands in its errors. */
   name: string;
   input: Json;
   /** When JavaScript ends itself; the process is killed a little later. */
@@ -58,7 +58,9 @@ export const messageSchema = z.discriminatedUnion('kind', [
     how: z.enum(['returned', 'threw', 'timed_out', 'out_of_memory']),
     /** One line, for people. */
     message: z.string().max(2_000),
-    /** Where in the template it was, for the log. */
+    /** Where in the template it was; `null`: nobody can tell. */
+    at: z.strictObject({ line: z.int().positive(), column: z.int().positive().nullable() }).nullable(),
+    /** How it came there, for the log. */
     details: z.string().max(20_000),
   }),
 ]);

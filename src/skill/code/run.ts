@@ -5,7 +5,7 @@ import { messageOf, unreachable } from '../../core/errors.ts';
 import { killGroup } from '../../sandbox/kill-group.ts';
 import { cutLines } from '../../sandbox/lines.ts';
 import { watchMemory } from '../../sandbox/memory.ts';
-import { type CodeFault, describeCodeFault } from '../../words/code.ts';
+import { type CodeFault, codeFailure } from '../../words/code.ts';
 import type { ArtifactOutput } from '../handler.ts';
 import { answer } from './answer.ts';
 import { Ledger } from './budget.ts';
@@ -114,7 +114,12 @@ export function converse(
       const log = transcript.text();
       if (submitted && !failure) return resolve({ kind: 'done', value: submitted.value, log });
       failure ??= { kind: 'died', detail: killedBy ?? `exit code ${code}` };
-      resolve({ kind: 'failed', because: describeCodeFault(failure), retryable: mayPass(failure), log });
+      resolve({
+        kind: 'failed',
+        because: codeFailure(start.name, failure),
+        retryable: mayPass(failure),
+        log,
+      });
     });
     // A process that dies early breaks the pipe; its `close` tells the story.
     stdin.on('error', () => {});
@@ -134,16 +139,19 @@ function begin(command: string, args: readonly string[], snapshot: Snapshot | un
   }) as Talking;
 }
 
-function endedWithout({ how, message }: Extract<Message, { kind: 'end' }>, limits: CodeLimits): CodeFault {
+function endedWithout(
+  { how, message, at }: Extract<Message, { kind: 'end' }>,
+  limits: CodeLimits,
+): CodeFault {
   switch (how) {
     case 'returned':
       return { kind: 'no_result', message };
     case 'threw':
-      return { kind: 'threw', message };
+      return { kind: 'threw', message, at };
     case 'timed_out':
       return { kind: 'timed_out', ms: limits.timeoutMs };
     case 'out_of_memory':
-      return { kind: 'out_of_memory', message };
+      return { kind: 'out_of_memory', message, at };
     default:
       return unreachable(how);
   }

@@ -1,3 +1,4 @@
+import { checkValue } from '../../chain/shape.ts';
 import type { Model, Purpose } from '../../model/model.ts';
 import { type Died, describeModuleFault, type ModuleFault, reasoned } from '../../words/module.ts';
 import type { CodeHost } from '../code/host.ts';
@@ -67,18 +68,14 @@ export async function runModule(run: ModuleRun): Promise<ModuleEnd> {
         ? { kind: 'failed', ...served.refusal, log }
         : failed({ kind: 'no_sense', detail: end.because });
     case 'done': {
-      const read = outputsSchema(module, outcome).safeParse(end.value);
-      if (!read.success) return failed({ kind: 'wrong_answer', detail: firstIssue(read.error) });
-      const { [REASONING]: reasoning } = read.data;
+      const read = checkValue(outputsSchema(module, outcome), end.value);
+      if (!read.ok) return failed({ kind: 'wrong_answer', detail: read.faults.join('; ') });
+      const { [REASONING]: reasoning } = read.value;
       return {
         kind: 'answered',
-        outputs: read.data,
+        outputs: read.value,
         log: typeof reasoning === 'string' ? `${log}${reasoned(reasoning)}\n` : log,
       };
     }
   }
-}
-
-function firstIssue({ issues: [issue] }: { issues: { path: PropertyKey[]; message: string }[] }): string {
-  return [issue?.path.map(String).join('.'), issue?.message].filter(Boolean).join(': ');
 }

@@ -9,6 +9,8 @@ import { filesOf, type ParsedPackage, type SkillPackage } from './package.ts';
 import { parsePackage } from './parse.ts';
 
 const FORMAT = 'countersign-skill/1';
+const NO_PACKAGE =
+  'this is no exported package: that is one JSON document, as countersign skill export writes it';
 /** A control character takes six bytes in JSON; what is longer cannot be a package. */
 const MAX_JSON_LENGTH = 6 * MAX_PACKAGE_BYTES;
 
@@ -41,7 +43,8 @@ export function packageFromJson(text: string, file: string): ParsedPackage {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return no(at(`this is not valid JSON: ${messageOf(error)}`));
+    const isObject = text.trimStart().startsWith('{');
+    return no(at(isObject ? `this is not valid JSON: ${messageOf(error)}` : NO_PACKAGE));
   }
   const odd = memberFault(text);
   if (odd !== undefined) return no(at(odd));

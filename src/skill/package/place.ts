@@ -18,6 +18,9 @@ export const PLACES: readonly string[] = [
   'tests/*.yml',
 ];
 
+/** The folders that a package has. */
+export const PACKAGE_FOLDERS: readonly string[] = [...FOLDERS.map(({ folder }) => folder), 'tests'];
+
 const STEM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const VARIANT = /^[a-z0-9][a-z0-9.-]{0,49}$/;
 

@@ -1,4 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
+import { judge } from '../../model/judge.ts';
 import type { Model } from '../../model/model.ts';
 
 const SPENT = { calls: 1, tokens: null, cost: null };
@@ -21,10 +22,10 @@ export function recordedModel(answers: readonly Json[]): RecordedModel {
       if (answer === undefined) {
         return { kind: 'failed', failure: { kind: 'empty' }, retryable: false, spent: SPENT };
       }
-      const read = schema.safeParse(answer);
-      if (read.success) return { kind: 'answered', value: read.data, spent: SPENT };
-      const detail = read.error.issues[0]?.message ?? 'another shape';
-      return { kind: 'failed', failure: { kind: 'wrong_shape', detail }, retryable: false, spent: SPENT };
+      const judged = judge(JSON.stringify(answer), schema);
+      return judged.ok
+        ? { kind: 'answered', value: judged.value, spent: SPENT }
+        : { kind: 'failed', failure: judged.failure, retryable: false, spent: SPENT };
     },
   };
 }

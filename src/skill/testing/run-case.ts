@@ -75,7 +75,10 @@ export async function runCase(
 }
 
 function resultOf(of: SkillCase, came: Came, answersLeft: number): CaseResult {
-  const differences = [...differencesOf(of, came), ...unasked(answersLeft)];
+  const unlike = differencesOf(of, came);
+  // What failed before it asked leaves answers over: that is no fault of the case beside the one that is told.
+  const hasFailed = 'because' in came && unlike.length > 0;
+  const differences = hasFailed ? unlike : [...unlike, ...unasked(answersLeft)];
   return differences.length === 0 ? { kind: 'passed' } : { kind: 'failed', differences };
 }
 

@@ -152,8 +152,8 @@ async function claimNewFile(path: string): Promise<void> {
     throw new CountersignError(
       'storage.backup_refused',
       exists
-        ? `The backup was not written: ${path} exists already.`
-        : `The backup was not written: ${path} cannot be made.`,
+        ? `The backup was not written: ${path} is there already; name another file, or remove this one first.`
+        : `The backup was not written: ${path} cannot be made; is its folder there, and may it be written to?`,
       { cause: error },
     );
   }

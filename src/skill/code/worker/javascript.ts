@@ -22,7 +22,7 @@ export async function runJavaScript(start: Start): Promise<Ending> {
   } catch (error) {
     // What the engine could not even say in its own words: it had no memory left to make an error of.
     const message = error instanceof Error ? error.message : String(error);
-    return { how: 'out_of_memory', message, details: '' };
+    return { ...ENDED, how: 'out_of_memory', message };
   }
 }
 
@@ -43,32 +43,38 @@ function prepare(vm: QuickJSContext, input: string): void {
 
 function evaluate(vm: QuickJSContext, source: string, name: string, late: () => boolean): Ending {
   const evaluated = vm.evalCode(source, name, { type: 'module' });
-  if (evaluated.error) return failure(vm, evaluated.error, late);
+  if (evaluated.error) return failure(vm, evaluated.error, name, late);
   const jobs = vm.runtime.executePendingJobs();
-  if (jobs.error) return failure(vm, jobs.error, late);
+  if (jobs.error) return failure(vm, jobs.error, name, late);
   const state = vm.getPromiseState(evaluated.value);
-  if (state.type === 'rejected') return failure(vm, state.error, late);
+  if (state.type === 'rejected') return failure(vm, state.error, name, late);
   if (state.type === 'pending') return { ...ENDED, how: 'returned', message: 'it awaits what never comes' };
   return { ...ENDED, how: 'returned' };
 }
 
-function failure(vm: QuickJSContext, error: QuickJSHandle, late: () => boolean): Ending {
+function failure(vm: QuickJSContext, error: QuickJSHandle, name: string, late: () => boolean): Ending {
   // Asking the error for its words runs code of the template's again.
-  const words = late() ? ENDED : wordsOf(vm, error);
+  const words = late() ? ENDED : wordsOf(vm, error, name);
   if (late()) return { ...ENDED, how: 'timed_out' };
   return { how: words.message.includes('out of memory') ? 'out_of_memory' : 'threw', ...words };
 }
 
-function wordsOf(vm: QuickJSContext, error: QuickJSHandle): Omit<Ending, 'how'> {
+function wordsOf(vm: QuickJSContext, error: QuickJSHandle, file: string): Omit<Ending, 'how'> {
   const dumped: unknown = vm.dump(error);
   // What the engine throws when it has no memory left to make an error of.
-  if (dumped === null) return { message: 'out of memory', details: '' };
-  if (typeof dumped !== 'object' || !('message' in dumped)) {
-    return { message: String(dumped), details: '' };
+  if (dumped === null) return { ...ENDED, message: 'out of memory' };
+  if (typeof dumped !== 'object') return { ...ENDED, message: String(dumped) };
+  if (!('message' in dumped)) return { ...ENDED, message: JSON.stringify(dumped) };
+  const { name, message, stack = '' } = dumped as Record<string, unknown>;
+  const text = `${name}: ${message}`;
+  return { message: text, at: placeIn(String(stack), file), details: `${text}\n${stack}` };
+}
+
+/** The innermost of the template's own frames: those of the prelude and of the engine are no places that its author could change. */
+function placeIn(stack: string, file: string): Ending['at'] {
+  for (const frame of stack.split('\n')) {
+    const [, where, line, column] = /([^ (]+):(\d+):(\d+)\)?$/.exec(frame) ?? [];
+    if (where === file) return { line: Number(line), column: Number(column) };
   }
-  const { name, message, stack = '', lineNumber } = dumped as Record<string, unknown>;
-  // Only a program that does not parse has no place of its own in the stack that its author would look for.
-  const line = name === 'SyntaxError' && typeof lineNumber === 'number' ? ` (line ${lineNumber})` : '';
-  const text = `${name}: ${message}${line}`;
-  return { message: text, details: `${text}\n${stack}` };
+  return null;
 }

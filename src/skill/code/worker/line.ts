@@ -51,6 +51,6 @@ export function ask(name: string, values: string): string {
 export const log = (text: string) => say({ kind: 'log', text });
 
 /** Nothing more to say of it. */
-export const ENDED = { message: '', details: '' };
+export const ENDED = { message: '', at: null, details: '' };
 
 export type Ending = Omit<Extract<Message, { kind: 'end' }>, 'kind'>;

@@ -9,8 +9,13 @@ const MAX_MESSAGE = 2_000;
 const MAX_DETAILS = 20_000;
 
 const start = JSON.parse(hear()) as Start;
-const { how, message, details } = await run(start);
-say({ kind: 'end', how, message: message.slice(0, MAX_MESSAGE), details: details.slice(-MAX_DETAILS) });
+const { message, details, ...ending } = await run(start);
+say({
+  kind: 'end',
+  ...ending,
+  message: message.slice(0, MAX_MESSAGE),
+  details: details.slice(-MAX_DETAILS),
+});
 
 async function run(start: Start): Promise<Ending> {
   switch (start.language) {

@@ -26,7 +26,8 @@ export async function runPython(start: Start): Promise<Ending> {
   } catch (error) {
     const details = error instanceof Error ? error.message.trim() : String(error);
     const message = nameOf(details);
-    return { how: message.startsWith('MemoryError') ? 'out_of_memory' : 'threw', message, details };
+    const how = message.startsWith('MemoryError') ? 'out_of_memory' : 'threw';
+    return { how, message, at: placeIn(details, start.name), details };
   }
 }
 
@@ -34,6 +35,13 @@ export async function runPython(start: Start): Promise<Ending> {
 function nameOf(traceback: string): string {
   const lines = traceback.split('\n');
   return lines[lines.findLastIndex((line) => line.startsWith(' ')) + 1] ?? traceback;
+}
+
+/** The innermost of the template's own lines, which a traceback tells last; it tells no columns. */
+function placeIn(traceback: string, file: string): Ending['at'] {
+  const own = traceback.split('\n').findLast((line) => line.startsWith(`  File "${file}", line `));
+  const [, line] = /, line (\d+)/.exec(own ?? '') ?? [];
+  return line === undefined ? null : { line: Number(line), column: null };
 }
 
 /** @param modules of the interpreter, as the app found them */

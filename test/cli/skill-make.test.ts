@@ -1,0 +1,174 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { json, NAMING, repositories, SKILLS, skill } from './skill-support.ts';
+
+const { newFolder, withNaming } = repositories();
+
+describe('new', () => {
+  it('begins a package that has no faults and can be found', async () => {
+    const cwd = newFolder();
+    const { code, out } = await skill(
+      cwd,
+      'new',
+      'naming',
+      '--description',
+      'Says: "no", if a name is #bad.',
+    );
+    expect({ code, out }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "out": "Wrote .github/countersign/skills/naming/SKILL.md
+      Wrote .github/countersign/skills/naming/prompts/naming.md
+      Wrote .github/countersign/skills/naming/tests/naming.yml
+
+      Say in the first what the skill does, in the second how, and in the third what it must come to.
+      Then: countersign skill lint checks the files, and countersign skill test naming runs the cases.
+      A step of a chain asks it with skill: naming; countersign chain lint checks that.
+      ",
+      }
+    `);
+    expect(await json(cwd, 'show', 'naming')).toMatchObject({
+      description: 'Says: "no", if a name is #bad.',
+    });
+  });
+
+  /** A process of Python takes long. */
+  const ways: [string, string[], number][] = [
+    ['a prompt that says yes or no', [], 1],
+    ['a program that finds', ['--program', 'js', '--outcome', 'review_verdict'], 2],
+    ['a prompt that finds', ['--outcome', 'review_verdict'], 1],
+    ['a program that says yes or no', ['--program', 'js'], 2],
+    ['a program in Python that says yes or no', ['--program', 'py'], 2],
+    ['a program in Python that finds', ['--program', 'py', '--outcome', 'review_verdict'], 2],
+  ];
+  it.each(process.env.COUNTERSIGN_LONG === '1' ? ways : ways.slice(0, 2))(
+    'with %s has no faults, and cases that pass',
+    async (_, options, cases) => {
+      const cwd = newFolder();
+      await skill(cwd, 'new', 'naming', ...options);
+      expect((await skill(cwd, 'lint')).out).toBe('Checked 1 skill: no faults.\n');
+      const { code, out } = await skill(cwd, 'test', 'naming');
+      expect({ code, said: out.split('\n').at(-2) }).toEqual({
+        code: 0,
+        said: `Ran ${cases} case${cases === 1 ? '' : 's'}: none failed.`,
+      });
+    },
+    60_000,
+  );
+
+  it('takes the place of nothing', async () => {
+    const cwd = withNaming();
+    expect(await skill(cwd, 'new', 'naming')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('already'),
+    });
+    expect(readFileSync(join(cwd, SKILLS, 'naming', 'SKILL.md'), 'utf8')).toBe(NAMING);
+  });
+
+  it.each([
+    ['Naming', 'is no name of a skill'],
+    ['../naming', 'is no name of a skill'],
+    ['ci', '"ci" is built in'],
+    ['auto', 'stands for whichever'],
+  ])('refuses %s as misuse, and writes nothing', async (name, message) => {
+    const cwd = newFolder();
+    expect(await skill(cwd, 'new', name)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+});
+
+describe('export and import', () => {
+  it('bring every file to another repository as it is', async () => {
+    const [from, to] = [withNaming(), newFolder()];
+    const secret = `AKIA${'ABCDEFGHIJKLMNOP'}`;
+    writeFileSync(join(from, SKILLS, 'naming/prompts/ask.md'), `An example: ${secret}\r\n`);
+    expect(await skill(from, 'export', 'naming', 'naming.json')).toMatchObject({
+      code: 0,
+      out: 'Wrote naming to naming.json: 3 files.\n',
+    });
+    cpSync(join(from, 'naming.json'), join(to, 'naming.json'));
+    expect(await skill(to, 'import', 'naming.json')).toMatchObject({
+      code: 0,
+      out: `Wrote naming to ${SKILLS}/naming: 3 files.\n`,
+    });
+    for (const path of ['SKILL.md', 'prompts/ask.md', 'prompts/ask@gpt.md']) {
+      const read = (root: string) => readFileSync(join(root, SKILLS, 'naming', path));
+      expect(read(to)).toEqual(read(from));
+    }
+  });
+
+  it('write through no link', async () => {
+    const cwd = withNaming();
+    await skill(cwd, 'export', 'naming', 'naming.json');
+    const [other, elsewhere] = [newFolder(), newFolder()];
+    mkdirSync(join(other, '.github'));
+    symlinkSync(elsewhere, join(other, '.github/countersign'));
+    const ended = await skill(other, 'import', join(cwd, 'naming.json'));
+    expect(ended).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('.github/countersign is a symbolic link'),
+    });
+    expect(readdirSync(elsewhere)).toEqual([]);
+  });
+
+  it('write over nothing', async () => {
+    const cwd = withNaming();
+    writeFileSync(join(cwd, 'naming.json'), 'mine');
+    expect(await skill(cwd, 'export', 'naming', 'naming.json')).toEqual({
+      code: 1,
+      out: '',
+      err: 'naming.json is there already, and is not written over: name another file, or remove this one first.\n',
+    });
+    expect(readFileSync(join(cwd, 'naming.json'), 'utf8')).toBe('mine');
+    await skill(cwd, 'export', 'naming', 'other.json');
+    expect((await skill(cwd, 'import', 'other.json')).err).toContain('already');
+  });
+
+  it.each([
+    ['a path that leads out', { '../../../evil.md': 'x' }],
+    ['an absolute path', { '/tmp/evil.md': 'x' }],
+    ['another name', { 'SKILL.md': NAMING.replace('naming', '../evil') }],
+  ])('refuse a file with %s, and write nothing', async (_, files) => {
+    const cwd = newFolder();
+    const text = JSON.stringify({
+      format: 'countersign-skill/1',
+      name: 'naming',
+      files: { 'SKILL.md': NAMING, ...files },
+    });
+    writeFileSync(join(cwd, 'evil.json'), text);
+    expect((await skill(cwd, 'import', 'evil.json')).code).toBe(1);
+    expect(readdirSync(cwd)).toEqual(['evil.json']);
+  });
+
+  it.each([
+    ['export', ['naming', 'out/naming.json'], 'There is no folder out to write naming.json to.'],
+    ['import', ['naming.json'], 'There is no file or folder naming.json.'],
+    ['import', ['.github'], '.github is a folder, and this needs a file.'],
+    ['import', [`${SKILLS}/naming/SKILL.md`], 'this is no exported package: that is one JSON document'],
+  ])('(%s %j) say what is not as it must be', async (verb, args, said) => {
+    expect(await skill(withNaming(), verb, ...args)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(said),
+    });
+  });
+
+  it('refuse a built-in name', async () => {
+    const cwd = newFolder();
+    const files = { 'SKILL.md': NAMING.replace('naming', 'pr-review') };
+    writeFileSync(
+      join(cwd, 'a.json'),
+      JSON.stringify({ format: 'countersign-skill/1', name: 'pr-review', files }),
+    );
+    expect((await skill(cwd, 'import', 'a.json')).err).toContain('"pr-review" is built in');
+    expect(existsSync(join(cwd, '.github'))).toBe(false);
+  });
+});

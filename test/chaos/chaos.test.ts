@@ -18,7 +18,7 @@ const CHAOS: ChaosOptions = {
   delayed: 0.05,
   restarts: LONG ? 5 : 1,
   opensEveryMs: LONG ? 5_000 : 10_000,
-  calmMinutes: LONG ? 40 : 20,
+  calmMinutes: LONG ? 40 : 10,
 };
 
 test(`${CHAOS.pullRequests} pull requests end right, and every effect is there once, after chaos of seed ${SEED}`, async () => {

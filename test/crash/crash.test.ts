@@ -103,10 +103,9 @@ function describeShortForm(): void {
   describe('a chain without a review', () => {
     const undisturbed = undisturbedPlay(withoutReview);
     expectOneOfEach(undisturbed);
+    // In one play: each of its own would start two more apps and have as much to do again.
     expectSameEnd(withoutReview, undisturbed, [
-      [around('while', CHECK_RUN)],
-      [around('after', LOOK)],
-      [around('after', MERGE)],
+      [around('while', CHECK_RUN), around('after', LOOK), around('after', MERGE)],
     ]);
     expectSameEndAtWrites(withoutReview, undisturbed, [
       { when: 'after', what: 'records the delivery', writes: /deliveries\.record/ },

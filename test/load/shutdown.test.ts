@@ -23,13 +23,13 @@ describe('told to stop in the middle of a burst', () => {
       const world = await startApp(onTestFinished);
       const { github, folder } = world;
       const town = await buildTown(github, { repositories: 2, pullRequests: 4, chain: MERGE_ONLY });
-      await chatter(github, town, 300);
+      await chatter(github, town, 150);
       const deliveries = signedDeliveries(github);
 
       let answered = 0;
       const onAnswer = () => void answered++;
       const sending = burst(world.app.webhookUrl, deliveries, { connections: 20, onAnswer });
-      await until('answers', WAIT_MS, () => (answered >= 100 ? true : undefined));
+      await until('answers', WAIT_MS, () => (answered >= 50 ? true : undefined));
       const stopped = await stop(world.app, 'SIGTERM');
       const { statuses } = await sending;
       expect(stopped).toMatchObject({ ended: CLEAN_EXIT });
@@ -73,15 +73,15 @@ describe('told to stop in the middle of a burst', () => {
 
 /** Most of these wait for a time to pass, so they wait side by side. */
 describe.concurrent('told to stop', () => {
-  test.for(['SIGTERM', 'SIGINT'] as const)(
-    'by %s while idle, it ends at once',
-    { timeout: TIMEOUT_MS },
-    async (signal, { onTestFinished }) => {
+  test(
+    'while idle, it ends at once; as told by a terminal, too',
+    async ({ onTestFinished }) => {
       const { app } = await startApp(onTestFinished);
-      const stopped = await stop(app, signal);
+      const stopped = await stop(app, 'SIGINT');
       expect(stopped.ended).toEqual(CLEAN_EXIT);
       expect(stopped.ms).toBeLessThan(5_000);
     },
+    TIMEOUT_MS,
   );
 
   test(

@@ -1,4 +1,5 @@
-import { type Compilable, CompiledQuery, type DialectAdapter, type Kysely, type QueryResult } from 'kysely';
+import { type Compilable, CompiledQuery, type Kysely, type QueryResult } from 'kysely';
+import { perDatabase } from './per-database.ts';
 import type { Database } from './schema.ts';
 
 /** Stands where a parameter will be. */
@@ -18,13 +19,7 @@ class Place {
 export function compiledOnce<Params extends object, Row>(
   build: (db: Kysely<Database>, params: Params) => Compilable<Row>,
 ): (db: Kysely<Database>, params: Params) => Promise<QueryResult<Row>> {
-  const texts = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
-
-  function textFor(db: Kysely<Database>): CompiledQuery<Row> {
-    // Transactions on one database share its adapter.
-    const { adapter } = db.getExecutor();
-    const found = texts.get(adapter);
-    if (found) return found;
+  const textFor = perDatabase((db) => {
     const asked = new Set<PropertyKey>();
     const places = new Proxy({} as Params, {
       get(_, name) {
@@ -37,9 +32,8 @@ export function compiledOnce<Params extends object, Row>(
     if (asked.size > 0) {
       throw new Error(`a statement changes its parameters before they are bound: ${[...asked].join(', ')}`);
     }
-    texts.set(adapter, text);
     return text;
-  }
+  });
 
   return (db, params) => {
     const { sql, parameters } = textFor(db);

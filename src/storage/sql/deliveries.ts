@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { Deliveries, DeliverySummary, NewDelivery } from '../storage.ts';
+import type { Deliveries, DeliveryStatus, DeliverySummary, NewDelivery } from '../storage.ts';
 import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
 
@@ -29,14 +30,30 @@ const insertBodies = insertOnceCompiled((db, rows: readonly Database['delivery_b
     .onConflict((conflict) => conflict.column('delivery_id').doNothing()),
 );
 
-export function deliveriesTable(db: Kysely<Database>): Deliveries {
-  const withBody = () =>
-    db
-      .selectFrom('deliveries')
-      .innerJoin('delivery_bodies', 'delivery_bodies.delivery_id', 'deliveries.id')
-      .selectAll('deliveries')
-      .select('delivery_bodies.body');
+const withBody = (db: Kysely<Database>) =>
+  db
+    .selectFrom('deliveries')
+    .innerJoin('delivery_bodies', 'delivery_bodies.delivery_id', 'deliveries.id')
+    .selectAll('deliveries')
+    .select('delivery_bodies.body');
 
+const byId = compiledOnce((db, { id }: { id: number }) => withBody(db).where('deliveries.id', '=', id));
+
+interface StatusChange {
+  id: number;
+  status: DeliveryStatus;
+  error: string | null;
+  finished_at: string | null;
+  begun: number;
+}
+const changeStatus = compiledOnce((db, { id, status, error, finished_at, begun }: StatusChange) =>
+  db
+    .updateTable('deliveries')
+    .set((eb) => ({ status, error, finished_at, attempts: eb('attempts', '+', begun) }))
+    .where('id', '=', id),
+);
+
+export function deliveriesTable(db: Kysely<Database>): Deliveries {
   async function recordBatch(deliveries: readonly NewDelivery[], into: Map<string, Recorded>) {
     const taken = await insertDeliveries(db, deliveries.map(newRow));
     for (const { id, guid } of taken) into.set(guid, { id, fresh: true });
@@ -87,28 +104,25 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
     },
 
     async get(id) {
-      const row = await withBody().where('deliveries.id', '=', id).executeTakeFirst();
+      const [row] = (await byId(db, { id })).rows;
       return row && { ...summary(row), body: row.body };
     },
 
     async byGuid(guid) {
-      const row = await withBody().where('deliveries.guid', '=', guid).executeTakeFirst();
+      const row = await withBody(db).where('deliveries.guid', '=', guid).executeTakeFirst();
       return row && { ...summary(row), body: row.body };
     },
 
     async setStatus(id, status, at, error) {
       const over = status === 'done' || status === 'failed';
-      const { numUpdatedRows } = await db
-        .updateTable('deliveries')
-        .set((eb) => ({
-          status,
-          error: error ?? null,
-          finished_at: over ? toText(at) : null,
-          attempts: status === 'processing' ? eb('attempts', '+', 1) : eb.ref('attempts'),
-        }))
-        .where('id', '=', id)
-        .executeTakeFirst();
-      mustExist(numUpdatedRows > 0n, 'deliveries', id);
+      const { numAffectedRows = 0n } = await changeStatus(db, {
+        id,
+        status,
+        error: error ?? null,
+        finished_at: over ? toText(at) : null,
+        begun: status === 'processing' ? 1 : 0,
+      });
+      mustExist(numAffectedRows > 0n, 'deliveries', id);
     },
 
     async list({ status, limit }) {

@@ -1,4 +1,5 @@
-import { type Compilable, CompiledQuery, type DialectAdapter, type Kysely } from 'kysely';
+import { type Compilable, CompiledQuery, type Kysely } from 'kysely';
+import { perDatabase } from './per-database.ts';
 import type { Database } from './schema.ts';
 
 /** Rows a statement, a power of two: far below every database's limit on parameters, and well past a usual batch. */
@@ -20,13 +21,10 @@ interface Text {
 export function insertOnceCompiled<Row extends object, Returned>(
   build: (db: Kysely<Database>, rows: readonly Row[]) => Compilable<Returned>,
 ) {
-  const known = new WeakMap<DialectAdapter, Map<number, Text>>();
+  const textsOf = perDatabase(() => new Map<number, Text>());
 
   function textFor(db: Kysely<Database>, rows: readonly Row[]): Text {
-    // Transactions on one database share its adapter.
-    const { adapter } = db.getExecutor();
-    const texts = known.get(adapter) ?? new Map<number, Text>();
-    known.set(adapter, texts);
+    const texts = textsOf(db);
     const found = texts.get(rows.length);
     if (found) return found;
     const { sql, parameters } = build(db, rows).compile();

@@ -1,5 +1,5 @@
 import type { Json } from '../core/canonical.ts';
-import type { Fault } from '../core/fault.ts';
+import { type Fault, notAllowed } from '../core/fault.ts';
 import { freezeFault } from '../policy/facts/freeze.ts';
 import { compileCriterion } from '../policy/gate/criterion.ts';
 import { EVERY_USE } from '../policy/gate/placed.ts';
@@ -9,7 +9,6 @@ import type { Reference } from './condition.ts';
 import { dependenciesOf } from './graph.ts';
 import { isMapping, memberOf, type StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
-import { notAllowed } from './shape.ts';
 
 const PLACES = ['pre', 'post'] as const;
 type Place = (typeof PLACES)[number];

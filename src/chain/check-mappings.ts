@@ -1,10 +1,9 @@
-import type { Fault } from '../core/fault.ts';
+import { type Fault, notAllowed } from '../core/fault.ts';
 import { MAPPING_ROOTS } from '../run/state/mapping.ts';
 import { compileExpression } from './condition.ts';
 import { outcomeFieldsOf } from './outcome-fields.ts';
 import { isMapping, type StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
-import { notAllowed } from './shape.ts';
 import { ExpressionError } from './syntax.ts';
 
 /** Faults of the expressions in `output_mapping:`. What is no text, and what is no slot, is reported by the schema. */

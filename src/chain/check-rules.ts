@@ -1,5 +1,5 @@
 import type { Json } from '../core/canonical.ts';
-import type { Fault } from '../core/fault.ts';
+import { type Fault, notAllowed } from '../core/fault.ts';
 import { compilePattern, PatternError } from '../policy/rule/pattern.ts';
 import { MAX_PATTERN_LENGTH } from '../policy/rule/rule.ts';
 import { duplicate, rangeFault } from '../policy/rule/rule-set.ts';
@@ -7,7 +7,6 @@ import { MERGE_ACTION } from './chain.ts';
 import { outcomeFieldsOf } from './outcome-fields.ts';
 import { isMapping, memberOf, type StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
-import { notAllowed } from './shape.ts';
 
 /**
  * Whether a pattern of the file was too large. It takes a tenth of a second to find that out, a file has room for hundreds,

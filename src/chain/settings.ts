@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Fault } from '../core/fault.ts';
+import { type Fault, notAllowed } from '../core/fault.ts';
 import { writtenMandatorySchema } from '../policy/gate/gate.ts';
 import { type MandatoryGates, mandatoryGates } from '../policy/gate/placed.ts';
 import { CHAIN_NAME } from './chain.ts';
@@ -7,7 +7,7 @@ import type { Known } from './check.ts';
 import { checkMandatoryGates } from './check-gates.ts';
 import { memberOf } from './outline.ts';
 import { readYaml } from './positions.ts';
-import { checkShape, duration, inFileOrder, notAllowed } from './shape.ts';
+import { checkShape, duration, inFileOrder } from './shape.ts';
 
 /** GitHub's reaction contents that may approve or reject. */
 const REACTIONS = ['rocket', '+1', '-1', 'heart', 'laugh'] as const;

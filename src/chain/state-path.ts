@@ -1,6 +1,6 @@
+import { notAllowed } from '../core/fault.ts';
 import { SLOTS } from '../run/state/slot.ts';
 import type { Reference } from './expression.ts';
-import { notAllowed } from './shape.ts';
 import { member } from './value.ts';
 
 /** What the working memory of a run offers to expressions. */

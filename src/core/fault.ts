@@ -24,3 +24,10 @@ export function nearest(word: string, allowed: readonly string[]): string | unde
   }
   return best?.word;
 }
+
+/** `"pr.open" is not …: did you mean "pr.opened"? Allowed: …`, for any closed list of words. */
+export function notAllowed(said: string, allowed: readonly string[], word = said): string {
+  const meant = nearest(word, allowed);
+  const list = allowed.length > 0 ? allowed.join(', ') : 'none';
+  return meant ? `${said}: did you mean "${meant}"? Allowed: ${list}` : `${said}; allowed: ${list}`;
+}

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { checkValue } from '../chain/shape.ts';
+import { checkValue } from '../core/check-value.ts';
 import { memberFault } from '../core/json-members.ts';
 import type { Failure } from './model.ts';
 

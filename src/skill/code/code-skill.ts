@@ -1,5 +1,5 @@
-import { checkValue } from '../../chain/shape.ts';
 import type { Json } from '../../core/canonical.ts';
+import { checkValue } from '../../core/check-value.ts';
 import { redact } from '../../core/redact.ts';
 import type { GitHubError, PullRequestFile } from '../../github/github.ts';
 import type { Model } from '../../model/model.ts';

@@ -1,4 +1,4 @@
-import { checkValue } from '../../chain/shape.ts';
+import { checkValue } from '../../core/check-value.ts';
 import type { Model, Purpose } from '../../model/model.ts';
 import { type Died, describeModuleFault, type ModuleFault, reasoned } from '../../words/module.ts';
 import type { CodeHost } from '../code/host.ts';

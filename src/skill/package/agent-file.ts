@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { globSchema } from '../../chain/chain-file.ts';
 import { readYaml } from '../../chain/positions.ts';
-import { checkShape, duration, listOrOne, notAllowed } from '../../chain/shape.ts';
-import type { Fault } from '../../core/fault.ts';
+import { checkShape, duration, listOrOne } from '../../chain/shape.ts';
+import { type Fault, notAllowed } from '../../core/fault.ts';
 
 /** The command-line agents that are known here; each speaks to its model in its own protocol. */
 export const AGENTS = ['codex', 'claude'] as const;

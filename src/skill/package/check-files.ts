@@ -1,7 +1,6 @@
 import { readYaml } from '../../chain/positions.ts';
-import { notAllowed } from '../../chain/shape.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { Fault } from '../../core/fault.ts';
+import { type Fault, notAllowed } from '../../core/fault.ts';
 import { readAgentFile } from './agent-file.ts';
 import { analyzerFaults } from './analyzer-file.ts';
 import { readCaseFile } from './case-file.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readYaml, type YamlSource } from '../../chain/positions.ts';
-import { checkShape, inFileOrder, notAllowed } from '../../chain/shape.ts';
-import type { Fault } from '../../core/fault.ts';
+import { checkShape, inFileOrder } from '../../chain/shape.ts';
+import { type Fault, notAllowed } from '../../core/fault.ts';
 import type { SkillOutcome } from './manifest.ts';
 import type { PackageFile } from './package.ts';
 import { placeOf } from './place.ts';

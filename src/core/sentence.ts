@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { notAllowed } from './fault.ts';
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping of keys to values',
+  record: 'a mapping of keys to values',
+};
+
+/**
+ * What is wrong with a value and what is allowed, for zod to say in the place of its own words.
+ * @param nameOf what the value at a path is called, where a sentence begins with it.
+ */
+export function sentenceBy(nameOf: (path: readonly PropertyKey[]) => string) {
+  return (issue: z.core.$ZodRawIssue) => sentence(issue, nameOf(issue.path ?? []));
+}
+
+function sentence(issue: z.core.$ZodRawIssue, name: string): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.input === undefined) return `${name} is missing`;
+      return `${name} must be ${KINDS[issue.expected] ?? issue.expected}, not ${shown(issue.input)}`;
+    case 'invalid_value': {
+      if (issue.input === undefined) return `${name} is missing`;
+      const allowed = issue.values.map(String);
+      return notAllowed(`${name} cannot be ${shown(issue.input)}`, allowed, String(issue.input));
+    }
+    case 'invalid_union': {
+      if (!issue.discriminator || !Array.isArray(issue.options)) return undefined;
+      const said = memberOf(issue.input, issue.discriminator);
+      if (said === undefined) return `${name} is missing`;
+      const word = typeof said === 'string' ? said : '';
+      return notAllowed(`${name} cannot be ${shown(said)}`, issue.options.map(String), word);
+    }
+    case 'unrecognized_keys': {
+      const allowed = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
+      return issue.keys.map((key) => notAllowed(`unknown key "${key}"`, allowed, key)).join('\n');
+    }
+    case 'too_big':
+      return `${name} ${limit('at most', issue.maximum, issue.origin)}`;
+    case 'too_small':
+      return `${name} ${limit('at least', issue.minimum, issue.origin)}`;
+    default:
+      return undefined;
+  }
+}
+
+function limit(words: string, bound: number | bigint, origin: string): string {
+  if (origin === 'array') return `must have ${words} ${bound} ${bound === 1 ? 'entry' : 'entries'}`;
+  if (origin === 'string') return `must have ${words} ${bound} ${bound === 1 ? 'character' : 'characters'}`;
+  return `must be ${words} ${bound}`;
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isMapping && Object.hasOwn(value, key) ? value[key as keyof typeof value] : undefined;
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'a mapping';
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}

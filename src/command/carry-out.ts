@@ -127,10 +127,8 @@ function withoutRun({ noRun }: CommandContext): Answer {
 }
 
 async function rerun(context: CommandContext, step: string | undefined): Promise<Answer> {
-  const states = (await newestRuns(context))
-    .filter(isStillMeant)
-    .filter((state) => state.run.headSha === context.pullRequest.headSha);
-  if (states.length === 0) return said({ kind: 'no_run' });
+  const { states, none } = await runsOfHead(context);
+  if (states.length === 0) return none;
   const restarted: string[] = [];
   for (const state of states) {
     if (state.run.status === 'cancelled' || state.run.status === 'aborted') {
@@ -150,9 +148,21 @@ async function rerun(context: CommandContext, step: string | undefined): Promise
   return said({ kind: 'no_such_step', step, steps });
 }
 
-/** A run that ended because its chain is not for the pull request any more is begun again by its trigger, not by a command. */
-function isStillMeant({ run }: RunState): boolean {
-  return run.reason?.code !== 'run.cancelled.not_triggered' && run.reason?.code !== 'run.cancelled.draft';
+/**
+ * The runs of this head that a command can begin again, and what to say when there is none. One whose chain is not for the pull
+ * request any more is begun again by its trigger: what a command began for a draft would be cancelled by the next event.
+ */
+async function runsOfHead(context: CommandContext): Promise<{ states: RunState[]; none: Answer }> {
+  const { headSha, draft } = context.pullRequest;
+  const ofHead = (await newestRuns(context)).filter(({ run }) => run.headSha === headSha);
+  const waitsForReady = ({ run }: RunState) =>
+    draft && run.event.kind !== 'manual.fired' && run.definition.trigger.filter?.draft === false;
+  const states = ofHead.filter((state) => {
+    const code = state.run.reason?.code;
+    const isMeant = code !== 'run.cancelled.not_triggered' && code !== 'run.cancelled.draft';
+    return isMeant && !waitsForReady(state);
+  });
+  return { states, none: said({ kind: ofHead.some(waitsForReady) ? 'draft' : 'no_run' }) };
 }
 
 /** The first step that failed, or whose outcome was no yes. */
@@ -171,10 +181,10 @@ async function again(
   skill: string,
   result: Parameters<typeof said>[0],
 ): Promise<Answer> {
+  const { states, none } = await runsOfHead(context);
   let found = false;
-  for (const state of (await newestRuns(context)).filter(isStillMeant)) {
+  for (const state of states) {
     const { run } = state;
-    if (run.headSha !== context.pullRequest.headSha) continue;
     const step = state.invocations.find(
       (one) => run.definition.steps[one.stepIndex]?.uses.name === skill && one.status !== 'pending',
     );
@@ -188,7 +198,7 @@ async function again(
     }
     found = true;
   }
-  return said(found ? result : { kind: 'no_run' });
+  return found ? said(result) : none;
 }
 
 async function cancel(context: CommandContext): Promise<Answer> {

@@ -13,6 +13,8 @@ export type CommandResult =
   /** Somebody pushed after the command was written; it was not meant for what is there now. */
   | { kind: 'head_moved'; from: string; to: string }
   | { kind: 'no_run' }
+  /** There are runs, of chains that are not for drafts. */
+  | { kind: 'draft' }
   | { kind: 'nothing_to_rerun' }
   | { kind: 'nothing_to_cancel' }
   | { kind: 'no_such_step'; step: string; steps: readonly string[] }
@@ -49,6 +51,8 @@ export function replyTo(result: CommandResult): string {
       return `The head moved from ${short(result.from)} to ${short(result.to)} since you wrote this, so nothing was done; send it again if you mean the new head.`;
     case 'no_run':
       return 'No chain has run for this pull request yet, so there is nothing to do; `/countersign why` says why.';
+    case 'draft':
+      return 'The pull request is a draft, and its chains are not for drafts; mark it as ready for review, and they run by themselves.';
     case 'nothing_to_rerun':
       return 'No step has failed, so there is nothing to run again; name a step to run it all the same.';
     case 'nothing_to_cancel':
@@ -112,6 +116,7 @@ export function isDone(result: CommandResult): boolean {
     case 'closed':
     case 'head_moved':
     case 'no_run':
+    case 'draft':
     case 'nothing_to_rerun':
     case 'nothing_to_cancel':
     case 'no_such_step':

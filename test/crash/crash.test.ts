@@ -16,7 +16,7 @@ import {
   writesIn,
 } from './kill-point.ts';
 import { play, type Story, type Told } from './play.ts';
-import { commands, confirmed, issue, prompted, withoutReview, withReview } from './stories.ts';
+import { commands, confirmed, issue, missed, prompted, withoutReview, withReview } from './stories.ts';
 import { NEVER_REACHED, ONLY_IN_LONG_FORM } from './unreached.ts';
 
 /**
@@ -49,7 +49,7 @@ if (LONG) await describeLongForm();
 else describeShortForm();
 
 async function describeLongForm(): Promise<void> {
-  const stories = { withoutReview, withReview, commands, issue, confirmed, prompted };
+  const stories = { withoutReview, withReview, commands, issue, missed, confirmed, prompted };
   const told = await Promise.all(
     Object.entries(stories).map(async ([name, story]) => ({
       name,

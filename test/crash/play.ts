@@ -16,6 +16,8 @@ export interface Story {
   base?: Record<string, string>;
   /** What the language model says whenever it is asked; there is none when left out. */
   model?: Script;
+  /** What people do while there is no app: GitHub finds nobody to tell. */
+  away?(github: GitHubStandIn): Promise<void>;
   /** What people do, and what they wait for in between; the app may have more to do when it returns. */
   tell(stage: Stage): Promise<Subject>;
 }
@@ -37,6 +39,9 @@ export interface Told {
   ms: number;
 }
 
+/** Nothing listens on the discard port. */
+const NOBODY = 'http://127.0.0.1:9/';
+
 /**
  * Tells a story with the real app in a process of its own. At each point, one after the other, the process is killed and
  * started again on the same database.
@@ -47,6 +52,11 @@ export async function play(story: Story, kills: readonly KillPoint[] = []): Prom
   seed(github);
   if (story.base) {
     await github.push({ repo: REPO, branch: 'main', author: PEOPLE.maintainer, files: story.base });
+  }
+  if (story.away) {
+    github.setWebhookUrl(NOBODY);
+    await story.away(github);
+    await github.settle();
   }
   const model = story.model === undefined ? undefined : await startModel(story.model);
   const began = Date.now();

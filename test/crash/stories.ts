@@ -122,6 +122,18 @@ export const issue: Story = {
   },
 };
 
+/** An issue was opened while the app was away, and nothing but the delivery that GitHub is asked for again tells of it. */
+export const missed: Story = {
+  base: { '.github/countersign/chains/triage.yaml': TRIAGE },
+  async away(github) {
+    await github.createIssue(REPO, PEOPLE.outsider, 'It does not add up');
+  },
+  async tell({ github, until }) {
+    await until('the answer', () => github.comments(REPO, 1).find(({ body }) => body.includes('Thank you')));
+    return { number: 1 };
+  },
+};
+
 const CONFIRMED = `
 name: pr-review
 trigger: { event: pr.opened }

@@ -48,11 +48,6 @@ export function triggerMatches(chain: Chain, facts: TriggerFacts): TriggerMatch 
   return { matches: true };
 }
 
-/** Whether choosing this chain needs the changed files, which cost requests to fetch. */
-export function needsChangedPaths(chain: Chain): boolean {
-  return chain.trigger.filter.paths !== undefined;
-}
-
 function firesOn(waitsFor: string, event: string): boolean {
   return waitsFor === event || (waitsFor === 'pr.opened' && event === 'pr.updated');
 }

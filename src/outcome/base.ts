@@ -13,10 +13,4 @@ export function withHash<T extends object>(outcome: T): T & { content_hash: stri
   return { ...outcome, content_hash: contentHash(outcome) };
 }
 
-/** Whether the outcome still is what its hash was made of. */
-export function hashHolds(outcome: { content_hash: string }): boolean {
-  const { content_hash, ...rest } = outcome;
-  return contentHash(rest) === content_hash;
-}
-
 export const hashField = { content_hash: z.string().regex(/^sha256:[0-9a-f]{64}$/) };

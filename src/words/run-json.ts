@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Artifact } from '../artifact/artifact.ts';
 import { expectedSchema } from '../artifact/contract.ts';
 import { DELIVERIES } from '../artifact/delivery.ts';
 import { verificationSchema } from '../artifact/verification.ts';
@@ -99,36 +98,6 @@ function choiceJson({ choice }: RunState['invocations'][number]): RunJson['steps
   if (!choice) return null;
   const { skill, id, artifact, by, because } = choice;
   return { skill, id, artifact, by, because };
-}
-
-export const artifactJsonSchema = z.strictObject({
-  id: z.string(),
-  run_id: z.string(),
-  invocation_id: z.string(),
-  session_id: z.string(),
-  kind: z.string(),
-  name: z.string(),
-  /** The outcome itself; `null` for a blob. */
-  content: z.json(),
-  /** Where the blob store keeps it; `null` for an outcome. */
-  file_path: z.string().nullable(),
-  created_at: z.iso.datetime(),
-});
-export type ArtifactJson = z.infer<typeof artifactJsonSchema>;
-
-/** @throws SyntaxError when the stored content is no JSON: the database was changed behind the app's back. */
-export function artifactJson(artifact: Artifact): ArtifactJson {
-  return {
-    id: artifact.id,
-    run_id: artifact.runId,
-    invocation_id: artifact.invocationId,
-    session_id: artifact.sessionId,
-    kind: artifact.kind,
-    name: artifact.name,
-    content: artifact.content === null ? null : JSON.parse(artifact.content),
-    file_path: artifact.filePath,
-    created_at: artifact.createdAt.toISOString(),
-  };
 }
 
 export interface WhyJson {

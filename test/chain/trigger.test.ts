@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { needsChangedPaths, type TriggerFacts, triggerMatches } from '../../src/chain/trigger.ts';
+import { type TriggerFacts, triggerMatches } from '../../src/chain/trigger.ts';
 import { chainOf } from './support.ts';
 
 const repository = { full_name: 'acme/app', default_branch: 'trunk' };
@@ -106,11 +106,4 @@ describe('a trigger that does not fire says why', () => {
     expect(triggered('pr.opened', '{draft: false}', facts).matches).toBe(false);
     expect(triggered('pr.opened', '{base: "**"}', facts).matches).toBe(false);
   });
-});
-
-test('only a filter on paths needs the changed files', () => {
-  const chain = (filter: string) =>
-    chainOf(`name: a\ntrigger: {event: pr.opened, filter: ${filter}}\nsteps: [{skill: ci}]`);
-  expect(needsChangedPaths(chain('{paths: "src/**"}'))).toBe(true);
-  expect(needsChangedPaths(chain('{base: main}'))).toBe(false);
 });

@@ -8,7 +8,6 @@ import { assertionsSchema } from './assertion.ts';
 
 export const SKILL_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 export const MAX_NAME_LENGTH = 64;
-export const MAX_PATTERNS = 20;
 
 /**
  * The outcomes a package may come to. Not `ci_result` and `action_result`: those say what GitHub and this app did, conditions

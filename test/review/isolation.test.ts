@@ -1,34 +1,18 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { verdictOf } from '../../src/skill/pr-review/verdict.ts';
+import { ownChildren } from '../support/own-children.ts';
 import { added, fake, placesOf, review } from './support.ts';
 
 const broken = (name: string) => ({ name, module: new URL(`./fixtures/${name}.mjs`, import.meta.url) });
 const clean = added('a.ts', 'export const a = 1;\n');
 const at = { headSha: 'a'.repeat(40), round: 1 };
 
-/** Processes that run the worker, from the system's list. */
-function workers(): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      const [command, parent] = [
-        readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
-        readFileSync(`/proc/${pid}/stat`, 'utf8'),
-      ];
-      return (
-        command.includes('pr-review/worker/main.') &&
-        parent.split(') ')[1]?.split(' ')[1] === String(process.pid)
-      );
-    } catch {
-      return false;
-    }
-  });
-}
+const workers = () => ownChildren('pr-review/worker/main.');
 
 describe('an analyzer that fails', () => {
   test.each([

@@ -4,7 +4,7 @@ import type { Json } from '../../src/core/canonical.ts';
 import { neverShow } from '../../src/core/redact.ts';
 import type { SkillArtifact } from '../../src/skill/package/skill.ts';
 import { type PromptContext, promptHandler } from '../../src/skill/prompt/handler.ts';
-import { renderString } from '../../src/skill/prompt/render.ts';
+import { type Render, renderString } from '../../src/skill/prompt/render.ts';
 import { promptValues } from '../../src/skill/prompt/values.ts';
 import { FINE, KEY, purpose, useStubModel, verdictSchema } from '../model/support.ts';
 import type { Asked, Script } from '../support/model/stub.ts';
@@ -118,8 +118,8 @@ const obedient: Script = ({ text, body }: Asked): Script => {
 
 describe('a model that obeys the pull request', () => {
   // The template sees the same placeholders each time, so one process renders for all of them.
-  const rendered = new Map<string, ReturnType<typeof renderString>>();
-  const render: typeof renderString = (template, values, options) => {
+  const rendered = new Map<string, ReturnType<Render>>();
+  const render: Render = (template, values, options) => {
     const key = JSON.stringify([template, values]);
     const known = rendered.get(key) ?? renderString(template, values, options);
     rendered.set(key, known);

@@ -1,10 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
-import { runShutIn } from '../../src/skill/prompt/process.ts';
-import { MAX_RENDERED_BYTES, renderString } from '../../src/skill/prompt/render.ts';
+import { sandbox } from '../../src/sandbox/sandbox.ts';
+import { type ShutIn, startShutIn } from '../../src/skill/prompt/process.ts';
+import { MAX_RENDERED_BYTES, renderString, withRenderer } from '../../src/skill/prompt/render.ts';
 import { missingName } from '../../src/skill/prompt/worker/missing-name.ts';
 import { describeRenderFault, type RenderFault } from '../../src/words/prompt.ts';
+import { ownChildren } from '../support/own-children.ts';
 
 const render = (template: string, context: { [name: string]: Json } = {}, timeoutMs = 10_000) =>
   renderString(template, context, { signal: new AbortController().signal, timeoutMs });
@@ -93,37 +97,175 @@ describe('renderString', () => {
   });
 });
 
-describe('the process of a render', () => {
+describe('several renderings of one step', () => {
   const signal = new AbortController().signal;
-  const moduleOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+  const workers = () => ownChildren('skill/prompt/worker/main.');
+  /** Takes seconds, and few of the engine's steps. */
+  const SLOW = '{% for i in range(20000) %}{{ ("x" * 100000)|upper|length }}{% endfor %}';
+
+  it('have one process, which is there from the first on and gone with the step', async () => {
+    const seen = await withRenderer(async (render) => {
+      const before = workers();
+      const [a, b] = await Promise.all([
+        render('{{ 1 }}', {}, { signal }),
+        render('{{ 2 }}', {}, { signal }),
+      ]);
+      const first = workers();
+      const c = await render('{{ 3 }}', {}, { signal });
+      return { before, texts: [a, b, c], first, later: workers() };
+    });
+    expect(seen.texts).toEqual(['1', '2', '3'].map((text) => ({ ok: true, text })));
+    expect(seen.before).toEqual([]);
+    expect(seen.first).toHaveLength(1);
+    expect(seen.later).toEqual(seen.first);
+    expect(workers()).toEqual([]);
+  });
+
+  it('find nothing of those before them, however it was kept', async () => {
+    const keep =
+      '{% set kept = secret %}{% set space = namespace(v=secret) %}{% macro tell() %}{{ secret }}{% endmacro %}{{ tell() }}';
+    const asked = ['secret', 'kept', 'space', 'tell', 'self', 'debug()', 'caller'];
+    await withRenderer(async (render) => {
+      expect(await render(keep, { secret: 'of the first' }, { signal })).toMatchObject({
+        text: 'of the first',
+      });
+      const kept = workers();
+      const template = `{{ debug() }} ${asked.map((name) => `{{ ${name}|default("nothing") }}`).join(' ')}`;
+      const next = await render(template, { own: 1 }, { signal });
+      expect(next).toMatchObject({ ok: true, text: expect.stringContaining('nothing') });
+      expect(JSON.stringify(next)).not.toContain('of the first');
+      expect(workers()).toEqual(kept);
+    });
+  });
+
+  it('go on in a new process after one that hangs or breaks its engine', async () => {
+    await withRenderer(async (render) => {
+      const fine = async (value: number) => {
+        expect(await render('{{ a }}', { a: value }, { signal })).toEqual({ ok: true, text: String(value) });
+        return workers();
+      };
+      const first = await fine(1);
+      const [hung, next] = await Promise.all([render(SLOW, {}, { signal, timeoutMs: 100 }), fine(2)]);
+      expect(hung).toEqual({ ok: false, fault: { kind: 'timed_out', ms: 100 } });
+      expect(next).toHaveLength(1);
+      expect(next).not.toEqual(first);
+      expect(await render('{{ ("x" * 1000000000)|length }}', {}, { signal })).toMatchObject({
+        fault: { kind: 'out_of_memory' },
+      });
+      expect(workers()).toEqual([]);
+      expect(await fine(3)).toHaveLength(1);
+    });
+  });
+
+  it('have the bounds of one, each', async () => {
+    await withRenderer(async (render) => {
+      for (let round = 0; round < 2; round++) {
+        // Each takes more than half of the steps, the memory and the output that there are for one.
+        const greedy =
+          '{% for i in range(99999) %}{% if i > n %}{% endif %}{% endfor %}{{ ("x" * m)|length }}';
+        expect(await render(greedy, { n: 1, m: 50_000_000 }, { signal })).toMatchObject({ text: '50000000' });
+        expect(await render('{{ "\u0001" * m }}', { m: MAX_RENDERED_BYTES }, { signal })).toMatchObject({
+          ok: true,
+        });
+      }
+    });
+  });
+
+  it('leave no process behind when the step is aborted, and end with its reason', async () => {
+    const caller = new AbortController();
+    const running = withRenderer(async (render) => {
+      const { signal } = caller;
+      await render('{{ 1 }}', {}, { signal });
+      setTimeout(() => caller.abort(new Error('the run was cancelled')), 50);
+      return Promise.all([render(SLOW, {}, { signal }), render('{{ 2 }}', {}, { signal })]);
+    });
+    await expect(running).rejects.toThrow('the run was cancelled');
+    expect(workers()).toEqual([]);
+  });
+
+  it('start no process any more once the step has ended, in whichever of its parts', async () => {
+    let late: Promise<unknown> = Promise.resolve();
+    const step = withRenderer(async (render) => {
+      late = render('{{ 1 }}', {}, { signal }).then(() => render('{{ 2 }}', {}, { signal }));
+      await render('{{ 3 }}', {}, { signal });
+      throw new Error('the model is gone');
+    });
+    const refused = expect(late).rejects.toThrow('what it was rendered for has ended');
+    await expect(step).rejects.toThrow('the model is gone');
+    await refused;
+    expect(workers()).toEqual([]);
+  });
+
+  it('end when nobody is left to ask, as when the app was killed', async () => {
+    const main = fileURLToPath(new URL('../../src/skill/prompt/worker/main.ts', import.meta.url));
+    const child = spawn(process.execPath, [main], { stdio: ['pipe', 'ignore', 'ignore'] });
+    child.stdin.end();
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+});
+
+describe('the process of renderings', () => {
+  const signal = new AbortController().signal;
+  const within = { timeoutMs: 10_000, signal };
+  async function start(name: string): Promise<ShutIn> {
+    const { launcher } = await sandbox();
+    const main = fileURLToPath(new URL(name, import.meta.url));
+    const shutIn = startShutIn(main, { launcher, readable: [], maxOutputBytes: 10_000 });
+    onTestFinished(() => shutIn.end());
+    return shutIn;
+  }
+
+  it('answers one question after the other, until it is ended', async () => {
+    const shutIn = await start('./prompt-misbehaving.ts');
+    expect(await shutIn.ask('a', within)).toEqual({ kind: 'said', text: 'a' });
+    expect(await shutIn.ask('b', within)).toEqual({ kind: 'said', text: 'b' });
+    expect(shutIn.isOver()).toBe(false);
+    await shutIn.end();
+    expect(shutIn.isOver()).toBe(true);
+  });
 
   it('is killed when it never ends', async () => {
-    const bounds = { readable: [], maxOutputBytes: 10_000, timeoutMs: 300, signal };
-    expect(await runShutIn(moduleOf('./prompt-endless.ts'), '', bounds)).toEqual({
-      kind: 'timed_out',
-      ms: 300,
-    });
+    const shutIn = await start('./prompt-misbehaving.ts');
+    expect(await shutIn.ask('endless', { signal, timeoutMs: 300 })).toEqual({ kind: 'timed_out', ms: 300 });
+    expect(shutIn.isOver()).toBe(true);
   });
 
   it('is killed when its caller gives up, whose reason it ends with', async () => {
     const caller = new AbortController();
-    const bounds = { readable: [], maxOutputBytes: 10_000, timeoutMs: 60_000, signal: caller.signal };
-    const running = runShutIn(moduleOf('./prompt-endless.ts'), '', bounds);
+    const shutIn = await start('./prompt-misbehaving.ts');
+    const running = shutIn.ask('endless', { timeoutMs: 60_000, signal: caller.signal });
     setTimeout(() => caller.abort(new Error('the run was cancelled')), 200);
     await expect(running).rejects.toThrow('the run was cancelled');
+    expect(shutIn.isOver()).toBe(true);
   });
 
   it('is killed when it never stops talking', async () => {
-    const bounds = { readable: [], maxOutputBytes: 10_000, timeoutMs: 10_000, signal };
-    expect(await runShutIn(moduleOf('./prompt-endless.ts'), 'talk', bounds)).toEqual({ kind: 'too_long' });
+    const shutIn = await start('./prompt-misbehaving.ts');
+    expect(await shutIn.ask('talk', within)).toEqual({ kind: 'too_long' });
+  });
+
+  it('is told of when it dies', async () => {
+    const shutIn = await start('./prompt-misbehaving.ts');
+    expect(await shutIn.ask('die', within)).toEqual({ kind: 'crashed', detail: 'exit code 3' });
+  });
+
+  it('is killed when it says more than an answer, so that nothing is taken for the next one', async () => {
+    const atOnce = await start('./prompt-misbehaving.ts');
+    expect(await atOnce.ask('twice', within)).toEqual({
+      kind: 'crashed',
+      detail: 'it said more than it was asked',
+    });
+    const later = await start('./prompt-misbehaving.ts');
+    expect(await later.ask('again', within)).toEqual({ kind: 'said', text: 'again' });
+    await vi.waitFor(() => expect(later.isOver()).toBe(true));
   });
 
   it('sees no environment and no files, starts nothing, writes nothing and makes no code', async () => {
     process.env.PLANTED_FOR_THE_PROBE = 'x';
-    const bounds = { readable: [], maxOutputBytes: 10_000, timeoutMs: 10_000, signal };
-    const end = await runShutIn(moduleOf('./prompt-probe.ts'), '', bounds);
+    const probe = await start('./prompt-probe.ts');
     delete process.env.PLANTED_FOR_THE_PROBE;
-    expect(end.kind === 'said' && JSON.parse(end.text)).toEqual({
+    const said = await probe.ask('', within);
+    expect(said.kind === 'said' && JSON.parse(said.text)).toEqual({
       environment: [],
       'read /etc/passwd': 'ERR_ACCESS_DENIED',
       'read the app’s package.json': 'ERR_ACCESS_DENIED',

@@ -4,6 +4,7 @@ import type { ModelMemory } from '../../src/outcome/model-memory.ts';
 import type { ChangedFile } from '../../src/skill/pr-review/changed-file.ts';
 import { masker } from '../../src/skill/pr-review/mask.ts';
 import { type ModelReview, reviewByModel } from '../../src/skill/pr-review/model/review.ts';
+import { ownChildren } from '../support/own-children.ts';
 import { admitted, anchorIn, changed, noMask, renderHere, scripted } from './review-support.ts';
 import { stepContext } from './step-context.ts';
 
@@ -17,6 +18,9 @@ interface World {
   earlier?: ModelMemory;
   mask?: ((text: string) => string) | undefined;
   model?: string;
+  signal?: AbortSignal;
+  /** Its prompts are rendered as they are outside of tests. */
+  shutIn?: boolean;
 }
 
 /** One round of a model that says this to each prompt. */
@@ -36,11 +40,15 @@ async function round(
       ref === BASE_SHA && path in base ? { path, type: 'file', sha: path, size: 1 } : undefined,
     blob: async (_: unknown, sha: string) => Buffer.from(base[sha] ?? ''),
   } as unknown as GitHubReader;
-  const step = stepContext('skill: pr-review', { reader, run: { baseSha: BASE_SHA } });
+  const step = stepContext('skill: pr-review', {
+    reader,
+    run: { baseSha: BASE_SHA },
+    ...(world.signal && { signal: world.signal }),
+  });
   const mask = 'mask' in world ? world.mask : noMask;
   const review = await reviewByModel(
     step,
-    { model, render: renderHere },
+    { model, ...(!world.shutIn && { render: renderHere }) },
     { files: admitted(...files), mask },
     files,
     world.earlier,
@@ -65,6 +73,12 @@ const says =
     ],
   });
 const a = changed('src/a.ts', 'one;\n', 'one;\ntwo;\n');
+
+/** So many files that a question holds few of. */
+const big = (count: number) =>
+  Array.from({ length: count }, (_, n) =>
+    changed(`src/f${n}.ts`, '', `const a = 1; // ${'and so on '.repeat(15)}\n`.repeat(70)),
+  );
 
 describe('what a model is asked', () => {
   it('is the change with its anchors, and what the author says as readers see it', async () => {
@@ -125,11 +139,6 @@ describe('what a model is asked', () => {
 });
 
 describe('a large change', () => {
-  const big = (count: number) =>
-    Array.from({ length: count }, (_, n) =>
-      changed(`src/f${n}.ts`, '', `const a = 1; // ${'and so on '.repeat(15)}\n`.repeat(70)),
-    );
-
   it('is asked about in several questions, code first', async () => {
     const prose = changed('docs/a.md', '', 'prose;\n');
     const { prompts, report } = await round([prose, ...big(9)], NOTHING);
@@ -161,6 +170,36 @@ describe('a large change', () => {
     const two = await round(big(20), says('const a'));
     expect(one.findings.map(({ file }) => file)).toEqual(two.findings.map(({ file }) => file));
     expect(one.findings.length).toBe(one.prompts.length);
+  });
+});
+
+describe('the prompts of a review', () => {
+  const renderers = () => ownChildren('skill/prompt/worker/main.');
+
+  it('are rendered in one process, which is gone with the review', async () => {
+    const seen: number[][] = [];
+    const answer = () => {
+      seen.push(renderers());
+      return NOTHING();
+    };
+    const { report } = await round(big(9), answer, { shutIn: true });
+    expect(report).toMatchObject({ status: 'ok', files: 9 });
+    expect(seen.length).toBeGreaterThan(1);
+    expect(seen[0]).toHaveLength(1);
+    expect(seen).toEqual(seen.map(() => seen[0]));
+    expect(renderers()).toEqual([]);
+  });
+
+  it('are rendered no more once the review is aborted', async () => {
+    const caller = new AbortController();
+    const answer = () => {
+      caller.abort(new Error('the run was superseded'));
+      caller.signal.throwIfAborted();
+    };
+    await expect(round(big(9), answer, { shutIn: true, signal: caller.signal })).rejects.toThrow(
+      'the run was superseded',
+    );
+    expect(renderers()).toEqual([]);
   });
 });
 

@@ -7,7 +7,7 @@ import type { Said } from '../../src/outcome/model-memory.ts';
 import { type AdmittedFile, admit } from '../../src/skill/pr-review/admit.ts';
 import type { ChangedFile } from '../../src/skill/pr-review/changed-file.ts';
 import { parsePatch } from '../../src/skill/pr-review/hunks.ts';
-import type { renderString } from '../../src/skill/prompt/render.ts';
+import type { Render } from '../../src/skill/prompt/render.ts';
 import { diffTexts } from '../support/github/git/patch.ts';
 
 /** A file of a pull request as GitHub would list it, from what it was and what it becomes. */
@@ -43,7 +43,7 @@ export function said(of: string, offset: number | null, more: Partial<Finding> =
 export const noMask = (text: string): string => text;
 
 /** In this process: the real one is another process, which takes a while and is tested with prompts. */
-export const renderHere: typeof renderString = async (template, context) => {
+export const renderHere: Render = async (template, context) => {
   const environment = new Environment();
   environment.undefinedBehavior = 'strict';
   return { ok: true, text: environment.renderStr(template, context) };

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { describeRenderFault } from '../../words/prompt.ts';
 import { type Place, pathOf } from '../package/place.ts';
 import { fenced } from './fence.ts';
-import { MAX_RENDERED_BYTES, renderString, TOO_LONG } from './render.ts';
+import { MAX_RENDERED_BYTES, type Render, renderString, TOO_LONG } from './render.ts';
 import type { PromptValues } from './values.ts';
 
 export interface FillOptions {
   signal: AbortSignal;
-  render?: typeof renderString;
+  /** Left out, a process is started for this prompt alone. */
+  render?: Render;
   /** Makes the code of the prompt's fences. */
   newCode?: () => string;
 }

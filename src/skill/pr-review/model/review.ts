@@ -6,6 +6,7 @@ import type { AnalyzerReport } from '../../../outcome/review-verdict.ts';
 import { pullRequestOf } from '../../../session/merge-facts.ts';
 import type { StepContext } from '../../../session/step.ts';
 import { beyondBudget, DELETED, noModelRead, SECRETS_UNKNOWN } from '../../../words/review.ts';
+import { withRenderer } from '../../prompt/render.ts';
 import { purposeOf } from '../../purpose.ts';
 import type { AdmittedFile, Omission } from '../admit.ts';
 import { type ChangedFile, isCode, MAX_LINE, notWritten } from '../changed-file.ts';
@@ -73,16 +74,18 @@ export async function reviewByModel(
     question.map((piece) => ({ piece, text: textOf(piece) }));
   const answers =
     mask && questions.length > 0
-      ? await askAll(deps, questions.map(shown), all, {
-          ...(await said(step)),
-          repository: run.repository,
-          baseBranch: run.baseRef,
-          guidelines,
-          deleted,
-          mask,
-          purpose: purposeOf(step, { skill: 'pr-review', artifact: PROMPT_PATH }),
-          signal: step.signal,
-        })
+      ? await withRenderer(async (render) =>
+          askAll({ render, ...deps }, questions.map(shown), all, {
+            ...(await said(step)),
+            repository: run.repository,
+            baseBranch: run.baseRef,
+            guidelines,
+            deleted,
+            mask,
+            purpose: purposeOf(step, { skill: 'pr-review', artifact: PROMPT_PATH }),
+            signal: step.signal,
+          }),
+        )
       : { read: [], said: [], failure: mask ? undefined : SECRETS_UNKNOWN, log: '' };
 
   const memory = afterRound(plan, answers.read, answers.said, present);

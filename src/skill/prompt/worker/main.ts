@@ -1,11 +1,19 @@
 import { missingName } from './missing-name.ts';
 import type { RenderAnswer, RenderRequest } from './protocol.ts';
 
-/** The worker process: renders one template and ends. Whoever started it kills it when that takes too long. */
-const chunks: Buffer[] = [];
-for await (const chunk of process.stdin) chunks.push(chunk);
-const request = JSON.parse(Buffer.concat(chunks).toString('utf8')) as RenderRequest;
-process.stdout.write(JSON.stringify(await render(request)));
+/**
+ * The worker process: renders one template after the other, each in an environment of its own, so that nothing of one is there for
+ * the next. Whoever started it kills it when one takes too long, and is gone when standard input ends.
+ */
+let request = '';
+for await (const text of process.stdin.setEncoding('utf8')) {
+  request += text;
+  // JSON has no line breaks, and nothing more is asked before this is answered.
+  if (!text.endsWith('\n')) continue;
+  const answer = await render(JSON.parse(request) as RenderRequest);
+  request = '';
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
 
 async function render({ engine, template, context, fuel, maxBytes }: RenderRequest): Promise<RenderAnswer> {
   const { Environment } = (await import(engine)) as typeof import('minijinja-js');

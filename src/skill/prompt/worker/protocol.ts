@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '../../../core/canonical.ts';
 
-/** What the worker process is told: one JSON value on its standard input. */
+/** What the worker process is asked: a JSON value in one line of its standard input. */
 export interface RenderRequest {
   /** `file:` address of the engine: the process may read little else, and so could not look for it. */
   engine: string;
@@ -13,7 +13,7 @@ export interface RenderRequest {
   maxBytes: number;
 }
 
-/** What the worker says: one JSON value on its standard output. */
+/** What the worker says to each: a JSON value in one line of its standard output. */
 export const renderAnswerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('text'), text: z.string() }),
   z.strictObject({

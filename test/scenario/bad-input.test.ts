@@ -14,8 +14,6 @@ const LONG = process.env.COUNTERSIGN_LONG === '1';
 const MEGABYTES = LONG ? 100 : 10;
 /** A hundred of them are 1 MB. */
 const ROW = `${'7,'.repeat(5_000)}\n`;
-/** Ten thousand of them are 2 MB. */
-const LONG_LINE = `${'call(); '.repeat(25)}\n`;
 
 /** Nothing was multiplied: one check run a chain and head, one status comment. */
 function expectOnce(scene: Scene, number: number, headSha: string): void {
@@ -109,14 +107,6 @@ test(`a file of ${MEGABYTES} MB is named, and the rest is reviewed`, async () =>
   expect(check?.conclusion).toBe('success');
   expect(check?.summary).toMatch(/data\/big\.csv.*larger than 1 MB/);
   expectOnce(scene, number, headSha);
-});
-
-test('code that is too large to read leaves the review without a verdict', async () => {
-  const scene = await start(only({ review: REVIEW }));
-  const { headSha } = await scene.open({ files: { 'src/big.js': LONG_LINE.repeat(10_000) } });
-  expect(scene.check(headSha, 'review')?.conclusion).toBe('failure');
-  expect(scene.check(headSha, 'review')?.title).toBe('Review incomplete: 1 file was not reviewed');
-  expect(scene.check(headSha, 'review')?.summary).toMatch(/src\/big\.js.*larger than 1 MB/);
 });
 
 test('a binary is named as such, and is not read', async () => {

@@ -442,6 +442,9 @@ describe('files that are made to exhaust', () => {
 });
 
 describe('properties', () => {
+  /** A chain takes some milliseconds to parse. */
+  const numRuns = process.env.COUNTERSIGN_LONG === '1' ? 250 : 100;
+
   test('no text makes the parser throw, and each gives a chain or faults', () => {
     const slice = fc
       .tuple(fc.nat(shippedText.length), fc.nat(40), fc.string({ maxLength: 12, unit: 'grapheme' }))
@@ -451,7 +454,7 @@ describe('properties', () => {
         const { chain, faults } = parseChain(text, 'f.yaml', KNOWN);
         expect(chain === undefined).toBe(faults.length > 0);
       }),
-      { numRuns: 250 },
+      { numRuns },
     );
   });
 
@@ -467,7 +470,7 @@ describe('properties', () => {
           expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? -1) + 1);
         }
       }),
-      { numRuns: 250 },
+      { numRuns },
     );
   });
 });

@@ -13,7 +13,9 @@ import { countersignOn, countersignProcess, parsed } from './support.ts';
 const newFolder = temporaryFolders();
 let github: GitHubStandIn;
 let app: App;
+/** What writes is another process, as it will be; what reads need not be. */
 let run: ReturnType<typeof countersignOn>;
+let read: ReturnType<typeof countersignOn>;
 
 beforeEach(async () => {
   const folder = newFolder();
@@ -42,6 +44,7 @@ beforeEach(async () => {
   );
   github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);
   run = countersignOn(path, countersignProcess);
+  read = countersignOn(path);
 });
 
 afterEach(async () => {
@@ -69,7 +72,7 @@ test('a running app does what the command line asks of it', { timeout: 60_000 },
   });
   await eventually(async () => (await runsOf('pr-review')).length === 1);
 
-  const [first] = parsed(await run('run', 'list', '--active', '--json')) as RunJson[];
+  const [first] = parsed(await read('run', 'list', '--active', '--json')) as RunJson[];
   expect(first).toMatchObject({ chain: 'pr-review', repository: 'octo/app', pull_request: number });
   expect(await run('run', 'cancel', first?.id ?? '')).toMatchObject({ code: 0 });
   await eventually(async () => (await runsOf('pr-review'))[0]?.status === 'cancelled');
@@ -78,7 +81,7 @@ test('a running app does what the command line asks of it', { timeout: 60_000 },
     summary: 'cancelled by an operator',
   });
   const { history } = runWithHistorySchema.parse(
-    parsed(await run('run', 'show', first?.id ?? '', '--history', '--json')),
+    parsed(await read('run', 'show', first?.id ?? '', '--history', '--json')),
   );
   expect(history.findLast(({ what }) => what === 'run')).toMatchObject({
     to: 'cancelled',
@@ -90,7 +93,7 @@ test('a running app does what the command line asks of it', { timeout: 60_000 },
   expect(fired).toMatchObject({ code: 0 });
   await eventually(async () => (await runsOf('pr-review')).length === 2);
 
-  const deliveries = parsed(await run('delivery', 'list', '--status', 'done', '--json'));
+  const deliveries = parsed(await read('delivery', 'list', '--status', 'done', '--json'));
   const opened = (deliveries as { guid: string; event: string; action: string; attempts: number }[]).find(
     (delivery) => delivery.event === 'pull_request' && delivery.action === 'opened',
   );

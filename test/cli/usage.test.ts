@@ -3,7 +3,7 @@ import { runCli } from '../../src/cli/command-line.ts';
 import type { Tools } from '../../src/cli/context.ts';
 import { CountersignError } from '../../src/core/errors.ts';
 import { ManualClock } from '../support/clock.ts';
-import { countersignProcess } from './support.ts';
+import { countersign, countersignProcess } from './support.ts';
 
 const untouched = () => {
   throw new Error('a command line that cannot be read touches nothing');
@@ -146,6 +146,13 @@ describe('a command that fails', () => {
   });
 });
 
+it('calls a bad --database misuse and a bad DATABASE_URL a failure', async () => {
+  const given = await countersign(['run', 'list', '--database', 'mysql:x']);
+  expect(given).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--database must be sqlite:/) });
+  const set = await countersign(['run', 'list'], { env: { DATABASE_URL: 'mysql:x' } });
+  expect(set).toMatchObject({ code: 1, stderr: expect.stringMatching(/^DATABASE_URL must be sqlite:/) });
+});
+
 describe('the process', () => {
   it('shows help on standard output and ends with 0', async () => {
     const { code, stdout, stderr } = await countersignProcess(['--help']);
@@ -165,12 +172,5 @@ describe('the process', () => {
     const { code, stdout, stderr } = await countersignProcess(['serve'], { env: { APP_ID: 'x' } });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^Countersign cannot start\. 3 settings are wrong:\n( {2}- \w+ .+\n){3}$/);
-  });
-
-  it('calls a bad --database misuse and a bad DATABASE_URL a failure', async () => {
-    const given = await countersignProcess(['run', 'list', '--database', 'mysql:x']);
-    expect(given).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--database must be sqlite:/) });
-    const set = await countersignProcess(['run', 'list'], { env: { DATABASE_URL: 'mysql:x' } });
-    expect(set).toMatchObject({ code: 1, stderr: expect.stringMatching(/^DATABASE_URL must be sqlite:/) });
   });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
 import { openStorage } from '../../src/storage/open.ts';
+import { writeMigratedDatabase } from '../support/migrated-database.ts';
 import type { TestDatabase } from './database.ts';
 
 /** Makes folders that are gone after each test. */
@@ -23,6 +24,7 @@ export function temporaryFolders(): () => string {
 export async function sqliteTestDatabase(clock: Clock): Promise<TestDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'));
   const path = join(folder, 'test.db');
+  await writeMigratedDatabase(path);
   const storage = await openStorage(`sqlite:${path}`, { clock });
   return {
     storage,

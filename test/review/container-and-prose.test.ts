@@ -1,28 +1,43 @@
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Finding } from '../../src/outcome/finding.ts';
 import { added, placesOf, review } from './support.ts';
 
-const places = async (path: string, text: string, analyzer: 'dockerfilelint' | 'markdownlint') => {
-  const report = await review([added(path, text)], { analyzers: [analyzer] });
-  expect(report.analyzers).toMatchObject([{ name: analyzer, status: 'ok' }]);
-  return placesOf(report.findings);
-};
+describe('dockerfilelint', () => {
+  const CASES: [text: string, expected: string[]][] = [
+    ['FROM node:latest\n', ['low dockerfilelint/latest_tag:1']],
+    ['FROM node\n', ['low dockerfilelint/missing_tag:1']],
+    ['FROM node:24.1\nRUN a && \\\n  sudo b\n', ['medium dockerfilelint/sudo_usage:2']],
+    ['FROM node:24.1\nEXPOSE 80:8080\n', ['low dockerfilelint/expose_host_port:2']],
+    ['FROM node:24.1\nRUN apt-get install x\n', ['medium dockerfilelint/apt-get_missing_param:2']],
+    ['FROM node:24.1\nRUN <<EOF\nset -e\nnpm ci\nEOF\n', []],
+    ['FROM node:24.1\nRUN a \\\n\\\n', []],
+    ['', []],
+  ];
+  const pathOf = (index: number) => `deploy/${index}/Dockerfile`;
+  let findings: Finding[];
 
-test.each([
-  ['FROM node:latest\n', ['low dockerfilelint/latest_tag:1']],
-  ['FROM node\n', ['low dockerfilelint/missing_tag:1']],
-  ['FROM node:24.1\nRUN a && \\\n  sudo b\n', ['medium dockerfilelint/sudo_usage:2']],
-  ['FROM node:24.1\nEXPOSE 80:8080\n', ['low dockerfilelint/expose_host_port:2']],
-  ['FROM node:24.1\nRUN apt-get install x\n', ['medium dockerfilelint/apt-get_missing_param:2']],
-  ['FROM node:24.1\nRUN <<EOF\nset -e\nnpm ci\nEOF\n', []],
-  ['FROM node:24.1\nRUN a \\\n\\\n', []],
-  ['', []],
-])('dockerfilelint on %j says %j', async (text, expected) => {
-  expect(await places('deploy/Dockerfile', text, 'dockerfilelint')).toEqual(expected);
+  beforeAll(async () => {
+    const report = await review(
+      CASES.map(([text], index) => added(pathOf(index), text)),
+      { analyzers: ['dockerfilelint'] },
+    );
+    expect(report.analyzers).toMatchObject([{ name: 'dockerfilelint', status: 'ok', files: CASES.length }]);
+    findings = report.findings;
+  });
+
+  test.each(CASES.map(([text, expected], index) => ({ text, expected, index })))(
+    'says of $text: $expected',
+    ({ expected, index }) => {
+      expect(placesOf(findings.filter(({ file }) => file === pathOf(index)))).toEqual(expected);
+    },
+  );
 });
 
 test('markdownlint finds a link written the wrong way round, whatever its comments say', async () => {
   const text = '<!-- markdownlint-disable -->\n\n(text)[https://example.org]\n';
-  expect(await places('README.md', text, 'markdownlint')).toEqual(['low markdownlint/MD011:3']);
+  const report = await review([added('README.md', text)], { analyzers: ['markdownlint'] });
+  expect(report.analyzers).toMatchObject([{ name: 'markdownlint', status: 'ok' }]);
+  expect(placesOf(report.findings)).toEqual(['low markdownlint/MD011:3']);
 });
 
 test('markdownlint is off unless asked for', async () => {

@@ -3,7 +3,6 @@ import type { Finding } from '../../src/outcome/finding.ts';
 import type { ChangedFile } from '../../src/skill/pr-review/changed-file.ts';
 import { added, modified, placesOf, review } from './support.ts';
 
-const WORKFLOW = '.github/workflows/ci.yml';
 /** `${{ text }}`, spelt so that this file holds no template literal by accident. */
 const ex = (text: string) => `$\{{ ${text} }}`;
 
@@ -17,12 +16,6 @@ const job = (...steps: string[]) =>
     ...steps.map((step) => `      ${step}`),
     '',
   ].join('\n');
-
-async function found(...files: ChangedFile[]) {
-  const report = await review(files, { analyzers: ['actionlint'] });
-  expect(report.analyzers).toMatchObject([{ name: 'actionlint', status: 'ok' }]);
-  return placesOf(report.findings);
-}
 
 const INJECTIONS = [
   'github.event.issue.title',
@@ -44,118 +37,147 @@ const HARMLESS = [
   'vars.NAME',
 ];
 
-describe('an expression in a script', () => {
-  const all = [...INJECTIONS, ...HARMLESS];
-  const pathOf = (expression: string) => `.github/workflows/${all.indexOf(expression)}.yml`;
+interface Case {
+  name: string;
+  text: string;
+  /** The lines that the pull request changed; all of them when left out. */
+  changed?: number[];
+  /** Instead of a workflow of its own. */
+  path?: string;
+  expected: string[];
+}
+
+const TITLE = ex('github.event.issue.title');
+const LONGER = job('- run: |', '    echo one', `    echo ${TITLE}`, '    echo two');
+const CHECKOUT = job(
+  '- uses: actions/checkout@v4',
+  '  with:',
+  `    ref: ${ex('github.event.pull_request.head.sha')}`,
+).replace('on: push', 'on: pull_request_target');
+
+const CASES: Record<string, Case[]> = {
+  'an expression in a script': [
+    ...INJECTIONS.map((expression) => ({
+      name: `${expression} is a critical injection`,
+      text: job(`- run: echo "${ex(expression)}"`),
+      expected: ['critical actionlint/script-injection:6'],
+    })),
+    ...HARMLESS.map((expression) => ({
+      name: `${expression} is harmless`,
+      text: job(`- run: echo "${ex(expression)}"`),
+      expected: [],
+    })),
+  ],
+  'a script injection': [
+    {
+      name: 'is placed on its own line of a longer script, which alone was changed',
+      text: LONGER,
+      changed: [8],
+      expected: ['critical actionlint/script-injection:8'],
+    },
+    { name: 'is none of a change to another line of the script', text: LONGER, changed: [9], expected: [] },
+    {
+      name: 'is found in each place of a script',
+      text: job('- run: |', `    echo ${ex('github.head_ref')}`, `    echo ${TITLE}`),
+      expected: ['critical actionlint/script-injection:7', 'critical actionlint/script-injection:8'],
+    },
+    {
+      name: 'is found in the script of actions/github-script',
+      text: job(
+        '- uses: actions/github-script@v7',
+        '  with:',
+        `    script: log("${ex('github.event.comment.body')}")`,
+      ),
+      expected: ['critical actionlint/script-injection:8'],
+    },
+    {
+      name: 'is found in a composite action',
+      text: `name: a\nruns:\n  using: composite\n  steps:\n    - shell: bash\n      run: echo ${ex('github.head_ref')}\n`,
+      path: 'tools/action.yml',
+      expected: ['critical actionlint/script-injection:6'],
+    },
+    {
+      name: 'is none when the value comes by the environment',
+      text: job('- run: echo "$TITLE"', '  env:', `    TITLE: ${TITLE}`),
+      expected: [],
+    },
+  ],
+  "a checkout of the pull request's code with the repository's secrets": [
+    { name: 'is critical', text: CHECKOUT, expected: ['critical actionlint/untrusted-checkout:8'] },
+    {
+      name: 'is found when only the trigger was changed',
+      text: CHECKOUT,
+      changed: [1],
+      expected: ['critical actionlint/untrusted-checkout:1'],
+    },
+    { name: 'is none on pull_request', text: CHECKOUT.replace('_target', ''), expected: [] },
+  ],
+  'of other faults of a workflow': [
+    {
+      name: 'an unknown key is one, as actionlint says',
+      text: job('- run: ls', '  shel: bash'),
+      expected: ['medium actionlint/syntax-check:7'],
+    },
+    {
+      name: 'an action used by a branch is one',
+      text: job('- uses: a/b@main', '- uses: a/b@v1.2.3'),
+      expected: ['medium actionlint/moving-action:6'],
+    },
+    {
+      name: 'all permissions are one',
+      text: job('- run: ls').replace('jobs:', 'permissions: write-all\njobs:'),
+      expected: ['medium actionlint/write-all:2'],
+    },
+    ...['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15'].map((runner) => ({
+      name: `a runner that is newer than actionlint, ${runner}, is none`,
+      text: job('- run: ls').replace('ubuntu-latest', runner),
+      expected: [],
+    })),
+    {
+      name: 'a recent event and recent keys are none',
+      text: job('- run: ls').replace('on: push', 'on: [merge_group, push]\nrun-name: x\nconcurrency: y'),
+      expected: [],
+    },
+  ],
+};
+
+const actionlint = (...files: ChangedFile[]) => review(files, { analyzers: ['actionlint'] });
+
+describe('actionlint, with our own rules', () => {
+  const all = Object.values(CASES).flat();
+  const pathOf = (one: Case) => one.path ?? `.github/workflows/${all.indexOf(one)}.yml`;
   let findings: Finding[];
 
+  // One process for all of them, as in a review: starting one takes longer than looking at a hundred files.
   beforeAll(async () => {
-    const files = all.map((expression) => added(pathOf(expression), job(`- run: echo "${ex(expression)}"`)));
-    ({ findings } = await review(files, { analyzers: ['actionlint'] }));
-  });
-
-  test.each(INJECTIONS)('%s is a critical injection', (expression) => {
-    const here = findings.filter((finding) => finding.file === pathOf(expression));
-    expect(placesOf(here)).toContain('critical actionlint/script-injection:6');
-  });
-
-  test.each(HARMLESS)('%s is harmless', (expression) => {
-    expect(findings.filter((finding) => finding.file === pathOf(expression))).toEqual([]);
-  });
-});
-
-describe('a script injection', () => {
-  test('is placed on its own line of a longer script, which alone was changed', async () => {
-    const text = job(
-      '- run: |',
-      '    echo one',
-      `    echo ${ex('github.event.issue.title')}`,
-      '    echo two',
+    const report = await actionlint(
+      ...all.map((one) =>
+        one.changed ? modified(pathOf(one), one.text, one.changed) : added(pathOf(one), one.text),
+      ),
     );
-    expect(await found(modified(WORKFLOW, text, [8]))).toEqual(['critical actionlint/script-injection:8']);
-    expect(await found(modified(WORKFLOW, text, [9]))).toEqual([]);
+    expect(report.analyzers).toMatchObject([{ name: 'actionlint', status: 'ok', files: all.length }]);
+    findings = report.findings;
   });
 
-  test('is found in each place of a script', async () => {
-    const text = job(
-      '- run: |',
-      `    echo ${ex('github.head_ref')}`,
-      `    echo ${ex('github.event.issue.title')}`,
+  describe.each(Object.entries(CASES))('%s', (_, cases) => {
+    test.each(cases)('$name', (one) => {
+      expect(placesOf(findings.filter(({ file }) => file === pathOf(one)))).toEqual(one.expected);
+    });
+  });
+
+  test('says of YAML that is none that it is, without harm to the next file', async () => {
+    const report = await actionlint(
+      added('.github/workflows/a.yml', 'on: push\njobs: ['),
+      added('.github/workflows/z.yml', job('- run: ls', '  shel: bash')),
     );
-    expect(await found(added(WORKFLOW, text))).toEqual([
-      'critical actionlint/script-injection:7',
-      'critical actionlint/script-injection:8',
-    ]);
-  });
-
-  test('is found in the script of actions/github-script', async () => {
-    const text = job(
-      '- uses: actions/github-script@v7',
-      '  with:',
-      `    script: log("${ex('github.event.comment.body')}")`,
-    );
-    expect(await found(added(WORKFLOW, text))).toEqual(['critical actionlint/script-injection:8']);
-  });
-
-  test('is found in a composite action', async () => {
-    const text = `name: a\nruns:\n  using: composite\n  steps:\n    - shell: bash\n      run: echo ${ex('github.head_ref')}\n`;
-    expect(await found(added('tools/action.yml', text))).toEqual(['critical actionlint/script-injection:6']);
-  });
-
-  test('is none when the value comes by the environment', async () => {
-    const text = job('- run: echo "$TITLE"', '  env:', `    TITLE: ${ex('github.event.issue.title')}`);
-    expect(await found(added(WORKFLOW, text))).toEqual([]);
-  });
-});
-
-describe("a checkout of the pull request's code with the repository's secrets", () => {
-  const steps = [
-    '- uses: actions/checkout@v4',
-    '  with:',
-    `    ref: ${ex('github.event.pull_request.head.sha')}`,
-  ];
-  const text = job(...steps).replace('on: push', 'on: pull_request_target');
-
-  test('is critical', async () => {
-    expect(await found(added(WORKFLOW, text))).toEqual(['critical actionlint/untrusted-checkout:8']);
-  });
-
-  test('is found when only the trigger was changed', async () => {
-    expect(await found(modified(WORKFLOW, text, [1]))).toEqual(['critical actionlint/untrusted-checkout:1']);
-  });
-
-  test('is none on pull_request', async () => {
-    expect(await found(added(WORKFLOW, text.replace('_target', '')))).toEqual([]);
-  });
-});
-
-describe('other faults of a workflow', () => {
-  test('an unknown key, as actionlint says', async () => {
-    expect(await found(added(WORKFLOW, job('- run: ls', '  shel: bash')))).toEqual([
-      'medium actionlint/syntax-check:7',
-    ]);
-  });
-
-  test('an action used by a branch', async () => {
-    expect(await found(added(WORKFLOW, job('- uses: a/b@main', '- uses: a/b@v1.2.3')))).toEqual([
-      'medium actionlint/moving-action:6',
-    ]);
-  });
-
-  test('all permissions', async () => {
-    const text = job('- run: ls').replace('jobs:', 'permissions: write-all\njobs:');
-    expect(await found(added(WORKFLOW, text))).toEqual(['medium actionlint/write-all:2']);
-  });
-
-  test('YAML that is none, without harm to the next file', async () => {
-    const other = added('.github/workflows/z.yml', job('- run: ls', '  shel: bash'));
-    expect(await found(added(WORKFLOW, 'on: push\njobs: ['), other)).toEqual([
+    expect(report.analyzers).toMatchObject([{ status: 'ok' }]);
+    expect(placesOf(report.findings)).toEqual([
       'high actionlint/invalid-yaml:2',
       'medium actionlint/syntax-check:7',
     ]);
   });
 
-  test('odd files are looked at without a crash', async () => {
+  test('looks at odd files without a crash', async () => {
     const odd = [
       '',
       '- a',
@@ -164,20 +186,9 @@ describe('other faults of a workflow', () => {
       'jobs: {a: {steps: {}}}',
       'jobs: {a: {steps: [null, 1, {run: {}}]}}',
     ];
-    const files = odd.map((text, index) => added(`.github/workflows/${index}.yml`, text));
-    const report = await review(files, { analyzers: ['actionlint'] });
-    expect(report.analyzers).toMatchObject([{ status: 'ok', files: odd.length }]);
-  });
-
-  test('runners that are newer than actionlint are none', async () => {
-    const files = ['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15'].map((runner, index) =>
-      added(`.github/workflows/${index}.yml`, job('- run: ls').replace('ubuntu-latest', runner)),
+    const report = await actionlint(
+      ...odd.map((text, index) => added(`.github/workflows/${index}.yml`, text)),
     );
-    expect(await found(...files)).toEqual([]);
-  });
-
-  test('a recent event and recent keys are none', async () => {
-    const text = job('- run: ls').replace('on: push', 'on: [merge_group, push]\nrun-name: x\nconcurrency: y');
-    expect(await found(added(WORKFLOW, text))).toEqual([]);
+    expect(report.analyzers).toMatchObject([{ status: 'ok', files: odd.length }]);
   });
 });

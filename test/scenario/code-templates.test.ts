@@ -10,6 +10,7 @@ import { logOf } from './support-skills.ts';
 
 const startScene = scenes();
 
+const LONG = process.env.COUNTERSIGN_LONG === '1';
 const SKILL = '.github/countersign/skills/checker';
 const { network } = await sandbox();
 
@@ -169,11 +170,15 @@ const limited: HarnessOptions = {
 
 /** What becomes of a program; test/skill/code-template.test.ts has every form without the app around it. */
 const failures = [
-  ['never submits', 'get_diff();', 'it came to its end without a result'],
-  ['throws', "throw new Error('no luck');", 'it threw an error: Error: no luck'],
   ['loops', 'for (;;);', 'it took longer than 700 ms'],
   ['submits no verdict', "submit({ passed: 'yes' });", 'no gate\\_verdict: summary: is missing'],
   ['asks a model that is not there', "llm_query('good?');", 'set COUNTERSIGN\\_MODEL'],
+  ...(LONG
+    ? ([
+        ['never submits', 'get_diff();', 'it came to its end without a result'],
+        ['throws', "throw new Error('no luck');", 'it threw an error: Error: no luck'],
+      ] as const)
+    : []),
 ] as const;
 
 test.each(failures)(
@@ -190,14 +195,3 @@ test.each(failures)(
     expect(said(scene, number)).toEqual([]);
   },
 );
-
-test('of two results the first counts, since nothing runs after it', async () => {
-  const program = `
-const verdict = (passed, summary) => ({ summary, passed, criteria: [] });
-submit(verdict(false, 'the first'));
-submit(verdict(true, 'the second'));
-`;
-  const scene = await startScene(repository('gate_verdict', { 'code/check.js': program }));
-  const { number } = await scene.open();
-  expect(said(scene, number)).toEqual(['the first']);
-});

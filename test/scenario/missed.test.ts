@@ -46,7 +46,7 @@ test('more than a page of missed deliveries comes, oldest first, and each is ask
   await harness.down();
   await github.settle();
   const before = github.deliveries.length;
-  for (let index = 0; index < 130; index++) {
+  for (let index = 0; index < 105; index++) {
     await github.setStatus(REPO, headSha, { context: `check-${index}`, state: 'success' });
   }
   // The second page cannot be had at first, nor can the first two deliveries be asked for.
@@ -54,13 +54,13 @@ test('more than a page of missed deliveries comes, oldest first, and each is ask
   github.fail(({ path }) => path.endsWith('/attempts'), { status: 500 }, 2);
   await harness.up();
   await harness.advance(MINUTE);
-  const recorded = await harness.app.storage.read.deliveries.list({ limit: 130 });
+  const recorded = await harness.app.storage.read.deliveries.list({ limit: 105 });
   const missed = github.deliveries.slice(before).map(({ guid }) => guid);
   expect(recorded.map(({ guid }) => guid).reverse()).toEqual(missed);
   expect(recorded.every(({ status }) => status === 'done')).toBe(true);
-  expect(asked(harness)).toBe(132);
+  expect(asked(harness)).toBe(107);
   await harness.advance(DAY);
-  expect(asked(harness)).toBe(132);
+  expect(asked(harness)).toBe(107);
 }, 60_000);
 
 test('a delivery that fails again is asked for less and less often, and comes in the end', async () => {

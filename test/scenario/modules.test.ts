@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => stub.stop());
 
-const FAKE = fileURLToPath(new URL('../skill/module-fake.ts', import.meta.url));
+const FAKE = fileURLToPath(new URL('../skill/module-fake.mjs', import.meta.url));
 const SKILL = '.github/countersign/skills/judge';
 const model = (name = 'stub-1'): ModelConfig => ({
   name: { provider: 'openai-compatible', model: name },

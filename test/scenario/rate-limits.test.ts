@@ -76,7 +76,7 @@ test('work that waits for the new hour asks nothing in between, and the metrics 
   expect(held).toBeGreaterThan(0);
 
   const before = github.requests.length;
-  await harness.advance(10 * MINUTE);
+  await harness.advance(5 * MINUTE);
   const reads = github.requests
     .slice(before)
     .filter(isAboutRepository)
@@ -91,7 +91,7 @@ test('a spent hour is said in why while it holds, and by nothing that costs a re
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
   await harness.advance(A_LOOK);
-  const reset = Math.ceil(harness.clock.now().getTime() / 1_000) + 40 * 60;
+  const reset = Math.ceil(harness.clock.now().getTime() / 1_000) + 15 * 60;
   const spent = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) };
   const body = { message: 'API rate limit exceeded for installation.' };
   const back = github.fail(() => true, { status: 403, headers: spent, body });
@@ -101,12 +101,12 @@ test('a spent hour is said in why while it holds, and by nothing that costs a re
   const sentence = `… GitHub’s rate limit of this installation is spent; work goes on at ${time} UTC`;
   expect(await whyOf(harness, number)).toContain(sentence);
   const before = github.requests.length;
-  await harness.advance(30 * MINUTE);
+  await harness.advance(12 * MINUTE);
   expect(github.requests.slice(before).filter(isAboutRepository)).toEqual([]);
   expect(await whyOf(harness, number)).toContain(sentence);
 
   back();
-  await harness.advance(15 * MINUTE);
+  await harness.advance(5 * MINUTE);
   expect(await whyOf(harness, number)).not.toContain('rate limit');
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);

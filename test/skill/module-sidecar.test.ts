@@ -11,7 +11,7 @@ import {
 } from '../../src/skill/module/sidecar.ts';
 import { ManualClock } from '../support/clock.ts';
 
-const FAKE = fileURLToPath(new URL('module-fake.ts', import.meta.url));
+const FAKE = fileURLToPath(new URL('module-fake.mjs', import.meta.url));
 const clock = new ManualClock('2026-03-02T09:00:00.000Z');
 let sidecar: Sidecar;
 let starts = 0;

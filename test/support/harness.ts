@@ -8,6 +8,7 @@ import { type Log, silentLog } from '../../src/core/log.ts';
 import { WEBHOOK_PATH } from '../../src/webhook/server.ts';
 import { ManualClock } from './clock.ts';
 import { type GitHubStandIn, startGitHub } from './github/stand-in.ts';
+import { writeMigratedDatabase } from './migrated-database.ts';
 import { createRequestValidator, type RequestValidator } from './openapi/validator.ts';
 
 export const REPO = 'octo/app';
@@ -60,6 +61,8 @@ let validator: RequestValidator | undefined;
  */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const folder = options.folder ?? mkdtempSync(join(memoryFolder(), 'countersign-test-'));
+  const database = join(folder, 'countersign.db');
+  if (options.folder === undefined) await writeMigratedDatabase(database);
   const clock = new ManualClock('2026-03-02T09:00:00.000Z');
   const github = await startGitHub({ now: () => clock.now() });
   const faultyRequests: string[] = [];
@@ -89,7 +92,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     host: '127.0.0.1',
     port: 0,
     publicUrl: undefined,
-    databaseUrl: `sqlite:${join(folder, 'countersign.db')}`,
+    databaseUrl: `sqlite:${database}`,
     artifactsUrl: `file:${join(folder, 'artifacts')}`,
     logLevel: 'silent',
     ...(options.model ? { model: options.model } : {}),

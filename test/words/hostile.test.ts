@@ -14,6 +14,8 @@ import { statusComment } from '../../src/words/status-comment.ts';
 import { runShow } from '../../src/words/terminal.ts';
 import { at, check, done, finding, makeApproval, makeCi, makeReview, makeState } from './builders.ts';
 
+/** One text takes 30 ms: a reader's Markdown is made and parsed nine times. The encoders alone have thousands in `markdown.test.ts`. */
+const TEXTS = process.env.COUNTERSIGN_LONG === '1' ? 100 : 25;
 const PAGES = { github: 'https://github.com', studio: 'https://cs.example' };
 
 /** Everything a reader sees when every text that a pull request can set is the given one. */
@@ -131,7 +133,7 @@ describe('text from a pull request', () => {
         fc.pre(made !== '' && !made.includes('\0'));
         for (const markdown of everywhere(made).markdown) expectHarmless(markdown);
       }),
-      { numRuns: 100 },
+      { numRuns: TEXTS },
     );
   });
 

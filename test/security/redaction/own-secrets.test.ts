@@ -79,5 +79,5 @@ test('of credentials that pass, the newest are remembered', () => {
   const nth = (number: number) => `opaque.credential.number.${number}.end`;
   for (let number = 0; number < 1_000; number++) neverShowForNow('GitHub token', nth(number));
   expect(redact(nth(0))).toBe(nth(0));
-  expect(redact(nth(999))).toBe('[redacted: GitHub token]');
+  for (const number of [800, 998, 999]) expect(redact(nth(number))).toBe('[redacted: GitHub token]');
 });

@@ -29,6 +29,9 @@ function forge(script: string, host = fakeHost(), timeoutMs = 5_000): Promise<Ar
   return converse(command, START, { host, limits, signal: new AbortController().signal });
 }
 
+/** A failure is told with the file that failed. */
+const of = (because: string) => `${START.name}: ${because}`;
+
 const CALL = "{ kind: 'call', id: 1, function: 'get_diff', arguments: [] }";
 const WAIT = 'setInterval(() => {}, 1e6);';
 
@@ -53,7 +56,7 @@ test.concurrent.each([
   ],
   [
     'a result and an end',
-    "say({ kind: 'submit', value: 1 }, { kind: 'end', how: 'returned', message: '', details: '' });",
+    "say({ kind: 'submit', value: 1 }, { kind: 'end', how: 'returned', message: '', at: null, details: '' });",
     'after its result it said more (end)',
   ],
   [
@@ -75,7 +78,7 @@ test.concurrent.each([
   ],
   [
     'an end without a result',
-    "say({ kind: 'end', how: 'returned', message: '', details: '' });",
+    "say({ kind: 'end', how: 'returned', message: '', at: null, details: '' });",
     'it came to its end without a result',
   ],
   ['nothing, and dies', 'process.exit(3);', 'its process ended with exit code 3 and no result'],
@@ -92,13 +95,13 @@ test.concurrent.each([
 ])('a process that says %s has failed', async (_, script, because) => {
   expect(
     await forge(`${script} ${script.includes('exit') || script.includes('SIGSEGV') ? '' : WAIT}`),
-  ).toMatchObject({ kind: 'failed', because });
+  ).toMatchObject({ kind: 'failed', because: of(because) });
 });
 
 test('a process that says nothing is killed when its time is up', async () => {
   expect(await forge(`fs.writeSync(1, '{'); ${WAIT}`, fakeHost(), 700)).toEqual({
     kind: 'failed',
-    because: 'it took longer than 700 ms',
+    because: of('it took longer than 700 ms'),
     retryable: true,
     log: '',
   });
@@ -108,12 +111,12 @@ test('a process that takes too much memory outside of its heap is killed', async
   const output = await forge(
     `globalThis.all = []; for (let i = 0; i < 8; i++) all.push(Buffer.alloc(64e6, 1)); ${WAIT}`,
   );
-  expect(output).toMatchObject({ because: 'it took more than 300 MB of memory' });
+  expect(output).toMatchObject({ because: of('it took more than 300 MB of memory') });
 });
 
 test('a flood without an end of line is cut off', async () => {
   const output = await forge("const x = 'x'.repeat(1e6); for (;;) fs.writeSync(1, x);", fakeHost(), 15_000);
-  expect(output).toMatchObject({ kind: 'failed', because: 'it wrote more than 64,000,000 bytes' });
+  expect(output).toMatchObject({ kind: 'failed', because: of('it wrote more than 64,000,000 bytes') });
 });
 
 test('nothing is heard any more after a failure, and no question is asked of the host', async () => {
@@ -128,7 +131,7 @@ test('nothing is heard any more after a failure, and no question is asked of the
     `say({ kind: 'log', text: 'x'.repeat(2000) }, ${CALL}, { kind: 'submit', value: 1 }); ${WAIT}`,
     host,
   );
-  expect(output).toMatchObject({ kind: 'failed', because: 'it printed more than 1,000 bytes' });
+  expect(output).toMatchObject({ kind: 'failed', because: of('it printed more than 1,000 bytes') });
   expect(asked).toBe(0);
 });
 

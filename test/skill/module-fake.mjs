@@ -1,25 +1,19 @@
 /**
  * A process that takes the sidecar's place and says what a test wants: on its first argument, how it behaves, and on what it hears.
- * The real one would have to be broken for that.
+ * The real one would have to be broken for that. It is JavaScript, since thirty of it are started and each would load a compiler first.
  */
 const [, , behaviour = ''] = process.argv;
-const say = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`);
+const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 let rest = '';
 
-process.stdin.setEncoding('utf8').on('data', (text: string) => {
+process.stdin.setEncoding('utf8').on('data', (text) => {
   const lines = (rest + text).split('\n');
   rest = lines.pop() ?? '';
   for (const line of lines) hear(JSON.parse(line));
 });
 process.stdin.on('end', () => process.exit(0));
 
-function hear(message: {
-  kind: string;
-  id: number;
-  inputs?: { do?: string };
-  value?: unknown;
-  because?: string;
-}) {
+function hear(message) {
   const { id } = message;
   // What was asked for a task comes back as its value.
   if (message.kind !== 'request') return say({ kind: 'done', id: asked.get(id) ?? id, value: message });
@@ -44,8 +38,8 @@ function hear(message: {
   }
 }
 
-const asked = new Map<number, number>();
-function want(task: number, wanted: object) {
+const asked = new Map();
+function want(task, wanted) {
   const id = asked.size + 1;
   asked.set(id, task);
   say({ ...wanted, id, task });

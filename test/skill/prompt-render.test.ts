@@ -257,7 +257,7 @@ describe('the process of renderings', () => {
     });
     const later = await start('./prompt-misbehaving.ts');
     expect(await later.ask('again', within)).toEqual({ kind: 'said', text: 'again' });
-    await vi.waitFor(() => expect(later.isOver()).toBe(true));
+    await vi.waitFor(() => expect(later.isOver()).toBe(true), { timeout: 10_000 });
   });
 
   it('sees no environment and no files, starts nothing, writes nothing and makes no code', async () => {

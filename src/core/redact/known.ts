@@ -3,9 +3,9 @@ import type { Span } from './span.ts';
 
 /** Every form a known secret may come in, with the secret's name. The list is the process's: see `neverShow`. */
 const forms = new Map<string, string>();
-/** The same forms by their first `SHORTEST` characters. */
-const byStart = new Map<string, readonly string[]>();
-/** How many forms begin so that this is the hash of their first `SHORTEST` characters: nearly all places of a text have none. */
+/** The same forms by their last `SHORTEST` characters: tokens of a kind all begin alike, and anybody can write that over and over. */
+const byEnd = new Map<string, readonly string[]>();
+/** How many forms end so that this is the hash of their last `SHORTEST` characters: nearly all places of a text have none. */
 const alikes = new Uint16Array(1 << 16);
 /** Forms of secrets that pass, such as tokens that live an hour; the oldest are forgotten. */
 const passing = new Set<string>();
@@ -44,19 +44,19 @@ export function rememberPassing(name: string, value: string): void {
 
 function index(form: string, name: string): void {
   forms.set(form, name);
-  const start = form.slice(0, SHORTEST);
-  byStart.set(start, [...(byStart.get(start) ?? []), form]);
-  const hash = hashOf(start);
+  const end = form.slice(-SHORTEST);
+  byEnd.set(end, [...(byEnd.get(end) ?? []), form]);
+  const hash = hashOf(end);
   alikes[hash] = (alikes[hash] ?? 0) + 1;
 }
 
 function forget(form: string): void {
   forms.delete(form);
-  const start = form.slice(0, SHORTEST);
-  const others = (byStart.get(start) ?? []).filter((other) => other !== form);
-  if (others.length > 0) byStart.set(start, others);
-  else byStart.delete(start);
-  const hash = hashOf(start);
+  const end = form.slice(-SHORTEST);
+  const others = (byEnd.get(end) ?? []).filter((other) => other !== form);
+  if (others.length > 0) byEnd.set(end, others);
+  else byEnd.delete(end);
+  const hash = hashOf(end);
   alikes[hash] = (alikes[hash] ?? 0) - 1;
 }
 
@@ -67,13 +67,12 @@ function forget(form: string): void {
 export function knownSecrets(text: string): Span[] {
   const spans: Span[] = [];
   let hash = 0;
-  for (let at = 0; at < text.length; at++) {
-    hash = rolled(hash, text.charCodeAt(at));
-    if (alikes[hash] === 0) continue;
-    const start = at + 1 - SHORTEST;
-    for (const form of byStart.get(text.slice(start, at + 1)) ?? []) {
-      if (!text.startsWith(form, start)) continue;
-      spans.push({ start, end: start + form.length, name: forms.get(form) ?? '' });
+  for (let end = 1; end <= text.length; end++) {
+    hash = rolled(hash, text.charCodeAt(end - 1));
+    if (alikes[hash] === 0 || end < SHORTEST) continue;
+    for (const form of byEnd.get(text.slice(end - SHORTEST, end)) ?? []) {
+      const start = end - form.length;
+      if (start >= 0 && text.startsWith(form, start)) spans.push({ start, end, name: forms.get(form) ?? '' });
     }
   }
   return spans;

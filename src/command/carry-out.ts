@@ -127,8 +127,10 @@ function withoutRun({ noRun }: CommandContext): Answer {
 }
 
 async function rerun(context: CommandContext, step: string | undefined): Promise<Answer> {
-  const { states, none } = await runsOfHead(context);
+  const { states, notForDrafts, none } = await runsOfHead(context);
   if (states.length === 0) return none;
+  const wanted = (state: RunState) =>
+    step === undefined ? firstUnmet(state) : state.invocations.find((one) => one.stepId === step);
   const restarted: string[] = [];
   for (const state of states) {
     if (state.run.status === 'cancelled' || state.run.status === 'aborted') {
@@ -136,13 +138,13 @@ async function rerun(context: CommandContext, step: string | undefined): Promise
       restarted.push(...state.invocations.map((invocation) => invocation.stepId));
       continue;
     }
-    const target =
-      step === undefined ? firstUnmet(state) : state.invocations.find((one) => one.stepId === step);
+    const target = wanted(state);
     if (!target) continue;
     await signal(context, state.run, { kind: 'rerun', stepIndex: target.stepIndex });
     restarted.push(target.stepId);
   }
   if (restarted.length > 0) return said({ kind: 'rerun_started', steps: [...new Set(restarted)] });
+  if (notForDrafts.some(wanted)) return said({ kind: 'draft' });
   if (step === undefined) return said({ kind: 'nothing_to_rerun' });
   const steps = states.flatMap((state) => state.invocations.map((invocation) => invocation.stepId));
   return said({ kind: 'no_such_step', step, steps });
@@ -152,17 +154,23 @@ async function rerun(context: CommandContext, step: string | undefined): Promise
  * The runs of this head that a command can begin again, and what to say when there is none. One whose chain is not for the pull
  * request any more is begun again by its trigger: what a command began for a draft would be cancelled by the next event.
  */
-async function runsOfHead(context: CommandContext): Promise<{ states: RunState[]; none: Answer }> {
+async function runsOfHead(
+  context: CommandContext,
+): Promise<{ states: RunState[]; notForDrafts: RunState[]; none: Answer }> {
   const { headSha, draft } = context.pullRequest;
   const ofHead = (await newestRuns(context)).filter(({ run }) => run.headSha === headSha);
-  const waitsForReady = ({ run }: RunState) =>
-    draft && run.event.kind !== 'manual.fired' && run.definition.trigger.filter?.draft === false;
+  const waitsForReady = ({ run: { event, definition } }: RunState) => {
+    const { event: opened, filter } = definition.trigger;
+    const isTold = opened === 'pr.opened' || opened === 'pr.updated';
+    return draft && isTold && event.kind !== 'manual.fired' && filter.draft === false;
+  };
   const states = ofHead.filter((state) => {
     const code = state.run.reason?.code;
     const isMeant = code !== 'run.cancelled.not_triggered' && code !== 'run.cancelled.draft';
     return isMeant && !waitsForReady(state);
   });
-  return { states, none: said({ kind: ofHead.some(waitsForReady) ? 'draft' : 'no_run' }) };
+  const notForDrafts = ofHead.filter(waitsForReady);
+  return { states, notForDrafts, none: said({ kind: notForDrafts.length > 0 ? 'draft' : 'no_run' }) };
 }
 
 /** The first step that failed, or whose outcome was no yes. */

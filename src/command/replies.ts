@@ -52,7 +52,7 @@ export function replyTo(result: CommandResult): string {
     case 'no_run':
       return 'No chain has run for this pull request yet, so there is nothing to do; `/countersign why` says why.';
     case 'draft':
-      return 'The pull request is a draft, and its chains are not for drafts; mark it as ready for review, and they run by themselves.';
+      return 'The pull request is a draft, and the chain of that step is not for drafts; mark it as ready for review, and it runs by itself.';
     case 'nothing_to_rerun':
       return 'No step has failed, so there is nothing to run again; name a step to run it all the same.';
     case 'nothing_to_cancel':

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { notAllowed } from './fault.ts';
+import { redact } from './redact.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   string: 'a text',
@@ -27,7 +28,9 @@ function sentence(issue: z.core.$ZodRawIssue, name: string): string | undefined 
     case 'invalid_value': {
       if (issue.input === undefined) return `${name} is missing`;
       const allowed = issue.values.map(String);
-      return notAllowed(`${name} cannot be ${shown(issue.input)}`, allowed, String(issue.input));
+      // A mapping may have a "toString" of its own.
+      const word = typeof issue.input === 'string' ? issue.input : '';
+      return notAllowed(`${name} cannot be ${shown(issue.input)}`, allowed, word);
     }
     case 'invalid_union': {
       if (!issue.discriminator || !Array.isArray(issue.options)) return undefined;
@@ -63,6 +66,7 @@ function memberOf(value: unknown, key: string): unknown {
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'a mapping';
-  const text = JSON.stringify(value) ?? 'nothing';
+  // Before it is cut: half a secret would not be known for one.
+  const text = redact(JSON.stringify(value) ?? 'nothing');
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

@@ -56,7 +56,7 @@ export function createPerformer(deps: {
       return { kind: 'again', at: new Date(unsureUntil), ...(cutOff ? { attempts } : {}) };
     }
     const later = pace.take(row.effect.installation_id, clock.now());
-    if (later) return { kind: 'again', at: later };
+    if (later) return { kind: 'again', at: later, attempts };
 
     const wasBegun = row.begun;
     if (row.githubId === null && !wasBegun) await save(row, { begun: true });
@@ -100,7 +100,11 @@ export function createPerformer(deps: {
 
   /** What the process before was sending when it died may be under way at GitHub still. */
   async function beCutOff(tx: Tx, key: string): Promise<void> {
-    const row = await tx.effects.get(key);
+    const row = await tx.effects.get(key).catch((err) => {
+      // Nobody's work may stop for one row that cannot be read; its own try will fail for it.
+      log.error({ effect: key, err }, 'an effect that was cut off cannot be read');
+      return undefined;
+    });
     const nothingSent = row?.githubId === null && !row.begun;
     if (!row || nothingSent || row.wishedHash === row.appliedHash) return;
     await tx.effects.saveProgress({

@@ -3,10 +3,6 @@ import { checkValue } from '../core/check-value.ts';
 import { memberFault } from '../core/json-members.ts';
 import type { Failure } from './model.ts';
 
-/** Faults told to a model that is asked again; the first ones are enough to see what it misunderstood. */
-const MOST_FAULTS = 8;
-const LONGEST_DETAIL = 1_000;
-
 export type Judged<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 
 /**
@@ -27,8 +23,7 @@ export function judge<T>(text: string, schema: z.ZodType<T>): Judged<T> {
   try {
     const checked = checkValue(schema, json);
     if (checked.ok) return checked;
-    const detail = checked.faults.slice(0, MOST_FAULTS).join('; ').slice(0, LONGEST_DETAIL);
-    return { ok: false, failure: { kind: 'wrong_shape', detail } };
+    return { ok: false, failure: { kind: 'wrong_shape', detail: checked.detail } };
   } catch {
     // A value nested many thousands deep exhausts the stack of whoever walks through it.
     return { ok: false, failure: { kind: 'wrong_shape', detail: 'it is nested too deeply' } };

@@ -201,6 +201,11 @@ describe('faults name the place, what is wrong and what is allowed', () => {
       ['chain.yaml:5:5: entry 1 of "steps" must be a mapping of keys to values, not 5'],
     ],
     [
+      'a mapping with a conversion of its own where a word belongs',
+      withSteps('  - skill: ci\n    on_failure: { toString: 1 }'),
+      ['chain.yaml:6:17: "on_failure" cannot be a mapping; allowed: fail, continue'],
+    ],
+    [
       'an unknown skill',
       withSteps('  - skill: pr-reveiw'),
       ['chain.yaml:5:12: there is no skill "pr-reveiw": did you mean "pr-review"? Allowed: pr-review, ci'],

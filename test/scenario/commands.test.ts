@@ -151,16 +151,18 @@ test('rerun with nothing failed says so', async () => {
 
 test('rerun on a draft of a chain that is not for drafts says so, and asks nobody', async () => {
   const forReady = CI_AND_MERGE.replace('event: pr.opened', 'event: pr.opened, filter: { draft: false }');
-  const scene = await start(only({ ship: forReady }));
+  const note =
+    'name: note\ntrigger: { event: pr.opened }\nsteps:\n  - { id: hello, action: gh-comment, with: { body: Hello. } }\n';
+  const scene = await start(only({ ship: forReady, note }));
   const { number, headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'failure' });
   await scene.settle();
   await scene.github.convertToDraft(REPO, number, 'ada');
   await scene.settle();
-  for (const command of ['rerun', 'ci']) {
+  for (const command of ['rerun', 'rerun ci']) {
     const id = await scene.say(number, 'will', `/countersign ${command}`);
     expect(scene.replies(number, id)).toEqual([
-      'The pull request is a draft, and its chains are not for drafts; mark it as ready for review, and they run by themselves.',
+      'The pull request is a draft, and the chain of that step is not for drafts; mark it as ready for review, and it runs by itself.',
     ]);
   }
   expect(scene.check(headSha, 'ship')?.conclusion).toBe('failure');

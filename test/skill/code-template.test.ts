@@ -89,6 +89,11 @@ describe('a JavaScript template has failed when it', () => {
     ['throws', "\nthrow new RangeError('no luck');", '2:21: it threw an error: RangeError: no luck'],
     ['throws no error', 'throw 7;', 'it threw an error: 7'],
     [
+      'makes up where it was',
+      "const e = new Error('boo'); e.stack = 'at x (code/template.js:0:0)'; throw e;",
+      'it threw an error: Error: boo',
+    ],
+    [
       'is no JavaScript',
       'submit(;',
       "1:8: it threw an error: SyntaxError: unexpected token in expression: ';'",

@@ -6,7 +6,7 @@ const forms = new Map<string, string>();
 /** The same forms by their last `SHORTEST` characters: tokens of a kind all begin alike, and anybody can write that over and over. */
 const byEnd = new Map<string, readonly string[]>();
 /** How many forms end so that this is the hash of their last `SHORTEST` characters: nearly all places of a text have none. */
-const alikes = new Uint16Array(1 << 16);
+const alikes = new Uint32Array(1 << 16);
 /** Forms of secrets that pass, such as tokens that live an hour; the oldest are forgotten. */
 const passing = new Set<string>();
 const MOST_PASSING = 2_000;
@@ -20,10 +20,12 @@ const SHORTEST = 8;
  * Short values of one kind of letters (a database password `countersign`) are left to the patterns for their places: hiding the word
  * everywhere would tell more about it than it hides.
  */
-export function remember(name: string, value: string): string[] {
+export function remember(name: string, value: string, { passes = false } = {}): string[] {
   const added: string[] = [];
   for (const text of spellings(value)) {
     for (const form of formsOf(text)) {
+      // What was to pass and is never to be shown from now on does not pass any more.
+      if (!passes) passing.delete(form);
       if (forms.has(form)) continue;
       index(form, name);
       added.push(form);
@@ -34,7 +36,7 @@ export function remember(name: string, value: string): string[] {
 
 export function rememberPassing(name: string, value: string): void {
   if (forms.has(value)) return;
-  for (const form of remember(name, value)) passing.add(form);
+  for (const form of remember(name, value, { passes: true })) passing.add(form);
   for (const oldest of passing) {
     if (passing.size <= MOST_PASSING) break;
     passing.delete(oldest);

@@ -64,7 +64,7 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
 
       const answer = checkValue(answerSchema(outcome), output.value);
       if (!answer.ok) {
-        const fault: CodeFault = { kind: 'wrong_result', outcome, detail: answer.faults.join('; ') };
+        const fault: CodeFault = { kind: 'wrong_result', outcome, detail: answer.detail };
         return { ...failed(codeFailure(pathOf(artifact), fault)), log };
       }
       const shown = shownOf(files, `${skill.name}/${artifact.name}`);

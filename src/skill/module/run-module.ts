@@ -69,7 +69,7 @@ export async function runModule(run: ModuleRun): Promise<ModuleEnd> {
         : failed({ kind: 'no_sense', detail: end.because });
     case 'done': {
       const read = checkValue(outputsSchema(module, outcome), end.value);
-      if (!read.ok) return failed({ kind: 'wrong_answer', detail: read.faults.join('; ') });
+      if (!read.ok) return failed({ kind: 'wrong_answer', detail: read.detail });
       const { [REASONING]: reasoning } = read.value;
       return {
         kind: 'answered',

@@ -93,3 +93,11 @@ test('a text of nothing but how our tokens begin takes no time to speak of', () 
   expect(process.cpuUsage().user - user).toBeLessThan(300_000);
   expect(redact(`sent with ${beginning}7.the-rest-of-it`)).toBe('sent with [redacted: GitHub token]');
 });
+
+test('what was to pass and is then never to be shown is not forgotten', () => {
+  neverShowForNow('GitHub token', 'a.token.that-became.a-setting');
+  neverShow('setting', 'a.token.that-became.a-setting');
+  for (let number = 0; number < 1_000; number++)
+    neverShowForNow('GitHub token', `more.of.them.${number}.end`);
+  expect(redact('it is a.token.that-became.a-setting')).toBe('it is [redacted: GitHub token]');
+});

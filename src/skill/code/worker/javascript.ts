@@ -4,6 +4,7 @@ import type { Start } from '../protocol.ts';
 import { JAVASCRIPT_PRELUDE } from './javascript-prelude.ts';
 import { ask, ENDED, type Ending, log } from './line.ts';
 import { lock } from './lock.ts';
+import { isPlace } from './place.ts';
 
 const STACK_BYTES = 512 * 1_024;
 
@@ -74,7 +75,9 @@ function wordsOf(vm: QuickJSContext, error: QuickJSHandle, file: string): Omit<E
 function placeIn(stack: string, file: string): Ending['at'] {
   for (const frame of stack.split('\n')) {
     const [, where, line, column] = /([^ (]+):(\d+):(\d+)\)?$/.exec(frame) ?? [];
-    if (where === file) return { line: Number(line), column: Number(column) };
+    // A program may write any stack that it likes.
+    if (where === file && isPlace(line) && isPlace(column))
+      return { line: Number(line), column: Number(column) };
   }
   return null;
 }

@@ -3,6 +3,7 @@ import type { PyodideAPI, PyodideConfig } from 'pyodide';
 import type { Start } from '../protocol.ts';
 import { ask, ENDED, type Ending, log } from './line.ts';
 import { lock } from './lock.ts';
+import { isPlace } from './place.ts';
 import { PYTHON_PRELUDE } from './python-prelude.ts';
 
 type Load = (options: PyodideConfig) => Promise<PyodideAPI>;
@@ -41,7 +42,7 @@ function nameOf(traceback: string): string {
 function placeIn(traceback: string, file: string): Ending['at'] {
   const own = traceback.split('\n').findLast((line) => line.startsWith(`  File "${file}", line `));
   const [, line] = /, line (\d+)/.exec(own ?? '') ?? [];
-  return line === undefined ? null : { line: Number(line), column: null };
+  return isPlace(line) ? { line: Number(line), column: null } : null;
 }
 
 /** @param modules of the interpreter, as the app found them */

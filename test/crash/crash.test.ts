@@ -117,20 +117,6 @@ function describeShortForm(): void {
     expectSameEnd(withReview, undisturbed, [[around('after', UPDATE_CHECK_RUN)]]);
   });
 
-  describe('commands in a comment, and a button', () => {
-    const undisturbed = undisturbedPlay(commands);
-    expectSameEndAtWrites(commands, undisturbed, [
-      { when: 'after', what: 'begins the fired run', writes: /runs\.insert\b/, nth: 2 },
-    ]);
-  });
-
-  describe('an issue', () => {
-    const undisturbed = undisturbedPlay(issue);
-    expectSameEndAtWrites(issue, undisturbed, [
-      { when: 'after', what: 'ends the step that comments', writes: /artifacts\.insert/, nth: 2 },
-    ]);
-  });
-
   expectEveryWriteReached(told, ONLY_IN_LONG_FORM);
 }
 

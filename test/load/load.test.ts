@@ -16,7 +16,7 @@ const LONG = process.env.COUNTERSIGN_LONG === '1';
 const DELIVERIES = LONG ? 2_000 : 300;
 const PULL_REQUESTS = LONG ? 200 : 5;
 const BODY_BYTES = LONG ? 24 * 1_024 : 0;
-const LARGE_BODIES = LONG ? 20 : 4;
+const LARGE_BODIES = LONG ? 20 : 2;
 /** A net only: where nothing else asks the disk to sync, it is a matter of seconds. */
 const DONE_WITHIN_MS = LONG ? 1_200_000 : 90_000;
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../core/log.ts';
+import { factsOf } from '../delivery/facts.ts';
 import type { Intake, Receipt, Webhook } from '../delivery/intake.ts';
 import type { BodyReader } from './body.ts';
 import { createSignatureCheck, isSignature } from './signature.ts';
@@ -44,7 +45,7 @@ export function createReceiver({ secret, intake, readBody, log }: ReceiveParts) 
     const payload = jsonObject(body.bytes);
     if (!payload) return refused(REFUSALS.notJson);
 
-    return record({ guid, event, body: body.bytes, payload });
+    return record({ guid, event, body: body.bytes, facts: factsOf(payload) });
   };
 
   async function record(webhook: Webhook): Promise<Received> {

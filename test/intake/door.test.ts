@@ -80,7 +80,7 @@ describe('the webhook door', () => {
         guid: right['x-github-delivery'],
         event: 'pull_request',
         body: Buffer.from(body),
-        payload: { action: 'opened' },
+        facts: { action: 'opened', installationId: null, repositoryId: null, pullRequest: null },
       },
     ]);
   });

@@ -48,6 +48,16 @@ export function deliveriesContract(open: OpenDatabase): void {
       }
     });
 
+    it('are recorded each with its own body, of whatever sizes they are', async () => {
+      const sizes = [0, 1, 300_000, 200_000, 20_000, 600_000, 3, 524_288, 7];
+      const bodies = sizes.map((size, n) => Buffer.alloc(size, `${n} of ${sizes.length} `));
+      await record(...bodies.map((body, n) => delivery(`g${n}`, { body })));
+      for (const [n, body] of bodies.entries()) {
+        const found = await db.storage.read.deliveries.byGuid(`g${n}`);
+        expect(body.equals(found?.body ?? Buffer.from('none'))).toBe(true);
+      }
+    });
+
     it('of a known GUID are duplicates, and change nothing', async () => {
       const [first] = await record(delivery('g1'));
       const [again, other] = await record(delivery('g1', { event: 'push' }), delivery('g2'));

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
@@ -48,7 +49,7 @@ describe('the door before a database that cannot be written to', () => {
   afterEach(() => close());
 
   async function post(guid: string, size: number): Promise<number> {
-    const body = JSON.stringify({ text: 'x'.repeat(size) });
+    const body = JSON.stringify({ text: randomBytes(size / 2).toString('hex') });
     const headers = {
       'content-type': 'application/json',
       'x-github-event': 'push',

@@ -12,7 +12,7 @@ import { temporaryFolders } from '../contract/temp.ts';
  * filled by `filled/<number>.sql`, which is missing for the newest alone: the next migration asks for it. Content that
  * a migration changes on purpose is named here, as `table.column`, or as `table` for one that it drops.
  */
-const CHANGED_ON_PURPOSE: ReadonlySet<string> = new Set();
+const CHANGED_ON_PURPOSE: ReadonlySet<string> = new Set(['delivery_bodies.body']);
 
 const all = readMigrations(SQLITE_MIGRATIONS);
 const newest = all.length;

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { Deliveries, DeliveryStatus, DeliverySummary, NewDelivery } from '../storage.ts';
+import type { Deliveries, Delivery, DeliveryStatus, DeliverySummary, NewDelivery } from '../storage.ts';
+import { type Pack, type Place, packBodies, unpackBody } from './body-packs.ts';
 import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
@@ -22,7 +23,11 @@ const insertDeliveries = insertOnceCompiled((db, rows: readonly ReturnType<typeo
     .returning(['id', 'guid']),
 );
 
-/** One that had failed has its body already. */
+const insertPacks = insertOnceCompiled((db, rows: readonly Pack[]) =>
+  db.insertInto('body_packs').values(rows).returning('id'),
+);
+
+/** One that had failed has its body already; what GitHub sent again stays in its pack, and nobody asks for it. */
 const insertBodies = insertOnceCompiled((db, rows: readonly Database['delivery_bodies'][]) =>
   db
     .insertInto('delivery_bodies')
@@ -34,8 +39,9 @@ const withBody = (db: Kysely<Database>) =>
   db
     .selectFrom('deliveries')
     .innerJoin('delivery_bodies', 'delivery_bodies.delivery_id', 'deliveries.id')
+    .innerJoin('body_packs', 'body_packs.id', 'delivery_bodies.pack_id')
     .selectAll('deliveries')
-    .select('delivery_bodies.body');
+    .select(['start', 'length', 'encoding', 'bytes']);
 
 const byId = compiledOnce((db, { id }: { id: number }) => withBody(db).where('deliveries.id', '=', id));
 
@@ -61,7 +67,18 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
       const recorded = into.get(guid);
       return recorded ? [{ delivery_id: recorded.id, body }] : [];
     });
-    await insertBodies(db, bodies);
+    for (const { pack, contents } of packBodies(bodies)) {
+      const [recorded] = await insertPacks(db, [pack]);
+      if (!recorded) throw new Error('a pack of bodies was not recorded');
+      await insertBodies(
+        db,
+        contents.map(({ item, place }) => ({
+          delivery_id: item.delivery_id,
+          pack_id: recorded.id,
+          ...place,
+        })),
+      );
+    }
 
     const known = deliveries.map((delivery) => delivery.guid).filter((guid) => !into.has(guid));
     if (known.length === 0) return;
@@ -105,12 +122,12 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
 
     async get(id) {
       const [row] = (await byId(db, { id })).rows;
-      return row && { ...summary(row), body: row.body };
+      return row && whole(row);
     },
 
     async byGuid(guid) {
       const row = await withBody(db).where('deliveries.guid', '=', guid).executeTakeFirst();
-      return row && { ...summary(row), body: row.body };
+      return row && whole(row);
     },
 
     async setStatus(id, status, at, error) {
@@ -166,6 +183,10 @@ function newRow(delivery: NewDelivery) {
     error: null,
     finished_at: null,
   };
+}
+
+function whole(row: Selectable<DeliveriesTable> & Pack & Place): Delivery {
+  return { ...summary(row), body: reading('deliveries', row.id, () => unpackBody(row, row)) };
 }
 
 function summary(row: Selectable<DeliveriesTable>): DeliverySummary {

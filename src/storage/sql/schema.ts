@@ -5,6 +5,7 @@ import type { PastTransition } from '../../run/history.ts';
 import type { RunStatus, SessionStatus, StepStatus } from '../../run/run.ts';
 import type { SkillArtifact } from '../../skill/package/skill.ts';
 import type { DeliveryStatus, SkillSource } from '../storage.ts';
+import type { Pack, Place } from './body-packs.ts';
 
 /**
  * The tables as every database holds them. A driver gives times as ISO-8601 text (UTC, milliseconds), JSON as text,
@@ -12,7 +13,8 @@ import type { DeliveryStatus, SkillSource } from '../storage.ts';
  */
 export interface Database {
   deliveries: DeliveriesTable;
-  delivery_bodies: { delivery_id: number; body: Uint8Array };
+  body_packs: Pack & { id: Generated<number> };
+  delivery_bodies: Place & { delivery_id: number; pack_id: number };
   pull_requests: PullRequestsTable;
   chain_runs: ChainRunsTable;
   invocations: InvocationsTable;

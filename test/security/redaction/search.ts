@@ -52,7 +52,7 @@ function rowsOf(path: string): [string, string][] {
     .prepare<[], { name: string }>(`select name from sqlite_schema where type = 'table'`)
     .all();
   const texts = tables
-    .filter(({ name }) => name !== 'delivery_bodies')
+    .filter(({ name }) => name !== 'body_packs')
     .map(({ name }): [string, string] => [
       `table ${name}`,
       JSON.stringify(db.prepare(`select * from "${name}"`).all()),

@@ -3,6 +3,7 @@ import { messageOf, unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Event } from '../event/event.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
+import { GitHubError } from '../github/github.ts';
 import type { JobResult, Queue } from '../queue/queue.ts';
 import type { Cause } from '../run/actor.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -64,7 +65,9 @@ export function createProcessor(deps: {
   return {
     process,
     async giveUp(deliveryId, error) {
-      const delivery = await storage.read.deliveries.get(deliveryId);
+      // Only what GitHub was away for can wait. What cannot be read would be read here in vain, and hold up what came after it.
+      const delivery =
+        error instanceof GitHubError ? await storage.read.deliveries.get(deliveryId) : undefined;
       const runAt = delivery && waitsFor(error, delivery.receivedAt, clock.now());
       if (delivery && runAt) {
         log.warn(

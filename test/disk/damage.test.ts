@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import { pullRequestKey } from '../../src/queue/queue.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { at, delivery, runState } from '../contract/rows.ts';
 import { temporaryFolders } from '../contract/temp.ts';
@@ -82,6 +84,34 @@ describe('a database with a page of garbage in the middle', () => {
   });
 });
 
+test('a delivery whose body is spoiled is given up with a reason, and those after it are done', async () => {
+  const folder = newFolder();
+  const harness = await start({ chain: MERGE_ONLY, folder });
+  const { number } = await open(harness);
+  await harness.down();
+  const db = new BetterSqlite3(join(folder, 'countersign.db'));
+  const id = db.prepare<[], number>('SELECT max(id) FROM deliveries').pluck().get() ?? 0;
+  db.prepare("UPDATE deliveries SET status = 'received' WHERE id = ?").run(id);
+  db.prepare(
+    'UPDATE body_packs SET bytes = substr(bytes, 1, 20) WHERE id = (SELECT max(id) FROM body_packs)',
+  ).run();
+  const repository = db.prepare<[], number>('SELECT repository_id FROM pull_requests').pluck().get() ?? 0;
+  db.prepare(
+    `INSERT INTO jobs (kind, key, payload, run_at, attempts)
+       VALUES ('delivery', ?, json_object('deliveryId', ?), '2000-01-01T00:00:00.000Z', 0)`,
+  ).run(pullRequestKey(repository, number), id);
+  db.close();
+
+  await harness.up();
+  await harness.github.comment(REPO, number, 'mia', '/countersign status');
+  await harness.advance(3_600_000);
+  const { deliveries } = harness.app.storage.read;
+  expect((await deliveries.list({ status: 'failed', limit: 9 })).map(({ id, error }) => [id, error])).toEqual(
+    [[id, expect.stringMatching(new RegExp(`^The row ${id} of the table deliveries cannot be read: `))]],
+  );
+  expect(await deliveries.countByStatus()).toMatchObject({ received: 0, processing: 0, failed: 1 });
+});
+
 describe(`a log that a power cut left behind, seed ${SEED}`, () => {
   const TRANSACTIONS = 12;
 
@@ -91,7 +121,9 @@ describe(`a log that a power cut left behind, seed ${SEED}`, () => {
     const storage = await openStorage(`sqlite:${path}`);
     for (let n = 0; n < TRANSACTIONS; n++) {
       await storage.transaction(async (tx) => {
-        await tx.deliveries.record([delivery(`g${n}`, { body: new Uint8Array(6_000).fill(n) })]);
+        // Bytes that no packing makes fewer, so that each transaction is of several pages.
+        const body = createHash('shake256', { outputLength: 6_000 }).update(`${n}`).digest();
+        await tx.deliveries.record([delivery(`g${n}`, { body })]);
         await tx.jobs.insert({ kind: 'delivery', key: `g${n}`, payload: '0', runAt: at(0) });
       });
     }

@@ -11,7 +11,7 @@ import { neverShow } from './core/redact.ts';
 import { createEventJobs } from './delivery/event-jobs.ts';
 import { createIntake } from './delivery/intake.ts';
 import { createProcessor } from './delivery/process.ts';
-import { createOutbox } from './effect/outbox.ts';
+import { createOutbox, effectJobSchema } from './effect/outbox.ts';
 import { createPace } from './effect/pace.ts';
 import { createPerformer } from './effect/perform.ts';
 import type { Event } from './event/event.ts';
@@ -98,7 +98,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   });
 
   const outbox = createOutbox({ queue, ids });
-  const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
+  const performer = createPerformer({ storage, queue, github, clock, log, pace: createPace() });
   const skills = await createSkills(config, { storage, blobs, github, clock }, overrides);
   const { registry, activation } = skills;
   const names = { skills: registry.skills, actions: registry.actions };
@@ -193,7 +193,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       await storage.transaction((tx) => engine.signal(tx, runId, { kind: 'time' }, { kind: 'time' }));
       return { kind: 'done' };
     },
-    effect: (job) => performer.perform(textIn(job, 'key'), job.attempts),
+    effect: (job) => performer.perform(effectJobSchema.parse(job.payload).key, job.attempts),
     ask: (job, signal) => ask.answer(askJobSchema.parse(job.payload), signal),
     missed_deliveries: (_, signal) => fetchMissedDeliveries({ storage, app: github.app, clock, log }, signal),
     reconcile: (job, signal) =>
@@ -207,7 +207,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       case 'session':
         return executor.giveUp(textIn(job, 'sessionId'), error);
       case 'effect':
-        return performer.giveUp(textIn(job, 'key'), error);
+        return performer.giveUp(effectJobSchema.parse(job.payload), error);
       case 'ask':
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on answering a question');
         return ask.giveUp(askJobSchema.parse(job.payload));
@@ -223,7 +223,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     }
   };
   queue.start(patience.patient(handlers), giveUp, async (tx, job) => {
-    if (job.kind === 'effect') await performer.beCutOff(tx, textIn(job, 'key'));
+    if (job.kind === 'effect') await performer.beCutOff(tx, effectJobSchema.parse(job.payload).key);
   });
 
   await lookForMissed(clock.now());

@@ -16,7 +16,7 @@ const LAYERS = [
   },
   {
     name: 'port',
-    files: /^(github\/github|storage\/(storage|skill-traces|blobs)|queue\/queue|model\/model)\.ts$/,
+    files: /^(github\/(github|outage)|storage\/(storage|skill-traces|blobs)|queue\/queue|model\/model)\.ts$/,
   },
   { name: 'words', files: /^words\// },
   { name: 'engine', files: /^(sandbox|run|session|skill|effect|model(?!\/ai\/))\// },

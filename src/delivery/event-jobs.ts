@@ -2,9 +2,9 @@ import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Event } from '../event/event.ts';
+import { waitsFor } from '../github/outage.ts';
 import { eventJobSchema, type Job, type JobResult, type Queue } from '../queue/queue.ts';
 import type { Storage } from '../storage/storage.ts';
-import { waitsFor } from './patience.ts';
 
 /** Events that no delivery brought: fired by hand, or found by looking. */
 export interface EventJobs {

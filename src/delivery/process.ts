@@ -4,11 +4,11 @@ import type { Log } from '../core/log.ts';
 import type { Event } from '../event/event.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
 import { GitHubError } from '../github/github.ts';
+import { waitsFor } from '../github/outage.ts';
 import type { JobResult, Queue } from '../queue/queue.ts';
 import type { Cause } from '../run/actor.ts';
 import type { Storage } from '../storage/storage.ts';
 import { factsOf, queueKey } from './facts.ts';
-import { waitsFor } from './patience.ts';
 
 export interface Processor {
   /** Turns one recorded delivery into events and has each dealt with. */

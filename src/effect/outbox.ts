@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import type { Ids } from '../core/ids.ts';
-import type { Queue } from '../queue/queue.ts';
+import type { NewJob, Queue } from '../queue/queue.ts';
 import type { Tx } from '../storage/storage.ts';
 import type { Effect } from './effect.ts';
 import { redactedEffect } from './redacted-effect.ts';
@@ -10,6 +11,18 @@ import { redactedEffect } from './redacted-effect.ts';
  * waited for by anybody. `first_words`: a comment that rings somebody's bell should have something to say.
  */
 export const SETTLE_MS = { urgent: 0, follow_up: 500, update: 2_000, first_words: 5_000 } as const;
+
+export const effectJobSchema = z.strictObject({
+  key: z.string(),
+  /** Since when GitHub is away, round after round of the queue's tries. */
+  since: z.iso.datetime().optional(),
+});
+export type EffectJob = z.infer<typeof effectJobSchema>;
+
+/** The job that carries a wish out; one for all changes of it that come before it runs. */
+export function effectJob(payload: EffectJob, runAt: Date): NewJob {
+  return { kind: 'effect', key: `effect:${payload.key}`, payload, runAt, coalesce: true };
+}
 
 export interface WishOptions {
   runId: string | null;
@@ -29,13 +42,7 @@ export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
       const wish = { id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at };
       const open = await tx.effects.wish(wish);
       if (!open) return;
-      await deps.queue.enqueue(tx, {
-        kind: 'effect',
-        key: `effect:${key}`,
-        payload: { key },
-        runAt: new Date(at.getTime() + settleMs),
-        coalesce: true,
-      });
+      await deps.queue.enqueue(tx, effectJob({ key }, new Date(at.getTime() + settleMs)));
     },
   };
 }

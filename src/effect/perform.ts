@@ -3,10 +3,12 @@ import type { Clock } from '../core/clock.ts';
 import { messageOf, unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type GitHub, GitHubError, type GitHubWriter } from '../github/github.ts';
-import type { JobResult } from '../queue/queue.ts';
+import { waitsFor } from '../github/outage.ts';
+import type { JobResult, Queue } from '../queue/queue.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
 import { bodyHash } from './body-hash.ts';
 import type { CheckRunContent, EffectOf, EffectProgress, EffectRow } from './effect.ts';
+import { type EffectJob, effectJob } from './outbox.ts';
 import type { Pace } from './pace.ts';
 
 type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
@@ -22,7 +24,8 @@ const STILL_AT_IT_MS = 10_000;
 export interface Performer {
   /** @param attempts how often in a row it was tried before. */
   perform(key: string, attempts: number): Promise<JobResult>;
-  giveUp(key: string, error: unknown): Promise<void>;
+  /** The queue gave up: while GitHub is away, the wish waits for it, a day at most. */
+  giveUp(job: EffectJob, error: unknown): Promise<void>;
   /** Another process died while it carried the wish out. */
   beCutOff(tx: Tx, key: string): Promise<void>;
 }
@@ -35,12 +38,13 @@ export interface Performer {
  */
 export function createPerformer(deps: {
   storage: Storage;
+  queue: Pick<Queue, 'enqueue'>;
   github: GitHub;
   clock: Clock;
   log: Log;
   pace: Pace;
 }): Performer {
-  const { storage, github, clock, log, pace } = deps;
+  const { storage, queue, github, clock, log, pace } = deps;
 
   async function perform(key: string, attempts: number): Promise<JobResult> {
     const row = await storage.read.effects.get(key);
@@ -50,10 +54,10 @@ export function createPerformer(deps: {
       await save(row, { status: 'failed', error: `not sent: ${gone}` });
       return { kind: 'done' };
     }
-    const { unsure_until: unsureUntil, cut_off: cutOff } = row.progress;
+    const { unsure_until: unsureUntil } = row.progress;
     if (unsureUntil !== undefined && clock.now() < new Date(unsureUntil)) {
-      // Deaths go on being counted: should it be the effect that kills the process, it is given up in the end.
-      return { kind: 'again', at: new Date(unsureUntil), ...(cutOff ? { attempts } : {}) };
+      // Deaths and failures go on being counted: should it be the effect that is the cause, it is given up in the end.
+      return { kind: 'again', at: new Date(unsureUntil), attempts };
     }
     const later = pace.take(row.effect.installation_id, clock.now());
     if (later) return { kind: 'again', at: later, attempts };
@@ -109,12 +113,12 @@ export function createPerformer(deps: {
     if (!row || nothingSent || row.wishedHash === row.appliedHash) return;
     await tx.effects.saveProgress({
       ...row,
-      progress: { ...unsure(row), cut_off: true },
+      progress: unsure(row),
       updatedAt: clock.now(),
     });
   }
 
-  function unsure({ progress: { cut_off: _, ...progress } }: EffectRow): EffectProgress {
+  function unsure({ progress }: EffectRow): EffectProgress {
     return { ...progress, unsure_until: new Date(clock.now().getTime() + STILL_AT_IT_MS).toISOString() };
   }
 
@@ -135,7 +139,17 @@ export function createPerformer(deps: {
     return isBack ? undefined : run.reason?.summary;
   }
 
-  async function giveUp(key: string, error: unknown): Promise<void> {
+  async function giveUp({ key, since }: EffectJob, error: unknown): Promise<void> {
+    const now = clock.now();
+    const awaySince = since === undefined ? now : new Date(since);
+    const runAt = waitsFor(error, awaySince, now);
+    if (runAt) {
+      log.warn({ effect: key, err: messageOf(error) }, 'GitHub cannot be told; the effect waits');
+      const waiting = effectJob({ key, since: awaySince.toISOString() }, runAt);
+      await storage.transaction((tx) => queue.enqueue(tx, waiting));
+      return;
+    }
+    log.error({ effect: key, err: error }, 'gave up on an effect');
     const row = await storage.read.effects.get(key);
     if (row) await save(row, { status: 'failed', error: messageOf(error) });
   }

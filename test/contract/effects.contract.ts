@@ -47,9 +47,10 @@ export function effectsContract(open: OpenDatabase): void {
       });
     });
 
-    it('wished for again before they are carried out are still to be carried out', async () => {
+    it('wished for again before they are carried out need nothing more, unless it is something else', async () => {
       await wish('hello');
-      expect(await wish('hello')).toBe(true);
+      expect(await wish('hello')).toBe(false);
+      expect((await get()).status).toBe('pending');
       expect(await wish('bye')).toBe(true);
       expect((await get()).effect).toEqual(comment('bye'));
     });

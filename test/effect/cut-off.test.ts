@@ -23,6 +23,7 @@ const comment: Effect = {
 };
 /** Nothing is asked of it here: whoever asks has not waited. */
 const NOBODY = {} as GitHub;
+const queue = { enqueue: async () => undefined };
 const ANY_PACE = { take: () => undefined, hold: () => undefined } as unknown as Pace;
 
 const clock = new ManualClock('2026-03-02T09:00:00.000Z');
@@ -35,7 +36,7 @@ let performer: Performer;
 beforeEach(async () => {
   path = join(newFolder(), 'test.db');
   storage = await openStorage(`sqlite:${path}`, { clock });
-  performer = createPerformer({ storage, github: NOBODY, clock, log: silentLog, pace: ANY_PACE });
+  performer = createPerformer({ storage, queue, github: NOBODY, clock, log: silentLog, pace: ANY_PACE });
   await storage.transaction((tx) =>
     tx.effects.wish({ id: 'eff_1', key: KEY, effect: comment, runId: null, at: clock.now() }),
   );

@@ -84,6 +84,26 @@ test('tokens that are revoked are asked for anew, and nobody notices', async () 
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
+test('what GitHub fails at for an hour is done once it can, and once only', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const back = github.fail(({ method, path }) => method === 'POST' && path.endsWith('/check-runs'), {
+    status: 502,
+  });
+  const { headSha } = await open(harness);
+  await harness.advance(3_600_000);
+  const tries = github.requests.filter(
+    ({ method, path }) => method === 'POST' && path.endsWith('/check-runs'),
+  );
+  // Rounds of eight, each with longer and longer pauses.
+  expect(tries.length).toBeLessThan(250);
+  expect(ownChecks(harness, headSha)).toEqual([]);
+
+  back();
+  await harness.advance(300_000);
+  expect(ownChecks(harness, headSha)).toHaveLength(1);
+});
+
 test('what GitHub cannot be made to answer is given up, and the check run says after what', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;

@@ -35,12 +35,9 @@ const upsertWish = compiledOnce((db, { id, key, effect_json, wished_hash, run_id
       updated_at: at,
     })
     .onConflict((conflict) =>
-      conflict.column('key').doUpdateSet((eb) => {
-        const underWay = eb.and([
-          eb('effects.status', '=', 'pending'),
-          eb('effects.wished_hash', '=', eb.ref('excluded.wished_hash')),
-        ]);
-        return {
+      conflict
+        .column('key')
+        .doUpdateSet((eb) => ({
           effect_json: eb.ref('excluded.effect_json'),
           wished_hash: eb.ref('excluded.wished_hash'),
           run_id: eb.ref('excluded.run_id'),
@@ -51,10 +48,17 @@ const upsertWish = compiledOnce((db, { id, key, effect_json, wished_hash, run_id
             .then('done' as const)
             .else('pending' as const)
             .end(),
-          attempts: eb.case().when(underWay).then(eb.ref('effects.attempts')).else(0).end(),
-          error: eb.case().when(underWay).then(eb.ref('effects.error')).else(null).end(),
-        };
-      }),
+          attempts: 0,
+          error: null,
+        }))
+        // One that waits to be carried out goes on waiting, with its tries: its job is there.
+        .where((eb) =>
+          eb.or([
+            eb('effects.status', '<>', 'pending'),
+            eb('effects.wished_hash', '<>', eb.ref('excluded.wished_hash')),
+            eb('effects.run_id', 'is distinct from', eb.ref('excluded.run_id')),
+          ]),
+        ),
     )
     .returning('status'),
 );
@@ -74,9 +78,7 @@ export function effectsTable(db: Kysely<Database>): Effects {
         run_id: runId,
         at: toText(at),
       });
-      const [row] = rows;
-      mustExist(row !== undefined, 'effects', key);
-      return row?.status === 'pending';
+      return rows[0]?.status === 'pending';
     },
 
     async get(key) {

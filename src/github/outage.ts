@@ -1,4 +1,4 @@
-import { GitHubError } from '../github/github.ts';
+import { GitHubError } from './github.ts';
 
 /** How long GitHub may be away before work on what it told is given up, in milliseconds: longer than its worst outages so far. */
 const PATIENCE_MS = 24 * 3_600_000;

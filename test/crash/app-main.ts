@@ -1,6 +1,6 @@
 /**
- * The app as `npm start` runs it, composed with a database and a store that know where they are to die. This is the
- * only program that reads COUNTERSIGN_FAULT_POINT: nothing under src can be told to die. Each fault point is written to
+ * The app as `npm start` runs it, composed with a database and a store that know where they are to die, and a clock that may be
+ * ahead. This is the only program that reads COUNTERSIGN_FAULT_POINT: nothing under src can be told to die. Each fault point is written to
  * standard output when it is reached, so that a run that nobody disturbs lists them all.
  */
 import { writeSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { counter, faultPoint } from './kill-point.ts';
 
 const STDOUT = 1;
 const deadly = process.env.COUNTERSIGN_FAULT_POINT;
+const aheadMs = Number(process.env.COUNTERSIGN_CLOCK_AHEAD_MS ?? 0);
 const count = counter();
 
 const watch: Watch = (name) => {
@@ -29,6 +30,7 @@ if (!read.ok || read.config.kind !== 'app')
   throw new Error('the crash tests start the app with faulty settings');
 const log = createLog(read.config.logLevel);
 const app = await startApp(read.config, log, {
+  clock: { now: () => new Date(Date.now() + aheadMs) },
   storage: (real) => watchedStorage(real, watch),
   blobs: (real) => watchedBlobs(real, watch),
 });

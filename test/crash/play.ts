@@ -18,6 +18,11 @@ export interface Story {
   model?: Script;
   /** What people do while there is no app: GitHub finds nobody to tell. */
   away?(github: GitHubStandIn): Promise<void>;
+  /**
+   * How long nobody starts it again after its death, in milliseconds of its clock. Meanwhile nobody has GitHub send anything again
+   * either: the app must ask for what it missed. Left out, an operator does both at once.
+   */
+  downForMs?: number;
   /** What people do, and what they wait for in between; the app may have more to do when it returns. */
   tell(stage: Stage): Promise<Subject>;
 }
@@ -60,8 +65,11 @@ export async function play(story: Story, kills: readonly KillPoint[] = []): Prom
   }
   const model = story.model === undefined ? undefined : await startModel(story.model);
   const began = Date.now();
-  const app = await startSupervised(github, folder, kills, model?.environment);
-  const isQuiet = () => app.isUp() && github.leftToDo() === 0 && isOver(github, folder);
+  const app = await startSupervised(github, folder, kills, {
+    environment: model?.environment,
+    downForMs: story.downForMs,
+  });
+  const isQuiet = () => app.isUp() && github.leftToDo() === 0 && isOver(github, folder, app.now());
   try {
     const subject = await story.tell({ github, until: app.until });
     await app.until('everything to be done', () => isQuiet() || undefined);
@@ -97,13 +105,15 @@ async function startModel(
 }
 
 /**
- * Whether nothing is left to do: every delivery answered, no effect open, no job but the alarm of a run that is over and the
+ * Whether nothing is left to do: every delivery answered or recorded, no effect open, no job but the alarm of a run that is over and the
  * next looks for what was missed. A life begins with such looks, and they may find something to do.
  */
-function isOver(github: GitHubStandIn, folder: string): boolean {
-  if (!github.deliveries.every(({ status }) => isAccepted(status))) return false;
+function isOver(github: GitHubStandIn, folder: string, now: Date): boolean {
   const db = new BetterSqlite3(databaseIn(folder), { readonly: true });
   try {
+    // GitHub did not hear of all that was recorded: an app that died before it answered does not ask for it again.
+    const recorded = new Set(db.prepare('SELECT guid FROM deliveries').pluck().all());
+    if (!github.deliveries.every(({ guid, status }) => isAccepted(status) || recorded.has(guid))) return false;
     const open = db.prepare(
       `SELECT (SELECT count(*) FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile')
                    OR (kind <> 'wake' AND (lease_token IS NOT NULL OR run_at <= ?)))
@@ -111,7 +121,7 @@ function isOver(github: GitHubStandIn, folder: string): boolean {
             + (SELECT count(*) FROM deliveries WHERE status IN ('received', 'processing'))
             + (SELECT count(*) FROM chain_runs WHERE finished_at IS NULL)`,
     );
-    return open.pluck().get(new Date().toISOString()) === 0;
+    return open.pluck().get(now.toISOString()) === 0;
   } finally {
     db.close();
   }

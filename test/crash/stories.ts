@@ -125,6 +125,8 @@ export const issue: Story = {
 /** An issue was opened while the app was away, and nothing but the delivery that GitHub is asked for again tells of it. */
 export const missed: Story = {
   base: { '.github/countersign/chains/triage.yaml': TRIAGE },
+  // A delivery that fails again is asked for again after ten minutes.
+  downForMs: 11 * 60_000,
   async away(github) {
     await github.createIssue(REPO, PEOPLE.outsider, 'It does not add up');
   },

@@ -17,21 +17,30 @@ export interface Supervised {
   readonly points: string[];
   /** Whether a life is there that took over whatever the one before it left. */
   isUp(): boolean;
+  /** As its clock says. */
+  now(): Date;
   /** Waits until the look finds something. @throws Error with the app's log when it never does. */
   until<T>(what: string, look: () => T | undefined): Promise<T>;
   stop(): Promise<void>;
 }
 
+interface Surroundings {
+  /** Settings beside those that every app needs. */
+  environment?: Record<string, string> | undefined;
+  /** How long it is down after each death, by the clock of the life that follows. */
+  downForMs?: number | undefined;
+}
+
 /**
  * The app with what an operator has around it: something that starts it again when it dies. Each life is killed at the
- * next of the points; without any, its only life is watched. Deliveries that nobody answered are sent again: the app
- * asks for them when it starts, but for what falls into its start it would ask ten minutes later.
+ * next of the points; without any, its only life is watched. Deliveries that nobody answered are sent again, unless it is down for
+ * a while: the app asks for them when it starts, but for what falls into its start it would ask ten minutes later.
  */
 export async function startSupervised(
   github: GitHubStandIn,
   folder: string,
   kills: readonly KillPoint[],
-  environment: Record<string, string> = {},
+  { environment = {}, downForMs }: Surroundings = {},
 ): Promise<Supervised> {
   const left = [...kills];
   const killed: string[] = [];
@@ -40,20 +49,29 @@ export async function startSupervised(
   let failure: unknown;
   let stopping = false;
   let isUp = true;
+  let aheadMs = 0;
   let app = await listeningApp();
   const supervision = supervise();
 
   /** Starts lives until one gets so far as to listen. */
   async function listeningApp(): Promise<AppProcess> {
     for (;;) {
+      // Whatever GitHub was at is over long before the app is back.
+      while (downForMs !== undefined && github.leftToDo() > 0) await sleep(25);
       const point = left.shift();
-      const life = startAppProcess(github, folder, programFor(point), environment);
+      const life = startAppProcess(github, folder, programFor(point), {
+        ...environment,
+        COUNTERSIGN_CLOCK_AHEAD_MS: String(aheadMs),
+      });
       const disarm = point === undefined ? () => undefined : arm(point, life);
       const ended = life.gone.then((end) => {
         disarm();
         log.push(...life.log);
         points.push(...life.points);
-        if (point !== undefined && end.signal === 'SIGKILL') killed.push(nameOf(point));
+        if (point !== undefined && end.signal === 'SIGKILL') {
+          killed.push(nameOf(point));
+          aheadMs += downForMs ?? 0;
+        }
         return end;
       });
       const url = await life.webhookUrl;
@@ -68,7 +86,8 @@ export async function startSupervised(
 
   function programFor(point: KillPoint | undefined): Program {
     if (point?.at === 'write') return { kind: 'watched', diesAt: faultPoint(point) };
-    return kills.length === 0 ? { kind: 'watched' } : { kind: 'real' };
+    // The real program's clock cannot be set.
+    return kills.length === 0 || downForMs !== undefined ? { kind: 'watched' } : { kind: 'real' };
   }
 
   /** @returns what takes it back, for a life that ends otherwise. */
@@ -97,7 +116,7 @@ export async function startSupervised(
         app = await listeningApp();
         await takenOverFrom(dead);
         if (stopping) await app.stop();
-        else await redeliverUnanswered(github);
+        else if (downForMs === undefined) await redeliverUnanswered(github);
         isUp = true;
       }
     } catch (error) {
@@ -124,6 +143,7 @@ export async function startSupervised(
     killed,
     points,
     isUp: () => isUp,
+    now: () => new Date(Date.now() + aheadMs),
     async until(what, look) {
       const end = Date.now() + PATIENCE_MS;
       for (;;) {

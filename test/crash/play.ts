@@ -36,7 +36,7 @@ export interface Told {
   end: EndState;
   /** Every request the app made to GitHub, in order. */
   routes: string[];
-  /** The fault points it passed, if it was watched. */
+  /** The fault points it passed in those lives that were watched. */
   points: string[];
   /** Points at which it was really killed; fewer than asked for when one never came. */
   killed: string[];
@@ -51,7 +51,11 @@ const NOBODY = 'http://127.0.0.1:9/';
  * Tells a story with the real app in a process of its own. At each point, one after the other, the process is killed and
  * started again on the same database.
  */
-export async function play(story: Story, kills: readonly KillPoint[] = []): Promise<Told> {
+export async function play(
+  story: Story,
+  kills: readonly KillPoint[] = [],
+  { allWatched }: { allWatched?: true } = {},
+): Promise<Told> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-crash-'));
   const github = await startGitHub();
   seed(github);
@@ -68,6 +72,7 @@ export async function play(story: Story, kills: readonly KillPoint[] = []): Prom
   const app = await startSupervised(github, folder, kills, {
     environment: model?.environment,
     downForMs: story.downForMs,
+    allWatched: allWatched ?? story.downForMs !== undefined,
   });
   const isQuiet = () => app.isUp() && github.leftToDo() === 0 && isOver(github, folder, app.now());
   try {
@@ -113,7 +118,8 @@ function isOver(github: GitHubStandIn, folder: string, now: Date): boolean {
   try {
     // GitHub did not hear of all that was recorded: an app that died before it answered does not ask for it again.
     const recorded = new Set(db.prepare('SELECT guid FROM deliveries').pluck().all());
-    if (!github.deliveries.every(({ guid, status }) => isAccepted(status) || recorded.has(guid))) return false;
+    if (!github.deliveries.every(({ guid, status }) => isAccepted(status) || recorded.has(guid)))
+      return false;
     const open = db.prepare(
       `SELECT (SELECT count(*) FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile')
                    OR (kind <> 'wake' AND (lease_token IS NOT NULL OR run_at <= ?)))

@@ -29,6 +29,8 @@ interface Surroundings {
   environment?: Record<string, string> | undefined;
   /** How long it is down after each death, by the clock of the life that follows. */
   downForMs?: number | undefined;
+  /** Every life tells its fault points, and not only one that nobody disturbs. The real program's clock cannot be set, either. */
+  allWatched?: boolean | undefined;
 }
 
 /**
@@ -40,7 +42,7 @@ export async function startSupervised(
   github: GitHubStandIn,
   folder: string,
   kills: readonly KillPoint[],
-  { environment = {}, downForMs }: Surroundings = {},
+  { environment = {}, downForMs, allWatched = false }: Surroundings = {},
 ): Promise<Supervised> {
   const left = [...kills];
   const killed: string[] = [];
@@ -86,8 +88,7 @@ export async function startSupervised(
 
   function programFor(point: KillPoint | undefined): Program {
     if (point?.at === 'write') return { kind: 'watched', diesAt: faultPoint(point) };
-    // The real program's clock cannot be set.
-    return kills.length === 0 || downForMs !== undefined ? { kind: 'watched' } : { kind: 'real' };
+    return kills.length === 0 || allWatched ? { kind: 'watched' } : { kind: 'real' };
   }
 
   /** @returns what takes it back, for a life that ends otherwise. */
@@ -112,9 +113,8 @@ export async function startSupervised(
         await app.gone;
         if (stopping) return;
         isUp = false;
-        const dead = app.pid;
         app = await listeningApp();
-        await takenOverFrom(dead);
+        await takenOver(app);
         if (stopping) await app.stop();
         else if (downForMs === undefined) await redeliverUnanswered(github);
         isUp = true;
@@ -124,13 +124,17 @@ export async function startSupervised(
     }
   }
 
-  /** What a dead process held must not wait for the end of its leases. */
-  async function takenOverFrom(pid: number | undefined): Promise<void> {
+  /** What dead processes held must not wait for the end of their leases, unless this one dies, too, before it has taken it. */
+  async function takenOver({ pid, gone }: AppProcess): Promise<void> {
     const end = Date.now() + TAKEN_OVER_WITHIN_MS;
+    let isGone = false;
+    void gone.then(() => {
+      isGone = true;
+    });
     const db = new BetterSqlite3(databaseIn(folder), { readonly: true });
     try {
-      const held = db.prepare('SELECT count(*) FROM jobs WHERE lease_token LIKE ?').pluck();
-      while (held.get(`%:${pid}:%`) !== 0) {
+      const held = db.prepare('SELECT count(*) FROM jobs WHERE lease_token NOT LIKE ?').pluck();
+      while (!isGone && held.get(`%:${pid}:%`) !== 0) {
         if (Date.now() > end) throw new Error('the jobs of the process that died were not taken over');
         await sleep(25);
       }

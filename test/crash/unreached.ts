@@ -11,14 +11,13 @@ export const ONLY_IN_LONG_FORM = [
   'missedDeliveries.put',
 ];
 
-/** Durable writes that no undisturbed story comes to, and why that is no gap, or which it is. */
+/** Durable writes that only a life after a death comes to; in the long form it dies there, too. */
+export const AFTER_A_DEATH = ['jobs.release', 'missedDeliveries.remove'] as const;
+
+/** Durable writes that no story comes to, and why that is no gap, or which it is. */
 export const NEVER_REACHED: Readonly<Record<string, string>> = {
   'jobs.extend':
     'only of work that takes longer than a third of a lease, which no story does on a machine that is not slow',
-  'jobs.release':
-    'it follows a death, and so every life after one begins with it; no second death is put there',
-  'missedDeliveries.remove':
-    'one statement, ten minutes after the delivery was asked for; scenario/missed tells of it',
   'runs.renameRepository':
     'one statement, which a second time changes nothing; scenario/installation tells of it',
   'skills.saveState': 'one statement, of the command line; see contract/skills',

@@ -1,6 +1,7 @@
 import { CLEAN, PEOPLE, REPO } from '../../demo/world.ts';
 import type { Subject } from './end-state.ts';
 import type { Stage, Story } from './play.ts';
+import { isAccepted } from './supervisor.ts';
 
 /** A chain of the repository's own that stands in the shipped one's place: the same way to the merge without the slow review. */
 const WITHOUT_REVIEW = `
@@ -43,7 +44,11 @@ export const withReview: Story = {
     }),
 };
 
-async function merging({ github, until }: Stage, change: Record<string, string>): Promise<Subject> {
+async function merging(
+  { github, until }: Stage,
+  change: Record<string, string>,
+  meanwhile: () => Promise<void> = async () => undefined,
+): Promise<Subject> {
   const opened = await open({ github, until }, change);
   // One check: of two, a quick look could see the first alone, and would rightly say so.
   await github.reportCheck(REPO, opened.headSha, {
@@ -54,9 +59,30 @@ async function merging({ github, until }: Stage, change: Record<string, string>)
   const asked = await until('the approval comment', () =>
     github.comments(REPO, opened.number).find(({ body }) => body.includes('countersign:approval')),
   );
+  await meanwhile();
   await github.react(REPO, asked.id, PEOPLE.maintainer, 'rocket');
   return opened;
 }
+
+/** While a maintainer is asked, the repository gets another name, and its own again. */
+export const renamed: Story = {
+  ...withoutReview,
+  tell: (stage) =>
+    merging(stage, {}, async () => {
+      const [owner = '', name = ''] = REPO.split('/');
+      const told = () => stage.github.deliveries.filter(({ event }) => event === 'repository');
+      await stage.github.renameRepository(REPO, `${name}-moved`);
+      await stage.until(
+        'the app to hear of it',
+        () => told().some(({ status }) => isAccepted(status)) || undefined,
+      );
+      await stage.github.renameRepository(`${owner}/${name}-moved`, name);
+      await stage.until(
+        'the app to hear of it again',
+        () => (told().length > 1 && told().every(({ status }) => isAccepted(status))) || undefined,
+      );
+    }),
+};
 
 /** Its only step asks for what no chain may do, a comment on another pull request, and so it fails each time. */
 const FAILING = `
@@ -188,6 +214,16 @@ export const prompted: Story = {
     await github.comment(REPO, opened.number, PEOPLE.maintainer, '/countersign ask are the names good?');
     return opened;
   },
+};
+
+/** The model takes longer to answer than the lease of the work that waits for it lives without being renewed. */
+export const slowly: Story = {
+  ...prompted,
+  model: ({ text }) =>
+    text.includes('Judge the names in')
+      ? { drip: { text: JSON.stringify(VERDICT) }, everyMs: 50 }
+      : { text: JSON.stringify(CHOICE) },
+  tell: (stage) => open(stage, {}),
 };
 
 function open(

@@ -11,15 +11,16 @@ export const ONLY_IN_LONG_FORM = [
   'missedDeliveries.put',
 ];
 
-/** Durable writes that only a life after a death comes to; in the long form it dies there, too. */
-export const AFTER_A_DEATH = ['jobs.release', 'missedDeliveries.remove'] as const;
+/** Durable writes that a story comes to seldom, or only after a first death; in the long form it dies there, too. */
+export const SELDOM = [
+  'jobs.release',
+  'missedDeliveries.remove',
+  'jobs.extend',
+  'runs.renameRepository',
+] as const;
 
-/** Durable writes that no story comes to, and why that is no gap, or which it is. */
+/** Durable writes that no story comes to, and why that is no gap. */
 export const NEVER_REACHED: Readonly<Record<string, string>> = {
-  'jobs.extend':
-    'only of work that takes longer than a third of a lease, which no story does on a machine that is not slow',
-  'runs.renameRepository':
-    'one statement, which a second time changes nothing; scenario/installation tells of it',
   'skills.saveState': 'one statement, of the command line; see contract/skills',
   'skills.adopt': 'of the command line: in one transaction with the rest of a package; see cli/skill-sync',
   'skills.withdraw': 'the same',

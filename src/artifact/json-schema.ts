@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '../core/canonical.ts';
+import { isMapping } from '../core/mapping.ts';
 
 export interface SchemaFault {
   path: (string | number)[];
@@ -126,10 +127,6 @@ function withItems(schema: { [key: string]: Json }): { [key: string]: Json } {
         }
       : {}),
   };
-}
-
-function isMapping(value: Json | undefined): value is { [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isScalar(value: Json): boolean {

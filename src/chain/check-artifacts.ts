@@ -1,7 +1,8 @@
 import { schemaFaults } from '../artifact/json-schema.ts';
 import type { Json } from '../core/canonical.ts';
 import type { Fault } from '../core/fault.ts';
-import { memberOf, type StepOutline } from './outline.ts';
+import { memberOf } from '../core/mapping.ts';
+import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 
 const ACTION_OUTCOME = 'action_result';

@@ -1,5 +1,6 @@
 import type { Json } from '../core/canonical.ts';
 import { type Fault, notAllowed } from '../core/fault.ts';
+import { isMapping, memberOf } from '../core/mapping.ts';
 import { freezeFault } from '../policy/facts/freeze.ts';
 import { compileCriterion } from '../policy/gate/criterion.ts';
 import { EVERY_USE } from '../policy/gate/placed.ts';
@@ -7,7 +8,7 @@ import { MERGE_ACTION } from './chain.ts';
 import { checkExpression, checkReference, type Known } from './check.ts';
 import type { Reference } from './condition.ts';
 import { dependenciesOf } from './graph.ts';
-import { isMapping, memberOf, type StepOutline } from './outline.ts';
+import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 
 const PLACES = ['pre', 'post'] as const;

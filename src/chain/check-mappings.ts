@@ -1,8 +1,9 @@
 import { type Fault, notAllowed } from '../core/fault.ts';
+import { isMapping } from '../core/mapping.ts';
 import { MAPPING_ROOTS } from '../run/state/mapping.ts';
 import { compileExpression } from './condition.ts';
 import { outcomeFieldsOf } from './outcome-fields.ts';
-import { isMapping, type StepOutline } from './outline.ts';
+import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 import { ExpressionError } from './syntax.ts';
 

@@ -1,11 +1,12 @@
 import type { Json } from '../core/canonical.ts';
 import { type Fault, notAllowed } from '../core/fault.ts';
+import { isMapping, memberOf } from '../core/mapping.ts';
 import { compilePattern, PatternError } from '../policy/rule/pattern.ts';
 import { MAX_PATTERN_LENGTH } from '../policy/rule/rule.ts';
 import { duplicate, rangeFault } from '../policy/rule/rule-set.ts';
 import { MERGE_ACTION } from './chain.ts';
 import { outcomeFieldsOf } from './outcome-fields.ts';
-import { isMapping, memberOf, type StepOutline } from './outline.ts';
+import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 
 /**

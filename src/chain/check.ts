@@ -1,10 +1,11 @@
 import type { Json } from '../core/canonical.ts';
 import { type Fault, notAllowed } from '../core/fault.ts';
+import { memberOf } from '../core/mapping.ts';
 import { AUTO_SKILL, FILTER_KEYS, FILTERS_OF, MERGE_ACTION, type TriggerEvent } from './chain.ts';
 import { compileExpression, compileTemplate, ExpressionError, type Reference } from './condition.ts';
 import { dependenciesOf, findCircle } from './graph.ts';
 import { outcomeFieldsOf } from './outcome-fields.ts';
-import { memberOf, type StepOutline } from './outline.ts';
+import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 
 /** The skills and actions a chain may use. */

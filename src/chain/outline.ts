@@ -1,4 +1,5 @@
 import type { Json } from '../core/canonical.ts';
+import { isMapping, memberOf } from '../core/mapping.ts';
 import { MAX_STEPS, STEP_ID } from './chain.ts';
 
 /**
@@ -74,15 +75,6 @@ function stepIds(steps: readonly Json[]): string[] {
     taken.add(id);
     return id;
   });
-}
-
-/** A member of a mapping; `undefined` for everything that has none. */
-export function memberOf(value: Json | undefined, key: string): Json | undefined {
-  return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-export function isMapping(value: Json | undefined): value is { [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function listOf(value: Json | undefined): Json[] {

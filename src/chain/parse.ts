@@ -1,4 +1,5 @@
 import type { Fault } from '../core/fault.ts';
+import { memberOf } from '../core/mapping.ts';
 import { toStepGates } from '../policy/gate/gate.ts';
 import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
 import { type ChainFile, chainFileSchema } from './chain-file.ts';
@@ -8,7 +9,7 @@ import { checkGates } from './check-gates.ts';
 import { checkMappings } from './check-mappings.ts';
 import { checkRules } from './check-rules.ts';
 import { toContract } from './expected.ts';
-import { memberOf, outlineSteps, type StepOutline } from './outline.ts';
+import { outlineSteps, type StepOutline } from './outline.ts';
 import { readYaml } from './positions.ts';
 import { checkShape, inFileOrder } from './shape.ts';
 

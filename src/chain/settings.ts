@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type Fault, notAllowed } from '../core/fault.ts';
+import { memberOf } from '../core/mapping.ts';
 import { writtenMandatorySchema } from '../policy/gate/gate.ts';
 import { type MandatoryGates, mandatoryGates } from '../policy/gate/placed.ts';
 import { CHAIN_NAME } from './chain.ts';
 import type { Known } from './check.ts';
 import { checkMandatoryGates } from './check-gates.ts';
-import { memberOf } from './outline.ts';
 import { readYaml } from './positions.ts';
 import { checkShape, duration, inFileOrder } from './shape.ts';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { notAllowed } from './fault.ts';
+import { memberOf } from './mapping.ts';
 import { redact } from './redact.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -56,11 +57,6 @@ function limit(words: string, bound: number | bigint, origin: string): string {
   if (origin === 'array') return `must have ${words} ${bound} ${bound === 1 ? 'entry' : 'entries'}`;
   if (origin === 'string') return `must have ${words} ${bound} ${bound === 1 ? 'character' : 'characters'}`;
   return `must be ${words} ${bound}`;
-}
-
-function memberOf(value: unknown, key: string): unknown {
-  const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isMapping && Object.hasOwn(value, key) ? value[key as keyof typeof value] : undefined;
 }
 
 function shown(value: unknown): string {

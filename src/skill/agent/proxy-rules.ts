@@ -1,5 +1,5 @@
-import { isMapping } from '../../chain/outline.ts';
 import type { Json } from '../../core/canonical.ts';
+import { isMapping } from '../../core/mapping.ts';
 
 /** The paths of the providers' APIs that an agent may use, without their `/v1`; each of them answers a question, and does nothing else. */
 const PROTOCOLS = {

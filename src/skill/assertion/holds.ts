@@ -1,7 +1,7 @@
 import { schemaMismatch } from '../../artifact/json-schema.ts';
-import { isMapping } from '../../chain/outline.ts';
 import { canonicalJson, type Json } from '../../core/canonical.ts';
 import { unreachable } from '../../core/errors.ts';
+import { isMapping } from '../../core/mapping.ts';
 import { compilePattern, MAX_MATCHED_LENGTH } from '../../policy/rule/pattern.ts';
 import {
   lackOfLength,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { globSchema } from '../../chain/chain-file.ts';
-import { memberOf } from '../../chain/outline.ts';
 import { readYaml } from '../../chain/positions.ts';
 import { checkShape, inFileOrder, listOrOne } from '../../chain/shape.ts';
 import type { Fault } from '../../core/fault.ts';
+import { memberOf } from '../../core/mapping.ts';
 import { CATEGORIES, SEVERITIES, severitySchema } from '../../outcome/finding.ts';
 import { type AnalyzerName, RULES } from './analyzer-rules.ts';
 

@@ -1,8 +1,8 @@
 import { schemaFaults } from '../../artifact/json-schema.ts';
-import { isMapping, memberOf } from '../../chain/outline.ts';
 import type { Path, YamlSource } from '../../chain/positions.ts';
 import type { Json } from '../../core/canonical.ts';
 import type { Fault } from '../../core/fault.ts';
+import { isMapping, memberOf } from '../../core/mapping.ts';
 import { compilePattern, PatternError } from '../../policy/rule/pattern.ts';
 
 const OF_LENGTH = ['min_characters', 'max_characters', 'min_tokens', 'max_tokens'] as const;

@@ -1,10 +1,10 @@
 import { checkExpected } from '../../chain/check-artifacts.ts';
 import { toContract } from '../../chain/expected.ts';
-import { isMapping, memberOf } from '../../chain/outline.ts';
 import { readYaml, type YamlSource } from '../../chain/positions.ts';
 import { checkShape, inFileOrder } from '../../chain/shape.ts';
 import type { Json } from '../../core/canonical.ts';
 import { type Fault, notAllowed } from '../../core/fault.ts';
+import { isMapping, memberOf } from '../../core/mapping.ts';
 import { highestOf, KIND_CAPABILITIES } from '../../policy/capability.ts';
 import { compilePattern, PatternError } from '../../policy/rule/pattern.ts';
 import type { TrustLevel } from '../../policy/trust.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isMapping } from '../../chain/outline.ts';
 import type { Json } from '../../core/canonical.ts';
 import { messageOf, unreachable } from '../../core/errors.ts';
+import { isMapping } from '../../core/mapping.ts';
 import { isBlocking } from '../../outcome/finding.ts';
 import type { GateVerdict } from '../../outcome/gate-verdict.ts';
 import { makeOutcome, type Outcome } from '../../outcome/outcome.ts';

@@ -1,0 +1,14 @@
+import type { Json } from './canonical.ts';
+
+export function isMapping(value: Json | undefined): value is { [key: string]: Json };
+export function isMapping(value: unknown): value is object;
+export function isMapping(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A member of a mapping, and only its own; `undefined` for everything that has none. */
+export function memberOf(value: Json | undefined, key: string): Json | undefined;
+export function memberOf(value: unknown, key: string): unknown;
+export function memberOf(value: unknown, key: string): unknown {
+  return isMapping(value) && Object.hasOwn(value, key) ? value[key as keyof typeof value] : undefined;
+}

@@ -1,6 +1,6 @@
 import type { Json } from '../core/canonical.ts';
 import { unreachable } from '../core/errors.ts';
-import { nearest } from '../core/fault.ts';
+import { notAllowed } from '../core/fault.ts';
 import { contains, EXPRESSION_FILTERS } from './expression-filters.ts';
 import { stateFault } from './state-path.ts';
 import {
@@ -147,9 +147,7 @@ function memberReferences(expression: Extract<Expression, { kind: 'member' }>): 
  */
 function checkReference({ root, path, offset }: Reference, roots: readonly string[]): void {
   if (!roots.includes(root)) {
-    const meant = nearest(root, roots);
-    const hint = meant ? `did you mean "${meant}"? Known names` : 'known names';
-    throw new ExpressionError(`"${root}" is not known here: ${hint}: ${roots.join(', ')}`, offset);
+    throw new ExpressionError(notAllowed(`"${root}" is not known here`, roots, root), offset);
   }
   if (root === 'state') {
     const fault = stateFault(path);
@@ -164,9 +162,7 @@ function checkReference({ root, path, offset }: Reference, roots: readonly strin
     );
   }
   if (!(STEP_MEMBERS as readonly unknown[]).includes(name)) {
-    const meant = nearest(String(name), STEP_MEMBERS);
-    const hint = meant ? `did you mean "${meant}"? It has` : 'it has';
-    throw new ExpressionError(`a step has no "${name}": ${hint} ${STEP_MEMBERS.join(', ')}`, offset);
+    throw new ExpressionError(notAllowed(`a step has no "${name}"`, STEP_MEMBERS, String(name)), offset);
   }
 }
 
@@ -282,10 +278,8 @@ function compile(expression: Expression): Run {
 function compileFilter({ name, operand, args, offset }: Extract<Expression, { kind: 'filter' }>): Run {
   const filter = EXPRESSION_FILTERS.get(name);
   if (!filter) {
-    const known = [...EXPRESSION_FILTERS.keys()];
-    const meant = nearest(name, known);
-    const hint = meant ? `did you mean "${meant}"? Known filters` : 'known filters';
-    throw new ExpressionError(`"${name}" is not a known filter: ${hint}: ${known.join(', ')}`, offset);
+    const said = `"${name}" is not a known filter`;
+    throw new ExpressionError(notAllowed(said, [...EXPRESSION_FILTERS.keys()], name), offset);
   }
   const { min, max } = filter.args;
   if (args.length < min || args.length > max) {

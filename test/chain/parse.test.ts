@@ -326,7 +326,7 @@ describe('faults name the place, what is wrong and what is allowed', () => {
     [
       'a misspelt member of a step',
       withSteps('  - {id: a, skill: ci}\n  - skill: ci\n    condition: "{{ steps.a.outcme.passed }}"'),
-      ['chain.yaml:7:20: a step has no "outcme": did you mean "outcome"? It has id, status, outcome'],
+      ['chain.yaml:7:20: a step has no "outcme": did you mean "outcome"? Allowed: id, status, outcome'],
     ],
     [
       'an id with a dash after a dot',
@@ -339,14 +339,14 @@ describe('faults name the place, what is wrong and what is allowed', () => {
       'a root that is not known',
       withSteps('  - skill: ci\n    with: {a: "{{ triger.number }}"}'),
       [
-        'chain.yaml:6:19: "triger" is not known here: did you mean "trigger"? Known names: trigger, repo, steps, state',
+        'chain.yaml:6:19: "triger" is not known here: did you mean "trigger"? Allowed: trigger, repo, steps, state',
       ],
     ],
     [
       'an unknown filter',
       withSteps('  - skill: ci\n    condition: "{{ trigger.title | lenght }}"'),
       [
-        'chain.yaml:6:36: "lenght" is not a known filter: did you mean "length"? Known filters: length, lower, upper, trim, default, join, first, last, int, string, replace, round, abs',
+        'chain.yaml:6:36: "lenght" is not a known filter: did you mean "length"? Allowed: length, lower, upper, trim, default, join, first, last, int, string, replace, round, abs',
       ],
     ],
     [

@@ -281,7 +281,7 @@ describe('faults are told where they stand', () => {
       only('action: gh-label, output_mapping: { risks: outcome.findings }'),
     ],
     [
-      '"trigger" is not known here: known names: outcome',
+      '"trigger" is not known here; allowed: outcome',
       only('skill: ci, output_mapping: { risks: trigger.title }'),
     ],
     ['expected name as lookup value, got }}', only('skill: ci, output_mapping: { risks: "outcome." }')],

@@ -1,6 +1,6 @@
 import { type CompiledExpression, compileExpression, ExpressionError } from '../../chain/condition.ts';
 import { ROOTS } from '../../chain/expression.ts';
-import { nearest } from '../../core/fault.ts';
+import { notAllowed } from '../../core/fault.ts';
 import { FACT_NAMES, type FactName, isFactName } from '../facts/fact.ts';
 import type { Gate, GateCriterion } from './gate.ts';
 
@@ -24,9 +24,10 @@ export function compileCriterion(source: string): CompiledExpression {
         offset,
       );
     }
-    const meant = nearest(String(name), FACT_NAMES);
-    const hint = meant ? `did you mean "${meant}"? There are` : 'there are';
-    throw new ExpressionError(`a pull request has no "${name}": ${hint} ${FACT_NAMES.join(', ')}`, offset);
+    throw new ExpressionError(
+      notAllowed(`a pull request has no "${name}"`, FACT_NAMES, String(name)),
+      offset,
+    );
   }
   return compiled;
 }

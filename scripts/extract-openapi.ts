@@ -53,6 +53,7 @@ const OPERATIONS = [
   `GET ${COMMIT}/check-suites`,
   `GET ${COMMIT}/status`,
   `GET ${COMMIT}/statuses`,
+  `GET ${REPO}/actions/runs/{run_id}/jobs`,
   `GET ${REPO}/actions/artifacts`,
   `GET ${REPO}/actions/artifacts/{artifact_id}/{archive_format}`,
   `GET ${REPO}/pulls`,

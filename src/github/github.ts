@@ -84,10 +84,24 @@ export interface CheckRunFacts {
   completedAt: Date | null;
   url: string | null;
   suiteId: number | null;
+  /** The run of a workflow that it is a job of; `null` for checks of all apps but GitHub Actions. */
+  workflowRunId: number | null;
   externalId: string | null;
   /** The beginnings of what the check says of itself, as its app wrote them. */
   title: string | null;
   summary: string | null;
+}
+
+/** A job of a workflow with what it did, one step after the other. */
+export interface WorkflowJob {
+  name: string;
+  steps: {
+    name: string;
+    /** GitHub's own word, such as `success` or `skipped`; `null` while it has not ended. */
+    conclusion: string | null;
+    startedAt: Date | null;
+    completedAt: Date | null;
+  }[];
 }
 
 /** One app's checks of a commit as a whole; it may have jobs left that have no check run yet. */
@@ -214,6 +228,8 @@ export interface GitHubReader {
   checkSuites(repo: Repo, sha: string, appId: number): Promise<CheckSuiteFacts[]>;
   statuses(repo: Repo, sha: string): Promise<StatusFacts[]>;
   requiredChecks(repo: Repo, branch: string): Promise<RequiredCheck[]>;
+  /** The jobs of the last attempt at a workflow run. Needs the permission `actions: read`. */
+  workflowJobs(repo: Repo, runId: number): Promise<WorkflowJob[]>;
   /** What workflow runs have left under that name, the newest first and at most 300. Needs the permission `actions: read`. */
   workflowArtifacts(repo: Repo, name: string): Promise<WorkflowArtifact[]>;
   /** The zip archive of one; `undefined` when it is larger than `maxBytes`, or gone. */

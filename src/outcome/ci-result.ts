@@ -30,7 +30,7 @@ export const ciResultSchema = z.strictObject({
   /** What the red checks are and say of themselves: a stranger's words, on one line. */
   failure_summary: z.string().nullable(),
   checks: z.array(ciCheckSchema),
-  /** Commands with their durations, for CI that this app runs itself; empty when GitHub's checks are read. */
+  /** What GitHub Actions ran, as its steps are called; other CI does not tell. For reading: no verdict rests on it. */
   commands: z.array(
     z.strictObject({ command: z.string(), passed: z.boolean(), duration_ms: z.number().min(0) }),
   ),

@@ -33,7 +33,7 @@ export function ciMatrix(ci: CiResult, noChecksAllowed: boolean): Section {
       [HEAD, ...lines].join('\n'),
       ...(left === 0 ? [] : [`… and ${plural(left, 'more check', 'more checks')}, ${BELOW}.`]),
       ...tests,
-      ...commands(ci),
+      ...failedCommands(ci),
     ].join('\n\n'),
     cut: left > 0,
   };
@@ -51,12 +51,13 @@ function words({ conclusion }: CiCheck): string {
   return conclusion.replaceAll('_', ' ');
 }
 
-function commands({ commands }: CiResult): string[] {
-  if (commands.length === 0) return [];
+/** Those that failed: what passed is many lines of which nobody wants to know. */
+function failedCommands({ commands }: CiResult): string[] {
+  const failed = commands.filter(({ passed }) => !passed);
+  if (failed.length === 0) return [];
   const shown = fitting(
-    commands,
-    ({ command, passed, duration_ms }) =>
-      `- ${passed ? '✅' : '❌'} ${inline(command, 200)}, ${formatDuration(duration_ms)}`,
+    failed,
+    ({ command, duration_ms }) => `- ❌ ${inline(command, 200)} failed after ${formatDuration(duration_ms)}`,
     { items: 20, bytes: 2_000 },
   );
   return [withRest(shown, 'which the outcome of this step has')];

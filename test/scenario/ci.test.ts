@@ -97,6 +97,34 @@ test('a failed check stops the merge, and nobody is asked', async () => {
   expect(question(scene, number)).toBeUndefined();
 });
 
+test('the commands of a workflow that failed are shown, with how long they took', async () => {
+  const { scene, headSha } = await opened();
+  await scene.github.reportCheck(REPO, headSha, {
+    app: 'GitHub Actions',
+    name: 'test',
+    status: 'completed',
+    conclusion: 'failure',
+    steps: [
+      { name: 'Set up job', conclusion: 'success', seconds: 2 },
+      { name: 'Run npm ci', conclusion: 'success', seconds: 21 },
+      { name: 'Run npm test', conclusion: 'failure', seconds: 83 },
+    ],
+  });
+  await scene.advance(UPDATES_SHOWN_MS);
+  const shown = section(scene.check(headSha, 'ship')?.summary, 'CI').replaceAll(/\(http[^)]*\)/g, '(…)');
+  expect(shown).toMatchInlineSnapshot(`
+    "CI: 1 of 1 check failed
+
+    | | Check | Result | Took |
+    |---|---|---|---:|
+    | ❌ | [test](…) | failure | 0 ms |
+
+    - ❌ npm test failed after 1 min
+
+    "
+  `);
+});
+
 test('one check that failed is enough, but the others are waited for', async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'build', status: 'in_progress' });

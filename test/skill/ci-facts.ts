@@ -21,6 +21,7 @@ export function run(name: string, said: string | null, more: Partial<CheckRunFac
     url: `https://ci.example/${name}`,
     externalId: null,
     suiteId: null,
+    workflowRunId: null,
     title: null,
     summary: null,
     ...more,

@@ -20,7 +20,7 @@ const checkRunSchema = z
   .object({
     id: z.int(),
     name: z.string(),
-    app: z.object({ id: z.int() }).nullable(),
+    app: z.object({ id: z.int(), slug: z.string().nullish() }).nullable(),
     status: z.string(),
     conclusion: z.string().nullable(),
     started_at: dateOrNull,
@@ -45,13 +45,51 @@ const checkRunSchema = z
     url: run.html_url ?? null,
     externalId: run.external_id ?? null,
     suiteId: run.check_suite?.id ?? null,
+    workflowRunId: run.app?.slug === ACTIONS ? workflowRunIn(run.html_url ?? '') : null,
     annotations: run.output.annotations_count,
     title: run.output.title,
     summary: run.output.summary,
   }));
+/** The slug of GitHub's own CI, on every host. */
+const ACTIONS = 'github-actions';
+
+/** GitHub tells it in the address alone: `…/actions/runs/<run>/job/<job>`. */
+function workflowRunIn(url: string): number | null {
+  const [, id] = /\/actions\/runs\/(\d{1,15})(?:\/|$)/.exec(url) ?? [];
+  return id === undefined ? null : Number(id);
+}
+
 export const checkRunsSchema = z
   .object({ check_runs: z.array(checkRunSchema) })
   .transform((page) => page.check_runs);
+
+export const workflowJobsSchema = z
+  .object({
+    jobs: z.array(
+      z.object({
+        name: z.string(),
+        steps: z
+          .array(
+            z
+              .object({
+                name: z.string(),
+                conclusion: z.string().nullish(),
+                started_at: dateOrNull,
+                completed_at: dateOrNull,
+              })
+              .transform(({ name, conclusion, started_at, completed_at }) => ({
+                name,
+                conclusion: conclusion ?? null,
+                startedAt: started_at,
+                completedAt: completed_at,
+              })),
+          )
+          .nullish()
+          .transform((steps) => steps ?? []),
+      }),
+    ),
+  })
+  .transform((page) => page.jobs);
 
 const workflowArtifactSchema = z
   .object({

@@ -28,6 +28,7 @@ import {
   checkSuitesSchema,
   statusesSchema,
   workflowArtifactsSchema,
+  workflowJobsSchema,
 } from './check-answers.ts';
 import type { Client } from './client.ts';
 import { readCredits } from './credits.ts';
@@ -145,6 +146,13 @@ export function createReader(client: Client): GitHubReader {
         'GET /repos/{owner}/{repo}/commits/{ref}/status',
         { ...at(repo), ref: sha },
         statusesSchema,
+      ),
+
+    workflowJobs: (repo, runId) =>
+      client.list(
+        'GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs',
+        { ...at(repo), run_id: runId, filter: 'latest' },
+        workflowJobsSchema,
       ),
 
     async workflowArtifacts(repo, name) {

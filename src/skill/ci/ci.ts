@@ -7,6 +7,7 @@ import { reason } from '../../run/reason.ts';
 import type { StepContext, StepHandler, StepResult } from '../../session/step.ts';
 import { INPUT } from '../../words/skill-inputs.ts';
 import { readInputs } from '../inputs.ts';
+import { readCommands } from './commands.ts';
 import { type CiFacts, type CiJudgement, judgeCi } from './judge.ts';
 
 /**
@@ -37,7 +38,7 @@ export const ci: StepHandler = {
     const judgement = await read(context);
     switch (judgement.kind) {
       case 'concluded':
-        return { kind: 'done', outcome: judgement.result };
+        return { kind: 'done', outcome: await withCommands(context, judgement.result, judgement.runs) };
       case 'none':
         return none(context, judgement.result);
       case 'pending':
@@ -101,6 +102,15 @@ async function suitesOf(
   const apps = [...new Set(counted.map((run) => run.appId))].filter((id) => id !== null);
   const suites = await Promise.all(apps.map((id) => reader.checkSuites(repo, headSha, id)));
   return suites.flat();
+}
+
+async function withCommands(
+  { reader, repo }: StepContext,
+  { content_hash: _, ...result }: CiResult,
+  runs: readonly CheckRunFacts[],
+): Promise<CiResult> {
+  const commands = await readCommands(reader, repo, runs);
+  return makeOutcome<'ci_result'>({ ...result, commands });
 }
 
 function none(context: StepContext, result: CiResult): StepResult {

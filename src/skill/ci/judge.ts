@@ -19,7 +19,8 @@ export interface CiFacts {
 }
 
 export type CiJudgement =
-  | { kind: 'concluded'; result: CiResult }
+  /** With the check runs that count. */
+  | { kind: 'concluded'; result: CiResult; runs: readonly CheckRunFacts[] }
   | { kind: 'pending'; summary: string; checks: CiCheck[] }
   /** No check has shown up at all. */
   | { kind: 'none'; result: CiResult };
@@ -80,7 +81,7 @@ export function judgeCi(facts: CiFacts): CiJudgement {
         : clip(redact(failed.map((check) => failureOf(check, runs)).join('; ')), MOST_FAILURE_WORDS),
     checks,
   });
-  return { kind: 'concluded', result };
+  return { kind: 'concluded', result, runs: runs.toSorted((a, b) => a.id - b.id) };
 }
 
 /** What is told of a red check: its name, GitHub's word, and what it says of itself. */

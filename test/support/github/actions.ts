@@ -31,6 +31,7 @@ import type {
   CheckRun,
   CheckStatus,
   Comment,
+  JobStep,
   MergeMethod,
   ReactionContent,
   Repository,
@@ -70,6 +71,8 @@ export interface CheckReport {
   completedAt?: Date;
   detailsUrl?: string;
   output?: CheckRunChange['output'];
+  /** What a job of the app `GitHub Actions` did. */
+  steps?: readonly JobStep[];
   /** The app has more jobs to run, which have no check run yet. */
   goesOn?: boolean;
 }

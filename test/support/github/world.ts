@@ -204,6 +204,14 @@ export interface CheckRun {
   text: string | null;
   readonly annotations: Annotation[];
   actions: readonly CheckAction[];
+  /** Of a job of GitHub Actions. */
+  steps: readonly JobStep[];
+}
+
+export interface JobStep {
+  readonly name: string;
+  readonly conclusion: 'success' | 'failure' | 'skipped' | 'cancelled';
+  readonly seconds: number;
 }
 
 export interface CheckAction {

@@ -13,6 +13,7 @@ import type {
   CheckStatus,
   CheckSuite,
   CommitStatus,
+  JobStep,
   Repository,
   StatusState,
 } from '../world.ts';
@@ -37,6 +38,7 @@ export interface CheckRunChange {
       }
     | undefined;
   actions?: readonly CheckAction[] | undefined;
+  steps?: readonly JobStep[] | undefined;
   /** Whether the suite has more to come after this run. */
   goesOn?: boolean | undefined;
 }
@@ -80,6 +82,7 @@ export function createCheckRun(
     text: null,
     annotations: [],
     actions: [],
+    steps: [],
   };
   suite.runs.push(run);
   apply(state, run, change);
@@ -160,6 +163,7 @@ function apply(state: State, run: CheckRun, change: CheckRunChange): void {
   if (change.detailsUrl !== undefined) run.detailsUrl = change.detailsUrl;
   if (change.startedAt) run.startedAt = change.startedAt;
   if (change.actions) run.actions = change.actions;
+  if (change.steps) run.steps = change.steps;
   if (change.output) {
     if (change.output.title !== undefined) run.title = change.output.title;
     if (change.output.summary !== undefined) run.summary = change.output.summary;

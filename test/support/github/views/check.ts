@@ -7,7 +7,10 @@ import { pageUrl, repositoryUrl, viewRepository } from './repository.ts';
 export function viewCheckRun(state: State, run: CheckRun) {
   const { suite } = run;
   const url = `${repositoryUrl(state, suite.repository)}/check-runs/${run.id}`;
-  const page = `${pageUrl(state, suite.repository)}/runs/${run.id}`;
+  const page =
+    suite.app.slug === 'github-actions'
+      ? `${pageUrl(state, suite.repository)}/actions/runs/${suite.id}/job/${run.id}`
+      : `${pageUrl(state, suite.repository)}/runs/${run.id}`;
   return {
     id: run.id,
     name: run.name,

@@ -10,7 +10,7 @@ export interface Webhook {
   event: string;
   /** The raw body as it was signed. */
   body: Uint8Array;
-  /** Of the parsed body, which is not kept: what waits for a sync to disk outlives collections of garbage that it would be copied in. */
+  /** What is read of the parsed body, which nobody keeps: it would wait for the disk with us, and be copied by the garbage collector. */
   facts: Facts;
 }
 

@@ -14,7 +14,7 @@ export const SETTLE_MS = { urgent: 0, follow_up: 500, update: 2_000, first_words
 
 export const effectJobSchema = z.strictObject({
   key: z.string(),
-  /** Since when GitHub is away, round after round of the queue's tries. */
+  /** Since when GitHub is away, round after round of the queue's tries; a wish that comes meanwhile shares it. */
   since: z.iso.datetime().optional(),
 });
 export type EffectJob = z.infer<typeof effectJobSchema>;

@@ -1,13 +1,13 @@
 import { contentHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
-import { messageOf, unreachable } from '../core/errors.ts';
+import { CountersignError, messageOf, unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type GitHub, GitHubError, type GitHubWriter } from '../github/github.ts';
 import { waitsFor } from '../github/outage.ts';
 import type { JobResult, Queue } from '../queue/queue.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
 import { bodyHash } from './body-hash.ts';
-import type { CheckRunContent, EffectOf, EffectProgress, EffectRow } from './effect.ts';
+import type { CheckRunContent, EffectOf, EffectRow } from './effect.ts';
 import { type EffectJob, effectJob } from './outbox.ts';
 import type { Pace } from './pace.ts';
 
@@ -20,6 +20,10 @@ type Note = (progress: Progress) => Promise<void>;
  * (docs.github.com, "Troubleshooting the REST API", Timeouts).
  */
 const STILL_AT_IT_MS = 10_000;
+
+/** Between two rounds of tries while GitHub is away, in milliseconds: several writes that fail share one installation's pace. */
+const PAUSE_MS = 5 * 60_000;
+const AWAY = new GitHubError('unavailable', 0, 'GitHub was away');
 
 export interface Performer {
   /** @param attempts how often in a row it was tried before. */
@@ -64,7 +68,9 @@ export function createPerformer(deps: {
 
     const wasBegun = row.begun;
     if (row.githubId === null && !wasBegun) await save(row, { begun: true });
-    const note: Note = async (noted) => void (await save(row, { ...noted, begun: true }));
+    const { away } = row.progress;
+    const note: Note = async ({ githubId, progress }) =>
+      void (await save(row, { githubId, progress: { ...progress, ...(away && { away }) }, begun: true }));
     let progress: Progress;
     try {
       progress = await carryOut(github.writer(row.effect.installation_id), row, wasBegun, note);
@@ -99,7 +105,9 @@ export function createPerformer(deps: {
   /** A newer wish would bring the next try forward, to a moment at which GitHub has not made yet what it was told to make. */
   async function beUnsure(key: string): Promise<void> {
     const row = await storage.read.effects.get(key);
-    if (row) await save(row, { progress: unsure(row) });
+    if (!row) return;
+    const { appliedHash, progress } = unsure(row);
+    await save(row, { appliedHash, progress: { ...progress, away: true } });
   }
 
   /** What the process before was sending when it died may be under way at GitHub still. */
@@ -113,13 +121,15 @@ export function createPerformer(deps: {
     if (!row || nothingSent || row.wishedHash === row.appliedHash) return;
     await tx.effects.saveProgress({
       ...row,
-      progress: unsure(row),
+      ...unsure(row),
       updatedAt: clock.now(),
     });
   }
 
-  function unsure({ progress }: EffectRow): EffectProgress {
-    return { ...progress, unsure_until: new Date(clock.now().getTime() + STILL_AT_IT_MS).toISOString() };
+  /** What was carried out last is not known any more, either: even the wish for what was there before must be sent again. */
+  function unsure({ progress }: EffectRow): Pick<EffectRow, 'appliedHash' | 'progress'> {
+    const until = new Date(clock.now().getTime() + STILL_AT_IT_MS).toISOString();
+    return { appliedHash: null, progress: { ...progress, unsure_until: until } };
   }
 
   /**
@@ -140,9 +150,17 @@ export function createPerformer(deps: {
   }
 
   async function giveUp({ key, since }: EffectJob, error: unknown): Promise<void> {
+    const row = await storage.read.effects.get(key).catch((err) => {
+      log.error({ effect: key, err }, 'an effect that is given up cannot be read');
+      return undefined;
+    });
+    if (!row) return;
     const now = clock.now();
     const awaySince = since === undefined ? now : new Date(since);
-    const runAt = waitsFor(error, awaySince, now);
+    // That its process died in the last of its tries is no reason to think that GitHub is back.
+    const diedMeanwhile =
+      error instanceof CountersignError && error.code === 'queue.given_up' && row.progress.away === true;
+    const runAt = waitsFor(diedMeanwhile ? AWAY : error, awaySince, now, PAUSE_MS);
     if (runAt) {
       log.warn({ effect: key, err: messageOf(error) }, 'GitHub cannot be told; the effect waits');
       const waiting = effectJob({ key, since: awaySince.toISOString() }, runAt);
@@ -150,8 +168,7 @@ export function createPerformer(deps: {
       return;
     }
     log.error({ effect: key, err: error }, 'gave up on an effect');
-    const row = await storage.read.effects.get(key);
-    if (row) await save(row, { status: 'failed', error: messageOf(error) });
+    await save(row, { status: 'failed', error: messageOf(error) });
   }
 
   /** Whether the wish is another one by now, so that there is more to carry out. */

@@ -150,7 +150,7 @@ export interface Effects {
   /**
    * Wishes for an effect. A new key makes a pending row; a known key gets the new wish and becomes pending again
    * unless what was last carried out is the same. Returns whether there is something to carry out that nobody was told of:
-   * wishing for what waits already changes nothing, or each look at a run would cut short the pauses between its tries.
+   * wishing in the same run for what waits already changes nothing, or each look at it would cut short the pauses between tries.
    */
   wish(wish: { id: string; key: string; effect: Effect; runId: string | null; at: Date }): Promise<boolean>;
   get(key: string): Promise<EffectRow | undefined>;

@@ -58,6 +58,14 @@ export function deliveriesContract(open: OpenDatabase): void {
       }
     });
 
+    it('that failed have the body that came again', async () => {
+      const [first] = await record(delivery('g1', { body: Buffer.from('spoiled') }));
+      await setStatus(first?.id ?? 0, 'failed', at(1), 'It cannot be read.');
+      await record(delivery('g0'), delivery('g1', { body: Buffer.from('whole') }));
+      const found = await db.storage.read.deliveries.byGuid('g1');
+      expect(Buffer.from(found?.body ?? []).toString()).toBe('whole');
+    });
+
     it('of a known GUID are duplicates, and change nothing', async () => {
       const [first] = await record(delivery('g1'));
       const [again, other] = await record(delivery('g1', { event: 'push' }), delivery('g2'));

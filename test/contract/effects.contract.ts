@@ -55,6 +55,22 @@ export function effectsContract(open: OpenDatabase): void {
       expect((await get()).effect).toEqual(comment('bye'));
     });
 
+    it('wished for again by another run are to be carried out for that one', async () => {
+      await db.storage.transaction((tx) => tx.runs.insert(runState('run1')));
+      await wish('hello');
+      expect(await wish('hello', { runId: 'run1' })).toBe(true);
+      expect((await get()).runId).toBe('run1');
+    });
+
+    it('that were thought to wait are done when what is there is wished for', async () => {
+      await wish('hello');
+      await carryOut();
+      const done = await get();
+      await db.storage.transaction((tx) => tx.effects.saveProgress({ ...done, status: 'pending' }));
+      expect(await wish('hello')).toBe(false);
+      expect((await get()).status).toBe('done');
+    });
+
     it('that are carried out are not when wished for again', async () => {
       await wish('hello');
       await carryOut();

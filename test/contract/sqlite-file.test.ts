@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { delivery, runState } from './rows.ts';
+import { at, delivery, runState } from './rows.ts';
 import { temporaryFolders } from './temp.ts';
 
 const folder = temporaryFolders();
@@ -57,6 +57,27 @@ describe('DATABASE_URL', () => {
 });
 
 describe('an SQLite file', () => {
+  it.runIf(process.platform === 'linux')(
+    'is written to without files elsewhere, however much at once',
+    async () => {
+      const storage = await open(join(folder(), 'test.db'));
+      const elsewhere = new Set<string>();
+      for (let round = 0; round < 4; round++) {
+        await storage.transaction(async (tx) => {
+          const jobs = Array.from({ length: 256 }, (_, n) => ({
+            kind: 'delivery' as const,
+            key: `${n}`,
+            payload: '0',
+            runAt: at(0),
+          }));
+          await tx.jobs.insert(...jobs);
+          for (const path of openPaths()) if (path.endsWith('(deleted)')) elsewhere.add(path);
+        });
+      }
+      expect([...elsewhere]).toEqual([]);
+    },
+  );
+
   it('keeps what was committed', async () => {
     const path = join(folder(), 'test.db');
     const first = await open(path);
@@ -193,3 +214,15 @@ describe('a backup', () => {
     await expect(failing).rejects.toMatchObject({ code: 'storage.backup_refused' });
   });
 });
+
+/** Of this process; files that SQLite makes for itself have no name any more. */
+function openPaths(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      // It was the one by which the folder is read.
+      return [];
+    }
+  });
+}

@@ -24,20 +24,21 @@ const QUICKEST = {
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
 };
 
-/** Packs with the places of what is in them, in the order given. */
-export function packBodies<Item extends { body: Uint8Array }>(
+/** Packs with the places of what is in them, in the order given; one after the other, since bodies can be large. */
+export function* packBodies<Item extends { body: Uint8Array }>(
   items: readonly Item[],
-): { pack: Pack; contents: { item: Item; place: Place }[] }[] {
-  return groupsOf(items).map((group) => {
+): Generator<{ pack: Pack; contents: { item: Item; place: Place }[] }> {
+  for (const group of groupsOf(items)) {
     let start = 0;
     const contents = group.map((item) => {
       const place = { start, length: item.body.byteLength };
       start += place.length;
       return { item, place };
     });
-    const bytes = zstdCompressSync(Buffer.concat(group.map(({ body }) => body)), QUICKEST);
-    return { pack: { encoding: 'zstd', bytes }, contents };
-  });
+    const [first] = group;
+    const text = first && group.length === 1 ? first.body : Buffer.concat(group.map(({ body }) => body));
+    yield { pack: { encoding: 'zstd', bytes: zstdCompressSync(text, QUICKEST) }, contents };
+  }
 }
 
 /** @throws when the pack is spoiled, or too short for the place. */

@@ -27,12 +27,18 @@ const insertPacks = insertOnceCompiled((db, rows: readonly Pack[]) =>
   db.insertInto('body_packs').values(rows).returning('id'),
 );
 
-/** One that had failed has its body already; what GitHub sent again stays in its pack, and nobody asks for it. */
+/** One that had failed has its body already: what GitHub sent again takes its place, since the first may be spoiled. */
 const insertBodies = insertOnceCompiled((db, rows: readonly Database['delivery_bodies'][]) =>
   db
     .insertInto('delivery_bodies')
     .values(rows)
-    .onConflict((conflict) => conflict.column('delivery_id').doNothing()),
+    .onConflict((conflict) =>
+      conflict.column('delivery_id').doUpdateSet((eb) => ({
+        pack_id: eb.ref('excluded.pack_id'),
+        start: eb.ref('excluded.start'),
+        length: eb.ref('excluded.length'),
+      })),
+    ),
 );
 
 const withBody = (db: Kysely<Database>) =>

@@ -51,9 +51,10 @@ const upsertWish = compiledOnce((db, { id, key, effect_json, wished_hash, run_id
           attempts: 0,
           error: null,
         }))
-        // One that waits to be carried out goes on waiting, with its tries: its job is there.
+        // One that waits to be carried out goes on waiting, with its tries: its job is there. One that has nothing to wait for is done.
         .where((eb) =>
           eb.or([
+            eb('effects.applied_hash', '=', eb.ref('excluded.wished_hash')),
             eb('effects.status', '<>', 'pending'),
             eb('effects.wished_hash', '<>', eb.ref('excluded.wished_hash')),
             eb('effects.run_id', 'is distinct from', eb.ref('excluded.run_id')),

@@ -16,7 +16,8 @@ export const SQLITE_MIGRATIONS = resolve(import.meta.dirname, '../../../migratio
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * How long the log grows, in pages, before it is moved into the database file and begun anew: about 32 MB. The two syncs of
+ * How long the log grows, in pages, before it is moved into the database file and begun anew: 32 MB, or 64 where the file was made when
+ * its pages had 8 KB. The two syncs of
  * each move happen while senders wait: with SQLite's 1,000 pages, a twentieth fewer deliveries a second are taken in.
  */
 const PAGES_OF_LOG = 8_000;
@@ -40,6 +41,9 @@ export function openSqlite(path: string, { clock, migrations = SQLITE_MIGRATIONS
     // better-sqlite3 is compiled to open WAL files at NORMAL, which can lose an acknowledged delivery in a power cut.
     writer.pragma('synchronous = FULL');
     writer.pragma(`wal_autocheckpoint = ${PAGES_OF_LOG}`);
+    // An INSERT of many rows keeps the pages it changes until it ends; beyond 64 KB SQLite would open a file for them each time, outside
+    // of the folder that is ours to write.
+    writer.pragma('temp_store = MEMORY');
     migrateSqlite(writer, readMigrations(migrations), clock);
     const reader = new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
     return new SqliteStorage(path, writer, reader, clock);

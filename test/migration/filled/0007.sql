@@ -1,4 +1,5 @@
--- What version 7 adds: which skill was chosen for a step, questions that called one, and traces of both.
+-- What version 7 adds: which skill was chosen for a step, questions that called one, and traces of both; and an effect that a death
+-- cut off, as its program wrote it.
 -- Never changed once a later version exists: it stands for databases that people have.
 
 UPDATE sessions SET choice_json =
@@ -16,3 +17,5 @@ INSERT INTO skill_execution_traces (id, run_id, session_id, call_id, skill, skil
     '2026-01-05T12:00:02.000Z', '2026-01-05T12:00:03.000Z', 1000, 120, 30, 'openai/gpt-5', 12, 2, 1),
   (2, NULL, NULL, 'call_1', 'pr-review', 'sha256:4a', 'SKILL.md', 'description', 'call_1/in', NULL, 'The model did not answer.',
     '2026-01-05T12:00:02.000Z', '2026-01-05T12:00:04.000Z', 2000, NULL, NULL, NULL, NULL, 0, 0);
+
+UPDATE effects SET progress_json = '{"body_hash":"c0ffee","unsure_until":"2026-01-05T12:00:12.000Z","cut_off":true}' WHERE id = 'eff_1';

@@ -89,18 +89,16 @@ async function read(context: StepContext): Promise<CiJudgement> {
   };
   const soFar = judgeCi(facts);
   if (soFar.kind !== 'concluded' || soFar.result.passed !== true) return soFar;
-  return judgeCi({ ...facts, suites: await suitesOf(context, checkRuns) });
+  return judgeCi({ ...facts, suites: await suitesOf(context, soFar.runs) });
 }
 
-/** The suites of those apps whose checks count, asked for one by one: unlike the whole list, they rarely change. */
+/** The suites of the apps whose checks count, asked for one by one: unlike the whole list, they rarely change. */
 async function suitesOf(
-  { reader, repo, state, appId }: StepContext,
-  checkRuns: readonly CheckRunFacts[],
+  { reader, repo, state }: StepContext,
+  counted: readonly CheckRunFacts[],
 ): Promise<CheckSuiteFacts[]> {
-  const { headSha, settings } = state.run;
-  const counted = checkRuns.filter((run) => run.appId !== appId && !settings.ci.ignore.includes(run.name));
   const apps = [...new Set(counted.map((run) => run.appId))].filter((id) => id !== null);
-  const suites = await Promise.all(apps.map((id) => reader.checkSuites(repo, headSha, id)));
+  const suites = await Promise.all(apps.map((id) => reader.checkSuites(repo, state.run.headSha, id)));
   return suites.flat();
 }
 

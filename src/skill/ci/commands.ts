@@ -1,5 +1,10 @@
-import type { CheckRunFacts, GitHubReader, Repo, WorkflowJob } from '../../github/github.ts';
-import { GitHubError } from '../../github/github.ts';
+import {
+  type CheckRunFacts,
+  GitHubError,
+  type GitHubReader,
+  type Repo,
+  type WorkflowJob,
+} from '../../github/github.ts';
 import type { CiResult } from '../../outcome/ci-result.ts';
 import { clip } from '../../words/pretty.ts';
 

@@ -10,6 +10,7 @@ import { withoutRepeats } from './core/outage-log.ts';
 import { neverShow } from './core/redact.ts';
 import { createEventJobs } from './delivery/event-jobs.ts';
 import { createIntake } from './delivery/intake.ts';
+import { jobsOfNewDeliveries } from './delivery/new-jobs.ts';
 import { createProcessor } from './delivery/process.ts';
 import { createOutbox, effectJobSchema } from './effect/outbox.ts';
 import { createPace } from './effect/pace.ts';
@@ -200,10 +201,10 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       reconcile({ storage, queue, github, clock, log }, reconcileJobSchema.parse(job.payload), signal),
   };
   const patience = createPatience(clock);
-  const giveUp = async (job: Job, error: unknown) => {
+  const onGivenUp = async (job: Job, error: unknown) => {
     switch (job.kind) {
       case 'delivery':
-        return processor.giveUp(numberIn(job, 'deliveryId'), error);
+        return processor.giveUp(numberIn(job, 'deliveryId'), job.key, error);
       case 'session':
         return executor.giveUp(textIn(job, 'sessionId'), error);
       case 'effect':
@@ -222,8 +223,13 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on a job');
     }
   };
-  queue.start(patience.patient(handlers), giveUp, async (tx, job) => {
-    if (job.kind === 'effect') await performer.beCutOff(tx, effectJobSchema.parse(job.payload).key);
+  queue.start({
+    handlers: patience.patient(handlers),
+    onGivenUp,
+    async onCutOff(tx, job) {
+      if (job.kind === 'effect') await performer.beCutOff(tx, effectJobSchema.parse(job.payload).key);
+    },
+    newJobs: jobsOfNewDeliveries,
   });
 
   await lookForMissed(clock.now());

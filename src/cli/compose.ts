@@ -60,9 +60,13 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       const { createEmbeddedQueue } = await import('../queue/embedded.ts');
       return createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
     },
-    async deliveryKeys() {
-      const { factsOf, queueKey } = await import('../delivery/facts.ts');
-      return ({ id, body }) => queueKey(factsOf(JSON.parse(new TextDecoder().decode(body))), id);
+    async deliveryJobs() {
+      const [{ factsOf, queueKey }, { deliveryJob }] = await Promise.all([
+        import('../delivery/facts.ts'),
+        import('../delivery/new-jobs.ts'),
+      ]);
+      return ({ id, guid, body }) =>
+        deliveryJob(id, queueKey(factsOf(JSON.parse(new TextDecoder().decode(body))), guid));
     },
     async chains() {
       const [{ foldContracts }, { createRegistry }, { SHIPPED_SKILLS }, { shippedChains }, { contractOf }] =

@@ -5,7 +5,7 @@ import { CountersignError } from '../core/errors.ts';
 import type { GitHub } from '../github/github.ts';
 import type { Model } from '../model/model.ts';
 import type { PolicyEngine } from '../policy/engine.ts';
-import type { Queue } from '../queue/queue.ts';
+import type { NewJob, Queue } from '../queue/queue.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
 import type { Registry } from '../session/registry.ts';
 import type { StepHandler } from '../session/step.ts';
@@ -51,7 +51,7 @@ export interface Tools {
   /** A queue that only takes work in: the running app does it. */
   enqueuer(storage: Storage): Promise<Pick<Queue, 'enqueue'>>;
   /** Gives the key under which a delivery was, and is again, queued. */
-  deliveryKeys(): Promise<(delivery: Delivery) => string>;
+  deliveryJobs(): Promise<(delivery: Delivery) => NewJob>;
   chains(): Promise<{
     known: KnownNames;
     shipped: ParsedChain[];

@@ -3,14 +3,14 @@ import { deliveryIsWaiting, replayAsked, unknownDelivery } from '../words/cli.ts
 import type { Context, DatabaseOption, Said } from './context.ts';
 import { deliveryJson } from './json.ts';
 
-/** Makes a delivery that is over new again and queues it, in one transaction, as the webhook's door does. */
+/** Makes a delivery that is over new again and queues it, in one transaction. */
 export function deliveryReplay(
   { clock, tools }: Context,
   guid: string,
   { database }: DatabaseOption,
 ): Promise<Said> {
   return tools.withDatabase(database, 'write', async (storage) => {
-    const [queue, keyOf] = await Promise.all([tools.enqueuer(storage), tools.deliveryKeys()]);
+    const [queue, jobOf] = await Promise.all([tools.enqueuer(storage), tools.deliveryJobs()]);
     return storage.transaction(async (tx) => {
       const delivery = await tx.deliveries.byGuid(guid);
       if (!delivery) throw new CountersignError('cli.unknown_delivery', unknownDelivery(guid));
@@ -18,8 +18,7 @@ export function deliveryReplay(
         throw new CountersignError('cli.delivery_is_waiting', deliveryIsWaiting(guid, delivery.status));
       }
       await tx.deliveries.setStatus(delivery.id, 'received', clock.now());
-      const payload = { deliveryId: delivery.id };
-      await queue.enqueue(tx, { kind: 'delivery', key: keyOf(delivery), payload });
+      await queue.enqueue(tx, jobOf(delivery));
       return {
         text: replayAsked(delivery),
         json: deliveryJson({ ...delivery, status: 'received', error: null, finishedAt: null }),

@@ -41,7 +41,7 @@ export function factsOf(payload: object): Facts {
  * The queue's key: deliveries of one pull request are processed one after another, others beside them. What is about no pull
  * request is kept in order within its repository.
  */
-export function queueKey({ repositoryId, pullRequest }: Facts, deliveryId: number): string {
-  if (repositoryId === null) return `delivery:${deliveryId}`;
+export function queueKey({ repositoryId, pullRequest }: Facts, guid: string): string {
+  if (repositoryId === null) return `delivery:${guid}`;
   return pullRequest === null ? `repo:${repositoryId}` : pullRequestKey(repositoryId, pullRequest);
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
-import type { NewJob, Queue } from '../queue/queue.ts';
+import type { Queue } from '../queue/queue.ts';
 import type { NewDelivery, Storage } from '../storage/storage.ts';
 import { type Facts, queueKey } from './facts.ts';
 
@@ -24,7 +24,7 @@ export interface Intake {
 
 export interface IntakeParts {
   storage: Pick<Storage, 'transaction'>;
-  queue: Pick<Queue, 'enqueue'>;
+  queue: Pick<Queue, 'poke'>;
   clock: Clock;
   /** How many deliveries one transaction holds at most. */
   maxGroup?: number;
@@ -32,7 +32,6 @@ export interface IntakeParts {
 
 interface Waiting {
   delivery: NewDelivery;
-  facts: Facts;
   resolve(receipt: Receipt): void;
   reject(error: unknown): void;
 }
@@ -47,8 +46,8 @@ const QUIET_TURNS = 3;
 const MOST_TURNS = 50;
 
 /**
- * Group commit: webhooks that arrive together, or while a transaction is under way, are recorded in one transaction
- * with their jobs, then answered. Each answer still waits for a sync to disk, but the sync is shared. Rejected: one
+ * Group commit: webhooks that arrive together, or while a transaction is under way, are recorded in one transaction,
+ * then answered; their jobs are the queue's to make (`new-jobs.ts`). Each answer still waits for a sync to disk, but the sync is shared. Rejected: one
  * transaction for each webhook, which is measured in `bench/intake`, and answering before the commit, by which a crash would lose
  * a delivery that GitHub takes for delivered.
  */
@@ -78,6 +77,7 @@ export function createIntake({ storage, queue, clock, maxGroup = 256 }: IntakePa
   async function commit(group: readonly Waiting[]): Promise<void> {
     try {
       const fresh = await record(group);
+      queue.poke();
       for (const { delivery, resolve } of group) {
         // A GUID that came twice in one group is fresh once.
         resolve(fresh.delete(delivery.guid) ? 'recorded' : 'duplicate');
@@ -90,31 +90,28 @@ export function createIntake({ storage, queue, clock, maxGroup = 256 }: IntakePa
     }
   }
 
-  /** Records the group with its jobs and returns the GUIDs that were fresh. */
-  function record(group: readonly Waiting[]): Promise<Set<string>> {
-    const byGuid = new Map(group.map((one) => [one.delivery.guid, one]));
-    const deliveries = [...byGuid.values()].map(({ delivery }) => delivery);
-    return storage.transaction(async (tx) => {
-      const fresh = new Set<string>();
-      const jobs: NewJob[] = [];
-      for (const row of await tx.deliveries.record(deliveries)) {
-        const one = byGuid.get(row.guid);
-        if (!row.fresh || !one) continue;
-        fresh.add(row.guid);
-        const payload = { deliveryId: row.id };
-        jobs.push({ kind: 'delivery', key: queueKey(one.facts, row.id), payload });
-      }
-      await queue.enqueue(tx, ...jobs);
-      return fresh;
-    });
+  /** Records the group and returns the GUIDs that were fresh. */
+  async function record(group: readonly Waiting[]): Promise<Set<string>> {
+    const deliveries = group.map(({ delivery }) => delivery);
+    const recorded = await storage.transaction((tx) => tx.deliveries.record(deliveries));
+    return new Set(recorded.filter(({ fresh }) => fresh).map(({ guid }) => guid));
   }
 
   return {
     accept({ guid, event, body, facts }) {
       return new Promise((resolve, reject) => {
         const { action, installationId } = facts;
-        const delivery = { guid, event, action, installationId, body, receivedAt: clock.now() };
-        waiting.push({ delivery, facts, resolve, reject });
+        const receivedAt = clock.now();
+        const delivery = {
+          guid,
+          event,
+          action,
+          installationId,
+          body,
+          receivedAt,
+          queueKey: queueKey(facts, guid),
+        };
+        waiting.push({ delivery, resolve, reject });
         if (busy) return;
         busy = true;
         void commitAll();

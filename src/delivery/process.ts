@@ -8,13 +8,13 @@ import { waitsFor } from '../github/outage.ts';
 import type { JobResult, Queue } from '../queue/queue.ts';
 import type { Cause } from '../run/actor.ts';
 import type { Storage } from '../storage/storage.ts';
-import { factsOf, queueKey } from './facts.ts';
+import { deliveryJob } from './new-jobs.ts';
 
 export interface Processor {
   /** Turns one recorded delivery into events and has each dealt with. */
   process(deliveryId: number): Promise<JobResult>;
   /** The queue gave up: the delivery is marked failed, so that a redelivery runs it again. */
-  giveUp(deliveryId: number, error: unknown): Promise<void>;
+  giveUp(deliveryId: number, key: string, error: unknown): Promise<void>;
 }
 
 export function createProcessor(deps: {
@@ -64,7 +64,7 @@ export function createProcessor(deps: {
 
   return {
     process,
-    async giveUp(deliveryId, error) {
+    async giveUp(deliveryId, key, error) {
       // Only what GitHub was away for can wait. What cannot be read would be read here in vain, and hold up what came after it.
       const delivery =
         error instanceof GitHubError ? await storage.read.deliveries.get(deliveryId) : undefined;
@@ -74,10 +74,7 @@ export function createProcessor(deps: {
           { delivery: delivery.guid, err: messageOf(error) },
           'GitHub cannot be asked; the delivery waits',
         );
-        const key = queueKey(factsOf(JSON.parse(new TextDecoder().decode(delivery.body))), deliveryId);
-        await storage.transaction((tx) =>
-          queue.enqueue(tx, { kind: 'delivery', key, payload: { deliveryId }, runAt }),
-        );
+        await storage.transaction((tx) => queue.enqueue(tx, { ...deliveryJob(deliveryId, key), runAt }));
         return;
       }
       await mark(deliveryId, 'failed', messageOf(error));

@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { JobRow, Storage, Tx } from '../storage/storage.ts';
 import { backoffMs } from './backoff.ts';
 import { isOfDeadProcess, leaseToken, thisProcess } from './owner.ts';
-import type { Job, JobHandler, JobKind, NewJob, Queue } from './queue.ts';
+import type { Job, JobKind, NewJob, Queue, Worker } from './queue.ts';
 
 /** How long an aborted handler has to end; one that takes longer keeps its lease until that ends. */
 const ABORT_GRACE_MS = 500;
@@ -39,11 +39,8 @@ export function createEmbeddedQueue(options: EmbeddedQueueOptions): Queue {
   return new EmbeddedQueue(options);
 }
 
-interface Running {
-  handlers: Record<JobKind, JobHandler>;
-  onGivenUp: (job: Job, error: unknown) => Promise<void>;
-  onCutOff: (tx: Tx, job: Job) => Promise<void>;
-}
+/** How many jobs a turn takes in that nobody enqueued: its transaction holds up the door's. */
+const MOST_NEW_JOBS = 128;
 
 /** A job that this process holds. */
 interface Work {
@@ -72,7 +69,7 @@ class EmbeddedQueue implements Queue {
   readonly #owner = thisProcess();
 
   #state: 'new' | 'working' | 'stopping' | 'stopped' = 'new';
-  #running: Running | undefined;
+  #worker: Worker | undefined;
   readonly #underWay = new Set<Work>();
   /** What handlers have said and no transaction has recorded yet. */
   #verdicts: { work: Work; verdict: Verdict }[] = [];
@@ -99,6 +96,12 @@ class EmbeddedQueue implements Queue {
   }
 
   async enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void> {
+    await this.#insert(tx, jobs);
+    // The turn's own transaction waits for the caller's to end, so it cannot come too early.
+    this.#wake();
+  }
+
+  async #insert(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
     const rows: Parameters<Tx['jobs']['insert']> = [];
     for (const { kind, key, payload, runAt = this.#clock.now(), coalesce } of jobs) {
       if (coalesce === true) {
@@ -109,18 +112,12 @@ class EmbeddedQueue implements Queue {
       rows.push({ kind, key, payload: JSON.stringify(payload ?? null), runAt });
     }
     await tx.jobs.insert(...rows);
-    // The turn's own transaction waits for the caller's to end, so it cannot come too early.
-    this.#wake();
   }
 
-  start(
-    handlers: Running['handlers'],
-    onGivenUp: Running['onGivenUp'],
-    onCutOff: Running['onCutOff'] = async () => {},
-  ): void {
+  start(worker: Worker): void {
     if (this.#state !== 'new') throw new CountersignError('queue.started', 'The queue was started before.');
     this.#state = 'working';
-    this.#running = { handlers, onGivenUp, onCutOff };
+    this.#worker = worker;
     this.#wake();
   }
 
@@ -197,7 +194,7 @@ class EmbeddedQueue implements Queue {
       if (!this.#deadReleased) {
         const tokens = await jobs.leaseTokens();
         for (const dead of tokens.filter((held) => isOfDeadProcess(held, this.#owner))) {
-          for (const row of await jobs.release(dead)) await this.#running?.onCutOff(tx, jobIn(row));
+          for (const row of await jobs.release(dead)) await this.#worker?.onCutOff?.(tx, jobIn(row));
         }
       }
       const lost: Work[] = [];
@@ -212,12 +209,15 @@ class EmbeddedQueue implements Queue {
       for (const work of renewing) {
         if (!(await jobs.extend(work.row.id, work.token, leaseUntil))) lost.push(work);
       }
+      const fresh = free > 0 ? ((await this.#worker?.newJobs?.(tx, MOST_NEW_JOBS)) ?? []) : [];
+      await this.#insert(tx, fresh);
       const claimed = free > 0 ? await jobs.claim(now, leaseUntil, token, free) : [];
       const due = waiting > 0 ? await jobs.countDue(now) : undefined;
-      return { lost, claimed, due, nextDue: await jobs.nextDue(now) };
+      return { lost, fresh, claimed, due, nextDue: await jobs.nextDue(now) };
     });
 
     this.#deadReleased = true;
+    if (found.fresh.length === MOST_NEW_JOBS) this.#woken = true;
     this.#verdicts = this.#verdicts.slice(verdicts.length);
     const renewAt = now.getTime() + this.#leaseMs / 3;
     for (const work of renewing) work.renewAt = renewAt;
@@ -267,7 +267,7 @@ class EmbeddedQueue implements Queue {
           `The job was begun ${job.attempts} times, and each time its process ended or giving it up failed.`,
         );
       }
-      const handler = this.#running?.handlers[job.kind];
+      const handler = this.#worker?.handlers[job.kind];
       if (!handler) {
         throw new CountersignError('queue.unknown_kind', `No handler does jobs of kind "${job.kind}".`);
       }
@@ -297,7 +297,7 @@ class EmbeddedQueue implements Queue {
 
   async #giveUp(job: Job, error: unknown, attempts: number): Promise<Verdict> {
     try {
-      await this.#running?.onGivenUp(job, error);
+      await this.#worker?.onGivenUp(job, error);
       return { kind: 'remove' };
     } catch (failure) {
       this.#log.error(

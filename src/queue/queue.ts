@@ -78,20 +78,22 @@ export type JobResult = { kind: 'done' } | { kind: 'again'; at: Date; attempts?:
 
 export type JobHandler = (job: Job, signal: AbortSignal) => Promise<JobResult>;
 
+export interface Worker {
+  /** For every kind. */
+  handlers: Record<JobKind, JobHandler>;
+  onGivenUp(job: Job, error: unknown): Promise<void>;
+  /** Told of each job at which another process died, in the transaction that takes it over. */
+  onCutOff?(tx: Tx, job: Job): Promise<void>;
+  /** Jobs of what was recorded without one, asked for at the beginning of each turn and inserted in its transaction. */
+  newJobs?(tx: Tx, most: number): Promise<NewJob[]>;
+}
+
 /**
  * Who does which work when. Enqueueing is part of the caller's transaction; work starts right after it commits.
  */
 export interface Queue {
   enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void>;
-  /**
-   * Begins working; `handlers` must name every kind.
-   * @param onCutOff told of each job at which another process died, in the transaction that takes it over.
-   */
-  start(
-    handlers: Record<JobKind, JobHandler>,
-    onGivenUp: (job: Job, error: unknown) => Promise<void>,
-    onCutOff?: (tx: Tx, job: Job) => Promise<void>,
-  ): void;
+  start(worker: Worker): void;
   /** Takes no new work and waits for what is under way, at most `ms`; then aborts it and gives it back. */
   stop(ms: number): Promise<void>;
   /**
@@ -99,6 +101,6 @@ export interface Queue {
    * @throws CountersignError when the queue does not run, since then nobody would ever do what is due.
    */
   idle(): Promise<void>;
-  /** Looks for due work at once; for tests that move the clock. */
+  /** Looks for due work at once: there is some that nobody enqueued, or a test has moved the clock. */
   poke(): void;
 }

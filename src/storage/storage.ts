@@ -74,9 +74,11 @@ export interface NewDelivery {
   /** The raw body as it was signed. */
   body: Uint8Array;
   receivedAt: Date;
+  /** The key of the job that it is to have. */
+  queueKey: string;
 }
 
-export interface Delivery extends NewDelivery {
+export interface Delivery extends Omit<NewDelivery, 'queueKey'> {
   id: number;
   status: DeliveryStatus;
   attempts: number;
@@ -92,6 +94,8 @@ export interface Deliveries {
    * duplicate, or, when its earlier processing failed, set back to `received` to be run again.
    */
   record(deliveries: readonly NewDelivery[]): Promise<{ id: number; guid: string; fresh: boolean }[]>;
+  /** Those that were recorded and have had no job since, oldest first: they are handed out once. */
+  takeToQueue(most: number): Promise<{ id: number; queueKey: string }[]>;
   /** Those of the GUIDs that are recorded. */
   known(guids: readonly string[]): Promise<Set<string>>;
   get(id: number): Promise<Delivery | undefined>;

@@ -63,6 +63,7 @@ async function playRun(): Promise<void> {
         installationId: 1,
         body: new Uint8Array(),
         receivedAt: clock.now(),
+        queueKey: 'pr:70#3',
       },
     ]);
     const event = pullRequestEvent();

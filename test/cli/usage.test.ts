@@ -15,7 +15,7 @@ const noTools: Tools = {
   blobs: untouched,
   pages: untouched,
   enqueuer: untouched,
-  deliveryKeys: untouched,
+  deliveryJobs: untouched,
   chains: untouched,
   policy: untouched,
   skills: untouched,

@@ -9,6 +9,7 @@ export function deliveriesContract(open: OpenDatabase): void {
   describe('deliveries', () => {
     const record = (...deliveries: ReturnType<typeof delivery>[]) =>
       db.storage.transaction((tx) => tx.deliveries.record(deliveries));
+    const takeToQueue = (most: number) => db.storage.transaction((tx) => tx.deliveries.takeToQueue(most));
     const setStatus = (...args: Parameters<typeof db.storage.read.deliveries.setStatus>) =>
       db.storage.transaction((tx) => tx.deliveries.setStatus(...args));
 
@@ -64,6 +65,26 @@ export function deliveriesContract(open: OpenDatabase): void {
       await record(delivery('g0'), delivery('g1', { body: Buffer.from('whole') }));
       const found = await db.storage.read.deliveries.byGuid('g1');
       expect(Buffer.from(found?.body ?? []).toString()).toBe('whole');
+    });
+
+    it('are handed to the queue once, the oldest first, each with its key', async () => {
+      await record(delivery('g1', { queueKey: 'a' }), delivery('g2', { queueKey: 'b' }));
+      await record(delivery('g2', { queueKey: 'c' }), delivery('g3', { queueKey: 'd' }));
+      expect(await takeToQueue(2)).toEqual([
+        { id: 1, queueKey: 'a' },
+        { id: 2, queueKey: 'b' },
+      ]);
+      expect(await takeToQueue(2)).toEqual([{ id: 3, queueKey: 'd' }]);
+      expect(await takeToQueue(2)).toEqual([]);
+    });
+
+    it('that failed are handed to the queue again when they come again', async () => {
+      const [first] = await record(delivery('g1'));
+      await takeToQueue(1);
+      await setStatus(first?.id ?? 0, 'failed', at(1), 'boom');
+      expect(await takeToQueue(1)).toEqual([]);
+      await record(delivery('g1', { queueKey: 'again' }));
+      expect(await takeToQueue(1)).toEqual([{ id: first?.id, queueKey: 'again' }]);
     });
 
     it('of a known GUID are duplicates, and change nothing', async () => {

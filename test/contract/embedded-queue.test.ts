@@ -36,7 +36,7 @@ describe('the embedded queue', () => {
       return { kind: 'done' };
     };
     const begun = performance.now();
-    queue.start(everyKind(handler), async () => undefined);
+    queue.start({ handlers: everyKind(handler), onGivenUp: async () => undefined });
     await queue.idle();
     expect(seen).toEqual([{ kind: 'wake', key: 'a', payload: 'hang', attempts: 1 }]);
     expect(performance.now() - begun).toBeLessThan(5_000);
@@ -60,7 +60,7 @@ describe('the embedded queue', () => {
     const queue = createEmbeddedQueue({ storage: flaky, clock: systemClock, log: silentLog, pollMs: 10 });
     const handler: JobHandler = async () => ({ kind: 'done' });
     await storage.transaction((tx) => queue.enqueue(tx, { kind: 'wake', key: 'a', payload: null }));
-    queue.start(everyKind(handler), async () => undefined);
+    queue.start({ handlers: everyKind(handler), onGivenUp: async () => undefined });
     await queue.idle();
     expect(failures).toBeLessThan(0);
     expect(await storage.read.jobs.countDue(new Date())).toBe(0);

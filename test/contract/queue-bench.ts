@@ -61,8 +61,11 @@ export class QueueBench {
 
   /** Starts the queue with one handler for all kinds. */
   start(handler: JobHandler, queue = this.queue): void {
-    queue.start(everyKind(handler), async (job, error) => {
-      this.givenUp.push({ job, error });
+    queue.start({
+      handlers: everyKind(handler),
+      onGivenUp: async (job, error) => {
+        this.givenUp.push({ job, error });
+      },
     });
   }
 

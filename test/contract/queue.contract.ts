@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { jobsOfNewDeliveries } from '../../src/delivery/new-jobs.ts';
 import type { Job, JobHandler, JobKind, JobResult } from '../../src/queue/queue.ts';
 import type { OpenDatabase } from './database.ts';
 import { everyKind } from './every-kind.ts';
 import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.ts';
+import { delivery } from './rows.ts';
 
 const DONE: JobResult = { kind: 'done' };
 
@@ -23,8 +25,8 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         seen.push([kind, job]);
         return DONE;
       };
-    bench.queue.start(
-      {
+    bench.queue.start({
+      handlers: {
         delivery: handler('delivery'),
         event: handler('event'),
         session: handler('session'),
@@ -35,8 +37,8 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         missed_deliveries: handler('missed_deliveries'),
         reconcile: handler('reconcile'),
       },
-      async () => undefined,
-    );
+      onGivenUp: async () => undefined,
+    });
     await bench.enqueue('run1', { kind: 'session', payload: { id: 'ses1', deep: ['ü'] } });
     await bench.queue.idle();
     const job = { kind: 'session', key: 'run1', payload: { id: 'ses1', deep: ['ü'] }, attempts: 0 };
@@ -273,8 +275,11 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         tries++;
         throw new Error('no');
       };
-      bench.queue.start(everyKind(handler), async () => {
-        if (++gaveUp < 2) throw new Error('the disk is full');
+      bench.queue.start({
+        handlers: everyKind(handler),
+        onGivenUp: async () => {
+          if (++gaveUp < 2) throw new Error('the disk is full');
+        },
       });
       await bench.enqueue('a');
       await bench.queue.idle();
@@ -296,6 +301,78 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     for (let n = 0; n < 9; n++) await bench.moveOn(1_000);
     expect(attempts).toEqual([0, 0, 1, 0, 0, 0, 0]);
     expect(bench.givenUp).toEqual([]);
+  });
+
+  describe('what was recorded without a job', () => {
+    const record = (count: number) =>
+      bench.storage.transaction((tx) =>
+        tx.deliveries.record(
+          Array.from({ length: count }, (_, n) => delivery(`g${n}`, { queueKey: `key${n % 7}` })),
+        ),
+      );
+
+    /** Starts the queue on new deliveries; gives what it has done. */
+    function startOnNew(newJobs = jobsOfNewDeliveries): { key: string; payload: unknown }[] {
+      const seen: { key: string; payload: unknown }[] = [];
+      const note: JobHandler = async ({ key, payload }) => {
+        seen.push({ key, payload });
+        return DONE;
+      };
+      bench.queue.start({ handlers: everyKind(note), onGivenUp: async () => undefined, newJobs });
+      return seen;
+    }
+
+    it('is done once, by its key in order, however much there is', async () => {
+      await record(500);
+      const seen = startOnNew();
+      await bench.queue.idle();
+      expect(seen).toHaveLength(500);
+      for (let n = 0; n < 7; n++) {
+        const ids = seen.flatMap(({ key, payload }) => (key === `key${n}` ? [payload] : []));
+        expect(ids).toEqual(Array.from({ length: ids.length }, (_, i) => ({ deliveryId: 1 + n + 7 * i })));
+      }
+    });
+
+    it('is done soon after it is told of', async () => {
+      bench.queue = bench.make({ pollMs: 60_000 });
+      const seen = startOnNew();
+      await bench.queue.idle();
+      await record(3);
+      bench.queue.poke();
+      await bench.queue.idle();
+      expect(seen).toHaveLength(3);
+    });
+
+    it('of another key does not wait for all that came before it', async () => {
+      bench.queue = bench.make({ pollMs: 60_000 });
+      const of = (key: string, count: number) =>
+        Array.from({ length: count }, (_, n) => delivery(`${key}${n}`, { queueKey: key }));
+      await bench.storage.transaction((tx) => tx.deliveries.record([...of('busy', 300), ...of('other', 1)]));
+      const end = Promise.withResolvers<void>();
+      const seen: string[] = [];
+      const handler: JobHandler = async ({ key }) => {
+        seen.push(key);
+        await end.promise;
+        return DONE;
+      };
+      const newJobs = jobsOfNewDeliveries;
+      bench.queue.start({ handlers: everyKind(handler), onGivenUp: async () => undefined, newJobs });
+      await expect.poll(() => seen).toEqual(['busy', 'other']);
+      end.resolve();
+      await bench.queue.idle();
+    });
+
+    it('is not lost when the turn that took it fails', async () => {
+      let fails = 2;
+      await record(3);
+      const seen = startOnNew(async (tx, most) => {
+        const jobs = await jobsOfNewDeliveries(tx, most);
+        if (fails-- > 0) throw new Error('the disk is full');
+        return jobs;
+      });
+      await bench.queue.idle();
+      expect(seen).toHaveLength(3);
+    });
   });
 
   it('gives up a job of a kind that nobody knows', async () => {

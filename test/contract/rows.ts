@@ -19,6 +19,7 @@ export function delivery(guid: string, over: Partial<NewDelivery> = {}): NewDeli
     installationId: 7,
     body: new TextEncoder().encode(`{"guid":"${guid}","title":"Grüße"}`),
     receivedAt: at(0),
+    queueKey: 'pr:70#3',
     ...over,
   };
 }

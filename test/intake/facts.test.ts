@@ -10,11 +10,11 @@ describe('a delivery’s place in the queue', () => {
     ['a comment on a pull request', { repository, issue: { number: 3, pull_request: {} } }, 'pr:7#3'],
     ['an issue', { repository, issue: { number: 3 } }, 'repo:7'],
     ['a check run', { repository, check_run: { id: 1 } }, 'repo:7'],
-    ['a pull request of no repository', { pull_request: { number: 3 } }, 'delivery:42'],
-    ['an installation', { installation: { id: 1 } }, 'delivery:42'],
-    ['nothing it can read', { repository: 'x', issue: [] }, 'delivery:42'],
+    ['a pull request of no repository', { pull_request: { number: 3 } }, 'delivery:a-guid'],
+    ['an installation', { installation: { id: 1 } }, 'delivery:a-guid'],
+    ['nothing it can read', { repository: 'x', issue: [] }, 'delivery:a-guid'],
   ])('of %s is by what it is about', (_what, payload, key) => {
-    expect(queueKey(factsOf(payload), 42)).toBe(key);
+    expect(queueKey(factsOf(payload), 'a-guid')).toBe(key);
   });
 });
 

@@ -22,14 +22,14 @@ it('a process that got no time for longer than its lease cannot write over the o
   worker.signal('SIGSTOP');
 
   const taken: number[] = [];
-  queue.start(
-    everyKind(async (job) => {
+  queue.start({
+    handlers: everyKind(async (job) => {
       taken.push(job.attempts);
       await storage.transaction((tx) => noted(tx, 'in time'));
       return { kind: 'done' };
     }),
-    async () => undefined,
-  );
+    onGivenUp: async () => undefined,
+  });
   await queue.idle();
   expect(taken).toEqual([1]);
 

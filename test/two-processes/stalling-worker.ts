@@ -11,13 +11,13 @@ import { noted } from './noted.ts';
 const storage = await openStorage(process.argv[2] ?? '');
 const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog, leaseMs: 600 });
 const input = createInterface({ input: process.stdin });
-queue.start(
-  everyKind(async () => {
+queue.start({
+  handlers: everyKind(async () => {
     process.stdout.write('working\n');
     await once(input, 'line');
     const said = await storage.transaction((tx) => noted(tx, 'too late')).catch((error: unknown) => error);
     process.stdout.write(`${JSON.stringify(said ?? 'written')}\n`);
     return { kind: 'done' };
   }),
-  async () => undefined,
-);
+  onGivenUp: async () => undefined,
+});

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely, NotNull, Selectable } from 'kysely';
 import type { Deliveries, Delivery, DeliveryStatus, DeliverySummary, NewDelivery } from '../storage.ts';
 import { type Pack, type Place, packBodies, unpackBody } from './body-packs.ts';
 import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
@@ -17,7 +17,12 @@ const insertDeliveries = insertOnceCompiled((db, rows: readonly ReturnType<typeo
     .onConflict((conflict) =>
       conflict
         .column('guid')
-        .doUpdateSet({ status: 'received', error: null, finished_at: null })
+        .doUpdateSet((eb) => ({
+          status: 'received',
+          error: null,
+          finished_at: null,
+          queue_key: eb.ref('excluded.queue_key'),
+        }))
         .where('deliveries.status', '=', 'failed'),
     )
     .returning(['id', 'guid']),
@@ -50,6 +55,24 @@ const withBody = (db: Kysely<Database>) =>
     .select(['start', 'length', 'encoding', 'bytes']);
 
 const byId = compiledOnce((db, { id }: { id: number }) => withBody(db).where('deliveries.id', '=', id));
+
+const nextToQueue = compiledOnce((db, { most }: { most: number }) =>
+  db
+    .selectFrom('deliveries')
+    .select(['id', 'queue_key'])
+    .where('queue_key', 'is not', null)
+    .orderBy('id')
+    .limit(most)
+    .$narrowType<{ queue_key: NotNull }>(),
+);
+
+const takeUntil = compiledOnce((db, { last }: { last: number }) =>
+  db
+    .updateTable('deliveries')
+    .set({ queue_key: null })
+    .where('queue_key', 'is not', null)
+    .where('id', '<=', last),
+);
 
 interface StatusChange {
   id: number;
@@ -114,6 +137,14 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
         if (!row) throw new Error(`the delivery ${guid} was neither recorded nor found`);
         return { id: row.id, guid, fresh: row.fresh && first.get(guid) === delivery };
       });
+    },
+
+    async takeToQueue(most) {
+      const { rows } = await nextToQueue(db, { most });
+      const last = rows.at(-1);
+      // Nobody else writes before this transaction ends, so the two statements speak of the same rows.
+      if (last) await takeUntil(db, { last: last.id });
+      return rows.map(({ id, queue_key }) => ({ id, queueKey: queue_key }));
     },
 
     async known(guids) {
@@ -188,6 +219,7 @@ function newRow(delivery: NewDelivery) {
     attempts: 0,
     error: null,
     finished_at: null,
+    queue_key: delivery.queueKey,
   };
 }
 

@@ -70,6 +70,7 @@ export interface DeliveriesTable {
   attempts: number;
   error: string | null;
   finished_at: string | null;
+  queue_key: string | null;
 }
 
 export interface PullRequestsTable {

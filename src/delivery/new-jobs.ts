@@ -1,0 +1,15 @@
+import type { NewJob } from '../queue/queue.ts';
+import type { Tx } from '../storage/storage.ts';
+
+/**
+ * Jobs for the deliveries that the door has recorded, oldest first. The queue asks for them at the beginning of each of its turns: in a
+ * burst the door is spared the index of all waiting jobs, which costs more than the deliveries themselves (docs/adr/0019).
+ */
+export async function jobsOfNewDeliveries({ deliveries }: Tx, most: number): Promise<NewJob[]> {
+  const taken = await deliveries.takeToQueue(most);
+  return taken.map(({ id, queueKey }) => deliveryJob(id, queueKey));
+}
+
+export function deliveryJob(deliveryId: number, key: string): NewJob {
+  return { kind: 'delivery', key, payload: { deliveryId } };
+}

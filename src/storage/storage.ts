@@ -248,7 +248,7 @@ export interface Jobs {
   release(leaseToken: string): Promise<JobRow[]>;
   /** When the next job that nobody holds falls due, after the given moment. */
   nextDue(after: Date): Promise<Date | undefined>;
-  /** How many are due by then, or held. */
+  /** How many are due by then, or held; and deliveries that are still to have one. */
   countDue(now: Date): Promise<number>;
 }
 

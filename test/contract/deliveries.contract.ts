@@ -78,6 +78,13 @@ export function deliveriesContract(open: OpenDatabase): void {
       expect(await takeToQueue(2)).toEqual([]);
     });
 
+    it('count as due until they are handed to the queue', async () => {
+      await record(delivery('g1'), delivery('g2'));
+      expect(await db.storage.read.jobs.countDue(at(0))).toBe(2);
+      await takeToQueue(1);
+      expect(await db.storage.read.jobs.countDue(at(0))).toBe(1);
+    });
+
     it('that failed are handed to the queue again when they come again', async () => {
       const [first] = await record(delivery('g1'));
       await takeToQueue(1);

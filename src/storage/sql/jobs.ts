@@ -89,13 +89,18 @@ const firstAfter = compiledOnce((db, { after }: { after: string }) =>
     .limit(1),
 );
 
-// Two counts in one statement: with OR in its place, SQLite reads the whole table.
+// Counts of their own in one statement: with OR in their place, SQLite reads the whole table.
 const countHeldAndDue = compiledOnce((db, { now }: { now: string }) =>
   db.selectNoFrom((eb) => {
     const jobs = eb.selectFrom('jobs').select(eb.fn.countAll<number>().as('count'));
     return [
       jobs.where('lease_token', 'is', null).where('run_at', '<=', now).as('waiting'),
       jobs.where('lease_token', 'is not', null).as('held'),
+      eb
+        .selectFrom('deliveries')
+        .select(eb.fn.countAll<number>().as('count'))
+        .where('queue_key', 'is not', null)
+        .as('recorded'),
     ];
   }),
 );
@@ -182,7 +187,8 @@ export function jobsTable(db: Kysely<Database>): Jobs {
 
     async countDue(now) {
       const { rows } = await countHeldAndDue(db, { now: toText(now) });
-      return (rows[0]?.waiting ?? 0) + (rows[0]?.held ?? 0);
+      const { waiting, held, recorded } = rows[0] ?? {};
+      return (waiting ?? 0) + (held ?? 0) + (recorded ?? 0);
     },
   };
 }

@@ -8,7 +8,6 @@ import { type Ids, timeSortedIds } from './core/ids.ts';
 import { type Log, redactedLog } from './core/log.ts';
 import { withoutRepeats } from './core/outage-log.ts';
 import { neverShow } from './core/redact.ts';
-import { createEventJobs } from './delivery/event-jobs.ts';
 import { createIntake } from './delivery/intake.ts';
 import { jobsOfNewDeliveries } from './delivery/new-jobs.ts';
 import { createProcessor } from './delivery/process.ts';
@@ -19,7 +18,14 @@ import type { Event } from './event/event.ts';
 import { createOctokitGitHub, type OctokitGitHubOptions } from './github/octokit/octokit-github.ts';
 import { createEmbeddedQueue } from './queue/embedded.ts';
 import { createPatience } from './queue/patience.ts';
-import { type Job, type JobHandler, type JobKind, type Queue, signalJobSchema } from './queue/queue.ts';
+import {
+  eventJobSchema,
+  type Job,
+  type JobHandler,
+  type JobKind,
+  type Queue,
+  signalJobSchema,
+} from './queue/queue.ts';
 import { recoveryJobs } from './recovery/jobs.ts';
 import { fetchMissedDeliveries, LOOK_EVERY_MS } from './recovery/missed-deliveries.ts';
 import { reconcile, reconcileJobSchema } from './recovery/reconcile.ts';
@@ -91,15 +97,16 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     metrics,
     ...overrides.github,
   });
+  const random = overrides.random ?? Math.random;
   const queue = createEmbeddedQueue({
     storage,
     clock,
     log,
-    ...(overrides.random ? { random: overrides.random } : {}),
+    random,
   });
 
   const outbox = createOutbox({ queue, ids });
-  const performer = createPerformer({ storage, queue, github, clock, log, pace: createPace() });
+  const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
   const skills = await createSkills(config, { storage, blobs, github, clock }, overrides);
   const { registry, activation } = skills;
   const names = { skills: registry.skills, actions: registry.actions };
@@ -173,13 +180,15 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     onCommand,
   };
   const onAnyEvent = (event: Event, cause: Cause | null) => onEvent(eventDeps, event, cause);
-  const processor = createProcessor({ storage, queue, appId: config.appId, clock, log, onEvent: onAnyEvent });
+  const processor = createProcessor({ storage, appId: config.appId, clock, log, onEvent: onAnyEvent });
   const lookForMissed = (at: Date) => storage.transaction((tx) => queue.enqueue(tx, ...recoveryJobs(at)));
-  const eventJobs = createEventJobs({ storage, queue, clock, log, onEvent: onAnyEvent });
 
   const handlers: Record<JobKind, JobHandler> = {
     delivery: (job) => processor.process(numberIn(job, 'deliveryId')),
-    event: (job) => eventJobs.perform(job),
+    async event(job) {
+      await onAnyEvent(eventJobSchema.parse(job.payload).event, null);
+      return { kind: 'done' };
+    },
     async signal(job) {
       const { runId, signal, by } = signalJobSchema.parse(job.payload);
       await storage.transaction((tx) => engine.signal(tx, runId, signal, by));
@@ -194,30 +203,29 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       await storage.transaction((tx) => engine.signal(tx, runId, { kind: 'time' }, { kind: 'time' }));
       return { kind: 'done' };
     },
-    effect: (job) => performer.perform(effectJobSchema.parse(job.payload).key, job.attempts),
+    effect: (job) => performer.perform(effectJobSchema.parse(job.payload).key),
     ask: (job, signal) => ask.answer(askJobSchema.parse(job.payload), signal),
     missed_deliveries: (_, signal) => fetchMissedDeliveries({ storage, app: github.app, clock, log }, signal),
     reconcile: (job, signal) =>
       reconcile({ storage, queue, github, clock, log }, reconcileJobSchema.parse(job.payload), signal),
   };
-  const patience = createPatience(clock);
+  const patience = createPatience({ clock, log, random });
   const onGivenUp = async (job: Job, error: unknown) => {
     switch (job.kind) {
       case 'delivery':
-        return processor.giveUp(numberIn(job, 'deliveryId'), job.key, error);
+        return processor.giveUp(numberIn(job, 'deliveryId'), error);
       case 'session':
         return executor.giveUp(textIn(job, 'sessionId'), error);
       case 'effect':
-        return performer.giveUp(effectJobSchema.parse(job.payload), error);
+        return performer.giveUp(effectJobSchema.parse(job.payload).key, error);
       case 'ask':
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on answering a question');
         return ask.giveUp(askJobSchema.parse(job.payload));
-      case 'event':
-        return eventJobs.giveUp(job, error);
       case 'missed_deliveries':
       case 'reconcile':
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on looking for what was missed');
         return lookForMissed(new Date(clock.now().getTime() + LOOK_EVERY_MS));
+      case 'event':
       case 'signal':
       case 'wake':
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on a job');

@@ -3,29 +3,25 @@ import { messageOf, unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Event } from '../event/event.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
-import { GitHubError } from '../github/github.ts';
-import { waitsFor } from '../github/outage.ts';
-import type { JobResult, Queue } from '../queue/queue.ts';
+import type { JobResult } from '../queue/queue.ts';
 import type { Cause } from '../run/actor.ts';
 import type { Storage } from '../storage/storage.ts';
-import { deliveryJob } from './new-jobs.ts';
 
 export interface Processor {
   /** Turns one recorded delivery into events and has each dealt with. */
   process(deliveryId: number): Promise<JobResult>;
   /** The queue gave up: the delivery is marked failed, so that a redelivery runs it again. */
-  giveUp(deliveryId: number, key: string, error: unknown): Promise<void>;
+  giveUp(deliveryId: number, error: unknown): Promise<void>;
 }
 
 export function createProcessor(deps: {
   storage: Storage;
-  queue: Queue;
   appId: number;
   clock: Clock;
   log: Log;
   onEvent(event: Event, cause: Cause): Promise<void>;
 }): Processor {
-  const { storage, queue, appId, clock, log, onEvent } = deps;
+  const { storage, appId, clock, log, onEvent } = deps;
 
   async function process(deliveryId: number): Promise<JobResult> {
     const delivery = await storage.read.deliveries.get(deliveryId);
@@ -64,19 +60,7 @@ export function createProcessor(deps: {
 
   return {
     process,
-    async giveUp(deliveryId, key, error) {
-      // Only what GitHub was away for can wait. What cannot be read would be read here in vain, and hold up what came after it.
-      const delivery =
-        error instanceof GitHubError ? await storage.read.deliveries.get(deliveryId) : undefined;
-      const runAt = delivery && waitsFor(error, delivery.receivedAt, clock.now());
-      if (delivery && runAt) {
-        log.warn(
-          { delivery: delivery.guid, err: messageOf(error) },
-          'GitHub cannot be asked; the delivery waits',
-        );
-        await storage.transaction((tx) => queue.enqueue(tx, { ...deliveryJob(deliveryId, key), runAt }));
-        return;
-      }
+    async giveUp(deliveryId, error) {
       await mark(deliveryId, 'failed', messageOf(error));
       log.error({ delivery: deliveryId, err: error }, 'gave up on a delivery');
     },

@@ -106,8 +106,6 @@ export const effectProgressSchema = z.strictObject({
   body_hash: z.string().optional(),
   /** Until then GitHub may still carry out a request whose answer was lost: what is sent meanwhile could be doubled or undone by it. */
   unsure_until: z.iso.datetime().optional(),
-  /** Its last try failed because GitHub was away. */
-  away: z.literal(true).optional(),
   merge_sha: z.string().optional(),
   /** Where people find what was created. */
   url: z.string().optional(),

@@ -12,17 +12,8 @@ import { redactedEffect } from './redacted-effect.ts';
  */
 export const SETTLE_MS = { urgent: 0, follow_up: 500, update: 2_000, first_words: 5_000 } as const;
 
-export const effectJobSchema = z.strictObject({
-  key: z.string(),
-  /** Since when GitHub is away, round after round of the queue's tries; a wish that comes meanwhile shares it. */
-  since: z.iso.datetime().optional(),
-});
-export type EffectJob = z.infer<typeof effectJobSchema>;
-
-/** The job that carries a wish out; one for all changes of it that come before it runs. */
-export function effectJob(payload: EffectJob, runAt: Date): NewJob {
-  return { kind: 'effect', key: `effect:${payload.key}`, payload, runAt, coalesce: true };
-}
+/** The payload of an `effect` job. Those of before may say since when GitHub is away. */
+export const effectJobSchema = z.object({ key: z.string() });
 
 export interface WishOptions {
   runId: string | null;
@@ -42,7 +33,13 @@ export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
       const wish = { id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at };
       const open = await tx.effects.wish(wish);
       if (!open) return;
-      await deps.queue.enqueue(tx, effectJob({ key }, new Date(at.getTime() + settleMs)));
+      await deps.queue.enqueue(tx, effectJob(key, new Date(at.getTime() + settleMs)));
     },
   };
+}
+
+/** One for all changes of the wish that come before it runs. */
+function effectJob(key: string, runAt: Date): NewJob {
+  const payload: z.infer<typeof effectJobSchema> = { key };
+  return { kind: 'effect', key: `effect:${key}`, payload, runAt, coalesce: true };
 }

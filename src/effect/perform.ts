@@ -1,14 +1,12 @@
 import { contentHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
-import { CountersignError, messageOf, unreachable } from '../core/errors.ts';
+import { messageOf, unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type GitHub, GitHubError, type GitHubWriter } from '../github/github.ts';
-import { waitsFor } from '../github/outage.ts';
-import type { JobResult, Queue } from '../queue/queue.ts';
+import type { JobResult } from '../queue/queue.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
 import { bodyHash } from './body-hash.ts';
 import type { CheckRunContent, EffectOf, EffectRow } from './effect.ts';
-import { type EffectJob, effectJob } from './outbox.ts';
 import type { Pace } from './pace.ts';
 
 type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
@@ -21,15 +19,10 @@ type Note = (progress: Progress) => Promise<void>;
  */
 const STILL_AT_IT_MS = 10_000;
 
-/** Between two rounds of tries while GitHub is away, in milliseconds: several writes that fail share one installation's pace. */
-const PAUSE_MS = 5 * 60_000;
-const AWAY = new GitHubError('unavailable', 0, 'GitHub was away');
-
 export interface Performer {
-  /** @param attempts how often in a row it was tried before. */
-  perform(key: string, attempts: number): Promise<JobResult>;
-  /** The queue gave up: while GitHub is away, the wish waits for it, a day at most. */
-  giveUp(job: EffectJob, error: unknown): Promise<void>;
+  perform(key: string): Promise<JobResult>;
+  /** The queue gave up: the effect has failed. */
+  giveUp(key: string, error: unknown): Promise<void>;
   /** Another process died while it carried the wish out. */
   beCutOff(tx: Tx, key: string): Promise<void>;
 }
@@ -42,15 +35,14 @@ export interface Performer {
  */
 export function createPerformer(deps: {
   storage: Storage;
-  queue: Pick<Queue, 'enqueue'>;
   github: GitHub;
   clock: Clock;
   log: Log;
   pace: Pace;
 }): Performer {
-  const { storage, queue, github, clock, log, pace } = deps;
+  const { storage, github, clock, log, pace } = deps;
 
-  async function perform(key: string, attempts: number): Promise<JobResult> {
+  async function perform(key: string): Promise<JobResult> {
     const row = await storage.read.effects.get(key);
     if (!row || row.effect.kind === 'merge' || row.wishedHash === row.appliedHash) return { kind: 'done' };
     const gone = await outOfReach(row);
@@ -61,16 +53,15 @@ export function createPerformer(deps: {
     const { unsure_until: unsureUntil } = row.progress;
     if (unsureUntil !== undefined && clock.now() < new Date(unsureUntil)) {
       // Deaths and failures go on being counted: should it be the effect that is the cause, it is given up in the end.
-      return { kind: 'again', at: new Date(unsureUntil), attempts };
+      return { kind: 'later', at: new Date(unsureUntil) };
     }
     const later = pace.take(row.effect.installation_id, clock.now());
-    if (later) return { kind: 'again', at: later, attempts };
+    if (later) return { kind: 'later', at: later };
 
     const wasBegun = row.begun;
     if (row.githubId === null && !wasBegun) await save(row, { begun: true });
-    const { away } = row.progress;
     const note: Note = async ({ githubId, progress }) =>
-      void (await save(row, { githubId, progress: { ...progress, ...(away && { away }) }, begun: true }));
+      void (await save(row, { githubId, progress, begun: true }));
     let progress: Progress;
     try {
       progress = await carryOut(github.writer(row.effect.installation_id), row, wasBegun, note);
@@ -79,7 +70,7 @@ export function createPerformer(deps: {
         // The wish may be asked for again before that; without the hold, each time would be a request to a GitHub that
         // asked for none.
         pace.hold(row.effect.installation_id, error.retryAt);
-        return { kind: 'again', at: error.retryAt };
+        throw error;
       }
       if (error instanceof GitHubError && (error.kind === 'invalid' || error.kind === 'forbidden')) {
         // A create that was refused made nothing, and nothing needs to be looked up or mended later.
@@ -106,8 +97,7 @@ export function createPerformer(deps: {
   async function beUnsure(key: string): Promise<void> {
     const row = await storage.read.effects.get(key);
     if (!row) return;
-    const { appliedHash, progress } = unsure(row);
-    await save(row, { appliedHash, progress: { ...progress, away: true } });
+    await save(row, unsure(row));
   }
 
   /** What the process before was sending when it died may be under way at GitHub still. */
@@ -149,26 +139,13 @@ export function createPerformer(deps: {
     return isBack ? undefined : run.reason?.summary;
   }
 
-  async function giveUp({ key, since }: EffectJob, error: unknown): Promise<void> {
+  async function giveUp(key: string, error: unknown): Promise<void> {
+    log.error({ effect: key, err: error }, 'gave up on an effect');
     const row = await storage.read.effects.get(key).catch((err) => {
       log.error({ effect: key, err }, 'an effect that is given up cannot be read');
       return undefined;
     });
-    if (!row) return;
-    const now = clock.now();
-    const awaySince = since === undefined ? now : new Date(since);
-    // That its process died in the last of its tries is no reason to think that GitHub is back.
-    const diedMeanwhile =
-      error instanceof CountersignError && error.code === 'queue.given_up' && row.progress.away === true;
-    const runAt = waitsFor(diedMeanwhile ? AWAY : error, awaySince, now, PAUSE_MS);
-    if (runAt) {
-      log.warn({ effect: key, err: messageOf(error) }, 'GitHub cannot be told; the effect waits');
-      const waiting = effectJob({ key, since: awaySince.toISOString() }, runAt);
-      await storage.transaction((tx) => queue.enqueue(tx, waiting));
-      return;
-    }
-    log.error({ effect: key, err: error }, 'gave up on an effect');
-    await save(row, { status: 'failed', error: messageOf(error) });
+    if (row) await save(row, { status: 'failed', error: messageOf(error) });
   }
 
   /** Whether the wish is another one by now, so that there is more to carry out. */

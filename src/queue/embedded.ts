@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
-import { CountersignError, messageOf } from '../core/errors.ts';
+import { CountersignError, messageOf, unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { JobRow, Storage, Tx } from '../storage/storage.ts';
+import type { Counted, JobRow, Storage, Tx } from '../storage/storage.ts';
 import { backoffMs } from './backoff.ts';
 import { isOfDeadProcess, leaseToken, thisProcess } from './owner.ts';
 import type { Job, JobKind, NewJob, Queue, Worker } from './queue.ts';
@@ -55,7 +55,7 @@ interface Work {
   over: Promise<void>;
 }
 
-type Verdict = { kind: 'remove' } | { kind: 'return'; at: Date; attempts: number };
+type Verdict = { kind: 'remove' } | { kind: 'return'; at: Date; counted: Counted };
 
 class EmbeddedQueue implements Queue {
   readonly #storage: Storage;
@@ -203,7 +203,7 @@ class EmbeddedQueue implements Queue {
         const kept =
           verdict.kind === 'remove'
             ? await jobs.complete(row.id, work.token)
-            : await jobs.retry(row.id, work.token, verdict.at, verdict.attempts);
+            : await jobs.retry(row.id, work.token, verdict.at, verdict.counted);
         if (!kept) lost.push(work);
       }
       for (const work of renewing) {
@@ -272,23 +272,34 @@ class EmbeddedQueue implements Queue {
         throw new CountersignError('queue.unknown_kind', `No handler does jobs of kind "${job.kind}".`);
       }
       const result = await handler(job, abort.signal);
-      return result.kind === 'done'
-        ? { kind: 'remove' }
-        : { kind: 'return', at: result.at, attempts: result.attempts ?? 0 };
+      switch (result.kind) {
+        case 'done':
+          return { kind: 'remove' };
+        case 'again':
+          return { kind: 'return', at: result.at, counted: { attempts: 0, awaySince: null } };
+        case 'later':
+          return {
+            kind: 'return',
+            at: result.at,
+            counted: { attempts: job.attempts, awaySince: result.awaySince ?? job.awaySince },
+          };
+        default:
+          return unreachable(result);
+      }
     } catch (error) {
       if (abort.signal.aborted || isCode(error, 'queue.lease_lost'))
-        return { kind: 'return', at: this.#clock.now(), attempts: job.attempts };
+        return { kind: 'return', at: this.#clock.now(), counted: job };
       if (isCode(error, 'storage.unavailable')) {
         // Not the job's doing: a disk that stays full for an hour must not cost the jobs of that hour their attempts.
         this.#log.warn({ kind: job.kind, key: job.key, err: error }, `a job waits: ${messageOf(error)}`);
         const at = new Date(this.#clock.now().getTime() + UNAVAILABLE_MS);
-        return { kind: 'return', at, attempts: job.attempts };
+        return { kind: 'return', at, counted: job };
       }
       const attempts = Math.min(job.attempts + 1, this.#maxAttempts);
       const fields = { job: work.row.id, kind: job.kind, key: job.key, attempts, err: error };
       if (attempts < this.#maxAttempts) {
         this.#log.warn(fields, `a job failed and will be tried again: ${messageOf(error)}`);
-        return this.#after(attempts);
+        return this.#after(job, attempts);
       }
       this.#log.error(fields, `a job is given up: ${messageOf(error)}`);
       return await this.#giveUp(job, error, attempts);
@@ -304,13 +315,13 @@ class EmbeddedQueue implements Queue {
         { kind: job.kind, key: job.key, err: failure },
         'giving up a job failed; it will be tried again',
       );
-      return this.#after(attempts);
+      return this.#after(job, attempts);
     }
   }
 
-  #after(attempts: number): Verdict {
+  #after({ awaySince }: Job, attempts: number): Verdict {
     const at = new Date(this.#clock.now().getTime() + backoffMs(attempts, this.#random()));
-    return { kind: 'return', at, attempts };
+    return { kind: 'return', at, counted: { attempts, awaySince } };
   }
 
   /** Resolves when nothing is under way, or after `ms`. */
@@ -323,8 +334,8 @@ class EmbeddedQueue implements Queue {
   }
 }
 
-function jobIn({ kind, key, payload, attempts }: JobRow): Job {
-  return { kind: kind as JobKind, key, payload: JSON.parse(payload), attempts };
+function jobIn({ kind, key, payload, attempts, awaySince }: JobRow): Job {
+  return { kind: kind as JobKind, key, payload: JSON.parse(payload), attempts, awaySince };
 }
 
 function isCode(error: unknown, code: 'queue.lease_lost' | 'storage.unavailable'): boolean {

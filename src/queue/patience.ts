@@ -1,9 +1,24 @@
 import type { Clock } from '../core/clock.ts';
+import { messageOf } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import { GitHubError } from '../github/github.ts';
+import { pauseMs } from './backoff.ts';
 import type { Job, JobHandler, JobKind } from './queue.ts';
 
+/** How long GitHub may be away before work that needs it is given up, in milliseconds: longer than its worst outages so far. */
+const PATIENCE_MS = 24 * 3_600_000;
+
+/**
+ * What nobody would do again, nor hear of, if it were given up. The others are seen to fail and may be begun anew (a step, an answer), or
+ * come again by themselves (the looks for what was missed).
+ */
+const OUTLASTS_OUTAGES: ReadonlySet<JobKind> = new Set(['delivery', 'event', 'effect']);
+
 export interface Patience {
-  /** The same handlers, for which GitHub's limits are no failure: the job comes again when GitHub takes requests again. */
+  /**
+   * The same handlers, for which GitHub's limits and outages are no failure: the job comes again when GitHub takes requests again.
+   * An outage is waited out for a day.
+   */
   patient(handlers: Record<JobKind, JobHandler>): Record<JobKind, JobHandler>;
   /** How many jobs of each kind this process has put off until a limit ends. */
   waiting(): ReadonlyMap<JobKind, number>;
@@ -11,9 +26,11 @@ export interface Patience {
 
 /**
  * In one place for every kind of work. Counting it as a failure was rejected: a spent hour is longer than all of a job's
- * tries together, and work that waits for its turn must never be given up.
+ * tries together, and work that waits for its turn must never be given up; and a process that died in an outage's last try would have
+ * been taken for the reason.
  */
-export function createPatience(clock: Clock): Patience {
+export function createPatience(deps: { clock: Clock; log: Log; random: () => number }): Patience {
+  const { clock, log, random } = deps;
   const putOff = new Map<string, { kind: JobKind; until: Date }>();
   const nameOf = ({ kind, key, payload }: Job) => `${kind} ${key} ${JSON.stringify(payload)}`;
 
@@ -24,9 +41,23 @@ export function createPatience(clock: Clock): Patience {
       try {
         return await handler(job, signal);
       } catch (error) {
-        if (!(error instanceof GitHubError) || error.kind !== 'rate_limited' || !error.retryAt) throw error;
-        putOff.set(name, { kind: job.kind, until: error.retryAt });
-        return { kind: 'again', at: error.retryAt };
+        if (!(error instanceof GitHubError)) throw error;
+        if (error.retryAt) {
+          putOff.set(name, { kind: job.kind, until: error.retryAt });
+          return { kind: 'again', at: error.retryAt };
+        }
+        const isAway = error.kind === 'unavailable' || error.kind === 'rate_limited';
+        if (!isAway || !OUTLASTS_OUTAGES.has(job.kind)) throw error;
+        const now = clock.now();
+        const awaySince = job.awaySince ?? now;
+        const awayForMs = now.getTime() - awaySince.getTime();
+        if (awayForMs >= PATIENCE_MS) throw error;
+        const { kind, key } = job;
+        log.warn(
+          { kind, key, awaySince, err: messageOf(error) },
+          `GitHub is away: a job of kind ${kind} waits`,
+        );
+        return { kind: 'later', at: new Date(now.getTime() + pauseMs(awayForMs, random())), awaySince };
       }
     };
   }

@@ -33,12 +33,8 @@ export const signalJobSchema = z.strictObject({
 });
 export type SignalJob = z.infer<typeof signalJobSchema>;
 
-/** The payload of an `event` job. */
-export const eventJobSchema = z.object({
-  event: eventSchema,
-  /** When it came, once it has had to wait. */
-  since: z.iso.datetime().optional(),
-});
+/** The payload of an `event` job. Those of before may say when they came. */
+export const eventJobSchema = z.object({ event: eventSchema });
 
 /** An event about a pull request that no delivery brought. */
 export function eventJob(event: RepositoryEvent & { pull_request: number }): NewJob {
@@ -68,13 +64,19 @@ export interface Job {
   payload: unknown;
   /** How often in a row it was tried before and failed: by a throw, or because its process died. */
   attempts: number;
+  /** Since when what it needs is away, in tries that are not counted. */
+  awaySince: Date | null;
 }
 
 /**
- * What a handler says: `done`, or when to come again, which is no failure and counts from nought, or from the given attempts when
- * nothing was tried. A throw means: try again with backoff, and after `maxAttempts` tell `onGivenUp` and forget the job.
+ * What a handler says: `done`; when to come `again`, which is no failure and counts from nought; or to come `later`, since nothing was
+ * tried or what it needs is away: what was counted stays. A throw means: try again with backoff, and after `maxAttempts` tell
+ * `onGivenUp` and forget the job.
  */
-export type JobResult = { kind: 'done' } | { kind: 'again'; at: Date; attempts?: number };
+export type JobResult =
+  | { kind: 'done' }
+  | { kind: 'again'; at: Date }
+  | { kind: 'later'; at: Date; awaySince?: Date };
 
 export type JobHandler = (job: Job, signal: AbortSignal) => Promise<JobResult>;
 

@@ -43,14 +43,9 @@ export async function fetchMissedDeliveries(
   signal: AbortSignal,
 ): Promise<JobResult> {
   const { clock } = deps;
-  try {
-    await readAttempts(deps, signal);
-    const more = await askAgain(deps, signal);
-    return { kind: 'again', at: new Date(clock.now().getTime() + (more ? 0 : LOOK_EVERY_MS)) };
-  } catch (error) {
-    if (error instanceof GitHubError && error.retryAt) return { kind: 'again', at: error.retryAt };
-    throw error;
-  }
+  await readAttempts(deps, signal);
+  const more = await askAgain(deps, signal);
+  return { kind: 'again', at: new Date(clock.now().getTime() + (more ? 0 : LOOK_EVERY_MS)) };
 }
 
 async function readAttempts(deps: MissedDeliveriesDeps, signal: AbortSignal): Promise<void> {

@@ -45,18 +45,13 @@ export async function reconcile(
   job: ReconcileJob,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  try {
-    switch (job.of) {
-      case 'installations':
-        return await allInstallations(deps);
-      case 'installation':
-        return await oneInstallation(deps, job.installation_id, signal);
-      default:
-        return unreachable(job);
-    }
-  } catch (error) {
-    if (error instanceof GitHubError && error.retryAt) return { kind: 'again', at: error.retryAt };
-    throw error;
+  switch (job.of) {
+    case 'installations':
+      return allInstallations(deps);
+    case 'installation':
+      return oneInstallation(deps, job.installation_id, signal);
+    default:
+      return unreachable(job);
   }
 }
 

@@ -221,9 +221,13 @@ export interface JobRow {
   payload: string;
   runAt: Date;
   attempts: number;
+  awaySince: Date | null;
   leaseToken: string | null;
   leaseUntil: Date | null;
 }
+
+/** What is kept of a job's tries. */
+export type Counted = Pick<JobRow, 'attempts' | 'awaySince'>;
 
 export interface Jobs {
   insert(...jobs: { kind: string; key: string; payload: string; runAt: Date }[]): Promise<void>;
@@ -240,8 +244,8 @@ export interface Jobs {
   extend(id: number, leaseToken: string, leaseUntil: Date): Promise<boolean>;
   /** Deletes the job; false when the lease was lost. */
   complete(id: number, leaseToken: string): Promise<boolean>;
-  /** Gives the job back to be run at `runAt`, with that many attempts counted; false when the lease was lost. */
-  retry(id: number, leaseToken: string, runAt: Date, attempts: number): Promise<boolean>;
+  /** Gives the job back to be run at `runAt`, with what is counted of it; false when the lease was lost. */
+  retry(id: number, leaseToken: string, runAt: Date, counted: Counted): Promise<boolean>;
   /** The tokens under which jobs are held. */
   leaseTokens(): Promise<string[]>;
   /** Ends every lease under this token, for a holder that is known to be dead; returns its jobs, which are one attempt older. */

@@ -38,7 +38,7 @@ describe('the embedded queue', () => {
     const begun = performance.now();
     queue.start({ handlers: everyKind(handler), onGivenUp: async () => undefined });
     await queue.idle();
-    expect(seen).toEqual([{ kind: 'wake', key: 'a', payload: 'hang', attempts: 1 }]);
+    expect(seen).toEqual([{ kind: 'wake', key: 'a', payload: 'hang', attempts: 1, awaySince: null }]);
     expect(performance.now() - begun).toBeLessThan(5_000);
     await queue.stop(1_000);
     await storage.close();

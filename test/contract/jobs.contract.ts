@@ -39,6 +39,7 @@ export function jobsContract(open: OpenDatabase): void {
         payload: '{"n":"a"}',
         runAt: at(1),
         attempts: 0,
+        awaySince: null,
         leaseToken: 't1',
         leaseUntil: at(32),
       });
@@ -81,7 +82,9 @@ export function jobsContract(open: OpenDatabase): void {
       const { id } = await claimOne(0, 't1');
       await claimOne(30, 't2');
       expect(await jobs((table) => table.extend(id, 't1', at(90)))).toBe(false);
-      expect(await jobs((table) => table.retry(id, 't1', at(90), 1))).toBe(false);
+      expect(await jobs((table) => table.retry(id, 't1', at(90), { attempts: 1, awaySince: null }))).toBe(
+        false,
+      );
       expect(await jobs((table) => table.complete(id, 't1'))).toBe(false);
       expect(await jobs((table) => table.complete(id, 't2'))).toBe(true);
       expect(await jobs((table) => table.complete(id, 't2'))).toBe(false);
@@ -122,12 +125,13 @@ export function jobsContract(open: OpenDatabase): void {
     });
   });
 
-  it('gives a job back for later, with the attempts counted', async () => {
+  it('gives a job back for later, with what is counted of it', async () => {
     await insert('a');
     const { id } = await claimOne(0, 't1');
-    expect(await jobs((table) => table.retry(id, 't1', at(8), 3))).toBe(true);
+    expect(await jobs((table) => table.retry(id, 't1', at(8), { attempts: 3, awaySince: at(1) }))).toBe(true);
     expect(await claim(7, 't2')).toEqual([]);
-    expect(await claimOne(8, 't2')).toMatchObject({ id, attempts: 3, runAt: at(8) });
+    expect(await claimOne(8, 't2')).toMatchObject({ id, attempts: 3, awaySince: at(1), runAt: at(8) });
+    expect(await jobs((table) => table.release('t2'))).toMatchObject([{ attempts: 4, awaySince: at(1) }]);
   });
 
   describe('bringing forward', () => {

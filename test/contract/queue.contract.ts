@@ -41,7 +41,13 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     });
     await bench.enqueue('run1', { kind: 'session', payload: { id: 'ses1', deep: ['ü'] } });
     await bench.queue.idle();
-    const job = { kind: 'session', key: 'run1', payload: { id: 'ses1', deep: ['ü'] }, attempts: 0 };
+    const job = {
+      kind: 'session',
+      key: 'run1',
+      payload: { id: 'ses1', deep: ['ü'] },
+      attempts: 0,
+      awaySince: null,
+    };
     expect(seen).toEqual([['session', job]]);
   });
 
@@ -261,7 +267,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       expect(count).toBe(3);
       expect(bench.givenUp).toEqual([
         {
-          job: { kind: 'wake', key: 'a', payload: { key: 'a' }, attempts: 2 },
+          job: { kind: 'wake', key: 'a', payload: { key: 'a' }, attempts: 2, awaySince: null },
           error: new Error('try 3'),
         },
       ]);
@@ -301,6 +307,40 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     for (let n = 0; n < 9; n++) await bench.moveOn(1_000);
     expect(attempts).toEqual([0, 0, 1, 0, 0, 0, 0]);
     expect(bench.givenUp).toEqual([]);
+  });
+
+  it('comes later when a handler says so, with what was counted before', async () => {
+    const awaySince = bench.clock.now();
+    const seen: unknown[] = [];
+    bench.start(async ({ attempts, awaySince: since }) => {
+      seen.push({ attempts, since });
+      const at = bench.inMs(1_000);
+      switch (seen.length) {
+        case 1:
+          throw new Error('once');
+        case 2:
+          return { kind: 'later', at, awaySince };
+        case 3:
+          return { kind: 'later', at };
+        case 4:
+          throw new Error('twice');
+        case 5:
+          return { kind: 'again', at };
+        default:
+          return DONE;
+      }
+    });
+    await bench.enqueue('a');
+    await bench.queue.idle();
+    for (let n = 0; n < 9; n++) await bench.moveOn(1_000);
+    expect(seen).toEqual([
+      { attempts: 0, since: null },
+      { attempts: 1, since: null },
+      { attempts: 1, since: awaySince },
+      { attempts: 1, since: awaySince },
+      { attempts: 2, since: awaySince },
+      { attempts: 0, since: null },
+    ]);
   });
 
   describe('what was recorded without a job', () => {

@@ -28,7 +28,7 @@ export interface WritePoint {
   nth: number;
 }
 
-/** The point as the watched app reads and writes it: `before:deliveries.record+jobs.insert#1`. */
+/** The point as the watched app reads and writes it: `before:runs.save+jobs.insert#1`. */
 export function faultPoint({ when, name, nth }: Omit<WritePoint, 'at'>): string {
   return `${when}:${name}#${nth}`;
 }

@@ -23,7 +23,6 @@ const comment: Effect = {
 };
 /** Nothing is asked of it here: whoever asks has not waited. */
 const NOBODY = {} as GitHub;
-const queue = { enqueue: async () => undefined };
 const ANY_PACE = { take: () => undefined, hold: () => undefined } as unknown as Pace;
 
 const clock = new ManualClock('2026-03-02T09:00:00.000Z');
@@ -36,7 +35,7 @@ let performer: Performer;
 beforeEach(async () => {
   path = join(newFolder(), 'test.db');
   storage = await openStorage(`sqlite:${path}`, { clock });
-  performer = createPerformer({ storage, queue, github: NOBODY, clock, log: silentLog, pace: ANY_PACE });
+  performer = createPerformer({ storage, github: NOBODY, clock, log: silentLog, pace: ANY_PACE });
   await storage.transaction((tx) =>
     tx.effects.wish({ id: 'eff_1', key: KEY, effect: comment, runId: null, at: clock.now() }),
   );
@@ -54,10 +53,10 @@ async function save(change: { begun: boolean; githubId: number | null }): Promis
 test.each([
   ['a create', { begun: true, githubId: null }],
   ['an update', { begun: true, githubId: 7 }],
-])('%s that was cut off is left alone for ten seconds, and its tries go on being counted', async (_, was) => {
+])('%s that was cut off is left alone for ten seconds', async (_, was) => {
   await save(was);
   await beCutOff();
-  expect(await performer.perform(KEY, 3)).toEqual({ kind: 'again', at: inMs(10_000), attempts: 3 });
+  expect(await performer.perform(KEY)).toEqual({ kind: 'later', at: inMs(10_000) });
 });
 
 test('what was never sent waits for nothing', async () => {

@@ -74,6 +74,8 @@ describe('from each version a filled database is brought to the newest', () => {
     ]);
     const [effect] = await read.effects.ofRun('run_1');
     expect(effect?.progress).toMatchObject({ body_hash: 'c0ffee' });
+    const waiting = await storage.transaction(({ deliveries }) => deliveries.takeToQueue(9));
+    expect(waiting.map(({ queueKey }) => queueKey)).toEqual(version < 10 ? [] : ['pr:70#3']);
     const claimed = await storage.transaction(({ jobs }) => jobs.claim(at(9_999), at(10_000), 'new', 9));
     expect(claimed.map(({ key }) => key)).toEqual(
       expect.arrayContaining(['session:ses_2', 'effect:approval:apr_2', 'repo:70']),

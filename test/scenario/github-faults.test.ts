@@ -95,8 +95,7 @@ test('what GitHub fails at for an hour is done once it can, and once only', asyn
   const tries = github.requests.filter(
     ({ method, path }) => method === 'POST' && path.endsWith('/check-runs'),
   );
-  // Rounds of eight, each with longer and longer pauses.
-  expect(tries.length).toBeLessThan(150);
+  expect(tries.length).toBeLessThan(80);
   expect(ownChecks(harness, headSha)).toEqual([]);
 
   back();

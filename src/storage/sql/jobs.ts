@@ -121,6 +121,7 @@ export function jobsTable(db: Kysely<Database>): Jobs {
           payload,
           run_at: toText(runAt),
           attempts: 0,
+          away_since: null,
           lease_token: null,
           lease_until: null,
         })),
@@ -158,9 +159,15 @@ export function jobsTable(db: Kysely<Database>): Jobs {
       return someOf(numAffectedRows);
     },
 
-    async retry(id, leaseToken, runAt, attempts) {
+    async retry(id, leaseToken, runAt, { attempts, awaySince }) {
       const { numUpdatedRows } = await held(id, leaseToken)
-        .set({ lease_token: null, lease_until: null, run_at: toText(runAt), attempts })
+        .set({
+          lease_token: null,
+          lease_until: null,
+          run_at: toText(runAt),
+          attempts,
+          away_since: awaySince && toText(awaySince),
+        })
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
@@ -205,6 +212,7 @@ function jobOf(row: Selectable<JobsTable>): JobRow {
     payload: row.payload,
     runAt: toDate(row.run_at),
     attempts: row.attempts,
+    awaySince: toDateOrNull(row.away_since),
     leaseToken: row.lease_token,
     leaseUntil: toDateOrNull(row.lease_until),
   }));

@@ -188,6 +188,7 @@ export interface JobsTable {
   payload: string;
   run_at: string;
   attempts: number;
+  away_since: string | null;
   lease_token: string | null;
   lease_until: string | null;
 }

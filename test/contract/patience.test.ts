@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../src/core/log.ts';
+import { GitHubError } from '../../src/github/github.ts';
+import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
+import { createPatience } from '../../src/queue/patience.ts';
+import type { Job, JobKind } from '../../src/queue/queue.ts';
+import { ManualClock } from '../support/clock.ts';
+import { everyKind } from './every-kind.ts';
+import { useQueueBench } from './queue-bench.ts';
+import { sqliteTestDatabase } from './temp.ts';
+
+const AWAY = new GitHubError('unavailable', 502, 'GitHub answered 502');
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+const clock = new ManualClock('2026-03-02T09:00:00.000Z');
+const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
+
+/** What a job of that kind comes to whose handler throws; chance has the longest pauses of all. */
+function throwing(error: unknown, over: Partial<Job> = {}) {
+  const patience = createPatience({ clock, log: silentLog, random: () => 1 });
+  const job: Job = { kind: 'effect', key: 'a', payload: null, attempts: 3, awaySince: null, ...over };
+  const handlers = patience.patient(everyKind(() => Promise.reject(error)));
+  return { patience, result: handlers[job.kind](job, new AbortController().signal) };
+}
+
+describe('while GitHub is away', () => {
+  it.each<JobKind>(['delivery', 'event', 'effect'])('a job of kind %s waits', async (kind) => {
+    const { result } = throwing(AWAY, { kind });
+    expect(await result).toEqual({ kind: 'later', at: inMs(2_000), awaySince: clock.now() });
+  });
+
+  it.each([
+    [10_000, 5_000],
+    [2 * MINUTE, MINUTE],
+    [20 * MINUTE, 5 * MINUTE],
+    [DAY - 1, 5 * MINUTE],
+  ])('one that has waited for %i ms waits for another %i', async (waited, pause) => {
+    const awaySince = inMs(-waited);
+    expect(await throwing(AWAY, { awaySince }).result).toEqual({
+      kind: 'later',
+      at: inMs(pause),
+      awaySince,
+    });
+  });
+
+  it('one that has waited for a day fails', async () => {
+    await expect(throwing(AWAY, { awaySince: inMs(-DAY) }).result).rejects.toBe(AWAY);
+  });
+
+  it.each<JobKind>(['session', 'ask', 'reconcile', 'missed_deliveries'])(
+    'a job of kind %s fails, since somebody hears of it or it comes again',
+    async (kind) => {
+      await expect(throwing(AWAY, { kind }).result).rejects.toBe(AWAY);
+    },
+  );
+
+  it.each([new GitHubError('invalid', 422, 'no'), new Error('broken')])('%s is a failure', async (error) => {
+    await expect(throwing(error).result).rejects.toBe(error);
+  });
+
+  it.each<JobKind>(['session', 'effect'])('a job of kind %s comes again when GitHub said', async (kind) => {
+    const retryAt = inMs(40 * MINUTE);
+    const { patience, result } = throwing(new GitHubError('rate_limited', 429, 'spent', retryAt), {
+      kind,
+    });
+    expect(await result).toEqual({ kind: 'again', at: retryAt });
+    expect([...patience.waiting()]).toEqual([[kind, 1]]);
+  });
+});
+
+describe('in the queue', () => {
+  const current = useQueueBench(sqliteTestDatabase, createEmbeddedQueue);
+
+  it('a job whose process dies in an outage is done once GitHub is back', async () => {
+    const bench = current();
+    const patience = createPatience({ clock: bench.clock, log: silentLog, random: () => 0 });
+    let back = false;
+    let tries = 0;
+    bench.queue.start({
+      handlers: patience.patient(
+        everyKind(async () => {
+          tries++;
+          if (!back) throw AWAY;
+          return { kind: 'done' };
+        }),
+      ),
+      onGivenUp: async (job, error) => void bench.givenUp.push({ job, error }),
+    });
+    await bench.enqueue('a', { kind: 'delivery' });
+    await bench.queue.idle();
+    for (let minute = 0; minute < 60; minute++) {
+      await bench.moveOn(MINUTE);
+      if (minute !== 30 && minute !== 40) continue;
+      // Another process takes the job and dies, as the bench allows only so often.
+      const at = bench.inMs(10 * MINUTE);
+      await bench.storage.transaction((tx) => tx.jobs.claim(at, bench.inMs(11 * MINUTE), 'another', 1));
+      await bench.storage.transaction((tx) => tx.jobs.release('another'));
+    }
+    expect(tries).toBeGreaterThan(20);
+    back = true;
+    await bench.moveOn(5 * MINUTE);
+    expect(bench.givenUp).toEqual([]);
+    expect(await bench.storage.read.jobs.countDue(bench.inMs(DAY))).toBe(0);
+  });
+
+  it('a job that GitHub stays away from is given up after a day', async () => {
+    const bench = current();
+    const patience = createPatience({ clock: bench.clock, log: silentLog, random: () => 0 });
+    bench.queue.start({
+      handlers: patience.patient(everyKind(() => Promise.reject(AWAY))),
+      onGivenUp: async (job, error) => void bench.givenUp.push({ job, error }),
+    });
+    await bench.enqueue('a', { kind: 'effect' });
+    await bench.queue.idle();
+    for (let minute = 0; minute < 24 * 60; minute += 2) await bench.moveOn(2 * MINUTE);
+    expect(bench.givenUp).toEqual([]);
+    for (let n = 0; n < 5; n++) await bench.moveOn(5 * MINUTE);
+    expect(bench.givenUp).toMatchObject([{ error: { message: 'GitHub answered 502' } }]);
+  });
+});

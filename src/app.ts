@@ -28,7 +28,7 @@ import {
 } from './queue/queue.ts';
 import { recoveryJobs } from './recovery/jobs.ts';
 import { fetchMissedDeliveries, LOOK_EVERY_MS } from './recovery/missed-deliveries.ts';
-import { reconcile, reconcileJobSchema } from './recovery/reconcile.ts';
+import { passOver, reconcile, reconcileJobSchema } from './recovery/reconcile.ts';
 import type { Cause } from './run/actor.ts';
 import { createConfigurationLoader } from './run/configuration.ts';
 import { createEngine, type Engine } from './run/engine.ts';
@@ -181,6 +181,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   };
   const onAnyEvent = (event: Event, cause: Cause | null) => onEvent(eventDeps, event, cause);
   const processor = createProcessor({ storage, appId: config.appId, clock, log, onEvent: onAnyEvent });
+  const reconcileDeps = { storage, queue, github, clock, log };
   const lookForMissed = (at: Date) => storage.transaction((tx) => queue.enqueue(tx, ...recoveryJobs(at)));
 
   const handlers: Record<JobKind, JobHandler> = {
@@ -206,8 +207,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     effect: (job) => performer.perform(effectJobSchema.parse(job.payload).key),
     ask: (job, signal) => ask.answer(askJobSchema.parse(job.payload), signal),
     missed_deliveries: (_, signal) => fetchMissedDeliveries({ storage, app: github.app, clock, log }, signal),
-    reconcile: (job, signal) =>
-      reconcile({ storage, queue, github, clock, log }, reconcileJobSchema.parse(job.payload), signal),
+    reconcile: (job, signal) => reconcile(reconcileDeps, reconcileJobSchema.parse(job.payload), signal),
   };
   const patience = createPatience({ clock, log, random });
   const onGivenUp = async (job: Job, error: unknown) => {
@@ -224,6 +224,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       case 'missed_deliveries':
       case 'reconcile':
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on looking for what was missed');
+        if (job.kind === 'reconcile') await passOver(reconcileDeps, reconcileJobSchema.parse(job.payload));
         return lookForMissed(new Date(clock.now().getTime() + LOOK_EVERY_MS));
       case 'event':
       case 'signal':

@@ -24,8 +24,13 @@ export const reconcileJobSchema = z.discriminatedUnion('of', [
 
 export type ReconcileJob = z.infer<typeof reconcileJobSchema>;
 
-/** The repository of an installation that was gone through last; they are taken in the order of their ids. */
-const progressSchema = z.strictObject({ after: z.int() });
+const progressSchema = z.strictObject({
+  /** The repository of an installation that was gone through last; they are taken in the order of their ids. */
+  after: z.int(),
+  /** The one at which the last try failed. */
+  failed_at: z.int().optional(),
+});
+type Progress = z.infer<typeof progressSchema>;
 
 export interface ReconcileDeps {
   storage: Storage;
@@ -74,22 +79,51 @@ async function oneInstallation(
   signal: AbortSignal,
 ): Promise<JobResult> {
   const { storage, queue, clock } = deps;
-  const place = `reconcile:${installationId}`;
-  const stored = await storage.read.cursors.get(place);
-  const { after } = stored === undefined ? { after: 0 } : progressSchema.parse(stored);
+  const place = placeOf(installationId);
+  let { after } = await progressAt(deps, place);
   const repositories = await deps.github.reader(installationId, 'background').repositories();
   const left = repositories.filter(({ id, readOnly }) => id > after && !readOnly).sort((a, b) => a.id - b.id);
   for (const repository of left) {
     if (signal.aborted) return { kind: 'again', at: clock.now() };
-    const { events, seen } = await look(deps, installationId, repository);
-    await storage.transaction(async (tx) => {
-      await queue.enqueue(tx, ...events.map((event) => eventJob(event)));
-      if (seen) await tx.cursors.set(seenName(repository), seen, clock.now());
-      await tx.cursors.set(place, { after: repository.id }, clock.now());
-    });
+    try {
+      const { events, seen } = await look(deps, installationId, repository);
+      await storage.transaction(async (tx) => {
+        await queue.enqueue(tx, ...events.map((event) => eventJob(event)));
+        if (seen) await tx.cursors.set(seenName(repository), seen, clock.now());
+        await tx.cursors.set(place, { after: repository.id }, clock.now());
+      });
+    } catch (error) {
+      await setProgress(deps, place, { after, failed_at: repository.id });
+      throw error;
+    }
+    after = repository.id;
   }
-  await storage.transaction((tx) => tx.cursors.set(place, { after: 0 }, clock.now()));
+  await setProgress(deps, place, { after: 0 });
   return { kind: 'done' };
+}
+
+/**
+ * The queue gave up: the repository at which it was each time is passed over until the next look. Else one that GitHub always fails
+ * at would keep all after it from ever being looked at.
+ */
+export async function passOver(deps: ReconcileDeps, job: ReconcileJob): Promise<void> {
+  if (job.of === 'installations') return;
+  const place = placeOf(job.installation_id);
+  const { failed_at: failedAt } = await progressAt(deps, place);
+  if (failedAt !== undefined) await setProgress(deps, place, { after: failedAt });
+}
+
+function placeOf(installationId: number): string {
+  return `reconcile:${installationId}`;
+}
+
+async function progressAt({ storage }: ReconcileDeps, place: string): Promise<Progress> {
+  const stored = await storage.read.cursors.get(place);
+  return stored === undefined ? { after: 0 } : progressSchema.parse(stored);
+}
+
+function setProgress({ storage, clock }: ReconcileDeps, place: string, progress: Progress): Promise<void> {
+  return storage.transaction((tx) => tx.cursors.set(place, progress, clock.now()));
 }
 
 type PullRequestEvent = Extract<Event, { kind: 'pr.updated' | 'pr.merged' | 'pr.closed' }>;

@@ -185,6 +185,23 @@ test('a repository that may not be read does not keep the others from being look
   expect(listings(harness, 'octo/later')).toBe(1);
 });
 
+test('a repository that GitHub always fails at is passed over, and looked at again the next time', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  await harness.settle();
+  github.addRepository({ owner: 'octo', name: 'second', files: { 'a.txt': 'a\n' } });
+  github.addRepository({ owner: 'octo', name: 'third', files: { 'a.txt': 'a\n' } });
+  const back = github.fail(({ path }) => path.startsWith('/repos/octo/second/pulls'), { status: 502 });
+  await harness.restart();
+  await harness.advance(HOUR / 2);
+  expect(listings(harness, 'octo/third')).toBe(1);
+
+  back();
+  const before = listings(harness, 'octo/second');
+  await harness.advance(HOUR);
+  expect(listings(harness, 'octo/second')).toBeGreaterThan(before);
+});
+
 test('while nothing changes, a look costs nothing of the hourly limit', async () => {
   const harness = await start(NO_CHAINS);
   await open(harness);

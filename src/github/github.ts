@@ -116,6 +116,7 @@ export interface CheckSuiteFacts {
 export interface StatusFacts {
   context: string;
   state: 'error' | 'failure' | 'pending' | 'success';
+  description: string | null;
   url: string | null;
   createdAt: Date | null;
 }

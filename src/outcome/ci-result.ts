@@ -10,6 +10,8 @@ export const ciCheckSchema = z.strictObject({
   state: z.enum(CHECK_STATES),
   /** GitHub's own word: `success`, `failure`, `timed_out`, `queued`, … */
   conclusion: z.string(),
+  /** What a failed one says of itself, if it does: a stranger's words, on one line. */
+  said: z.string().optional(),
   required: z.boolean(),
   duration_ms: z.number().min(0).nullable(),
   url: z.string().nullable(),

@@ -44,11 +44,13 @@ const HEAD = '| | Check | Result | Took |\n|---|---|---|---:|';
 function row(check: CiCheck): string {
   const name = link(tableCell(check.name, 120), check.url);
   const took = check.duration_ms === null ? '' : formatDuration(check.duration_ms);
-  return `| ${MARK[check.state]} | ${name}${check.required ? ' (required)' : ''} | ${tableCell(words(check), 60)} | ${took} |`;
+  return `| ${MARK[check.state]} | ${name}${check.required ? ' (required)' : ''} | ${tableCell(words(check), 200)} | ${took} |`;
 }
 
-function words({ conclusion }: CiCheck): string {
-  return conclusion.replaceAll('_', ' ');
+/** With what a failed one says of itself: that is often all that one wants to know. */
+function words({ conclusion, said }: CiCheck): string {
+  const result = conclusion.replaceAll('_', ' ');
+  return said === undefined ? result : `${result}: ${said}`;
 }
 
 /** Those that failed: what passed is many lines of which nobody wants to know. */

@@ -407,6 +407,7 @@ describe('the state of a commit', () => {
     const all = Array.from({ length: 101 }, (_, index) => ({
       context: `ci/${index}`,
       state: 'pending',
+      description: 'Not yet',
       target_url: null,
       created_at: '2030-01-01T00:00:00Z',
     }));
@@ -419,6 +420,7 @@ describe('the state of a commit', () => {
     expect(statuses[0]).toEqual({
       context: 'ci/0',
       state: 'pending',
+      description: 'Not yet',
       url: null,
       createdAt: new Date('2030-01-01T00:00:00Z'),
     });

@@ -28,8 +28,12 @@ export function run(name: string, said: string | null, more: Partial<CheckRunFac
   };
 }
 
-export function status(context: string, state: StatusFacts['state']): StatusFacts {
-  return { context, state, url: null, createdAt: at(0) };
+export function status(
+  context: string,
+  state: StatusFacts['state'],
+  description: string | null = null,
+): StatusFacts {
+  return { context, state, description, url: null, createdAt: at(0) };
 }
 
 export function required(name: string, appId: number | null = null): RequiredCheck {

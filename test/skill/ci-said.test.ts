@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { testCount, wordsOf } from '../../src/skill/ci/said.ts';
-import { judge, OWN_APP, run } from './ci-facts.ts';
+import { judge, OWN_APP, run, status } from './ci-facts.ts';
 
 describe('how many tests a check says it ran', () => {
   test.each<[string, number | null]>([
@@ -63,14 +63,35 @@ test('the result adds the tests of all checks that count, and tells what the red
       run('nightly', 'success', { title: '900 tests' }),
       run('countersign / ship', 'success', { title: '800 tests', appId: OWN_APP }),
     ],
+    statuses: [status('deploy', 'error', 'No room\n left'), status('docs', 'success', 'All is well')],
   });
   expect(judgement).toMatchObject({
     result: {
       test_count: 17,
-      failure_summary: 'lint: timed_out; unit: failure (2 failed, 10 passed: cart.test.ts: total is wrong)',
+      failure_summary:
+        'deploy: error (No room left); lint: timed_out; unit: failure (2 failed, 10 passed: cart.test.ts: total is wrong)',
       commands: [],
     },
   });
+});
+
+test('a red check keeps what it says of itself, and others do not', () => {
+  const judgement = judge({
+    checkRuns: [
+      run('unit', 'failure', { title: '2 failed' }),
+      run('browser', 'success', { title: '5 tests' }),
+    ],
+    statuses: [status('deploy', 'error', 'No room left'), status('docs', 'success', 'All is well')],
+  });
+  const checks = judgement.kind === 'concluded' ? judgement.result.checks : [];
+  expect(checks.map(({ name, said }) => [name, said])).toEqual(
+    expect.arrayContaining([
+      ['unit', '2 failed'],
+      ['browser', undefined],
+      ['deploy', 'No room left'],
+      ['docs', undefined],
+    ]),
+  );
 });
 
 test('of hundreds of red checks with much to say the summary stays short', () => {

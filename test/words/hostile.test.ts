@@ -44,7 +44,11 @@ function everywhere(text: string): { markdown: string[]; plain: string[] } {
           ],
         }),
       ),
-      ci: done(makeCi([check(text, { state: 'failed', conclusion: text, url: text })], { summary: text })),
+      ci: done(
+        makeCi([check(text, { state: 'failed', conclusion: text, said: text, url: text })], {
+          summary: text,
+        }),
+      ),
       merge: { status: 'waiting_approval', reason: reason('step.waiting.approval', text) },
       changes: { status: 'waiting_ci', reason: reason('step.waiting.ci', text, pointers) },
     },

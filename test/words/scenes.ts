@@ -34,7 +34,10 @@ const suggested = done(
 );
 const green = done(makeCi([check('build'), check('test', { required: true, duration_ms: 182_000 })]));
 const red = done(
-  makeCi([check('build'), check('test', { required: true, state: 'failed', conclusion: 'failure' })]),
+  makeCi([
+    check('build'),
+    check('test', { required: true, state: 'failed', conclusion: 'failure', said: '2 failed, 40 passed' }),
+  ]),
 );
 const asking: Partial<Invocation> = {
   status: 'waiting_approval',

@@ -130,15 +130,17 @@ export const statusesSchema = z
       z.object({
         context: z.string(),
         state: z.enum(['error', 'failure', 'pending', 'success']),
+        description: z.string().nullish(),
         target_url: z.string().nullish(),
         created_at: dateOrNull,
       }),
     ),
   })
   .transform((page) =>
-    page.statuses.map(({ context, state, target_url, created_at }) => ({
+    page.statuses.map(({ context, state, description, target_url, created_at }) => ({
       context,
       state,
+      description: description ?? null,
       url: target_url ?? null,
       createdAt: created_at,
     })),

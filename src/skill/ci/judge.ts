@@ -76,18 +76,14 @@ export function judgeCi(facts: CiFacts): CiJudgement {
     build_passed: passedByName(checks, /build|compile/i),
     typecheck_passed: passedByName(checks, /type-?check|types|tsc|mypy/i),
     failure_summary:
-      failed.length === 0
-        ? null
-        : clip(redact(failed.map((check) => failureOf(check, runs)).join('; ')), MOST_FAILURE_WORDS),
+      failed.length === 0 ? null : clip(redact(failed.map(failureOf).join('; ')), MOST_FAILURE_WORDS),
     checks,
   });
   return { kind: 'concluded', result, runs: runs.toSorted((a, b) => a.id - b.id) };
 }
 
 /** What is told of a red check: its name, GitHub's word, and what it says of itself. */
-function failureOf({ name, url, conclusion }: CiCheck, runs: readonly CheckRunFacts[]): string {
-  const run = runs.find((candidate) => candidate.name === name && candidate.url === url);
-  const said = run && wordsOf(run);
+function failureOf({ name, conclusion, said }: CiCheck): string {
   return `${name}: ${conclusion}${said === undefined ? '' : ` (${said})`}`;
 }
 
@@ -114,11 +110,14 @@ function collect(facts: CiFacts, runs: readonly CheckRunFacts[]): CiCheck[] {
   const checks: CiCheck[] = [];
   for (const run of runs) {
     const conclusion = run.status === 'completed' ? (run.conclusion ?? 'unknown') : run.status;
+    const state = run.status !== 'completed' ? 'pending' : stateOf(conclusion);
+    const said = state === 'failed' ? wordsOf(run) : undefined;
     checks.push({
       name: run.name,
       source: 'check_run',
-      state: run.status !== 'completed' ? 'pending' : stateOf(conclusion),
+      state,
       conclusion,
+      ...(said === undefined ? {} : { said }),
       required: isRequired(run.name, run.appId),
       duration_ms:
         run.startedAt && run.completedAt
@@ -129,11 +128,14 @@ function collect(facts: CiFacts, runs: readonly CheckRunFacts[]): CiCheck[] {
   }
   for (const status of facts.statuses) {
     if (facts.ignore.includes(status.context)) continue;
+    const state = status.state === 'success' ? 'passed' : status.state === 'pending' ? 'pending' : 'failed';
+    const said = state === 'failed' ? wordsOf({ title: status.description, summary: null }) : undefined;
     checks.push({
       name: status.context,
       source: 'status',
-      state: status.state === 'success' ? 'passed' : status.state === 'pending' ? 'pending' : 'failed',
+      state,
       conclusion: status.state,
+      ...(said === undefined ? {} : { said }),
       required: isRequired(status.context, null),
       duration_ms: null,
       url: status.url,

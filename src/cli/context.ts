@@ -50,7 +50,7 @@ export interface Tools {
   pages(): Pages;
   /** A queue that only takes work in: the running app does it. */
   enqueuer(storage: Storage): Promise<Pick<Queue, 'enqueue'>>;
-  /** Gives the key under which a delivery was, and is again, queued. */
+  /** Gives the job that a delivery has when it comes. */
   deliveryJobs(): Promise<(delivery: Delivery) => NewJob>;
   chains(): Promise<{
     known: KnownNames;

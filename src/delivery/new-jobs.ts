@@ -7,7 +7,8 @@ import type { Tx } from '../storage/storage.ts';
  */
 export async function jobsOfNewDeliveries({ deliveries }: Tx, most: number): Promise<NewJob[]> {
   const taken = await deliveries.takeToQueue(most);
-  return taken.map(({ id, queueKey }) => deliveryJob(id, queueKey));
+  // As of when it came: what was enqueued for the same pull request since then waits for it.
+  return taken.map(({ id, queueKey, receivedAt }) => ({ ...deliveryJob(id, queueKey), runAt: receivedAt }));
 }
 
 export function deliveryJob(deliveryId: number, key: string): NewJob {

@@ -32,7 +32,7 @@ export interface EmbeddedQueueOptions {
 
 /**
  * A queue inside the database and inside this process. Everything it writes happens in turns: one short transaction
- * that records what has ended, renews leases and claims what is due, so that a busy queue pays for one commit where
+ * that records what has ended, renews leases, makes the jobs of what was recorded without, and claims what is due, so that a busy queue pays for one commit where
  * one per change would be three.
  */
 export function createEmbeddedQueue(options: EmbeddedQueueOptions): Queue {

@@ -86,7 +86,7 @@ export interface Worker {
   onGivenUp(job: Job, error: unknown): Promise<void>;
   /** Told of each job at which another process died, in the transaction that takes it over. */
   onCutOff?(tx: Tx, job: Job): Promise<void>;
-  /** Jobs of what was recorded without one, asked for at the beginning of each turn and inserted in its transaction. */
+  /** Jobs of what was recorded without one, asked for in each turn that has places free, and inserted in its transaction. */
   newJobs?(tx: Tx, most: number): Promise<NewJob[]>;
 }
 

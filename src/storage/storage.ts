@@ -13,7 +13,7 @@ import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
 
 /**
  * The database as the engine sees it. Every write happens inside `transaction`; what belongs together commits
- * together, and jobs are enqueued in the same transaction as the state that asks for them.
+ * together, and what there is to do is written in the same transaction as the state that asks for it.
  */
 export interface Storage {
   /**
@@ -95,7 +95,9 @@ export interface Deliveries {
    */
   record(deliveries: readonly NewDelivery[]): Promise<{ id: number; guid: string; fresh: boolean }[]>;
   /** Those that were recorded and have had no job since, oldest first: they are handed out once. */
-  takeToQueue(most: number): Promise<{ id: number; queueKey: string }[]>;
+  takeToQueue(most: number): Promise<{ id: number; queueKey: string; receivedAt: Date }[]>;
+  /** When the oldest of them came. */
+  oldestToQueue(): Promise<Date | undefined>;
   /** Those of the GUIDs that are recorded. */
   known(guids: readonly string[]): Promise<Set<string>>;
   get(id: number): Promise<Delivery | undefined>;

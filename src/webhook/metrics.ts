@@ -97,8 +97,9 @@ export function createMetrics(): Metrics {
     setAll(runs, await read.runs.countByStatus());
     setAll(effects, await read.effects.countByStatus());
     due.set(await read.jobs.countDue(now));
-    const earliest = await read.jobs.nextDue(new Date(0));
-    oldest.set(Math.max(0, now.getTime() - (earliest ?? now).getTime()) / 1_000);
+    const since = [await read.jobs.nextDue(new Date(0)), await read.deliveries.oldestToQueue(), now];
+    const earliest = Math.min(...since.map((time) => (time ?? now).getTime()));
+    oldest.set((now.getTime() - earliest) / 1_000);
   }
 
   return {

@@ -4,12 +4,14 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
+import { jobsOfNewDeliveries } from '../../src/delivery/new-jobs.ts';
 import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
 import type { Job, JobHandler } from '../../src/queue/queue.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { everyKind } from './every-kind.ts';
 import { queueContract } from './queue.contract.ts';
 import { queueHoldingContract } from './queue-holding.contract.ts';
+import { delivery } from './rows.ts';
 import { sqliteTestDatabase, temporaryFolders } from './temp.ts';
 
 describe('the embedded queue', () => {
@@ -42,6 +44,26 @@ describe('the embedded queue', () => {
     expect(performance.now() - begun).toBeLessThan(5_000);
     await queue.stop(1_000);
     await storage.close();
+  });
+
+  it('is not idle before what was recorded without a job is done, on a clock that goes on', async () => {
+    const { storage, remove } = await sqliteTestDatabase(systemClock);
+    const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
+    let done = 0;
+    const handler: JobHandler = async () => {
+      done++;
+      return { kind: 'done' };
+    };
+    const newJobs = jobsOfNewDeliveries;
+    queue.start({ handlers: everyKind(handler), onGivenUp: async () => undefined, newJobs });
+    for (let round = 1; round <= 100; round++) {
+      const receivedAt = systemClock.now();
+      await storage.transaction((tx) => tx.deliveries.record([delivery(`g${round}`, { receivedAt })]));
+      await queue.idle();
+      expect(done).toBe(round);
+    }
+    await queue.stop(1_000);
+    await remove();
   });
 
   it('goes on after its database failed for a while', async () => {

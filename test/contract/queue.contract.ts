@@ -379,8 +379,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       await bench.queue.idle();
       await record(3);
       bench.queue.poke();
-      await bench.queue.idle();
-      expect(seen).toHaveLength(3);
+      await expect.poll(() => seen).toHaveLength(3);
     });
 
     it('of another key does not wait for all that came before it', async () => {
@@ -400,6 +399,41 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       await expect.poll(() => seen).toEqual(['busy', 'other']);
       end.resolve();
       await bench.queue.idle();
+    });
+
+    it('is left where it is while there is no place free, and while the queue is being stopped', async () => {
+      bench.queue = bench.make({ concurrency: 1, pollMs: 5 });
+      const begun: string[] = [];
+      const end = Promise.withResolvers<void>();
+      const handler: JobHandler = async ({ key }) => {
+        begun.push(key);
+        await end.promise;
+        return DONE;
+      };
+      const newJobs = jobsOfNewDeliveries;
+      bench.queue.start({ handlers: everyKind(handler), onGivenUp: async () => undefined, newJobs });
+      await bench.enqueue('busy');
+      await expect.poll(() => begun).toEqual(['busy']);
+      await record(3);
+      bench.queue.poke();
+      await sleep(30);
+      const stopped = bench.queue.stop(5_000);
+      end.resolve();
+      await stopped;
+      const left = await bench.storage.transaction((tx) => tx.deliveries.takeToQueue(9));
+      expect({ begun, left: left.length }).toEqual({ begun: ['busy'], left: 3 });
+    });
+
+    it('comes before what was enqueued for its key since', async () => {
+      const came = bench.clock.now();
+      await bench.storage.transaction((tx) =>
+        tx.deliveries.record([delivery('g1', { queueKey: 'a', receivedAt: came })]),
+      );
+      bench.clock.advance(1_000);
+      await bench.enqueue('a', { payload: 'later' });
+      const seen = startOnNew();
+      await bench.queue.idle();
+      expect(seen.map(({ payload }) => payload)).toEqual([{ deliveryId: 1 }, 'later']);
     });
 
     it('is not lost when the turn that took it fails', async () => {

@@ -44,6 +44,7 @@ describe('no query reads a whole table row by row', () => {
   const cases: [string, (tx: Tx) => Promise<unknown>][] = [
     ['deliveries.record', (tx) => tx.deliveries.record([delivery('g1')])],
     ['deliveries.takeToQueue', (tx) => tx.deliveries.takeToQueue(5)],
+    ['deliveries.oldestToQueue', (tx) => tx.deliveries.oldestToQueue()],
     ['deliveries.get', (tx) => tx.deliveries.get(1)],
     ['deliveries.byGuid', (tx) => tx.deliveries.byGuid('g1')],
     ['deliveries.known', (tx) => tx.deliveries.known(['g1', 'g2'])],

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { type Harness, REPO } from '../support/harness.ts';
 import { A_LOOK, countersign, MERGE_ONLY, open, start } from './support.ts';
 
 const page = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
@@ -17,14 +18,7 @@ test('the metrics count what was done, and name nobody and no place', async () =
   const { number, headSha } = await open(harness);
   await countersign(harness, number);
   await harness.advance(A_LOOK);
-  const text = await (await fetch(`${harness.app.url}/metrics`)).text();
-  const value = (name: string) =>
-    Number(
-      text
-        .split('\n')
-        .find((line) => line.startsWith(`${name} `))
-        ?.slice(name.length + 1),
-    );
+  const { text, value } = await scrape(harness);
 
   expect(value('countersign_runs{status="completed"}')).toBe(1);
   expect(value('countersign_effects{status="pending"}')).toBe(0);
@@ -39,6 +33,30 @@ test('the metrics count what was done, and name nobody and no place', async () =
   expect(value('process_resident_memory_bytes')).toBeGreaterThan(0);
   for (const name of ['octo', 'mia', 'ada', headSha, 'ghs_']) expect(text).not.toContain(name);
 });
+
+test('what was recorded and nobody works on is due, and counts from when it came', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  await harness.settle();
+  await harness.app.queue.stop(1_000);
+  await harness.github.createIssue(REPO, 'otto', 'Hello');
+  await harness.github.settle();
+  harness.clock.advance(600_000);
+  const { value } = await scrape(harness);
+  expect(value('countersign_oldest_due_job_age_seconds')).toBe(600);
+});
+
+/** What stands behind a metric, labels and all, on the app's own page. */
+async function scrape({ app }: Harness) {
+  const text = await (await fetch(`${app.url}/metrics`)).text();
+  const value = (name: string) =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${name} `))
+        ?.slice(name.length + 1),
+    );
+  return { text, value };
+}
 
 test('with a database that does not answer, the rest can still be read', async () => {
   const harness = await start();

@@ -59,7 +59,7 @@ const byId = compiledOnce((db, { id }: { id: number }) => withBody(db).where('de
 const nextToQueue = compiledOnce((db, { most }: { most: number }) =>
   db
     .selectFrom('deliveries')
-    .select(['id', 'queue_key'])
+    .select(['id', 'queue_key', 'received_at'])
     .where('queue_key', 'is not', null)
     .orderBy('id')
     .limit(most)
@@ -142,9 +142,19 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
     async takeToQueue(most) {
       const { rows } = await nextToQueue(db, { most });
       const last = rows.at(-1);
-      // Nobody else writes before this transaction ends, so the two statements speak of the same rows.
+      // One statement cannot give what it removes. SQLite lets nobody else write before this transaction ends; where others may, each
+      // row would have to be named.
       if (last) await takeUntil(db, { last: last.id });
-      return rows.map(({ id, queue_key }) => ({ id, queueKey: queue_key }));
+      return rows.map(({ id, queue_key, received_at }) => ({
+        id,
+        queueKey: queue_key,
+        receivedAt: toDate(received_at),
+      }));
+    },
+
+    async oldestToQueue() {
+      const { rows } = await nextToQueue(db, { most: 1 });
+      return rows[0] && toDate(rows[0].received_at);
     },
 
     async known(guids) {

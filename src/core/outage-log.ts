@@ -5,8 +5,8 @@ import type { Log } from './log.ts';
 const EVERY_MS = 60_000;
 
 /**
- * Says what goes wrong during an outage of the storage once a minute instead of once for each webhook, probe and job
- * it befalls; `repeats` counts those left out. Lines about anything else pass. Done here, in front of all rooms,
+ * Says what goes wrong during an outage of the storage, or of what a line calls `outage`, once a minute instead of once for each webhook,
+ * probe and job it befalls; `repeats` counts those left out. Lines about anything else pass. Done here, in front of all rooms,
  * because each of them meets the same full disk at its own pace.
  */
 export function withoutRepeats(log: Log, clock: Clock): Log {
@@ -35,6 +35,7 @@ export function withoutRepeats(log: Log, clock: Clock): Log {
 }
 
 function isOutage(fields: object): boolean {
+  if ('outage' in fields) return true;
   return (
     'err' in fields && fields.err instanceof CountersignError && fields.err.code === 'storage.unavailable'
   );

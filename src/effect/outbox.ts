@@ -12,8 +12,8 @@ import { redactedEffect } from './redacted-effect.ts';
  */
 export const SETTLE_MS = { urgent: 0, follow_up: 500, update: 2_000, first_words: 5_000 } as const;
 
-/** The payload of an `effect` job. Those of before may say since when GitHub is away. */
-export const effectJobSchema = z.object({ key: z.string() });
+/** The payload of an `effect` job. */
+export const effectJobSchema = z.strictObject({ key: z.string() });
 
 export interface WishOptions {
   runId: string | null;

@@ -1,6 +1,5 @@
 const FIRST_MS = 1_000;
 const LONGEST_MS = 300_000;
-const SHORTEST_PAUSE_MS = 2_000;
 
 /**
  * How long to wait after that many failures in a row, in ms: doubling from one second up to five minutes, less a part by
@@ -12,12 +11,12 @@ export function backoffMs(attempts: number, random: number): number {
 }
 
 /**
- * How long to leave alone what has been away for that long, in ms: half as long again, from two seconds up to five minutes, less a part
- * by chance. So nothing needs to be counted, and a deployment's few seconds cost a few seconds.
+ * How long to leave alone what has been away for that long, in ms: half as long again, from one second up to the longest pause, less a
+ * part by chance. So nothing needs to be counted, and a deployment's few seconds cost a few seconds.
  * @param random from 0 up to but not including 1.
  */
-export function pauseMs(awayForMs: number, random: number): number {
-  return spread(Math.min(LONGEST_MS, Math.max(SHORTEST_PAUSE_MS, awayForMs / 2)), random);
+export function pauseMs(awayForMs: number, longestMs: number, random: number): number {
+  return spread(Math.min(longestMs, Math.max(FIRST_MS, awayForMs / 2)), random);
 }
 
 /** Between a half and the whole, so that what failed together does not come again together. */

@@ -5,14 +5,19 @@ import { GitHubError } from '../github/github.ts';
 import { pauseMs } from './backoff.ts';
 import type { Job, JobHandler, JobKind } from './queue.ts';
 
-/** How long GitHub may be away before work that needs it is given up, in milliseconds: longer than its worst outages so far. */
+/** How long GitHub is asked in vain before work that needs it is given up, in milliseconds: longer than its worst outages so far. */
 const PATIENCE_MS = 24 * 3_600_000;
 
 /**
- * What nobody would do again, nor hear of, if it were given up. The others are seen to fail and may be begun anew (a step, an answer), or
- * come again by themselves (the looks for what was missed).
+ * What nobody would do again, nor hear of, if it were given up, with the longest pause between two tries in milliseconds: writes share an
+ * installation's pace, and people wait for what they said to be heard. The others are seen to fail and may be begun anew (a step, an
+ * answer), or come again by themselves (the looks for what was missed).
  */
-const OUTLASTS_OUTAGES: ReadonlySet<JobKind> = new Set(['delivery', 'event', 'effect']);
+const OUTLASTS_OUTAGES: ReadonlyMap<JobKind, number> = new Map([
+  ['delivery', 60_000],
+  ['event', 60_000],
+  ['effect', 300_000],
+]);
 
 export interface Patience {
   /**
@@ -31,6 +36,7 @@ export interface Patience {
  */
 export function createPatience(deps: { clock: Clock; log: Log; random: () => number }): Patience {
   const { clock, log, random } = deps;
+  const began = clock.now();
   const putOff = new Map<string, { kind: JobKind; until: Date }>();
   const nameOf = ({ kind, key, payload }: Job) => `${kind} ${key} ${JSON.stringify(payload)}`;
 
@@ -46,18 +52,19 @@ export function createPatience(deps: { clock: Clock; log: Log; random: () => num
           putOff.set(name, { kind: job.kind, until: error.retryAt });
           return { kind: 'again', at: error.retryAt };
         }
-        const isAway = error.kind === 'unavailable' || error.kind === 'rate_limited';
-        if (!isAway || !OUTLASTS_OUTAGES.has(job.kind)) throw error;
-        const now = clock.now();
-        const awaySince = job.awaySince ?? now;
-        const awayForMs = now.getTime() - awaySince.getTime();
-        if (awayForMs >= PATIENCE_MS) throw error;
+        const longestMs = OUTLASTS_OUTAGES.get(job.kind);
+        if (error.kind !== 'unavailable' || longestMs === undefined) throw error;
         const { kind, key } = job;
+        const now = clock.now().getTime();
+        const awaySince = job.awaySince ?? clock.now();
+        // While nobody ran to ask, nothing was asked in vain.
+        if (now - Math.max(awaySince.getTime(), began.getTime()) >= PATIENCE_MS) throw error;
+        const pause = pauseMs(now - awaySince.getTime(), longestMs, random());
         log.warn(
-          { kind, key, awaySince, err: messageOf(error) },
-          `GitHub is away: a job of kind ${kind} waits`,
+          { outage: 'github', kind, key, awaySince, err: messageOf(error) },
+          `GitHub cannot be asked: jobs of kind ${kind} wait`,
         );
-        return { kind: 'later', at: new Date(now.getTime() + pauseMs(awayForMs, random())), awaySince };
+        return { kind: 'later', at: new Date(now + pause), awaySince };
       }
     };
   }

@@ -33,8 +33,8 @@ export const signalJobSchema = z.strictObject({
 });
 export type SignalJob = z.infer<typeof signalJobSchema>;
 
-/** The payload of an `event` job. Those of before may say when they came. */
-export const eventJobSchema = z.object({ event: eventSchema });
+/** The payload of an `event` job. */
+export const eventJobSchema = z.strictObject({ event: eventSchema });
 
 /** An event about a pull request that no delivery brought. */
 export function eventJob(event: RepositoryEvent & { pull_request: number }): NewJob {

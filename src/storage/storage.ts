@@ -246,7 +246,10 @@ export interface Jobs {
   extend(id: number, leaseToken: string, leaseUntil: Date): Promise<boolean>;
   /** Deletes the job; false when the lease was lost. */
   complete(id: number, leaseToken: string): Promise<boolean>;
-  /** Gives the job back to be run at `runAt`, with what is counted of it; false when the lease was lost. */
+  /**
+   * Gives the job back to be run at `runAt`, with what is counted of it; false when the lease was lost. When the same job (kind, key
+   * and payload) came meanwhile and is to run by then, that one takes over what is counted, and this one is over.
+   */
   retry(id: number, leaseToken: string, runAt: Date, counted: Counted): Promise<boolean>;
   /** The tokens under which jobs are held. */
   leaseTokens(): Promise<string[]>;

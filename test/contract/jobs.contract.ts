@@ -134,6 +134,46 @@ export function jobsContract(open: OpenDatabase): void {
     expect(await jobs((table) => table.release('t2'))).toMatchObject([{ attempts: 4, awaySince: at(1) }]);
   });
 
+  describe('the same job, come while one was held,', () => {
+    const COUNTED = { attempts: 3, awaySince: at(1) };
+    const giveBack = (id: number, seconds: number) =>
+      jobs((table) => table.retry(id, 't1', at(seconds), COUNTED));
+
+    it('takes over what was counted of that when it runs first', async () => {
+      await insert('a');
+      const { id } = await claimOne(0, 't1');
+      await insert('a', 5);
+      expect(await giveBack(id, 8)).toBe(true);
+      expect(await claim(9, 't2')).toMatchObject([{ ...COUNTED, runAt: at(5) }]);
+      expect(await db.storage.read.jobs.countDue(at(99))).toBe(1);
+    });
+
+    it('stays beside it when it runs later', async () => {
+      await insert('a');
+      const { id } = await claimOne(0, 't1');
+      await insert('a', 9);
+      await giveBack(id, 8);
+      expect(await claimOne(9, 't2')).toMatchObject({ id, attempts: 3 });
+    });
+
+    it.each([
+      ['of another kind', { kind: 'event' }],
+      ['of another payload', { payload: '{"n":"b"}' }],
+    ])('is not one %s', async (_, other) => {
+      await insert('a');
+      const { id } = await claimOne(0, 't1');
+      await jobs((table) =>
+        table.insert({ kind: 'wake', key: 'a', payload: '{"n":"a"}', runAt: at(5), ...other }),
+      );
+      await giveBack(id, 8);
+      expect(await claimOne(8, 't2')).toMatchObject({ attempts: 0 });
+      await jobs(async (table) => {
+        for (const row of await table.claim(at(8), at(9), 'x', 1)) await table.complete(row.id, 'x');
+      });
+      expect(await db.storage.read.jobs.countDue(at(99))).toBe(2);
+    });
+  });
+
   describe('bringing forward', () => {
     it('moves a waiting job to the earlier time', async () => {
       await insert('a', 50);

@@ -25,9 +25,15 @@ function throwing(error: unknown, over: Partial<Job> = {}) {
 }
 
 describe('while GitHub is away', () => {
-  it.each<JobKind>(['delivery', 'event', 'effect'])('a job of kind %s waits', async (kind) => {
-    const { result } = throwing(AWAY, { kind });
-    expect(await result).toEqual({ kind: 'later', at: inMs(2_000), awaySince: clock.now() });
+  it.each<[JobKind, number]>([
+    ['delivery', MINUTE],
+    ['event', MINUTE],
+    ['effect', 5 * MINUTE],
+  ])('a job of kind %s waits, for %i ms in the end', async (kind, longest) => {
+    const soon = { kind: 'later', at: inMs(1_000), awaySince: clock.now() };
+    expect(await throwing(AWAY, { kind }).result).toEqual(soon);
+    const late = await throwing(AWAY, { kind, awaySince: inMs(-DAY / 2) }).result;
+    expect(late).toMatchObject({ at: inMs(longest) });
   });
 
   it.each([
@@ -44,8 +50,15 @@ describe('while GitHub is away', () => {
     });
   });
 
-  it('one that has waited for a day fails', async () => {
-    await expect(throwing(AWAY, { awaySince: inMs(-DAY) }).result).rejects.toBe(AWAY);
+  it('one that was tried in vain for a day fails, but time in which nobody ran does not count', async () => {
+    const later = new ManualClock('2026-03-05T09:00:00.000Z');
+    const patience = createPatience({ clock: later, log: silentLog, random: () => 1 });
+    const handlers = patience.patient(everyKind(() => Promise.reject(AWAY)));
+    const job: Job = { kind: 'effect', key: 'a', payload: null, attempts: 3, awaySince: clock.now() };
+    const { signal } = new AbortController();
+    expect(await handlers.effect(job, signal)).toMatchObject({ kind: 'later', awaySince: clock.now() });
+    later.advance(DAY);
+    await expect(handlers.effect(job, signal)).rejects.toBe(AWAY);
   });
 
   it.each<JobKind>(['session', 'ask', 'reconcile', 'missed_deliveries'])(
@@ -99,7 +112,7 @@ describe('in the queue', () => {
     }
     expect(tries).toBeGreaterThan(20);
     back = true;
-    await bench.moveOn(5 * MINUTE);
+    await bench.moveOn(2 * MINUTE);
     expect(bench.givenUp).toEqual([]);
     expect(await bench.storage.read.jobs.countDue(bench.inMs(DAY))).toBe(0);
   });

@@ -25,6 +25,13 @@ it('an outage of the storage is told once a minute in each message, with what wa
   );
 });
 
+it('an outage that a line names is told once a minute, too', () => {
+  const { log, lines } = keepingLog();
+  const quiet = withoutRepeats(log, new ManualClock('2026-03-02T09:00:00.000Z'));
+  for (const key of ['a', 'b', 'c']) quiet.warn({ outage: 'github', key }, 'jobs wait');
+  expect(lines).toMatchObject([{ message: 'jobs wait', fields: { key: 'a' } }]);
+});
+
 it('what is not about the storage is told each time', () => {
   const { log, lines } = keepingLog();
   const quiet = withoutRepeats(log, new ManualClock('2026-03-02T09:00:00.000Z'));

@@ -12,7 +12,12 @@ import { temporaryFolders } from '../contract/temp.ts';
  * filled by `filled/<number>.sql`, which is missing for the newest alone: the next migration asks for it. Content that
  * a migration changes on purpose is named here, as `table.column`, or as `table` for one that it drops.
  */
-const CHANGED_ON_PURPOSE: ReadonlySet<string> = new Set(['delivery_bodies.body', 'effects.progress_json']);
+const CHANGED_ON_PURPOSE: ReadonlySet<string> = new Set([
+  'delivery_bodies.body',
+  'effects.progress_json',
+  'jobs.attempts',
+  'jobs.payload',
+]);
 
 const all = readMigrations(SQLITE_MIGRATIONS);
 const newest = all.length;
@@ -76,7 +81,19 @@ describe('from each version a filled database is brought to the newest', () => {
     expect(effect?.progress).toMatchObject({ body_hash: 'c0ffee' });
     const waiting = await storage.transaction(({ deliveries }) => deliveries.takeToQueue(9));
     expect(waiting.map(({ queueKey }) => queueKey)).toEqual(version < 10 ? [] : ['pr:70#3']);
+    if (version >= 9) {
+      expect((await read.effects.get('approval:apr_2'))?.progress).toEqual({
+        unsure_until: '2026-01-05T12:00:15.000Z',
+      });
+    }
     const claimed = await storage.transaction(({ jobs }) => jobs.claim(at(9_999), at(10_000), 'new', 9));
+    if (version >= 9) {
+      expect(claimed.find(({ key }) => key === 'effect:label:1')).toMatchObject({
+        payload: '{"key":"label:1"}',
+        attempts: 0,
+        awaySince: new Date('2026-01-05T11:00:00.000Z'),
+      });
+    }
     expect(claimed.map(({ key }) => key)).toEqual(
       expect.arrayContaining(['session:ses_2', 'effect:approval:apr_2', 'repo:70']),
     );

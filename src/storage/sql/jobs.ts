@@ -75,6 +75,54 @@ const findHeld = compiledOnce((db, { id, leaseToken }: { id: number; leaseToken:
   db.selectFrom('jobs').select('id').where('id', '=', id).where('lease_token', '=', leaseToken),
 );
 
+const giveBack = compiledOnce((db, job: Return) =>
+  db
+    .updateTable('jobs')
+    .set({
+      lease_token: null,
+      lease_until: null,
+      run_at: job.runAt,
+      attempts: job.attempts,
+      away_since: job.awaySince,
+    })
+    .where('id', '=', job.id)
+    .where('lease_token', '=', job.leaseToken),
+);
+
+interface Return {
+  id: number;
+  leaseToken: string;
+  runAt: string;
+  attempts: number;
+  awaySince: string | null;
+}
+
+/** The same job as the held one, if it waits to be run by then. */
+const handOver = compiledOnce((db, { id, runAt, attempts, awaySince }: Return) =>
+  db
+    .updateTable('jobs')
+    .set((eb) => ({
+      attempts: eb.case().when('attempts', '<', attempts).then(attempts).else(eb.ref('attempts')).end(),
+      away_since: eb.fn.coalesce(eb.val(awaySince), 'away_since'),
+    }))
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('jobs as same')
+        .innerJoin('jobs as held', (join) =>
+          join
+            .onRef('held.key', '=', 'same.key')
+            .onRef('held.kind', '=', 'same.kind')
+            .onRef('held.payload', '=', 'same.payload'),
+        )
+        .select('same.id')
+        .where('held.id', '=', id)
+        .where('same.lease_token', 'is', null)
+        .where('same.run_at', '<=', runAt)
+        .orderBy('same.run_at')
+        .limit(1),
+    ),
+);
+
 const deleteHeld = compiledOnce((db, { id, leaseToken }: { id: number; leaseToken: string }) =>
   db.deleteFrom('jobs').where('id', '=', id).where('lease_token', '=', leaseToken),
 );
@@ -107,9 +155,10 @@ const countHeldAndDue = compiledOnce((db, { now }: { now: string }) =>
 
 /** A job is held while it has a lease token, and waits while it has none. */
 export function jobsTable(db: Kysely<Database>): Jobs {
-  /** The job, if it is still held under this token. */
-  const held = (id: number, leaseToken: string) =>
-    db.updateTable('jobs').where('id', '=', id).where('lease_token', '=', leaseToken);
+  async function isHeld(id: number, leaseToken: string): Promise<boolean> {
+    const { rows } = await findHeld(db, { id, leaseToken });
+    return rows.length > 0;
+  }
 
   return {
     async insert(...jobs) {
@@ -142,13 +191,13 @@ export function jobsTable(db: Kysely<Database>): Jobs {
       return rows.map(jobOf).sort((a, b) => a.runAt.getTime() - b.runAt.getTime() || a.id - b.id);
     },
 
-    async isHeld(id, leaseToken) {
-      const { rows } = await findHeld(db, { id, leaseToken });
-      return rows.length > 0;
-    },
+    isHeld,
 
     async extend(id, leaseToken, leaseUntil) {
-      const { numUpdatedRows } = await held(id, leaseToken)
+      const { numUpdatedRows } = await db
+        .updateTable('jobs')
+        .where('id', '=', id)
+        .where('lease_token', '=', leaseToken)
         .set({ lease_until: toText(leaseUntil) })
         .executeTakeFirst();
       return numUpdatedRows > 0n;
@@ -160,16 +209,12 @@ export function jobsTable(db: Kysely<Database>): Jobs {
     },
 
     async retry(id, leaseToken, runAt, { attempts, awaySince }) {
-      const { numUpdatedRows } = await held(id, leaseToken)
-        .set({
-          lease_token: null,
-          lease_until: null,
-          run_at: toText(runAt),
-          attempts,
-          away_since: awaySince && toText(awaySince),
-        })
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
+      if (!(await isHeld(id, leaseToken))) return false;
+      const job = { id, leaseToken, runAt: toText(runAt), attempts, awaySince: toText(awaySince) };
+      const { numAffectedRows } = await handOver(db, job);
+      if (someOf(numAffectedRows)) await deleteHeld(db, { id, leaseToken });
+      else await giveBack(db, job);
+      return true;
     },
 
     async leaseTokens() {

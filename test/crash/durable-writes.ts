@@ -10,7 +10,7 @@ export type Watch = (name: string) => (when: When) => void;
  * thinking of it.
  */
 const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
-  deliveries: ['get', 'byGuid', 'known', 'list', 'countByStatus'],
+  deliveries: ['get', 'byGuid', 'known', 'list', 'countByStatus', 'oldestToQueue'],
   runs: ['load', 'list', 'getSession', 'sessionsOf', 'historyOf', 'countByStatus'],
   approvals: ['ofInvocation', 'ofRun'],
   effects: ['get', 'ofRun', 'list', 'countByStatus'],

@@ -4,12 +4,12 @@ import type { Chain, Step } from '../chain/chain.ts';
 import { topologicalOrder } from '../chain/graph.ts';
 import type { Scope } from '../chain/scope.ts';
 import { formatDuration } from '../core/duration.ts';
-import { type Fault, nearest } from '../core/fault.ts';
+import type { Fault } from '../core/fault.ts';
 import { plainLine } from '../run/explain.ts';
 import type { Run } from '../run/run.ts';
 import type { DeliveryStatus, DeliverySummary } from '../storage/storage.ts';
 import { contractSummary } from './artifacts.ts';
-import { becauseOf, faultLines } from './faults.ts';
+import { becauseOf, faultLines, noSuch } from './faults.ts';
 import { asSentence, listed, plural } from './pretty.ts';
 import { deliveryList, runList, table } from './terminal.ts';
 
@@ -262,9 +262,7 @@ export function chainTable(
 }
 
 export function unknownChain(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
-  const hint = meant ? `did you mean ${meant}?` : `there are ${listed([...known], 'and')}.`;
-  return `There is no chain ${plainLine(name)}; ${hint}`;
+  return noSuch('chain', name, known);
 }
 
 export function brokenChain(name: string, file: string, faults: readonly Fault[]): string {

@@ -1,6 +1,6 @@
-import { type Fault, formatFault } from '../core/fault.ts';
+import { type Fault, formatFault, nearest } from '../core/fault.ts';
 import { plainLine } from '../run/explain.ts';
-import { plural } from './pretty.ts';
+import { listed, plural } from './pretty.ts';
 
 /** The most that are said where finding faults is not what was asked for. */
 const MOST_FAULTS = 20;
@@ -21,4 +21,11 @@ export function becauseOf(so: string, faults: readonly Fault[], lint: string): s
   const left = lines.length - MOST_FAULTS;
   const more = left > 0 ? [`and ${plural(left, 'more fault', 'more faults')}, which ${lint} tells`] : [];
   return [`${so}:`, ...[...lines.slice(0, MOST_FAULTS), ...more].map((line) => `  ${line}`)].join('\n');
+}
+
+/** `There is no chain pr-reviw; did you mean pr-review?`, or which there are. @param meaning what of the name to go by. */
+export function noSuch(what: string, name: string, known: readonly string[], meaning = name): string {
+  const meant = nearest(meaning, known);
+  const hint = meant ? `did you mean ${meant}?` : `there are ${listed([...known], 'and')}.`;
+  return `There is no ${what} ${plainLine(name)}; ${hint}`;
 }

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import { type Fault, nearest } from '../core/fault.ts';
+import type { Fault } from '../core/fault.ts';
 import { plainLine } from '../run/explain.ts';
 import { pathOf } from '../skill/package/place.ts';
 import type { SkillInForce, SkillScope } from '../skill/registry/scope.ts';
-import { becauseOf, faultLines } from './faults.ts';
+import { becauseOf, faultLines, noSuch } from './faults.ts';
 import { asSentence, listed, plural } from './pretty.ts';
 import { table } from './terminal.ts';
 
@@ -113,9 +113,7 @@ export function skillLintText(
 
 export function unknownSkill(name: string, known: readonly string[]): string {
   // A path is often given by completion.
-  const meant = nearest(basename(name), known);
-  const hint = meant ? `did you mean ${meant}?` : `there are ${listed([...known], 'and')}.`;
-  return `There is no skill ${plainLine(name)}; ${hint}`;
+  return noSuch('skill', name, known, basename(name));
 }
 
 export function brokenSkill(name: string, faults: readonly Fault[]): string {

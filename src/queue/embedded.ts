@@ -1,18 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
-import { CountersignError, messageOf, unreachable } from '../core/errors.ts';
+import { CountersignError, messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Counted, JobRow, Storage, Tx } from '../storage/storage.ts';
-import { backoffMs } from './backoff.ts';
+import type { JobRow, Storage, Tx } from '../storage/storage.ts';
+import { type AttemptOptions, attempt, type Verdict } from './attempt.ts';
 import { isOfDeadProcess, leaseToken, thisProcess } from './owner.ts';
 import type { Job, JobKind, NewJob, Queue, Worker } from './queue.ts';
 
 /** How long an aborted handler has to end; one that takes longer keeps its lease until that ends. */
 const ABORT_GRACE_MS = 500;
-
-/** How soon a job is tried again that could not reach the database or the store of artifacts. */
-const UNAVAILABLE_MS = 15_000;
 
 export interface EmbeddedQueueOptions {
   storage: Storage;
@@ -32,8 +29,8 @@ export interface EmbeddedQueueOptions {
 
 /**
  * A queue inside the database and inside this process. Everything it writes happens in turns: one short transaction
- * that records what has ended, renews leases, makes the jobs of what was recorded without, and claims what is due, so that a busy queue pays for one commit where
- * one per change would be three.
+ * that records what has ended, renews leases, makes the jobs of what was recorded without, and claims what is due, so that a busy
+ * queue pays for one commit where one per change would be three.
  */
 export function createEmbeddedQueue(options: EmbeddedQueueOptions): Queue {
   return new EmbeddedQueue(options);
@@ -55,8 +52,6 @@ interface Work {
   over: Promise<void>;
 }
 
-type Verdict = { kind: 'remove' } | { kind: 'return'; at: Date; counted: Counted };
-
 class EmbeddedQueue implements Queue {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -64,8 +59,7 @@ class EmbeddedQueue implements Queue {
   readonly #concurrency: number;
   readonly #leaseMs: number;
   readonly #pollMs: number;
-  readonly #maxAttempts: number;
-  readonly #random: () => number;
+  readonly #attempt: AttemptOptions;
   readonly #owner = thisProcess();
 
   #state: 'new' | 'working' | 'stopping' | 'stopped' = 'new';
@@ -81,7 +75,7 @@ class EmbeddedQueue implements Queue {
   #woken = false;
   /** Bound to where the queue was made: `enqueue` runs inside a transaction that the work must not seem part of. */
   readonly #startTurning = AsyncLocalStorage.bind(() => {
-    this.#turning ??= this.#turnWhileWoken();
+    if (this.#worker) this.#turning ??= this.#turnWhileWoken(this.#worker);
   });
 
   constructor(options: EmbeddedQueueOptions) {
@@ -91,8 +85,8 @@ class EmbeddedQueue implements Queue {
     this.#concurrency = options.concurrency ?? 16;
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#pollMs = options.pollMs ?? 1_000;
-    this.#maxAttempts = options.maxAttempts ?? 8;
-    this.#random = options.random ?? Math.random;
+    const { clock, log, maxAttempts = 8, random = Math.random } = options;
+    this.#attempt = { clock, log, maxAttempts, random };
   }
 
   async enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void> {
@@ -160,7 +154,7 @@ class EmbeddedQueue implements Queue {
     this.#startTurning();
   }
 
-  async #turnWhileWoken(): Promise<void> {
+  async #turnWhileWoken(worker: Worker): Promise<void> {
     clearTimeout(this.#timer);
     let nextDue: Date | undefined;
     while (this.#woken) {
@@ -168,7 +162,7 @@ class EmbeddedQueue implements Queue {
       await nextTurn();
       this.#woken = false;
       try {
-        nextDue = await this.#turn();
+        nextDue = await this.#turn(worker);
       } catch (error) {
         this.#log.error({ err: error }, `the queue could not reach its database: ${messageOf(error)}`);
       }
@@ -180,7 +174,7 @@ class EmbeddedQueue implements Queue {
   }
 
   /** Returns when the next waiting job falls due. */
-  async #turn(): Promise<Date | undefined> {
+  async #turn(worker: Worker): Promise<Date | undefined> {
     const now = this.#clock.now();
     const leaseUntil = new Date(now.getTime() + this.#leaseMs);
     const token = leaseToken(this.#owner);
@@ -194,7 +188,7 @@ class EmbeddedQueue implements Queue {
       if (!this.#deadReleased) {
         const tokens = await jobs.leaseTokens();
         for (const dead of tokens.filter((held) => isOfDeadProcess(held, this.#owner))) {
-          for (const row of await jobs.release(dead)) await this.#worker?.onCutOff?.(tx, jobIn(row));
+          for (const row of await jobs.release(dead)) await worker.onCutOff?.(tx, jobIn(row));
         }
       }
       const lost: Work[] = [];
@@ -209,7 +203,7 @@ class EmbeddedQueue implements Queue {
       for (const work of renewing) {
         if (!(await jobs.extend(work.row.id, work.token, leaseUntil))) lost.push(work);
       }
-      const fresh = free > 0 ? ((await this.#worker?.newJobs?.(tx, MOST_NEW_JOBS)) ?? []) : [];
+      const fresh = free > 0 ? ((await worker.newJobs?.(tx, MOST_NEW_JOBS)) ?? []) : [];
       await this.#insert(tx, fresh);
       const claimed = free > 0 ? await jobs.claim(now, leaseUntil, token, free) : [];
       const due = waiting > 0 ? await jobs.countDue(now) : undefined;
@@ -222,7 +216,7 @@ class EmbeddedQueue implements Queue {
     const renewAt = now.getTime() + this.#leaseMs / 3;
     for (const work of renewing) work.renewAt = renewAt;
     for (const work of found.lost) this.#lose(work);
-    for (const row of found.claimed) this.#begin(row, token, renewAt);
+    for (const row of found.claimed) this.#begin(worker, row, token, renewAt);
     // Only for those who waited before the count; a handler that lost its lease is under way all the same.
     if (found.due === 0 && this.#underWay.size === 0) {
       for (const { resolve } of this.#waitingForIdle.splice(0, waiting)) resolve();
@@ -236,7 +230,7 @@ class EmbeddedQueue implements Queue {
     this.#log.warn({ job: work.row.id, kind: work.job.kind }, 'the lease of a job was lost');
   }
 
-  #begin(row: JobRow, token: string, renewAt: number): void {
+  #begin(worker: Worker, row: JobRow, token: string, renewAt: number): void {
     const job = jobIn(row);
     const work: Work = {
       row,
@@ -249,79 +243,12 @@ class EmbeddedQueue implements Queue {
     };
     this.#underWay.add(work);
     work.over = this.#storage
-      .fenced({ jobId: row.id, token }, () => this.#perform(work))
+      .fenced({ jobId: row.id, token }, () => attempt(this.#attempt, worker, job, work.abort.signal))
       .then((verdict) => {
         this.#underWay.delete(work);
         if (!work.lost) this.#verdicts.push({ work, verdict });
         this.#wake();
       });
-  }
-
-  /** Never rejects. */
-  async #perform(work: Work): Promise<Verdict> {
-    const { job, abort } = work;
-    try {
-      if (job.attempts >= this.#maxAttempts) {
-        throw new CountersignError(
-          'queue.given_up',
-          `The job was begun ${job.attempts} times, and each time its process ended or giving it up failed.`,
-        );
-      }
-      const handler = this.#worker?.handlers[job.kind];
-      if (!handler) {
-        throw new CountersignError('queue.unknown_kind', `No handler does jobs of kind "${job.kind}".`);
-      }
-      const result = await handler(job, abort.signal);
-      switch (result.kind) {
-        case 'done':
-          return { kind: 'remove' };
-        case 'again':
-          return { kind: 'return', at: result.at, counted: { attempts: 0, awaySince: null } };
-        case 'later':
-          return {
-            kind: 'return',
-            at: result.at,
-            counted: { attempts: job.attempts, awaySince: result.awaySince ?? job.awaySince },
-          };
-        default:
-          return unreachable(result);
-      }
-    } catch (error) {
-      if (abort.signal.aborted || isCode(error, 'queue.lease_lost'))
-        return { kind: 'return', at: this.#clock.now(), counted: job };
-      if (isCode(error, 'storage.unavailable')) {
-        // Not the job's doing: a disk that stays full for an hour must not cost the jobs of that hour their attempts.
-        this.#log.warn({ kind: job.kind, key: job.key, err: error }, `a job waits: ${messageOf(error)}`);
-        const at = new Date(this.#clock.now().getTime() + UNAVAILABLE_MS);
-        return { kind: 'return', at, counted: job };
-      }
-      const attempts = Math.min(job.attempts + 1, this.#maxAttempts);
-      const fields = { job: work.row.id, kind: job.kind, key: job.key, attempts, err: error };
-      if (attempts < this.#maxAttempts) {
-        this.#log.warn(fields, `a job failed and will be tried again: ${messageOf(error)}`);
-        return this.#after(job, attempts);
-      }
-      this.#log.error(fields, `a job is given up: ${messageOf(error)}`);
-      return await this.#giveUp(job, error, attempts);
-    }
-  }
-
-  async #giveUp(job: Job, error: unknown, attempts: number): Promise<Verdict> {
-    try {
-      await this.#worker?.onGivenUp(job, error);
-      return { kind: 'remove' };
-    } catch (failure) {
-      this.#log.error(
-        { kind: job.kind, key: job.key, err: failure },
-        'giving up a job failed; it will be tried again',
-      );
-      return this.#after(job, attempts);
-    }
-  }
-
-  #after({ awaySince }: Job, attempts: number): Verdict {
-    const at = new Date(this.#clock.now().getTime() + backoffMs(attempts, this.#random()));
-    return { kind: 'return', at, counted: { attempts, awaySince } };
   }
 
   /** Resolves when nothing is under way, or after `ms`. */
@@ -336,10 +263,6 @@ class EmbeddedQueue implements Queue {
 
 function jobIn({ kind, key, payload, attempts, awaySince }: JobRow): Job {
   return { kind: kind as JobKind, key, payload: JSON.parse(payload), attempts, awaySince };
-}
-
-function isCode(error: unknown, code: 'queue.lease_lost' | 'storage.unavailable'): boolean {
-  return error instanceof CountersignError && error.code === code;
 }
 
 function notWorking(): CountersignError {

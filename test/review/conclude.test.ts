@@ -47,6 +47,20 @@ describe('the place of a finding', () => {
     expect(one({ line: 3, alsoAt: [7, 12] }, new Set([12]))).toMatchObject([{ line: 12 }]);
   });
 
+  test('is the first changed line when it is about the whole file, or its own where only lines were taken away', () => {
+    const raw = { line: 3, wholeFile: true } as const;
+    expect(one(raw, new Set([12, 7]))).toMatchObject([{ line: 7 }]);
+    expect(one(raw, new Set())).toMatchObject([{ line: 3 }]);
+  });
+
+  test('is the last line for what is missing behind the last line feed', () => {
+    const lines = ['one', 'two', ''];
+    const found = { analyzer: 'x', rules: { r: rule() }, findings: [{ file: 0, rule: 'r', line: 3 }] };
+    const place = (changed: ChangedLines) => findingsOf([file(changed, { lines })], [found], (s) => s);
+    expect(place(new Set([2]))).toMatchObject([{ line: 2, evidence: 'two' }]);
+    expect(place('all')).toMatchObject([{ line: 2 }]);
+  });
+
   test('lies in the file, whatever the analyzer says', () => {
     expect(one({ line: 900, endLine: 7 }, 'all')).toMatchObject([{ line: 20 }]);
   });

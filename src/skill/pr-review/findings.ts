@@ -75,10 +75,11 @@ export function conclude(
 
 /** Where the finding belongs in the changed lines, or `undefined` when the pull request did not touch it. */
 function placeOf(
-  raw: Pick<RawFinding, 'line' | 'endLine' | 'alsoAt'>,
+  raw: Pick<RawFinding, 'line' | 'endLine' | 'alsoAt' | 'wholeFile'>,
   file: AdmittedFile,
 ): { line: number; endLine: number } | undefined {
-  const last = file.lines.length;
+  // After the last line feed there is no line, though parsers place there what they miss.
+  const last = Math.max(1, file.lines.length - (file.lines.at(-1) === '' ? 1 : 0));
   const from = Math.min(raw.line, last);
   const to = Math.min(Math.max(from, raw.endLine ?? from), last);
   const first = firstChanged(file.changed, from, to);
@@ -94,7 +95,10 @@ function placeOf(
   for (const line of raw.alsoAt ?? []) {
     if (firstChanged(file.changed, line, line) !== undefined) return { line, endLine: line };
   }
-  return undefined;
+  if (!raw.wholeFile) return undefined;
+  // Where only lines were taken away, none is left to be named but its own.
+  const line = firstChanged(file.changed, 1, last) ?? from;
+  return { line, endLine: line };
 }
 
 /**

@@ -17,6 +17,8 @@ export interface RawFinding {
   endLine?: number;
   /** Other lines that are part of the cause; the finding moves to one of them when only that was changed. */
   alsoAt?: readonly number[];
+  /** It kept the analyzer from the rest of the file, so it is told whatever of the file was changed. */
+  wholeFile?: true;
   /** The analyzer's own words, for the `{message}` in a rule's description. */
   message?: string;
 }
@@ -34,6 +36,11 @@ export interface Analysis {
  * environment and an empty working directory; throwing makes the review incomplete.
  */
 export type Analyze<Config> = (files: readonly SourceFile[], config: Config) => Promise<Analysis>;
+
+/** Of what kept an analyzer from a file; its words name the line, since it may be shown at another. */
+export function ofWholeFile(line: number, message: string): Pick<RawFinding, 'wholeFile' | 'message'> {
+  return { wholeFile: true, message: `line ${line}: ${message}` };
+}
 
 /** Tells the line of a character offset, from 1. The line ends are looked up once: one file may hold 30,000 findings. */
 export function linesIn(text: string): (offset: number) => number {

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { RuleBook } from '../rules.ts';
-import { type Analyze, type RawFinding, withoutSuppressions } from './analyzer.ts';
+import { type Analyze, ofWholeFile, type RawFinding, withoutSuppressions } from './analyzer.ts';
 
 /** What we read of the output; the version is pinned, and another shape makes the analyzer fail, not pass. */
 interface Output {
@@ -51,7 +51,9 @@ export const analyze: Analyze<RuleBook['oxlint']> = async (files, { rules }) => 
     if (file === undefined) throw new Error('oxlint named a file that it was not given');
     const rule = diagnostic.code === undefined ? 'parse-error' : ruleOf(diagnostic.code);
     const line = diagnostic.labels[0]?.span.line ?? 1;
-    findings.push({ file: file.index, rule, line, message: diagnostic.message });
+    const { message } = diagnostic;
+    const told = rule === 'parse-error' ? ofWholeFile(line, message) : { message };
+    findings.push({ file: file.index, rule, line, ...told });
   }
   return { findings, log };
 };

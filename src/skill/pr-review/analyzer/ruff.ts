@@ -1,6 +1,6 @@
 import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs';
 import type { RuleBook } from '../rules.ts';
-import { type Analyze, type RawFinding, withoutSuppressions } from './analyzer.ts';
+import { type Analyze, ofWholeFile, type RawFinding, withoutSuppressions } from './analyzer.ts';
 
 /** What we read of a diagnostic; the version is pinned, and another shape makes the analyzer fail, not pass. */
 interface Diagnostic {
@@ -24,7 +24,13 @@ export const analyze: Analyze<RuleBook['ruff']> = async (files, { rules }) => {
       if (rule === 'parse-error' && broken.has(start_location.row)) continue;
       if (rule === 'parse-error') broken.add(start_location.row);
       const [line, endLine] = [start_location.row, end_location.row];
-      findings.push({ file: file.index, rule, line, endLine, message });
+      findings.push({
+        file: file.index,
+        rule,
+        line,
+        endLine,
+        ...(rule === 'parse-error' ? ofWholeFile(line, message) : { message }),
+      });
     }
   }
   const log = findings

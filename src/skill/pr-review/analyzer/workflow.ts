@@ -10,7 +10,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import type { RuleBook } from '../rules.ts';
-import { type Analyze, linesIn, type RawFinding, type SourceFile } from './analyzer.ts';
+import { type Analyze, linesIn, ofWholeFile, type RawFinding, type SourceFile } from './analyzer.ts';
 
 type Config = RuleBook['workflow'];
 
@@ -30,7 +30,13 @@ export const analyze: Analyze<Config> = async (files, config) => {
     const document = parseDocument(file.text, { lineCounter: lines, uniqueKeys: false });
     const fault = document.errors[0];
     if (fault !== undefined) {
-      findings.push({ file: file.index, rule: 'invalid-yaml', line: lines.linePos(fault.pos[0]).line });
+      const { line } = lines.linePos(fault.pos[0]);
+      findings.push({
+        file: file.index,
+        rule: 'invalid-yaml',
+        line,
+        ...ofWholeFile(line, fault.message.split(' at line ', 1)[0] ?? ''),
+      });
       continue;
     }
     findings.push(...ownFindings(file, document.contents, config));

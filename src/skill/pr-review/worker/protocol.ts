@@ -26,6 +26,7 @@ const rawFindingSchema = z.object({
   line,
   endLine: line.optional(),
   alsoAt: z.array(line).readonly().optional(),
+  wholeFile: z.literal(true).optional(),
   message: z.string().optional(),
 });
 

@@ -13,6 +13,11 @@ export function said(result: CommandResult): Answer {
   return { ok: isDone(result), text: replyTo(result) };
 }
 
+/** What was done, and what was not, of what one command asked for. */
+export function saidWith(result: CommandResult, others: readonly CommandResult[]): Answer {
+  return { ok: isDone(result), text: [result, ...others].map(replyTo).join(' ') };
+}
+
 export function told(text: string): Answer {
   return { ok: true, text };
 }

@@ -1,7 +1,6 @@
 import { unreachable } from '../core/errors.ts';
 import type { EventOf } from '../event/event.ts';
 import type { PullRequest } from '../github/github.ts';
-import { eventJob } from '../queue/queue.ts';
 import type { Configuration } from '../run/configuration.ts';
 import { explain, explainText } from '../run/explain.ts';
 import { reason } from '../run/reason.ts';
@@ -11,12 +10,14 @@ import type { Why } from '../run/why.ts';
 import type { Tx } from '../storage/storage.ts';
 import { codeBlock } from '../words/markdown.ts';
 import { statusComment } from '../words/status-comment.ts';
-import { type Answer, said, told } from './answer.ts';
+import { type Answer, said, saidWith, told } from './answer.ts';
 import { ask } from './ask.ts';
-import type { Command } from './command.ts';
+import { beginAgain, fireChain, type Governed, isBegunAnew } from './begin-again.ts';
+import type { Command, Issuer } from './command.ts';
 import { confirm } from './confirm.ts';
 import type { CommandDeps } from './deps.ts';
 import { helpText } from './help.ts';
+import type { CommandResult } from './replies.ts';
 import type { Would } from './would-answer.ts';
 
 export interface CommandContext {
@@ -26,8 +27,12 @@ export interface CommandContext {
   pullRequest: PullRequest;
   /** Set when somebody pushed after the command was written. */
   moved: { from: string; to: string } | undefined;
+  /** Who gave the command. */
+  issuer: Issuer;
   /** Loaded when a command needs it. */
   configuration: Configuration | undefined;
+  /** What a chain is for, as things are now; read when a run that was cancelled may be begun again. */
+  governed: Governed | undefined;
   /** Why there is no run; read when a command asks about the runs and there are none. */
   noRun: Why | undefined;
   /** Whoever gave the command as one who answers; read when a command needs it. */
@@ -132,18 +137,20 @@ async function rerun(context: CommandContext, step: string | undefined): Promise
   const wanted = (state: RunState) =>
     step === undefined ? firstUnmet(state) : state.invocations.find((one) => one.stepId === step);
   const restarted: string[] = [];
+  const refusals: CommandResult[] = [];
   for (const state of states) {
-    if (state.run.status === 'cancelled' || state.run.status === 'aborted') {
-      await fireChain(context, state.run.chain, {});
-      restarted.push(...state.invocations.map((invocation) => invocation.stepId));
+    if (isBegunAnew(state.run)) {
+      const refusal = await beginAgain(context, state.run);
+      if (refusal) refusals.push(refusal);
+      else restarted.push(...state.invocations.map((invocation) => invocation.stepId));
       continue;
     }
-    const target = wanted(state);
-    if (!target) continue;
-    await signal(context, state.run, { kind: 'rerun', stepIndex: target.stepIndex });
-    restarted.push(target.stepId);
+    restarted.push(...(await restart(context, state, wanted)));
   }
-  if (restarted.length > 0) return said({ kind: 'rerun_started', steps: [...new Set(restarted)] });
+  if (restarted.length > 0) {
+    return saidWith({ kind: 'rerun_started', steps: [...new Set(restarted)] }, refusals);
+  }
+  if (refusals[0]) return said(refusals[0]);
   if (notForDrafts.some(wanted)) return said({ kind: 'draft' });
   if (step === undefined) return said({ kind: 'nothing_to_rerun' });
   const steps = states.flatMap((state) => state.invocations.map((invocation) => invocation.stepId));
@@ -173,6 +180,23 @@ async function runsOfHead(
   return { states, notForDrafts, none: said({ kind: notForDrafts.length > 0 ? 'draft' : 'no_run' }) };
 }
 
+/** Runs the wanted steps of a run again, each once; those that follow such a step are begun again with it. */
+async function restart(
+  context: CommandContext,
+  { run, invocations }: RunState,
+  wanted: (state: RunState) => Invocation | undefined,
+): Promise<string[]> {
+  const restarted: string[] = [];
+  for (let left = invocations.length; left > 0; left--) {
+    const state = await context.tx.runs.load(run.id);
+    const target = state && wanted(state);
+    if (!target || restarted.includes(target.stepId)) break;
+    await signal(context, run, { kind: 'rerun', stepIndex: target.stepIndex });
+    restarted.push(target.stepId);
+  }
+  return restarted;
+}
+
 /** The first step that failed, or whose outcome was no yes. */
 function firstUnmet(state: RunState): Invocation | undefined {
   return state.invocations.find(
@@ -184,21 +208,26 @@ function firstUnmet(state: RunState): Invocation | undefined {
 }
 
 /** Runs every step that uses the skill again, or lets it look again when it is waiting. */
-async function again(
-  context: CommandContext,
-  skill: string,
-  result: Parameters<typeof said>[0],
-): Promise<Answer> {
+async function again(context: CommandContext, skill: string, result: CommandResult): Promise<Answer> {
   const { states, none } = await runsOfHead(context);
   let found = false;
+  const refusals: CommandResult[] = [];
   for (const state of states) {
     const { run } = state;
-    const step = state.invocations.find(
-      (one) => run.definition.steps[one.stepIndex]?.uses.name === skill && one.status !== 'pending',
+    const uses = state.invocations.filter(
+      ({ stepIndex }) => run.definition.steps[stepIndex]?.uses.name === skill,
     );
-    if (!step) continue;
-    if (run.status === 'cancelled' || run.status === 'aborted') {
-      await fireChain(context, run.chain, {});
+    const step = uses.find(({ status }) => status !== 'pending');
+    if (!step) {
+      if (uses[0]) refusals.push({ kind: 'step_not_begun', step: uses[0].stepId });
+      continue;
+    }
+    if (isBegunAnew(run)) {
+      const refusal = await beginAgain(context, run);
+      if (refusal) {
+        refusals.push(refusal);
+        continue;
+      }
     } else if (isStepOver(step.status)) {
       await signal(context, run, { kind: 'rerun', stepIndex: step.stepIndex });
     } else {
@@ -206,7 +235,15 @@ async function again(
     }
     found = true;
   }
-  return found ? said(result) : none;
+  if (found) {
+    // That the same skill comes later in another chain is no news to who asked for it here.
+    return saidWith(
+      result,
+      refusals.filter(({ kind }) => kind !== 'step_not_begun'),
+    );
+  }
+  if (refusals[0]) return said(refusals[0]);
+  return states.length > 0 ? said({ kind: 'skill_not_used', skill }) : none;
 }
 
 async function cancel(context: CommandContext): Promise<Answer> {
@@ -266,22 +303,4 @@ async function fire(context: CommandContext, chain: string, inputs: Record<strin
   if (!chains.includes(chain)) return said({ kind: 'no_such_chain', chain, chains });
   await fireChain(context, chain, inputs);
   return said({ kind: 'fired', chain });
-}
-
-async function fireChain(
-  { deps, tx, event }: CommandContext,
-  chain: string,
-  inputs: Record<string, string>,
-): Promise<void> {
-  const fired = {
-    kind: 'manual.fired',
-    installation_id: event.installation_id,
-    repository: event.repository,
-    run_id: deps.ids.next('run'),
-    chain,
-    pull_request: event.pull_request,
-    actor: event.actor,
-    inputs,
-  } satisfies EventOf<'manual.fired'>;
-  await deps.queue.enqueue(tx, eventJob(fired));
 }

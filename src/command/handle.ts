@@ -10,6 +10,7 @@ import type { AskJob } from '../skill/ask/ask.ts';
 import type { Tx } from '../storage/storage.ts';
 import { commandReply } from '../words/command-reply.ts';
 import { type Answer, said } from './answer.ts';
+import type { Governed } from './begin-again.ts';
 import { carryOut } from './carry-out.ts';
 import { type Command, mayIssue } from './command.ts';
 import type { CommandDeps } from './deps.ts';
@@ -55,6 +56,10 @@ export function createCommandHandler(
       ? await readNoRun(deps, event, pullRequest)
       : undefined;
 
+    const governed = commands.some((parsed) => 'ok' in parsed && mayBeginAgain(parsed.ok))
+      ? await readGoverned(deps, event, pullRequest)
+      : undefined;
+
     await storage.transaction(async (tx) => {
       if (await wasAnswered(tx, event)) return;
       const moved = await headMovedSince(tx, event, pullRequest);
@@ -64,7 +69,18 @@ export function createCommandHandler(
         else if (!mayIssue(parsed.ok.verb, issuer)) {
           answers.push(said({ kind: 'not_allowed', verb: parsed.ok.verb, role }));
         } else {
-          const context = { deps, tx, event, pullRequest, moved, configuration, noRun, would };
+          const context = {
+            deps,
+            tx,
+            event,
+            pullRequest,
+            moved,
+            issuer,
+            configuration,
+            governed,
+            noRun,
+            would,
+          };
           answers.push(await carryOut(parsed.ok, context));
         }
       }
@@ -87,6 +103,30 @@ function isAnswer({ verb }: Command): boolean {
 
 function asksAboutRuns({ verb }: Command): boolean {
   return verb === 'why' || verb === 'status';
+}
+
+function mayBeginAgain({ verb }: Command): boolean {
+  return verb === 'rerun' || verb === 'review' || verb === 'ci';
+}
+
+/** What chains are for now, from GitHub; `undefined` when no run of the head was cancelled. */
+async function readGoverned(
+  deps: CommandDeps,
+  event: CommandEvent,
+  pullRequest: PullRequest,
+): Promise<Governed | undefined> {
+  const runs = await deps.storage.read.runs.list({
+    repositoryId: event.repository.id,
+    pullRequest: event.pull_request,
+    headSha: pullRequest.headSha,
+  });
+  if (!runs.some(({ status }) => status === 'cancelled' || status === 'aborted')) return undefined;
+  const { configuration, listed } = await governing(deps, event, pullRequest);
+  return {
+    now: pullRequestNow(pullRequest, listed),
+    chains: configuration?.chains ?? [],
+    repository: repositoryFacts(event, pullRequest.defaultBranch),
+  };
 }
 
 /** Why there is no run of the pull request, from GitHub; `undefined` when there are some, which speak for themselves. */

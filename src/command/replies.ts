@@ -37,6 +37,10 @@ export type CommandResult =
   | { kind: 'paused' }
   | { kind: 'resumed' }
   | { kind: 'fired'; chain: string }
+  /** A run that was cancelled, of a chain that is not for the pull request as it is now. */
+  | { kind: 'not_begun'; chain: string; because: string }
+  | { kind: 'skill_not_used'; skill: string }
+  | { kind: 'step_not_begun'; step: string }
   /** One question of a comment is answered. */
   | { kind: 'asked_already' };
 
@@ -93,6 +97,12 @@ export function replyTo(result: CommandResult): string {
       return 'Going on.';
     case 'fired':
       return `Fired ${code(result.chain)}.`;
+    case 'skill_not_used':
+      return `No step of the chains that have run here uses the skill ${code(result.skill)}, so there is nothing to run again.`;
+    case 'step_not_begun':
+      return `The step ${code(result.step)} has not begun yet; it runs by itself when its turn comes.`;
+    case 'not_begun':
+      return `${code(result.chain)} is not begun again: ${inline(result.because, 300)}.`;
     case 'asked_already':
       return 'One question of a comment is answered; ask the others in comments of their own.';
     default:
@@ -128,6 +138,9 @@ export function isDone(result: CommandResult): boolean {
     case 'may_not_answer':
     case 'already_paused':
     case 'not_paused':
+    case 'skill_not_used':
+    case 'step_not_begun':
+    case 'not_begun':
     case 'asked_already':
       return false;
     default:

@@ -98,6 +98,8 @@ const manualFired = z.strictObject({
    * one have none.
    */
   run_id: z.string().optional(),
+  /** The run that is begun again: what began that one counts, and not who asked for it again. */
+  again: z.string().optional(),
   chain: z.string(),
   pull_request: z.int().nullable(),
   actor: z.string(),

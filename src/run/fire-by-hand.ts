@@ -1,4 +1,4 @@
-import type { EventOf } from '../event/event.ts';
+import type { EventOf, RepositoryEvent } from '../event/event.ts';
 import { actorOf } from './actor.ts';
 import type { EvidenceRef } from './evidence.ts';
 import { newRun } from './new-run.ts';
@@ -28,7 +28,8 @@ export async function fireByHand(
     log.warn({ chain: event.chain, pull_request: event.pull_request }, 'the fired chain cannot run');
     return;
   }
-  const facts = factsOf(event, pullRequest, repositoryFacts(event, pullRequest.defaultBranch));
+  const begunBy = await whatBegan(deps, event);
+  const facts = factsOf(begunBy, pullRequest, repositoryFacts(event, pullRequest.defaultBranch));
   const inputs = Object.fromEntries(
     Object.entries(event.inputs).map(([key, value]) => [`input_${key}`, value]),
   );
@@ -40,7 +41,7 @@ export async function fireByHand(
         ...(event.run_id !== undefined && { id: event.run_id }),
         chain,
         settings: configuration.settings,
-        event,
+        event: begunBy,
         deliveryId,
         pullRequest: pullRequest.number,
         headSha: pullRequest.headSha,
@@ -70,4 +71,14 @@ export async function fireByHand(
     }
     await engine.begin(tx, state);
   });
+}
+
+/** A run that its trigger began stays one of that trigger's when it is begun again, and ends as those do when it is not for the pull request any more. */
+async function whatBegan(
+  { storage }: PullRequestDeps,
+  event: EventOf<'manual.fired'>,
+): Promise<RepositoryEvent> {
+  if (event.again === undefined) return event;
+  const before = (await storage.read.runs.load(event.again))?.run.event;
+  return before === undefined || before.kind === 'manual.fired' || !('repository' in before) ? event : before;
 }

@@ -1,0 +1,64 @@
+import type { Chain } from '../chain/chain.ts';
+import type { EventOf } from '../event/event.ts';
+import { eventJob } from '../queue/queue.ts';
+import { outdatedBecause, type PullRequestNow } from '../run/plan.ts';
+import type { Run, RunFacts } from '../run/run.ts';
+import type { CommandContext } from './carry-out.ts';
+import { mayIssue } from './command.ts';
+import type { CommandResult } from './replies.ts';
+
+/** The pull request as it is now, and the chains of its base branch. */
+export interface Governed {
+  now: PullRequestNow;
+  chains: readonly Chain[];
+  repository: RunFacts['repo'];
+}
+
+/** Whether there is nothing left of the run to go on with. */
+export function isBegunAnew({ status }: Run): boolean {
+  return status === 'cancelled' || status === 'aborted';
+}
+
+/**
+ * Begins the chain of a run that was cancelled, by what it was begun by and with the inputs it had, or says what keeps it from that:
+ * whoever may run things again may not thereby fire a chain, nor have one run for what its trigger leaves out.
+ */
+export async function beginAgain(context: CommandContext, run: Run): Promise<CommandResult | undefined> {
+  const { governed, issuer } = context;
+  const { chain } = run;
+  const wasFired = run.event.kind === 'manual.fired';
+  if (wasFired && !mayIssue('fire', issuer)) return { kind: 'not_allowed', verb: 'fire', role: issuer.role };
+  if (!governed) return { kind: 'not_begun', chain, because: 'it ended this moment; send this again' };
+  if (!governed.chains.some(({ name }) => name === chain)) {
+    return {
+      kind: 'not_begun',
+      chain,
+      because: `there is no such chain on ${governed.now.baseRef}, or it has faults`,
+    };
+  }
+  const outdated = outdatedBecause(run, governed.now, governed.chains, governed.repository);
+  if (outdated) return { kind: 'not_begun', chain, because: outdated.summary };
+  await fireChain(context, chain, run.event.kind === 'manual.fired' ? run.event.inputs : {}, run.id);
+  return undefined;
+}
+
+/** Asks the engine for a run of the chain. @param again the run that it takes the place of. */
+export async function fireChain(
+  { deps, tx, event }: CommandContext,
+  chain: string,
+  inputs: Record<string, string>,
+  again?: string,
+): Promise<void> {
+  const fired = {
+    kind: 'manual.fired',
+    installation_id: event.installation_id,
+    repository: event.repository,
+    run_id: deps.ids.next('run'),
+    ...(again === undefined ? {} : { again }),
+    chain,
+    pull_request: event.pull_request,
+    actor: event.actor,
+    inputs,
+  } satisfies EventOf<'manual.fired'>;
+  await deps.queue.enqueue(tx, eventJob(fired));
+}

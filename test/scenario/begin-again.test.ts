@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
+
+/** What becomes of a run that was cancelled when somebody asks for it again. */
+const start = scenes();
+
+const LABEL = '- { action: gh-label, with: { labels: [x] } }';
+const DEPLOY = `
+name: deploy
+trigger: { event: manual.fired }
+steps:
+  - skill: ci
+  - action: gh-comment
+    with: { pr: "{{ trigger.pr_number }}", body: "Deploying to {{ trigger.input_environment }}." }
+`;
+
+test('a chain that was fired is begun again by those who may fire it, with the inputs it had', async () => {
+  const s = await start(only({ deploy: DEPLOY }));
+  const { number, headSha } = await s.open({ author: 'otto', fork: 'otto/app' });
+  await s.say(number, 'mia', '/countersign fire deploy environment=staging');
+  await s.say(number, 'otto', '/countersign cancel');
+  const refused = await s.say(number, 'otto', '/countersign rerun');
+  expect(s.replies(number, refused)).toEqual([
+    '`/countersign fire` is for people with maintain access; you have read access.',
+  ]);
+  const asked = await s.say(number, 'otto', '/countersign ci');
+  expect(s.replies(number, asked)).toEqual(s.replies(number, refused));
+  expect(await s.runs('deploy')).toHaveLength(1);
+
+  await s.say(number, 'mia', '/countersign rerun');
+  await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await s.advance(10_000);
+  expect(s.github.comments(REPO, number).map(({ body }) => body)).toContainEqual(
+    expect.stringContaining('Deploying to staging.'),
+  );
+});
+
+test('a run stays one of its trigger, and is not begun for what that leaves out', async () => {
+  const chain = `name: ship\ntrigger: { event: pr.updated, filter: { labels: [go] } }\nsteps:\n  - skill: ci\n  ${LABEL}\n`;
+  const s = await start(only({ ship: chain }));
+  const { number } = await s.open();
+  await s.github.addLabel(REPO, number, 'mia', 'go');
+  await s.settle();
+  await s.say(number, 'ada', '/countersign cancel');
+  await s.say(number, 'ada', '/countersign rerun');
+  const [again] = await s.runs('ship');
+  expect(again?.event.kind).not.toBe('manual.fired');
+
+  await s.say(number, 'ada', '/countersign cancel');
+  await s.github.removeLabel(REPO, number, 'mia', 'go');
+  await s.settle();
+  const before = await s.runs('ship');
+  const asked = await s.say(number, 'ada', '/countersign rerun');
+  expect(s.replies(number, asked)).toEqual([
+    '`ship` is not begun again: its chain is not for this pull request any more.',
+  ]);
+  expect(await s.runs('ship')).toHaveLength(before.length);
+});
+
+test('a run whose pull request goes elsewhere is not begun there, and why is said', async () => {
+  const s = await start(only({ ship: CI_AND_MERGE }));
+  const files = { [`${CHAINS}/ship.yaml`]: null, [SETTINGS]: null };
+  await s.github.push({ repo: REPO, branch: 'release', author: 'max', files });
+  const { number } = await s.open();
+  await s.github.editPullRequest(REPO, number, 'ada', { base: 'release' });
+  await s.settle();
+  const asked = await s.say(number, 'ada', '/countersign rerun');
+  expect(s.replies(number, asked)).toEqual([
+    '`ship` is not begun again: there is no such chain on release, or it has faults.',
+  ]);
+  expect(await s.runs('ship')).toHaveLength(1);
+});
+
+test('every step that failed is run again, not only the first', async () => {
+  const ci = (id: string) =>
+    `  - { id: ${id}, skill: ci, depends_on: [], timeout: 1m, on_failure: continue }\n`;
+  const s = await start(
+    only({
+      ship: `name: ship\ntrigger: { event: pr.opened }\nsteps:\n${ci('a')}${ci('b')}  - { id: c, action: gh-label, depends_on: [a, b], with: { labels: [x] } }\n`,
+    }),
+  );
+  const { number, headSha } = await s.open();
+  await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await s.advance(180_000);
+  const asked = await s.say(number, 'mia', '/countersign rerun');
+  expect(s.replies(number, asked)).toEqual(['Running again: `a`, `b`.']);
+});
+
+test.each([
+  [
+    'review',
+    'No step of the chains that have run here uses the skill `pr-review`, so there is nothing to run again.',
+  ],
+  ['ci', 'Reading the state of CI again.'],
+])('%s of a chain that has it or not is answered as it is', async (verb, reply) => {
+  const s = await start(only({ ship: CI_AND_MERGE }));
+  const { number } = await s.open();
+  const asked = await s.say(number, 'mia', `/countersign ${verb}`);
+  expect(s.replies(number, asked)).toEqual([reply]);
+});
+
+test('a step whose turn has not come is said to run by itself', async () => {
+  const s = await start(
+    only({
+      ship: `name: ship\ntrigger: { event: pr.opened }\nsteps:\n  - skill: ci\n  - skill: pr-review\n`,
+    }),
+  );
+  const { number, headSha } = await s.open();
+  await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await s.advance(UPDATES_SHOWN_MS);
+  const asked = await s.say(number, 'mia', '/countersign review');
+  expect(s.replies(number, asked)).toEqual([
+    'The step `pr-review` has not begun yet; it runs by itself when its turn comes.',
+  ]);
+});

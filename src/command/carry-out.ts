@@ -1,4 +1,7 @@
+import { basename } from 'node:path';
+import { MERGE_ACTION } from '../chain/chain.ts';
 import { unreachable } from '../core/errors.ts';
+import { formatFault } from '../core/fault.ts';
 import type { EventOf } from '../event/event.ts';
 import type { PullRequest } from '../github/github.ts';
 import type { Configuration } from '../run/configuration.ts';
@@ -299,8 +302,17 @@ async function setPaused(context: CommandContext, pausedBy: string | null): Prom
 }
 
 async function fire(context: CommandContext, chain: string, inputs: Record<string, string>): Promise<Answer> {
-  const chains = context.configuration?.chains.map(({ name }) => name) ?? [];
-  if (!chains.includes(chain)) return said({ kind: 'no_such_chain', chain, chains });
+  const { chains = [], broken = [] } = context.configuration ?? {};
+  const found = chains.find(({ name }) => name === chain);
+  if (!found) {
+    const [fault] = broken.find(({ file }) => basename(file).replace(/\.ya?ml$/, '') === chain)?.faults ?? [];
+    if (fault) return said({ kind: 'broken_chain', chain, fault: formatFault(fault) });
+    return said({ kind: 'no_such_chain', chain, chains: chains.map(({ name }) => name) });
+  }
+  // Its question would be void as soon as anything happens to the pull request.
+  if (context.pullRequest.draft && found.steps.some(({ uses }) => uses.name === MERGE_ACTION)) {
+    return said({ kind: 'merges_no_draft', chain });
+  }
   await fireChain(context, chain, inputs);
   return said({ kind: 'fired', chain });
 }

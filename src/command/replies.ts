@@ -39,6 +39,8 @@ export type CommandResult =
   | { kind: 'fired'; chain: string }
   /** A run that was cancelled, of a chain that is not for the pull request as it is now. */
   | { kind: 'not_begun'; chain: string; because: string }
+  | { kind: 'broken_chain'; chain: string; fault: string }
+  | { kind: 'merges_no_draft'; chain: string }
   | { kind: 'skill_not_used'; skill: string }
   | { kind: 'step_not_begun'; step: string }
   /** One question of a comment is answered. */
@@ -97,6 +99,10 @@ export function replyTo(result: CommandResult): string {
       return 'Going on.';
     case 'fired':
       return `Fired ${code(result.chain)}.`;
+    case 'broken_chain':
+      return `${code(result.chain)} cannot be fired because of ${inline(result.fault, 400)}.`;
+    case 'merges_no_draft':
+      return `The pull request is a draft, and ${code(result.chain)} merges; mark it as ready for review first.`;
     case 'skill_not_used':
       return `No step of the chains that have run here uses the skill ${code(result.skill)}, so there is nothing to run again.`;
     case 'step_not_begun':
@@ -138,6 +144,8 @@ export function isDone(result: CommandResult): boolean {
     case 'may_not_answer':
     case 'already_paused':
     case 'not_paused':
+    case 'broken_chain':
+    case 'merges_no_draft':
     case 'skill_not_used':
     case 'step_not_begun':
     case 'not_begun':

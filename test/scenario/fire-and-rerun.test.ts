@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
 import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
-/** What becomes of a run that was cancelled when somebody asks for it again. */
+/** What may be fired, and what becomes of a run that is over when somebody asks for it again. */
 const start = scenes();
 
 const LABEL = '- { action: gh-label, with: { labels: [x] } }';
@@ -112,5 +112,23 @@ test('a step whose turn has not come is said to run by itself', async () => {
   const asked = await s.say(number, 'mia', '/countersign review');
   expect(s.replies(number, asked)).toEqual([
     'The step `pr-review` has not begun yet; it runs by itself when its turn comes.',
+  ]);
+});
+
+test('a chain that merges is not fired on a draft', async () => {
+  const s = await start(only({ ship: CI_AND_MERGE }));
+  const { number } = await s.open({ draft: true });
+  const asked = await s.say(number, 'mia', '/countersign fire ship');
+  expect(s.replies(number, asked)).toEqual([
+    'The pull request is a draft, and `ship` merges; mark it as ready for review first.',
+  ]);
+});
+
+test('a chain with faults is not fired, and the first of them is said', async () => {
+  const s = await start({ [`${CHAINS}/deploy.yaml`]: 'name: deploy\ntrigger: { event: manual.fierd }\n' });
+  const { number } = await s.open();
+  const asked = await s.say(number, 'mia', '/countersign fire deploy');
+  expect(s.replies(number, asked)).toEqual([
+    expect.stringMatching(/^`deploy` cannot be fired because of .*deploy\.yaml:.*"steps" is missing\.$/),
   ]);
 });

@@ -162,11 +162,12 @@ export function parseSettings(
  * Names in `chains:` that no chain has. Such a file is sound by itself, and what else it says holds: like a chain file with
  * faults, a name that leads nowhere takes out what it stands for and nothing else.
  * @param known the names that chains have here, those of broken files among them
+ * @returns `undefined` when the file has no such list, so that another file's may be in force
  */
-export function unknownChains(text: string, file: string, known: readonly string[]): Fault[] {
+export function unknownChains(text: string, file: string, known: readonly string[]): Fault[] | undefined {
   const source = readYaml(text, file);
   const named = memberOf(source.value, 'chains');
-  if (!Array.isArray(named)) return [];
+  if (!Array.isArray(named)) return undefined;
   return named.flatMap((name, index) =>
     typeof name !== 'string' || known.includes(name)
       ? []

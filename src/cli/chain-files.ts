@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { Contract } from '../artifact/contract.ts';
 import type { Chain } from '../chain/chain.ts';
 import { parseChain } from '../chain/parse.ts';
@@ -8,9 +8,15 @@ import { parseSettings, unknownChains } from '../chain/settings.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Fault } from '../core/fault.ts';
 import { textOfFile } from '../core/text.ts';
-import { CHAINS_FOLDER, ORGANISATION_CHAINS, SETTINGS_FILE } from '../run/configuration.ts';
-import { noSuchPath, unreadableFile, WRONG_SETTINGS_NAME } from '../words/cli.ts';
-import { tooLarge } from '../words/configuration-check.ts';
+import {
+  CHAINS_FOLDER,
+  configurationFile,
+  MISNAMED_SETTINGS,
+  ORGANISATION_CHAINS,
+  SETTINGS_FILE,
+} from '../run/configuration-files.ts';
+import { noSuchPath, unreadableFile } from '../words/cli.ts';
+import { misplacedChain, tooLarge, WRONG_SETTINGS_NAME } from '../words/configuration-check.ts';
 import type { KnownNames } from './context.ts';
 
 /** As large as the app takes a file; a larger one would be faulty there too. */
@@ -71,13 +77,18 @@ export function checkFiles(
   const files = [
     ...new Set(paths.length === 0 ? ofRepository(cwd, '.') : paths.flatMap((path) => expand(cwd, path))),
   ];
-  const chains = files.filter((file) => !isSettings(file)).map((file) => parsedChain(cwd, file, known));
+  const chainFiles = files.filter((file) => !isSettings(file));
+  const astray = chainFiles.filter((file) => isMisplaced(cwd, file));
+  const chains = chainFiles
+    .filter((file) => !astray.includes(file))
+    .map((file) => parsedChain(cwd, file, known));
+  const misplaced = astray.map((file) => notRead(parsedChain(cwd, file, known)));
   const clashes = [...Map.groupBy(chains, ({ file }) => dirname(file)).values()].flatMap(
     // Two files of one folder with one name stand in each other's way, which neither shows alone.
     (siblings) => resolveChains({ repository: siblings, organisation: [], shipped: [] }).broken,
   );
   return files.map((file) => {
-    const parsed = chains.find((chain) => chain.file === file);
+    const parsed = [...chains, ...misplaced].find((chain) => chain.file === file);
     if (!parsed) {
       const there = [...chains, ...chainsBeside(cwd, file, known), ...shipped].map(nameOf);
       const faults = settingsFaults(cwd, file, known, [...new Set(there)].sort());
@@ -95,6 +106,17 @@ function parsedChain(cwd: string, file: string, known: KnownNames): ParsedChain 
   return text === undefined
     ? { file, faults: [{ file, line: 1, column: 1, message: tooLarge }] }
     : { file, ...parseChain(text, file, known) };
+}
+
+/** Whether the app would read nothing from a file because of the folder in the chains' folder that it is in. */
+function isMisplaced(cwd: string, file: string): boolean {
+  const path = resolve(cwd, file).split(sep);
+  return configurationFile(path.slice(path.lastIndexOf('.github')).join('/')) === 'misplaced chain';
+}
+
+function notRead({ file, chain, name, faults }: ParsedChain): ParsedChain {
+  const fault = { file, line: 1, column: 1, message: misplacedChain(file, CHAINS_FOLDER) };
+  return { file, name: chain?.name ?? name, faults: [fault, ...faults] };
 }
 
 /** The chains of the repository that the settings file is in, also when that is an organisation's. */
@@ -116,7 +138,7 @@ function settingsFaults(
   const text = textOf(cwd, file);
   if (text === undefined) return [{ ...first, message: tooLarge }];
   const { faults } = parseSettings(text, file, known);
-  return faults.length > 0 ? faults : unknownChains(text, file, chains);
+  return faults.length > 0 ? faults : (unknownChains(text, file, chains) ?? []);
 }
 
 /** `countersign.yaml` counts as well: the app does not read it, and only a fault tells its writer so. */
@@ -132,16 +154,17 @@ function expand(cwd: string, path: string): string[] {
 }
 
 function ofRepository(cwd: string, root: string): string[] {
-  const settings = [SETTINGS_FILE, SETTINGS_FILE.replace(/\.yml$/, '.yaml')].map((file) => join(root, file));
+  const settings = [SETTINGS_FILE, MISNAMED_SETTINGS].map((file) => join(root, file));
   return [
     ...settings.filter((file) => kindOf(resolve(cwd, file)) === 'file'),
-    ...yamlIn(cwd, join(root, CHAINS_FOLDER)),
+    // Those in folders of it as well: the app does not read them, and only a fault tells their writer so.
+    ...yamlIn(cwd, join(root, CHAINS_FOLDER), { recursive: true }),
   ];
 }
 
-function yamlIn(cwd: string, folder: string): string[] {
+function yamlIn(cwd: string, folder: string, { recursive = false } = {}): string[] {
   if (kindOf(resolve(cwd, folder)) !== 'folder') return [];
-  return readdirSync(resolve(cwd, folder))
+  return readdirSync(resolve(cwd, folder), { recursive, encoding: 'utf8' })
     .filter((name) => /\.ya?ml$/.test(name))
     .sort()
     .map((name) => join(folder, name))

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { CountersignError } from '../core/errors.ts';
 import type { Fault } from '../core/fault.ts';
-import { ORGANISATION_SKILLS, SKILLS_FOLDER } from '../run/configuration.ts';
+import { ORGANISATION_SKILLS, SKILLS_FOLDER } from '../run/configuration-files.ts';
 import { MAX_FILE_BYTES } from '../skill/package/check-files.ts';
 import { packageFromJson } from '../skill/package/json.ts';
 import {

@@ -1,6 +1,5 @@
 import { parseChain } from '../chain/parse.ts';
-import { nameOf } from '../chain/scope.ts';
-import { parseSettings, unknownChains } from '../chain/settings.ts';
+import type { ParsedChain } from '../chain/scope.ts';
 import { contentHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
@@ -8,16 +7,17 @@ import { textOfFile } from '../core/text.ts';
 import type { Effect } from '../effect/effect.ts';
 import type { RepositoryEvent } from '../event/event.ts';
 import type { GitHub, GitHubReader, PullRequest, PullRequestFile, Repo } from '../github/github.ts';
-import { baseConfigurationCheck, configurationCheck } from '../words/configuration-check.ts';
-import { changedSkills } from './check-skills.ts';
 import {
-  CHAINS_FOLDER,
-  type Configuration,
-  MAX_FILE_BYTES,
-  type NamesHere,
-  SETTINGS_FILE,
-} from './configuration.ts';
-import { tooLargeFault } from './settings-source.ts';
+  baseConfigurationCheck,
+  configurationCheck,
+  misplacedChain,
+  WRONG_SETTINGS_NAME,
+} from '../words/configuration-check.ts';
+import { changedSkills } from './check-skills.ts';
+import { type Configuration, MAX_FILE_BYTES, type NamesHere } from './configuration.ts';
+import { CHAINS_FOLDER, configurationFile } from './configuration-files.ts';
+import { type ChangedFile, faultsOnceMerged, takenAway } from './once-merged.ts';
+import { settingsSource, tooLargeFault } from './settings-source.ts';
 
 /** Each costs a request to read, and anybody can open a pull request with thousands of them. */
 const MAX_FILES = 100;
@@ -32,7 +32,7 @@ export async function checkConfiguration(
   event: RepositoryEvent,
   pullRequest: PullRequest,
   files: readonly PullRequestFile[],
-  { broken, names, chainNames, sha }: Configuration,
+  { broken, names, read, sha }: Configuration,
 ): Promise<{ key: string; effect: Effect }[]> {
   const repo = event.repository;
   const reader = deps.github.reader(event.installation_id);
@@ -54,15 +54,14 @@ export async function checkConfiguration(
     });
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });
   }
-  const changed = files.filter((file) => isConfiguration(file.path) && file.status !== 'removed');
+  const changed = files.filter(({ path, status }) => status !== 'removed' && configurationFile(path));
+  const gone = takenAway(files);
   const skills = await changedSkills(reader, repo, pullRequest.headSha, files, names);
-  if (changed.length > 0 || skills.folders.length > 0) {
+  if (changed.length + gone.length + skills.folders.length > 0) {
     // A chain may name a skill that comes with the same pull request.
-    const read = await Promise.all(
+    const changes = await Promise.all(
       changed.slice(0, MAX_FILES).map((file) => readChanged(reader, repo, file, skills.names)),
     );
-    // The settings may name a chain that comes with them.
-    const named = [...new Set([...chainNames, ...read.flatMap(({ chain }) => chain ?? [])])].sort();
     const unread = changed.slice(MAX_FILES).map(
       ({ path }): Fault => ({
         file: path,
@@ -75,39 +74,40 @@ export async function checkConfiguration(
     const content = configurationCheck({
       ...at,
       externalId: idOf(key),
-      files: [...changed.map((file) => file.path), ...skills.folders],
-      faults: [...read.flatMap(({ faults }) => faults(named)), ...skills.faults, ...unread],
+      files: [...changed.map((file) => file.path), ...gone, ...skills.folders],
+      faults: [...faultsOnceMerged(read, changes, gone), ...skills.faults, ...unread],
     });
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });
   }
   return checks;
 }
 
-function isConfiguration(path: string): boolean {
-  return path === SETTINGS_FILE || (path.startsWith(`${CHAINS_FOLDER}/`) && /\.ya?ml$/.test(path));
-}
-
-/** A changed file: which chain it stands for, if it is no settings file, and its faults where chains have these names. */
-interface ChangedFile {
-  chain?: string;
-  faults(chains: readonly string[]): readonly Fault[];
-}
-
+/** Reads a changed file as what it is, and no file that nothing would be read from. */
 async function readChanged(
   reader: GitHubReader,
   repo: Repo,
   { path, blobSha }: PullRequestFile,
   names: NamesHere,
 ): Promise<ChangedFile> {
+  const kind = configurationFile(path);
+  if (kind === 'misnamed settings') return { path, faults: [atTop(path, WRONG_SETTINGS_NAME)] };
   const bytes = blobSha === null ? undefined : await reader.blob(repo, blobSha, MAX_FILE_BYTES);
-  if (!bytes) return { faults: () => [tooLargeFault(path)] };
-  const text = textOfFile(bytes);
-  if (path !== SETTINGS_FILE) {
-    const parsed = { file: path, ...parseChain(text, path, names) };
-    return { chain: nameOf(parsed), faults: () => parsed.faults };
+  const text = bytes && textOfFile(bytes);
+  if (kind === 'settings') {
+    const settings = settingsSource(text, path);
+    return { path, settings, faults: settings.parse(names).faults };
   }
-  const { faults } = parseSettings(text, path, names);
-  return { faults: (chains) => (faults.length > 0 ? faults : unknownChains(text, path, chains)) };
+  const chain: ParsedChain =
+    text === undefined
+      ? { file: path, faults: [tooLargeFault(path)] }
+      : { file: path, ...parseChain(text, path, names) };
+  return kind === 'chain'
+    ? { path, chain, faults: [] }
+    : { path, faults: [atTop(path, misplacedChain(path, CHAINS_FOLDER)), ...chain.faults] };
+}
+
+function atTop(file: string, message: string): Fault {
+  return { file, line: 1, column: 1, message };
 }
 
 function idOf(key: string): string {

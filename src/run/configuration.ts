@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { foldContracts } from '../artifact/contract.ts';
 import { AUTO_SKILL, type Chain } from '../chain/chain.ts';
-import { parseChain } from '../chain/parse.ts';
-import { type ParsedChain, resolveChains } from '../chain/scope.ts';
+import { type Scope as ChainScope, type ParsedChain, resolveChains } from '../chain/scope.ts';
 import { defaultSettings, mergeSettings, type Settings } from '../chain/settings.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
@@ -16,16 +15,26 @@ import {
   withoutOutcome,
 } from '../skill/package/package.ts';
 import { resolveSkills, type SkillInForce } from '../skill/registry/scope.ts';
-import { NO_SETTINGS, type SettingsSource, settingsSource, tooLargeFault } from './settings-source.ts';
+import { type ChainSource, chainSource, faultyChain } from './chain-source.ts';
+import {
+  CHAINS_FOLDER,
+  FOLDER,
+  isChainFile,
+  ORGANISATION_CHAINS,
+  ORGANISATION_SKILLS,
+  SETTINGS_FILE,
+  SKILLS_FOLDER,
+} from './configuration-files.ts';
+import {
+  NO_SETTINGS,
+  type SettingsScopes,
+  type SettingsSource,
+  settingsSource,
+  tooLargeFault,
+  unknownIn,
+} from './settings-source.ts';
 import { readSkills } from './skill-files.ts';
 
-const FOLDER = '.github/countersign';
-export const CHAINS_FOLDER = `${FOLDER}/chains`;
-export const SKILLS_FOLDER = `${FOLDER}/skills`;
-export const SETTINGS_FILE = '.github/countersign.yml';
-/** Where an organisation's `.github` repository keeps its chains and skills, beside its default settings. */
-export const ORGANISATION_CHAINS = 'countersign/chains';
-export const ORGANISATION_SKILLS = 'countersign/skills';
 export const MAX_FILE_BYTES = 65_536;
 const MAX_CHAIN_FILES = 100;
 /** GitHub may leave files out of the list of a push larger than this, so such a one is read anew. */
@@ -47,8 +56,11 @@ export interface Configuration {
   chains: Chain[];
   settings: Settings;
   names: NamesHere;
-  /** Every name that a chain has here, whether it runs or is broken. */
-  chainNames: readonly string[];
+  /** All that it was made of: what a change to some of it would come to is told from this. */
+  read: {
+    chains: Readonly<Record<ChainScope, readonly ParsedChain[]>>;
+    settings: SettingsScopes;
+  };
   /** The packages in force. */
   skills: readonly SkillInForce[];
   /** Files that cannot be used, with all that is wrong in them. */
@@ -71,14 +83,9 @@ export interface NamesHere extends Names {
 }
 
 interface Scope {
-  chains: ChainFile[];
+  chains: ChainSource[];
   skills: ParsedPackage[];
   settings: SettingsSource;
-}
-
-/** A chain file as read. What it means depends on the skills there are, which are read from elsewhere too. */
-interface ChainFile {
-  parse(names: NamesHere): ParsedChain;
 }
 
 /**
@@ -167,15 +174,15 @@ export function createConfigurationLoader(deps: {
   ): Promise<Scope> {
     const read = (entry: TreeEntry) => textOf(reader, repo, entry);
     const chainFiles = entries.filter(
-      ({ path, type }) => type === 'file' && folderOf(path) === folders.chains && /\.ya?ml$/.test(path),
+      ({ path, type }) => type === 'file' && isChainFile(path, folders.chains),
     );
     const [chains, skills] = await Promise.all([
       Promise.all(
-        chainFiles.map(async (entry, index): Promise<ChainFile> => {
+        chainFiles.map(async (entry, index): Promise<ChainSource> => {
           const file = prefix + entry.path;
           if (index >= MAX_CHAIN_FILES) return faultyChain(tooMany(file));
           const text = await read(entry);
-          return text === undefined ? faultyChain(tooLargeFault(file)) : chainFile(text, file);
+          return text === undefined ? faultyChain(tooLargeFault(file)) : chainSource(text, file);
         }),
       ),
       readSkills(entries, folders.skills, prefix, read),
@@ -272,11 +279,15 @@ export function createConfigurationLoader(deps: {
     const { skills } = here;
     const known = namesWith(here);
     const ofAccount = namesWith(resolveSkills({ workspace: [], ...account }, names.skills));
-    const resolved = resolveChains({
-      repository: repository.chains.map((file) => file.parse(known)),
-      organisation: organisation.chains.map((file) => file.parse(ofAccount)),
-      shipped: [...shipped],
-    });
+    const read: Configuration['read'] = {
+      chains: {
+        repository: repository.chains.map((file) => file.parse(known)),
+        organisation: organisation.chains.map((file) => file.parse(ofAccount)),
+        shipped,
+      },
+      settings: { repository: repository.settings, organisation: organisation.settings },
+    };
+    const resolved = resolveChains(read.chains);
     const [own, above] = [repository.settings.parse(known), organisation.settings.parse(ofAccount)];
     const settings = mergeSettings(above.settings, own.settings);
     const broken: BrokenFile[] = [
@@ -296,19 +307,18 @@ export function createConfigurationLoader(deps: {
         chains: [],
         settings: defaultSettings,
         names: known,
-        chainNames: resolved.names,
+        read,
         skills,
         broken,
       };
     }
-    // Of the lists only the one in force: the other chooses nothing here.
-    const unknown = (own.settings?.chains ? repository : organisation).settings.unknownChains(resolved.names);
+    const unknown = unknownIn(read.settings, resolved.names);
     if (unknown[0]) broken.push({ file: unknown[0].file, kind: 'chain', faults: unknown });
     const inForce = resolved.chains.filter(
       (chain) => settings.chains === undefined || settings.chains.includes(chain.name),
     );
     const chains = await Promise.all(inForce.map((chain) => withPackages(chain, skills)));
-    return { sha, chains, settings, names: known, chainNames: resolved.names, skills, broken };
+    return { sha, chains, settings, names: known, read, skills, broken };
   }
 }
 
@@ -320,27 +330,7 @@ function comesTo({ outcome }: SkillPackage, { artifacts }: Chain['steps'][number
   return outcome !== null && asked.every((kind) => kind === outcome);
 }
 
-/** Reads it once for each set of names: the same file comes up with every event. */
-function chainFile(text: string, file: string): ChainFile {
-  let last: { key: string; parsed: ParsedChain } | undefined;
-  return {
-    parse(names) {
-      const key = JSON.stringify(names);
-      if (last?.key !== key) last = { key, parsed: { file, ...parseChain(text, file, names) } };
-      return last.parsed;
-    },
-  };
-}
-
-function faultyChain(fault: Fault): ChainFile {
-  return { parse: () => ({ file: fault.file, faults: [fault] }) };
-}
-
 function tooMany(file: string): Fault {
   const message = `only the first ${MAX_CHAIN_FILES} chain files of a folder are read`;
   return { file, line: 1, column: 1, message };
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/'));
 }

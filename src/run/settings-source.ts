@@ -7,19 +7,30 @@ import type { Names } from './configuration.ts';
 export interface SettingsSource {
   /** Its gates may be for skills, as chains name them. */
   parse(names: Names): { settings?: SettingsFile | undefined; faults: Fault[] };
-  /** Faults of its list of chains, where chains have these names. */
-  unknownChains(known: readonly string[]): Fault[];
+  /** Faults of its list of chains, where chains have these names; `undefined` when it has no list. */
+  unknownChains(known: readonly string[]): Fault[] | undefined;
 }
 
-export const NO_SETTINGS: SettingsSource = { parse: () => ({ faults: [] }), unknownChains: () => [] };
+export interface SettingsScopes {
+  repository: SettingsSource;
+  organisation: SettingsSource;
+}
+
+export const NO_SETTINGS: SettingsSource = { parse: () => ({ faults: [] }), unknownChains: () => undefined };
 
 /** @param text `undefined` when the file is too large to be read */
 export function settingsSource(text: string | undefined, file: string): SettingsSource {
-  if (text === undefined) return { ...NO_SETTINGS, parse: () => ({ faults: [tooLargeFault(file)] }) };
+  if (text === undefined)
+    return { parse: () => ({ faults: [tooLargeFault(file)] }), unknownChains: () => [] };
   return {
     parse: (names) => parseSettings(text, file, names),
     unknownChains: (known) => unknownChains(text, file, known),
   };
+}
+
+/** Names that no chain has, in the list that is in force: the other chooses nothing. */
+export function unknownIn({ repository, organisation }: SettingsScopes, known: readonly string[]): Fault[] {
+  return repository.unknownChains(known) ?? organisation.unknownChains(known) ?? [];
 }
 
 export function tooLargeFault(file: string): Fault {

@@ -192,8 +192,6 @@ export const STRANGE_STORE =
 export const NO_DEMO =
   'The demo needs a checkout of the repository: clone it, run npm ci, then npm run demo.';
 
-export const WRONG_SETTINGS_NAME = 'settings are read from countersign.yml only: rename this file';
-
 export function noSuchPath(path: string): string {
   return `There is no file or folder ${plainLine(path)}.`;
 }

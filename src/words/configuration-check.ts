@@ -14,6 +14,14 @@ const FILES = { items: 50, bytes: 10_000 };
 /** What is said of a file that no chain or settings need be as large as. */
 export const tooLarge = 'the file is larger than 64 KB, which is the most allowed';
 
+export const WRONG_SETTINGS_NAME = 'settings are read from countersign.yml only: rename this file';
+
+/** What is said of a chain file in a folder inside the one that chains are read from. */
+export function misplacedChain(file: string, folder: string): string {
+  const name = file.slice(file.lastIndexOf('/') + 1);
+  return `chains are not read from folders in ${folder}: move this file to ${folder}/${name}`;
+}
+
 export interface ConfigurationView {
   headSha: string;
   /** What tells this check run from others of the commit; the same for the same question. */

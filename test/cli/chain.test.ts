@@ -111,6 +111,23 @@ it('lint finds what stands between files: one name twice, settings under a name 
   `);
 });
 
+it('lint finds chains where the app does not look for any, however the file is named', async () => {
+  const cwd = repository({
+    '.github/countersign.yml': 'chains: [deploy]\n',
+    '.github/countersign/chains/sub/a.yaml': GOOD,
+  });
+  const { stdout } = await chainLint(cwd);
+  expect(stdout).toMatchInlineSnapshot(`
+    ".github/countersign.yml:1:10: there is no chain "deploy"; allowed: pr-review
+    .github/countersign/chains/sub/a.yaml:1:1: chains are not read from folders in .github/countersign/chains: move this file to .github/countersign/chains/a.yaml
+
+    Checked 2 files: 2 faults in 2 of them.
+    "
+  `);
+  const alone = await chainLint(join(cwd, '.github/countersign/chains'), 'sub/a.yaml');
+  expect(alone.stdout).toContain('sub/a.yaml:1:1: chains are not read from folders in');
+});
+
 it('lint finds names in the settings that no chain has', async () => {
   const cwd = repository({
     '.github/countersign.yml': 'chains: [pr-review, deploy, broken, pr-reveiw]\n',

@@ -64,6 +64,38 @@ steps:
   expect(scene.check(headSha, 'first')?.conclusion).toBe('success');
 });
 
+test('a pull request is told what of its configuration nothing would be read from, and what it would break', async () => {
+  const scene = await start(only({ ship: CI_AND_MERGE, lab: labelling('lab', 'lab') }));
+  const { headSha } = await scene.open({
+    files: {
+      [`${CHAINS}/ship.yaml`]: null,
+      [`${CHAINS}/sub/ship.yaml`]: `${CI_AND_MERGE}step: []\n`,
+      [`${CHAINS}/twin.yaml`]: labelling('lab', 'twin'),
+      '.github/countersign.yaml': 'noise: loud\n',
+    },
+  });
+  expect(
+    scene.check(headSha, 'configuration')?.annotations.map(({ message }) => message),
+  ).toMatchInlineSnapshot(`
+    [
+      ".github/countersign.yaml:1:1: settings are read from countersign.yml only: rename this file",
+      ".github/countersign.yml:1:10: there is no chain "ship"; allowed: lab, pr-review",
+      ".github/countersign/chains/sub/ship.yaml:1:1: chains are not read from folders in .github/countersign/chains: move this file to .github/countersign/chains/ship.yaml",
+      ".github/countersign/chains/sub/ship.yaml:10:1: unknown key "step": did you mean "steps"? Allowed: name, description, trigger, steps",
+      ".github/countersign/chains/twin.yaml:1:1: the chain name "lab" is also used by .github/countersign/chains/lab.yaml",
+    ]
+  `);
+});
+
+test('a chain that nothing names may be taken away', async () => {
+  const scene = await start({ [`${CHAINS}/first.yaml`]: labelling('first', 'first') });
+  const { headSha } = await scene.open({ files: { [`${CHAINS}/first.yaml`]: null } });
+  expect(scene.check(headSha, 'configuration')).toMatchObject({
+    conclusion: 'success',
+    title: '1 configuration file checked, no faults',
+  });
+});
+
 test('a chain file that is corrected with another push gets a check run of its own', async () => {
   const scene = await start(only({ first: labelling('first', 'first') }));
   await scene.open({ files: { [`${CHAINS}/new.yaml`]: 'name: new\n' } });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Json } from '../core/canonical.ts';
 import { type Fault, notAllowed } from '../core/fault.ts';
 import { memberOf } from '../core/mapping.ts';
 import { writtenMandatorySchema } from '../policy/gate/gate.ts';
@@ -6,7 +7,7 @@ import { type MandatoryGates, mandatoryGates } from '../policy/gate/placed.ts';
 import { CHAIN_NAME } from './chain.ts';
 import type { Known } from './check.ts';
 import { checkMandatoryGates } from './check-gates.ts';
-import { readYaml } from './positions.ts';
+import { readYaml, type YamlSource } from './positions.ts';
 import { checkShape, duration, inFileOrder } from './shape.ts';
 
 /** GitHub's reaction contents that may approve or reject. */
@@ -28,6 +29,11 @@ const reaction = z
 
 const pattern = (form: RegExp, error: string) => z.string().regex(form, { error });
 
+/** Of longer lists it is told that they are too long, and beyond that no entry is looked at: anybody may write thousands. */
+const MAX_CHAINS = 50;
+const MAX_CHECKS = 100;
+const MAX_REACTIONS = 5;
+
 const checkName = z.string().min(1).max(255);
 
 const countersign = z.strictObject({
@@ -47,8 +53,8 @@ const countersign = z.strictObject({
     .max(50)
     .describe('Logins of people who may countersign; case does not matter.'),
   count: z.int().min(1).max(10).describe('How many people must countersign.'),
-  approve: z.array(reaction).min(1).max(5).describe('Reactions that approve.'),
-  reject: z.array(reaction).max(5).describe('Reactions that reject.'),
+  approve: z.array(reaction).min(1).max(MAX_REACTIONS).describe('Reactions that approve.'),
+  reject: z.array(reaction).max(MAX_REACTIONS).describe('Reactions that reject.'),
 });
 
 const merge = z.strictObject({
@@ -58,14 +64,14 @@ const merge = z.strictObject({
 const ci = z.strictObject({
   wait: duration('7d').describe('How long to wait for checks to finish, such as 6h.'),
   no_checks: z.enum(['allow', 'block']).describe('What a head without any check means.'),
-  required: z.array(checkName).max(100).describe('Checks that must be there and pass.'),
-  ignore: z.array(checkName).max(100).describe('Checks that do not count.'),
+  required: z.array(checkName).max(MAX_CHECKS).describe('Checks that must be there and pass.'),
+  ignore: z.array(checkName).max(MAX_CHECKS).describe('Checks that do not count.'),
 });
 
 const noise = z.enum(['normal', 'quiet']);
 const chains = z
   .array(pattern(CHAIN_NAME, 'this is not a chain name'))
-  .max(50)
+  .max(MAX_CHAINS)
   .describe(
     'The chains that run. Left out, all that are in force: of the repository, the organisation and those shipped; an empty list runs none.',
   );
@@ -128,15 +134,28 @@ export function parseSettings(
   if (source.value === undefined) return { faults: [...source.faults] };
   if (source.value === null) return { settings: {}, faults: [] };
   const shape = checkShape(settingsFileSchema, source);
-  const gateFaults = checkMandatoryGates(source, known);
-  if (shape.value === undefined) return { faults: inFileOrder([...shape.faults, ...gateFaults]) };
+  const faults = [...shape.faults, ...contradictions(source), ...checkMandatoryGates(source, known)];
+  return shape.value !== undefined && faults.length === 0
+    ? { settings: shape.value, faults: [] }
+    : { faults: inFileOrder(faults) };
+}
 
-  const { approve = [], reject = [], permission, teams = [], users = [] } = shape.value.countersign ?? {};
-  const { required = [], ignore = [] } = shape.value.ci ?? {};
-  const nobody = permission === 'none' && teams.length === 0 && users.length === 0;
-  const faults = [
-    ...gateFaults,
-    // Names from another file do not help: that file may be changed by people who do not know of this one.
+/**
+ * What no shape can tell of parts that are each well written. It is told of the file as it stands, so that a slip elsewhere in it
+ * does not hide it; an entry that is none by its shape has its fault already, and contradicts nothing.
+ */
+function contradictions(source: YamlSource): Fault[] {
+  const [people, checks] = [memberOf(source.value, 'countersign'), memberOf(source.value, 'ci')];
+  const approve = entriesOf(memberOf(people, 'approve'), reaction, MAX_REACTIONS);
+  const reject = entriesOf(memberOf(people, 'reject'), reaction, MAX_REACTIONS);
+  const required = entriesOf(memberOf(checks, 'required'), checkName, MAX_CHECKS);
+  const ignore = entriesOf(memberOf(checks, 'ignore'), checkName, MAX_CHECKS);
+  // Names from another file do not help: that file may be changed by people who do not know of this one.
+  const nobody =
+    memberOf(people, 'permission') === 'none' &&
+    namesNone(memberOf(people, 'teams')) &&
+    namesNone(memberOf(people, 'users'));
+  return [
     ...(nobody
       ? [
           source.fault(
@@ -155,12 +174,29 @@ export function parseSettings(
       source.fault(['ci', 'ignore', index], `the check "${entry}" cannot be both required and ignored`),
     ),
   ];
-  return faults.length > 0 ? { faults: inFileOrder(faults) } : { settings: shape.value, faults: [] };
+}
+
+/** The entries of a list as a schema reads them, each at its index; `undefined` for one that it refuses. */
+function entriesOf<T>(list: Json | undefined, schema: z.ZodType<T>, most: number): (T | undefined)[] {
+  return Array.isArray(list) ? list.slice(0, most).map((entry) => schema.safeParse(entry).data) : [];
+}
+
+function namesNone(list: Json | undefined): boolean {
+  return list === undefined || (Array.isArray(list) && list.length === 0);
+}
+
+function inBoth<T>(
+  first: readonly (T | undefined)[],
+  second: readonly (T | undefined)[],
+): { entry: T; index: number }[] {
+  const also = new Set(first);
+  return second.flatMap((entry, index) => (entry !== undefined && also.has(entry) ? [{ entry, index }] : []));
 }
 
 /**
  * Names in `chains:` that no chain has. Such a file is sound by itself, and what else it says holds: like a chain file with
  * faults, a name that leads nowhere takes out what it stands for and nothing else.
+ * What is no name at all is a fault of the file's shape.
  * @param known the names that chains have here, those of broken files among them
  * @returns `undefined` when the file has no such list, so that another file's may be in force
  */
@@ -168,15 +204,13 @@ export function unknownChains(text: string, file: string, known: readonly string
   const source = readYaml(text, file);
   const named = memberOf(source.value, 'chains');
   if (!Array.isArray(named)) return undefined;
-  return named.flatMap((name, index) =>
-    typeof name !== 'string' || known.includes(name)
-      ? []
-      : [source.fault(['chains', index], notAllowed(`there is no chain "${name}"`, known, name))],
-  );
-}
-
-function inBoth(first: readonly string[], second: readonly string[]): { entry: string; index: number }[] {
-  return second.flatMap((entry, index) => (first.includes(entry) ? [{ entry, index }] : []));
+  return named
+    .slice(0, MAX_CHAINS)
+    .flatMap((name, index) =>
+      typeof name !== 'string' || !CHAIN_NAME.test(name) || known.includes(name)
+        ? []
+        : [source.fault(['chains', index], notAllowed(`there is no chain "${name}"`, known, name))],
+    );
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Chain } from '../chain/chain.ts';
 import { parseChain } from '../chain/parse.ts';
 import { nameOf, type ParsedChain, resolveChains, SCOPES, type Scope } from '../chain/scope.ts';
 import { parseSettings, unknownChains } from '../chain/settings.ts';
+import { inFileOrder } from '../chain/shape.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Fault } from '../core/fault.ts';
 import { textOfFile } from '../core/text.ts';
@@ -138,7 +139,7 @@ function settingsFaults(
   const text = textOf(cwd, file);
   if (text === undefined) return [{ ...first, message: tooLarge }];
   const { faults } = parseSettings(text, file, known);
-  return faults.length > 0 ? faults : (unknownChains(text, file, chains) ?? []);
+  return inFileOrder([...faults, ...(unknownChains(text, file, chains) ?? [])]);
 }
 
 /** `countersign.yaml` counts as well: the app does not read it, and only a fault tells its writer so. */

@@ -294,13 +294,14 @@ export function createConfigurationLoader(deps: {
       ...resolved.broken.map(({ file, faults }) => ({ file, kind: 'chain' as const, faults })),
       ...here.broken.map(({ folder, faults }) => ({ file: folder, kind: 'skill' as const, faults })),
     ];
+    const unknown = unknownIn(read.settings, resolved.names);
     const settingsFaults = [...own.faults, ...above.faults];
     if (settingsFaults.length > 0) {
       // Without its settings it is not known who may countersign: nothing runs until they can be read.
       broken.push({
         file: settingsFaults[0]?.file ?? SETTINGS_FILE,
         kind: 'settings',
-        faults: settingsFaults,
+        faults: [...settingsFaults, ...unknown],
       });
       return {
         sha,
@@ -312,7 +313,6 @@ export function createConfigurationLoader(deps: {
         broken,
       };
     }
-    const unknown = unknownIn(read.settings, resolved.names);
     if (unknown[0]) broken.push({ file: unknown[0].file, kind: 'chain', faults: unknown });
     const inForce = resolved.chains.filter(
       (chain) => settings.chains === undefined || settings.chains.includes(chain.name),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defaultSettings, mergeSettings, parseSettings } from '../../src/chain/settings.ts';
+import { defaultSettings, mergeSettings, parseSettings, unknownChains } from '../../src/chain/settings.ts';
 import { formatFault } from '../../src/core/fault.ts';
 
 const faultsOf = (text: string) => parseSettings(text, 'countersign.yml').faults.map(formatFault);
@@ -126,6 +126,25 @@ describe('faults name the place, what is wrong and what is allowed', () => {
       ['countersign.yml:1:33: the check "a" cannot be both required and ignored'],
     ],
     [
+      'all of it, where one thing is badly written and others contradict each other',
+      `noise: loud
+countersign: { permission: none, approve: [eyes, -1, heart], reject: [eyes, "-1", 3], count: x }
+ci: { required: [a, 1], ignore: [1, a], wait: soon }`,
+      [
+        'countersign.yml:1:8: "noise" cannot be "loud"; allowed: normal, quiet',
+        'countersign.yml:2:28: with "permission: none" nobody could countersign: name teams or users beside it',
+        'countersign.yml:2:44: the reaction "eyes" is one the bot uses itself; allowed: rocket, +1, -1, heart, laugh',
+        'countersign.yml:2:71: the reaction "eyes" is one the bot uses itself; allowed: rocket, +1, -1, heart, laugh',
+        'countersign.yml:2:77: the reaction "-1" cannot both approve and reject',
+        'countersign.yml:2:83: 3 is not a reaction for this; allowed: rocket, +1, -1, heart, laugh',
+        'countersign.yml:2:94: "count" must be a number, not "x"',
+        'countersign.yml:3:21: entry 2 of "required" must be a text, not 1',
+        'countersign.yml:3:34: entry 1 of "ignore" must be a text, not 1',
+        'countersign.yml:3:37: the check "a" cannot be both required and ignored',
+        'countersign.yml:3:47: a length of time is a number and a unit, such as 90s, 30m, 2h or 7d, and at most 7d',
+      ],
+    ],
+    [
       'teams and users in another form',
       'countersign: {teams: [maintainers], users: ["@octocat"]}',
       [
@@ -149,6 +168,12 @@ describe('faults name the place, what is wrong and what is allowed', () => {
   ];
   test.each(table)('%s', (_, text, faults) => {
     expect(faultsOf(text)).toEqual(faults);
+  });
+
+  test('of a list that is far too long only so much is told as of the longest', () => {
+    const names = JSON.stringify(Array.from({ length: 2_000 }, () => 'x'));
+    expect(faultsOf(`ci: { required: ${names}, ignore: ${names} }`)).toHaveLength(2 + 100);
+    expect(unknownChains(`chains: ${names}`, 'countersign.yml', ['a'])).toHaveLength(50);
   });
 
   test('no text makes the parser throw', () => {

@@ -130,7 +130,7 @@ it('lint finds chains where the app does not look for any, however the file is n
 
 it('lint finds names in the settings that no chain has', async () => {
   const cwd = repository({
-    '.github/countersign.yml': 'chains: [pr-review, deploy, broken, pr-reveiw]\n',
+    '.github/countersign.yml': 'chains: [pr-review, deploy, broken, pr-reveiw, PR]\nnoise: loud\n',
     '.github/countersign/chains/a.yaml': GOOD,
     '.github/countersign/chains/broken.yaml': 'steps: nothing\n',
   });
@@ -139,6 +139,8 @@ it('lint finds names in the settings that no chain has', async () => {
     expect(code).toBe(1);
     expect(stdout.split('\n').filter((line) => line.startsWith('.github/countersign.yml'))).toEqual([
       '.github/countersign.yml:1:37: there is no chain "pr-reveiw": did you mean "pr-review"? Allowed: broken, deploy, pr-review',
+      '.github/countersign.yml:1:48: this is not a chain name',
+      '.github/countersign.yml:2:8: "noise" cannot be "loud"; allowed: normal, quiet',
     ]);
   }
 });

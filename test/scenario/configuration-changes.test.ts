@@ -46,10 +46,10 @@ steps:
     depends_on: [three]
 `;
   const { headSha } = await scene.open({
-    files: { [`${CHAINS}/first.yaml`]: broken, [SETTINGS]: 'noise: loud\n' },
+    files: { [`${CHAINS}/first.yaml`]: broken, [SETTINGS]: 'noise: loud\nchains: [first, nope]\n' },
   });
   const check = scene.check(headSha, 'configuration');
-  expect(check).toMatchObject({ conclusion: 'failure', title: '3 faults in the configuration' });
+  expect(check).toMatchObject({ conclusion: 'failure', title: '4 faults in the configuration' });
   expect(
     check?.annotations.map(
       ({ path, startLine, level, message }) => `${level} ${path}:${startLine} ${message}`,
@@ -57,6 +57,7 @@ steps:
   ).toMatchInlineSnapshot(`
     [
       "failure .github/countersign.yml:1 .github/countersign.yml:1:8: "noise" cannot be "loud"; allowed: normal, quiet",
+      "failure .github/countersign.yml:2 .github/countersign.yml:2:17: there is no chain "nope"; allowed: first, pr-review",
       "failure .github/countersign/chains/first.yaml:4 .github/countersign/chains/first.yaml:4:13: there is no action "gh-labl": did you mean "gh-label"? Allowed: gh-comment, gh-label, gh-merge",
       "failure .github/countersign/chains/first.yaml:7 .github/countersign/chains/first.yaml:7:18: there is no step "three"; allowed: gh-labl, two",
     ]

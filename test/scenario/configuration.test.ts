@@ -231,11 +231,13 @@ test('a broken chain of the organisation is told where it would have run, with t
 });
 
 test('with settings that cannot be read nothing runs, and it is said why', async () => {
-  const scene = await start({ [SETTINGS]: 'countersing: { count: 2 }\n' });
+  const scene = await start({ [SETTINGS]: 'countersing: { count: 2 }\nchains: [fist]\n' });
   const { number, headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
   expect(scene.github.comments(REPO, number)).toEqual([]);
-  expect(scene.check(headSha, 'base configuration')?.summary).toContain('did you mean');
+  const told = scene.check(headSha, 'base configuration')?.summary;
+  expect(told).toContain('did you mean');
+  expect(told).toContain('there is no chain "fist"');
 });
 
 test('with settings that cannot be read the check run says that no chain runs', async () => {

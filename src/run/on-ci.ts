@@ -47,12 +47,16 @@ async function redCi(tx: ReadTx, run: Run): Promise<number | undefined> {
   });
   if (newest[0]?.id !== run.id) return undefined;
   const state = await tx.runs.load(run.id);
-  return state?.invocations.find((step) =>
-    // A run that failed elsewhere, as by a rejection, is nothing that CI could bring back.
-    code === 'run.failed.step'
-      ? step.reason?.code === 'step.failed.ci_wait'
-      : step.outcome?.outcome_kind === 'ci_result' && step.outcome.passed !== true,
-  )?.stepIndex;
+  // A person's no outlasts what CI says later.
+  if (!state || state.invocations.some((step) => step.reason?.code === 'step.failed.rejected'))
+    return undefined;
+  return state.invocations.find((step) => {
+    const gaveUp = step.reason?.code === 'step.failed.ci_wait';
+    // A run that failed at another step is nothing that CI could bring back.
+    if (code === 'run.failed.step')
+      return gaveUp && state.run.definition.steps[step.stepIndex]?.onFailure !== 'continue';
+    return gaveUp || (step.outcome?.outcome_kind === 'ci_result' && step.outcome.passed !== true);
+  })?.stepIndex;
 }
 
 /** Whether the run may go on, by what GitHub says the pull request is now and by the chains of its base branch. */

@@ -282,6 +282,52 @@ test('what was rejected before any check reported stays rejected when one does',
   expect(await scene.runs('ship')).toEqual([rejected]);
 });
 
+/** Goes on when CI does not finish, and then merges or not as a condition says. */
+const WITHOUT_CI = CI_AND_MERGE.replace('skill: ci', 'skill: ci\n    on_failure: continue');
+
+test('CI that turns green after its wait was over is asked about when the chain went on without it, too', async () => {
+  const scene = await start(only({ ship: WITHOUT_CI }, 'ci: { wait: 2m }'));
+  const { number, headSha } = await scene.open();
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await scene.advance(3 * MINUTE);
+  expect((await scene.runs('ship')).map(({ reason }) => reason?.code)).toEqual(['run.completed.not_merged']);
+  await report(scene, headSha, 'test', 'success');
+  const asked = scene.github.comments(REPO, number).find(({ body }) => body === question(scene, number));
+  expect(asked?.body).toContain('the only check passed');
+  await scene.github.react(REPO, asked?.id ?? 0, 'ada', 'rocket');
+  await scene.advance(MINUTE);
+  expect(scene.github.merges).toEqual([]);
+  await scene.github.react(REPO, asked?.id ?? 0, 'mia', 'rocket');
+  await scene.advance(MINUTE);
+  expect(scene.github.merges).toHaveLength(1);
+});
+
+test('what was rejected, or failed elsewhere, after the chain went on without CI stays so when CI turns green', async () => {
+  const heedless = WITHOUT_CI.replace(/ {4}condition: .*\n/, '');
+  const chains = {
+    ship: heedless,
+    spare: `${heedless.replace('ship', 'spare')}    on_failure: continue\n`,
+    label: `${heedless.replace('ship', 'label')}  - { action: gh-label, with: { pr: 999, labels: [x] }, depends_on: [ci] }\n`,
+  };
+  const scene = await start(only(chains, 'ci: { wait: 2m }'));
+  const runs = async () => (await Promise.all(Object.keys(chains).map(scene.runs))).flat();
+  const { number, headSha } = await scene.open();
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  await scene.advance(3 * MINUTE);
+  for (const { id, body } of scene.github.comments(REPO, number))
+    if (body.includes('countersign:approval')) await scene.github.react(REPO, id, 'mia', '-1');
+  await scene.advance(MINUTE);
+  const ended = await runs();
+  expect(ended.map(({ reason }) => reason?.code)).toEqual([
+    'run.failed.step',
+    'run.completed.not_merged',
+    'run.failed.step',
+  ]);
+  expect(ended[2]?.reason?.summary).toContain('gh-label');
+  await report(scene, headSha, 'test', 'success');
+  expect(await runs()).toEqual(ended);
+});
+
 test('the app’s own check runs say nothing about the code', async () => {
   const other =
     'name: other\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-label, with: { labels: [seen] } }]\n';

@@ -106,6 +106,8 @@ export const effectProgressSchema = z.strictObject({
   body_hash: z.string().optional(),
   /** Until then GitHub may still carry out a request whose answer was lost: what is sent meanwhile could be doubled or undone by it. */
   unsure_until: z.iso.datetime().optional(),
+  /** It failed for a reason that time alone does not mend: wished for again unchanged, it is not sent before then. */
+  rests_until: z.iso.datetime().optional(),
   merge_sha: z.string().optional(),
   /** Where people find what was created. */
   url: z.string().optional(),

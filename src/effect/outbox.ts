@@ -20,6 +20,8 @@ export interface WishOptions {
   at: Date;
   /** Carried out at once when left out. */
   settleMs?: number;
+  /** Why it failed is known to be over, so it need not rest. */
+  anew?: boolean;
 }
 
 export interface Outbox {
@@ -29,8 +31,8 @@ export interface Outbox {
 
 export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
   return {
-    async wish(tx, key, effect, { runId, at, settleMs = 0 }) {
-      const wish = { id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at };
+    async wish(tx, key, effect, { runId, at, settleMs = 0, anew = false }) {
+      const wish = { id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at, anew };
       const open = await tx.effects.wish(wish);
       if (!open) return;
       await deps.queue.enqueue(tx, effectJob(key, new Date(at.getTime() + settleMs)));

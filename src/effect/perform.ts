@@ -19,6 +19,12 @@ type Note = (progress: Progress) => Promise<void>;
  */
 const STILL_AT_IT_MS = 10_000;
 
+/**
+ * How long a wish that GitHub refused rests while it stays the same, in milliseconds. Asking at every look was a request every few
+ * seconds for nothing; never asking again would leave a check run silent after the missing permission was granted.
+ */
+const REST_MS = 3_600_000;
+
 export interface Performer {
   perform(key: string): Promise<JobResult>;
   /** The queue gave up: the effect has failed. */
@@ -47,7 +53,11 @@ export function createPerformer(deps: {
     if (!row || row.effect.kind === 'merge' || row.wishedHash === row.appliedHash) return { kind: 'done' };
     const gone = await outOfReach(row);
     if (gone !== undefined) {
-      await save(row, { status: 'failed', error: `not sent: ${gone}` });
+      await save(row, {
+        status: 'failed',
+        error: `not sent: ${gone}`,
+        progress: { ...row.progress, rests_until: undefined },
+      });
       return { kind: 'done' };
     }
     const { unsure_until: unsureUntil } = row.progress;
@@ -60,6 +70,8 @@ export function createPerformer(deps: {
 
     const wasBegun = row.begun;
     if (row.githubId === null && !wasBegun) await save(row, { begun: true });
+    // A create that was refused made nothing, and nothing needs to be looked up or mended later.
+    const begun = wasBegun || row.githubId !== null;
     const note: Note = async ({ githubId, progress }) =>
       void (await save(row, { githubId, progress, begun: true }));
     let progress: Progress;
@@ -73,12 +85,11 @@ export function createPerformer(deps: {
         throw error;
       }
       if (error instanceof GitHubError && (error.kind === 'invalid' || error.kind === 'forbidden')) {
-        // A create that was refused made nothing, and nothing needs to be looked up or mended later.
-        const begun = wasBegun || row.githubId !== null;
-        await save(row, { status: 'failed', error: error.message, attempts: row.attempts + 1, begun });
+        await save(row, { ...failed(row, error), attempts: row.attempts + 1, begun });
         log.error({ effect: key, err: error.message }, 'GitHub refused an effect');
         return { kind: 'done' };
       }
+      if (error instanceof GitHubError && error.kind === 'not_found') await save(row, { begun });
       if (error instanceof GitHubError && error.kind === 'unavailable') await beUnsure(key);
       throw error;
     }
@@ -145,7 +156,14 @@ export function createPerformer(deps: {
       log.error({ effect: key, err }, 'an effect that is given up cannot be read');
       return undefined;
     });
-    if (row) await save(row, { status: 'failed', error: messageOf(error) });
+    if (row) await save(row, failed(row, error));
+  }
+
+  /** What GitHub was away for may be tried again whenever it is wished for; anything else would fail again. */
+  function failed({ progress }: EffectRow, error: unknown): Pick<EffectRow, 'status' | 'error' | 'progress'> {
+    const wasAway = error instanceof GitHubError && error.kind === 'unavailable';
+    const rests_until = wasAway ? undefined : new Date(clock.now().getTime() + REST_MS).toISOString();
+    return { status: 'failed', error: messageOf(error), progress: { ...progress, rests_until } };
   }
 
   /** Whether the wish is another one by now, so that there is more to carry out. */

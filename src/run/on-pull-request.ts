@@ -210,7 +210,7 @@ async function wishAgain(
   for (const run of runs.filter(({ reason }) => OUT_OF_REACH.includes(reason?.code))) {
     for (const { key, effect, status, begun } of await tx.effects.ofRun(run.id)) {
       if (status !== 'failed' || !begun || effect.kind === 'merge') continue;
-      await outbox.wish(tx, key, { ...effect, ...place }, { runId: run.id, at: clock.now() });
+      await outbox.wish(tx, key, { ...effect, ...place }, { runId: run.id, at: clock.now(), anew: true });
     }
   }
 }

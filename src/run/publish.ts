@@ -45,8 +45,11 @@ export function createPublisher(deps: { outbox: Outbox; clock: Clock; pages: Pag
         await outbox.wish(tx, key, effect, { runId: run.id, at: now, settleMs });
       }
       for (const approval of approvals) {
+        const key = approvalKey(approval.id);
+        // Nobody saw a question that GitHub refused, so there is nothing to take back.
+        if (approval.status !== 'open' && (await wasRefused(tx, key))) continue;
         const body = approvalComment({ ...view, approval });
-        await comment(tx, run, approvalKey(approval.id), questionMarker(approval), body, SETTLE_MS.urgent);
+        await comment(tx, run, key, questionMarker(approval), body, SETTLE_MS.urgent);
       }
       if (run.pullRequest !== null) await publishStatus(tx, view, urgent);
     },
@@ -104,6 +107,12 @@ async function viewOf(tx: Tx, runId: string): Promise<RunView | undefined> {
 /** Whether nothing of it is on GitHub yet. */
 async function isNew(tx: Tx, key: string): Promise<boolean> {
   return ((await tx.effects.get(key))?.githubId ?? null) === null;
+}
+
+/** Whether it failed, and surely nothing of it is on GitHub. */
+async function wasRefused(tx: Tx, key: string): Promise<boolean> {
+  const row = await tx.effects.get(key);
+  return row?.status === 'failed' && row.githubId === null && !row.begun;
 }
 
 export function placeOfEffect(run: Run): { installation_id: number; owner: string; repo: string } {

@@ -38,7 +38,8 @@ export async function seekApproval(
   const comment = await context.approvalComment(approval.id);
   if (!comment) return { kind: 'not_yet', result: wait(context, approval) };
   if ('refused' in comment) {
-    return { kind: 'not_yet', result: stop(`the approval comment could not be written: ${comment.refused}`) };
+    const because = `nobody could be asked, as the approval comment could not be written (a locked conversation or a missing permission is the usual cause): ${comment.refused}`;
+    return { kind: 'not_yet', result: stop(because) };
   }
 
   const { facts, pullRequest } = await readMergeFacts(context, comment, handlerOf);

@@ -65,7 +65,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       timesAsked: (await storage.read.approvals.ofRun(run.id)).length,
       async approvalComment(approvalId) {
         const row = await storage.read.effects.get(approvalKey(approvalId));
-        if (row?.status === 'failed' && row.githubId === null)
+        if (row?.status === 'failed' && row.githubId === null && row.progress.rests_until)
           return { refused: row.error ?? 'no reason given' };
         const bodyHash = row?.progress.body_hash;
         return row?.githubId && bodyHash

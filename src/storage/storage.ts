@@ -156,9 +156,17 @@ export interface Effects {
   /**
    * Wishes for an effect. A new key makes a pending row; a known key gets the new wish and becomes pending again
    * unless what was last carried out is the same. Returns whether there is something to carry out that nobody was told of:
-   * wishing in the same run for what waits already changes nothing, or each look at it would cut short the pauses between tries.
+   * wishing in the same run for what waits already changes nothing, or each look at it would cut short the pauses between tries;
+   * nor does wishing unchanged for what failed and rests (`rests_until`), unless `anew`.
    */
-  wish(wish: { id: string; key: string; effect: Effect; runId: string | null; at: Date }): Promise<boolean>;
+  wish(wish: {
+    id: string;
+    key: string;
+    effect: Effect;
+    runId: string | null;
+    at: Date;
+    anew?: boolean;
+  }): Promise<boolean>;
   get(key: string): Promise<EffectRow | undefined>;
   /**
    * Writes everything but the wish itself, which may have changed in the meantime: then the row stays pending, even

@@ -7,7 +7,10 @@ export function effectsContract(open: OpenDatabase): void {
   const db = useDatabase(open);
 
   describe('effects', () => {
-    const wish = (body: string, over: { runId?: string; key?: string; id?: string; second?: number } = {}) =>
+    const wish = (
+      body: string,
+      over: { runId?: string; key?: string; id?: string; second?: number; anew?: boolean } = {},
+    ) =>
       db.storage.transaction((tx) =>
         tx.effects.wish({
           id: over.id ?? 'eff1',
@@ -15,6 +18,7 @@ export function effectsContract(open: OpenDatabase): void {
           effect: comment(body),
           runId: over.runId ?? null,
           at: at(over.second ?? 0),
+          ...(over.anew && { anew: true }),
         }),
       );
     const get = async (key = 'comment:70#3') => {
@@ -131,6 +135,23 @@ export function effectsContract(open: OpenDatabase): void {
       });
       expect(await wish('hello')).toBe(true);
       expect(await get()).toMatchObject({ status: 'pending', attempts: 0, error: null, begun: true });
+    });
+
+    it('that failed and rest stay as they are while the same is wished for, until their rest is over', async () => {
+      await db.storage.transaction((tx) => tx.runs.insert(runState('run1')));
+      await wish('hello');
+      const progress = { rests_until: at(60).toISOString() };
+      const failed = { ...(await get()), status: 'failed' as const, error: 'Not allowed.', progress };
+      await db.storage.transaction((tx) => tx.effects.saveProgress(failed));
+      expect(await wish('hello', { second: 59 })).toBe(false);
+      expect(await wish('hello', { second: 59, runId: 'run1' })).toBe(false);
+      expect(await get()).toMatchObject({ status: 'failed', error: 'Not allowed.' });
+      expect(await wish('hello', { second: 60 })).toBe(true);
+      await db.storage.transaction((tx) => tx.effects.saveProgress(failed));
+      expect(await wish('hello', { second: 1, anew: true })).toBe(true);
+      await db.storage.transaction((tx) => tx.effects.saveProgress(failed));
+      expect(await wish('bye', { second: 1 })).toBe(true);
+      expect(await get()).toMatchObject({ status: 'pending', error: null });
     });
 
     it('keep their attempts when the same is wished for while they wait', async () => {

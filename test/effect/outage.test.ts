@@ -51,6 +51,16 @@ test('one that is given up has failed, with the reason', async () => {
   expect(await storage.read.effects.get(KEY)).toMatchObject({ status: 'failed', error: away.message });
 });
 
+test('one that is given up because GitHub was away is tried again when it is wished for, another one rests for an hour', async () => {
+  await performer.giveUp(KEY, new Error('the process died of it'));
+  clock.advance(3_599_999);
+  expect(await wish(['x'])).toBe(false);
+  clock.advance(1);
+  expect(await wish(['x'])).toBe(true);
+  await performer.giveUp(KEY, away);
+  expect(await wish(['x'])).toBe(true);
+});
+
 test('one that cannot be read is given up all the same', async () => {
   const file = new BetterSqlite3(path);
   file.prepare('UPDATE effects SET progress_json = ?').run('{"of_a_newer_version":1}');

@@ -122,3 +122,48 @@ test('what GitHub cannot be made to answer is given up, and the check run says a
   await harness.advance(A_LOOK);
   expect(approvals(harness, number)).toHaveLength(1);
 });
+
+test.each([
+  ['at once', 403, A_LOOK, 2],
+  ['after several tries', 410, 600_000, 16],
+])(
+  'a question that GitHub refuses fails its step %s, says why, and is asked when the step runs again',
+  async (_, status, endsWithin, asked) => {
+    const harness = await start({ chain: MERGE_ONLY });
+    const { github } = harness;
+    const isComment = ({ method, path }: { method: string; path: string }) =>
+      method === 'POST' && path.endsWith('/comments');
+    const unlock = github.fail(isComment, { status, body: { message: 'Unable to comment.' } });
+    const { number, headSha } = await open(harness);
+    await harness.advance(endsWithin);
+    const [check] = ownChecks(harness, headSha);
+    expect(check?.conclusion).toBe('failure');
+    expect(check?.summary).toContain('`/countersign rerun` tries again');
+    expect(check?.summary).toContain('nobody could be asked');
+    expect(check?.summary).toContain(`GitHub answered ${status} (Unable to comment.)`);
+    expect(github.requests.filter(isComment)).toHaveLength(asked);
+
+    unlock();
+    await github.comment(REPO, number, 'ada', '/countersign rerun');
+    await harness.advance(A_LOOK);
+    expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+    await countersign(harness, number);
+    expect(github.merges).toHaveLength(1);
+    expect(approvals(harness, number)).toHaveLength(1);
+  },
+);
+
+test('a check run that GitHub refuses is not sent again at every look, and comes within the hour once it may be written', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const isCreate = ({ method, path }: { method: string; path: string }) =>
+    method === 'POST' && path.endsWith('/check-runs');
+  const grant = github.fail(isCreate, { status: 403, body: { message: 'Resource not accessible.' } });
+  const { headSha } = await open(harness);
+  await harness.advance(3_300_000);
+  expect(github.requests.filter(isCreate).length).toBeLessThanOrEqual(2);
+
+  grant();
+  await harness.advance(600_000);
+  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+});

@@ -13,9 +13,14 @@ interface Wish {
   wished_hash: string;
   run_id: string | null;
   at: string;
+  /** What rests until then, or less long, is wished for again. */
+  rested_by: string;
 }
 
-const upsertWish = compiledOnce((db, { id, key, effect_json, wished_hash, run_id, at }: Wish) =>
+/** After every moment that is written down. */
+const END_OF_TIME = '9999-12-31T23:59:59.999Z';
+
+const upsertWish = compiledOnce((db, { id, key, effect_json, wished_hash, run_id, at, rested_by }: Wish) =>
   db
     .insertInto('effects')
     .values({
@@ -51,15 +56,29 @@ const upsertWish = compiledOnce((db, { id, key, effect_json, wished_hash, run_id
           attempts: 0,
           error: null,
         }))
-        // One that waits to be carried out goes on waiting, with its tries: its job is there. One that has nothing to wait for is done.
-        .where((eb) =>
-          eb.or([
+        // One that waits to be carried out goes on waiting, with its tries: its job is there. One that was refused stays so, or every
+        // look would ask again and nobody would be told. One that has nothing to wait for is done.
+        .where((eb) => {
+          const restsUntil = eb.fn<string | null>('json_extract', [
+            'effects.progress_json',
+            eb.val('$.rests_until'),
+          ]);
+          const rests = eb.and([
+            eb('effects.status', '=', 'failed'),
+            eb(eb.fn.coalesce(restsUntil, eb.val('')), '>', rested_by),
+          ]);
+          return eb.or([
             eb('effects.applied_hash', '=', eb.ref('excluded.wished_hash')),
-            eb('effects.status', '<>', 'pending'),
             eb('effects.wished_hash', '<>', eb.ref('excluded.wished_hash')),
-            eb('effects.run_id', 'is distinct from', eb.ref('excluded.run_id')),
-          ]),
-        ),
+            eb.and([
+              eb.not(rests),
+              eb.or([
+                eb('effects.status', '<>', 'pending'),
+                eb('effects.run_id', 'is distinct from', eb.ref('excluded.run_id')),
+              ]),
+            ]),
+          ]);
+        }),
     )
     .returning('status'),
 );
@@ -70,7 +89,7 @@ const byKey = compiledOnce((db, { key }: { key: string }) =>
 
 export function effectsTable(db: Kysely<Database>): Effects {
   return {
-    async wish({ id, key, effect, runId, at }) {
+    async wish({ id, key, effect, runId, at, anew = false }) {
       const { rows } = await upsertWish(db, {
         id,
         key,
@@ -78,6 +97,7 @@ export function effectsTable(db: Kysely<Database>): Effects {
         wished_hash: contentHash(effect),
         run_id: runId,
         at: toText(at),
+        rested_by: anew ? END_OF_TIME : toText(at),
       });
       return rows[0]?.status === 'pending';
     },

@@ -86,6 +86,14 @@ test('a passing trouble of GitHub costs a step nothing but time', async () => {
   expect(await steps(scene)).toEqual({ ci: 'completed' });
 });
 
+test('a label that GitHub refuses is said to be asked for, and not to be there', async () => {
+  const scene = await start(flow('action: gh-label, with: { labels: [x] }'));
+  scene.github.fail(({ path }) => path.endsWith('/labels'), { status: 403 });
+  const { number, headSha } = await scene.open();
+  expect(scene.github.labels(REPO, number)).toEqual([]);
+  expect(section(scene.check(headSha, 'flow')?.summary, 'Steps')).toMatch(/asks for the label x on #/);
+});
+
 test('a connection that is cut in the middle of a comment leaves one comment', async () => {
   const scene = await start(flow('action: gh-comment, with: { body: Hello }'));
   scene.github.fail(

@@ -310,7 +310,7 @@ describe('any other step behind a gate', () => {
       expect(harness.github.labels(REPO, number)).toEqual([]);
       expect((await stateOf(harness)).invocations[0]?.outcome).toMatchObject({
         passed: false,
-        summary: `counts as not passed, because of the gate guard: commented on #${number}`,
+        summary: `counts as not passed, because of the gate guard: asks for a comment on #${number}`,
       });
     },
   );

@@ -278,7 +278,7 @@ test('2: a risky change is sent back with its findings on their lines, and no re
     | ❌ | \`review\` | not passed | 3 critical findings in 3 files must be fixed first; 1 medium finding can wait. | 0 ms |
     | ⏭️ | \`ci\` | skipped | its condition does not hold: \`{{ steps[0].outcome.passed }}\` |  |
     | ⏭️ | \`merge\` | skipped | its condition does not hold: \`{{ steps.review.outcome.passed and steps.ci.outcome.passed }}\` |  |
-    | ✅ | \`changes\` | done | commented on #&#8203;1 | 0 ms |
+    | ✅ | \`changes\` | done | asks for a comment on #&#8203;1 | 0 ms |
 
     ### Expected artifacts: passed
 

@@ -253,7 +253,7 @@ export const SCENES: Record<string, Scene> = {
           reason('step.skipped.condition', 'its condition does not hold: {{ steps.review.outcome.passed }}'),
         ),
         merge: noMerge,
-        changes: { status: 'completed', reason: reason('step.completed', 'commented on #7') },
+        changes: { status: 'completed', reason: reason('step.completed', 'asks for a comment on #7') },
       },
     ),
     approval: null,

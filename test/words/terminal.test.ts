@@ -59,7 +59,7 @@ describe('tables for the terminal', () => {
       review   not passed  1 min  1 critical and 1 high finding in 3 files must be fixed firs…
       ci       skipped            its condition does not hold: {{ steps.review.outcome.passed…
       merge    skipped            its condition does not hold: {{ steps.ci.outcome.passed }}
-      changes  done               commented on #7
+      changes  done               asks for a comment on #7
 
       ✘ not merged: review: 1 critical and 1 high finding in 3 files must be fixed first; 1 medium finding can wait.
         ✘ review: 1 critical and 1 high finding in 3 files must be fixed first; 1 medium finding can wait.

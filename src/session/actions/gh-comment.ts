@@ -26,7 +26,8 @@ export const ghComment: StepHandler = {
       kind: 'done',
       outcome: makeOutcome<'action_result'>({
         outcome_kind: 'action_result',
-        summary: `commented on #${issue}`,
+        // Written before GitHub was asked, and GitHub may refuse: it says no more than that.
+        summary: `asks for a comment on #${issue}`,
         passed: true,
         action: 'gh-comment',
         details: { issue },

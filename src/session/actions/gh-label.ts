@@ -24,7 +24,8 @@ export const ghLabel: StepHandler = {
       kind: 'done',
       outcome: makeOutcome<'action_result'>({
         outcome_kind: 'action_result',
-        summary: `labelled #${issue} ${wanted.join(', ')}`,
+        // Written before GitHub was asked, and GitHub may refuse: it says no more than that.
+        summary: `asks for ${wanted.length === 1 ? 'the label' : 'the labels'} ${wanted.join(', ')} on #${issue}`,
         passed: true,
         action: 'gh-label',
         details: { issue, labels: wanted },

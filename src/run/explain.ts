@@ -117,10 +117,10 @@ function stepWhy(state: RunState, step: Invocation, approval: Approval | null): 
     case 'waiting_until':
       return why('pending', said('waits'), [], pointers(step));
     case 'waiting_approval':
+      // What the last look found is older than the outage: it may be read below, and decides nothing.
+      if (step.reason?.code === 'step.waiting.github') return why('pending', said('waits'), asked?.reasons);
       if (asked === null) return why('pending', `${step.stepId} waits for a countersign`);
-      return asked.status === 'unmet' || asked.status === 'unknown'
-        ? why(asked.status, `${step.stepId} is held up: ${decisive(asked)}`, asked.reasons)
-        : why('pending', `${step.stepId} waits for a countersign (${decisive(asked)})`, asked.reasons);
+      return askedWhy(step.stepId, asked);
     case 'completed':
       return step.outcome === null
         ? why('unknown', `${step.stepId} is done, but its outcome is not known`)
@@ -138,6 +138,22 @@ function stepWhy(state: RunState, step: Invocation, approval: Approval | null): 
       return why('unmet', said('was cancelled'), asked?.reasons ?? []);
     default:
       return unreachable(step.status);
+  }
+}
+
+/** A step with a question to people, by what the last look at their answers found. */
+function askedWhy(id: string, asked: Why): Why {
+  switch (asked.status) {
+    case 'met':
+      // Granted, and not done yet: nobody is waited for.
+      return why('pending', `${id}: ${asked.summary}`, asked.reasons);
+    case 'pending':
+      return why('pending', `${id} waits for a countersign (${decisive(asked)})`, asked.reasons);
+    case 'unmet':
+    case 'unknown':
+      return why(asked.status, `${id} is held up: ${decisive(asked)}`, asked.reasons);
+    default:
+      return unreachable(asked.status);
   }
 }
 

@@ -43,6 +43,7 @@ export const REASON_CODES = [
   'step.waiting.approval',
   'step.waiting.retry',
   'step.waiting.rate_limit',
+  'step.waiting.github',
   'step.waiting.paused',
   'step.waiting.gate',
   'gate.blocked.policy',

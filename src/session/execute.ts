@@ -12,18 +12,11 @@ import type { Approval } from '../policy/approval.ts';
 import { eventJob, type JobResult, type Queue } from '../queue/queue.ts';
 import type { Actor } from '../run/actor.ts';
 import type { Engine, SessionReport } from '../run/engine.ts';
-import { type ReasonCode, reason } from '../run/reason.ts';
-import {
-  type Invocation,
-  isRunOver,
-  type RunState,
-  repoOf,
-  type Session,
-  type WaitingFor,
-  waitingFor,
-} from '../run/run.ts';
+import { reason } from '../run/reason.ts';
+import { type Invocation, isRunOver, type RunState, repoOf, type Session, waitingFor } from '../run/run.ts';
 import type { SessionResult } from '../run/transition.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
+import { gitHubIsAway } from '../words/outage.ts';
 import { limitIsSpent } from '../words/rate-limit.ts';
 import type { SessionArtifacts } from './artifacts.ts';
 import type { ContextOf } from './context.ts';
@@ -43,12 +36,6 @@ export interface Executor {
 
 /** How long a waiting step leaves GitHub alone after the queue's own tries (about two minutes) failed, in milliseconds. */
 const OUTAGE_MS = 120_000;
-
-const WAITING_CODES: Readonly<Record<WaitingFor, ReasonCode>> = {
-  ci: 'step.waiting.ci',
-  approval: 'step.waiting.approval',
-  until: 'step.waiting.retry',
-};
 
 /** Never of a chain that was parsed: the row was written by another hand, and a path in it may lead anywhere. */
 const UNSOUND_CONTRACT: StepResult = {
@@ -230,7 +217,7 @@ export function createExecutor(deps: {
       kind: 'waits',
       for: awaited,
       until: new Date(clock.now().getTime() + OUTAGE_MS),
-      reason: reason(WAITING_CODES[awaited], `GitHub cannot be asked for now: ${messageOf(error)}`),
+      reason: reason('step.waiting.github', gitHubIsAway(messageOf(error))),
     };
   }
 

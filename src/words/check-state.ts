@@ -34,6 +34,8 @@ const FACTS: Readonly<Record<Standing['kind'], Facts>> = {
   working: { mark: '🔄', buttons: ['cancel', 'pause'] },
   waiting_ci: { mark: '⏳', buttons: ['ci', 'cancel', 'pause'] },
   waiting_countersign: { mark: '✍️', buttons: ['review', 'cancel', 'pause'] },
+  countersigned: { mark: '✍️', buttons: ['cancel', 'pause'] },
+  waiting_github: { mark: '⏳', buttons: ['cancel', 'pause'] },
   held_back: { mark: '✋', buttons: ['review', 'cancel', 'pause'] },
   waiting_retry: { mark: '⏳', buttons: ['cancel', 'pause'] },
   merged: { conclusion: 'success', mark: '🎉', buttons: [] },

@@ -27,6 +27,12 @@ function words(where: Standing, state: RunState, approval: Approval | null): str
       return `Waiting for CI${where.step.reason ? `: ${where.step.reason.summary}` : ''}`;
     case 'waiting_countersign':
       return waitingForCountersign(state.run, approval);
+    case 'countersigned':
+      return `Countersigned by ${listed(where.by, 'and')}: going on`;
+    case 'waiting_github':
+      return where.by.length === 0
+        ? 'Waiting for GitHub, which cannot be asked for now'
+        : `Countersigned by ${listed(where.by, 'and')}: waiting for GitHub, which cannot be asked for now`;
     case 'held_back':
       return capital(where.because);
     case 'waiting_retry':
@@ -132,6 +138,7 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
     case 'queued':
     case 'working':
     case 'waiting_retry':
+    case 'countersigned':
       return 'Nothing to do for now: this goes on by itself.';
     case 'paused':
       return 'A maintainer can comment `/countersign resume` to go on.';
@@ -149,6 +156,10 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
         ? `${how} to merge${stoppers(countersign.reject)}.`
         : `${how} to let it go on${stoppers(countersign.reject)}. The button Approve of the check run and ${code(`/countersign approve ${step}`)} do the same.`;
     }
+    case 'waiting_github':
+      return where.asks && where.by.length === 0
+        ? 'This is tried again by itself. Answers to the approval comment count as soon as GitHub can be asked.'
+        : 'Nothing to do for now: this is tried again by itself.';
     case 'held_back':
       return 'Once that is settled, this goes on by itself. `/countersign why` says it step by step.';
     case 'changes_requested':

@@ -19,6 +19,8 @@ export type Standing =
   | { kind: 'working'; steps: readonly Invocation[] }
   | { kind: 'waiting_ci'; step: Invocation }
   | { kind: 'waiting_countersign' }
+  | { kind: 'countersigned'; by: readonly string[] }
+  | { kind: 'waiting_github'; asks: boolean; by: readonly string[] }
   | { kind: 'held_back'; because: string }
   | { kind: 'waiting_retry'; step: Invocation }
   | { kind: 'merged'; by: readonly string[]; commit: string }
@@ -52,17 +54,32 @@ function alive({ run, invocations }: RunState, approval: Approval | null): Stand
   if (run.paused) return { kind: 'paused' };
   const working = invocations.filter((step) => step.status === 'running');
   if (working.length > 0) return { kind: 'working', steps: working };
-  if (invocations.some((step) => step.status === 'waiting_approval')) {
-    return approval?.decision?.status === 'unmet'
-      ? { kind: 'held_back', because: approval.decision.summary }
-      : { kind: 'waiting_countersign' };
-  }
+  const asking = invocations.filter((step) => step.status === 'waiting_approval');
+  if (asking.length > 0) return asks(asking, approval);
   const ci = invocations.find((step) => step.status === 'waiting_ci');
-  if (ci) return { kind: 'waiting_ci', step: ci };
+  if (ci) return isCutOff(ci) ? cutOff() : { kind: 'waiting_ci', step: ci };
   const later = invocations.find((step) => step.status === 'waiting_until');
+  if (later && isCutOff(later)) return cutOff();
   if (later?.reason?.code === 'step.waiting.gate')
     return { kind: 'held_back', because: `step ${later.stepId} waits: ${later.reason.summary}` };
   return later ? { kind: 'waiting_retry', step: later } : { kind: 'queued' };
+}
+
+/** Two steps may ask beside each other: as long as GitHub answers one of them, it is people who are waited for. */
+function asks(steps: readonly Invocation[], approval: Approval | null): Standing {
+  const decision = approval?.decision;
+  const by = decision?.status === 'met' ? (approval?.countersignedBy ?? []) : [];
+  if (steps.every(isCutOff)) return { kind: 'waiting_github', asks: true, by };
+  if (decision?.status === 'unmet') return { kind: 'held_back', because: decision.summary };
+  return by.length > 0 ? { kind: 'countersigned', by } : { kind: 'waiting_countersign' };
+}
+
+function isCutOff({ reason }: Invocation): boolean {
+  return reason?.code === 'step.waiting.github';
+}
+
+function cutOff(): Standing {
+  return { kind: 'waiting_github', asks: false, by: [] };
 }
 
 function ended(state: RunState): Standing {

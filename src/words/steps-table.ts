@@ -42,6 +42,7 @@ export function stepsList(state: RunState, limit: { items: number; bytes: number
 /** A step that is done may have come to a no, and must not look like a yes. */
 export function face({ status, outcome, reason }: Invocation): { mark: string; words: string } {
   if (reason?.code === 'step.waiting.gate') return { mark: '✋', words: 'waiting for a gate' };
+  if (reason?.code === 'step.waiting.github') return { mark: '⏳', words: 'waiting for GitHub' };
   if (status !== 'completed' || outcome === null || outcome.passed === true) return STEP_WORDS[status];
   if (outcome.passed === false) return { mark: '❌', words: 'not passed' };
   return outcome.outcome_kind === 'ci_result' && outcome.checks.length === 0
@@ -53,6 +54,8 @@ export function face({ status, outcome, reason }: Invocation): { mark: string; w
 function cameTo(step: Invocation): string {
   const { status, outcome, reason } = step;
   const { words } = face(step);
+  // The head of the comment says the rest.
+  if (reason?.code === 'step.waiting.github') return words;
   switch (status) {
     case 'completed':
       return outcome?.summary ?? words;

@@ -241,7 +241,7 @@ test.each([
   await reportCi(harness, headSha, 'pending');
   const back = github.fail(({ method, path }) => method === 'GET' && path.includes(asks), { status: 503 });
   await harness.advance(1_800_000);
-  expect(said(harness, headSha)[0]).toMatch(/^in_progress: Waiting for /);
+  expect(said(harness, headSha)[0]).toBe('in_progress: Waiting for GitHub, which cannot be asked for now');
 
   back();
   await reportCi(harness, headSha, 'success');
@@ -250,4 +250,20 @@ test.each([
   await harness.advance(180_000);
   expect(github.merges).toHaveLength(1);
   expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
+});
+
+test('as long as GitHub fails at the merge, nobody is asked to countersign again', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number, headSha } = await open(harness);
+  const back = github.fail(({ method }) => method === 'PUT', { status: 500 });
+  await react(harness, number, 'mia');
+  await harness.advance(150_000);
+  expect(said(harness, headSha)).toEqual([
+    'in_progress: Countersigned by mia: waiting for GitHub, which cannot be asked for now',
+  ]);
+
+  back();
+  await harness.advance(180_000);
+  expect(github.merges).toHaveLength(1);
 });

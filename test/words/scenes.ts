@@ -3,6 +3,8 @@ import type { Approval } from '../../src/policy/approval.ts';
 import { reason } from '../../src/run/reason.ts';
 import type { Invocation, RunState } from '../../src/run/run.ts';
 import { type Why, why } from '../../src/run/why.ts';
+import { gitHubIsAway } from '../../src/words/outage.ts';
+import { limitIsSpent } from '../../src/words/rate-limit.ts';
 import {
   at,
   check,
@@ -43,6 +45,13 @@ const asking: Partial<Invocation> = {
   status: 'waiting_approval',
   reason: reason('step.waiting.approval', 'not merging: 0 of 1 countersign given'),
   startedAt: at('12:03'),
+};
+const cutOff: Partial<Invocation> = {
+  ...asking,
+  reason: reason(
+    'step.waiting.github',
+    gitHubIsAway('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge: GitHub answered 500.'),
+  ),
 };
 const noComment = ends(
   'skipped',
@@ -174,6 +183,43 @@ export const SCENES: Record<string, Scene> = {
       lookedAt: at('12:04'),
       countersignedBy: ['alice'],
     }),
+  },
+  'countersigned, and GitHub wants a break': {
+    state: makeState(
+      { status: 'waiting_approval' },
+      {
+        review: approved,
+        ci: green,
+        merge: { ...asking, reason: reason('step.waiting.rate_limit', limitIsSpent(at('12:30'))) },
+        changes: noComment,
+      },
+    ),
+    approval: makeApproval({ decision: alice, lookedAt: at('12:04'), countersignedBy: ['alice'] }),
+  },
+  'countersigned, but GitHub fails': {
+    state: makeState(
+      { status: 'waiting_approval' },
+      { review: approved, ci: green, merge: cutOff, changes: noComment },
+    ),
+    approval: makeApproval({ decision: alice, lookedAt: at('12:04'), countersignedBy: ['alice'] }),
+  },
+  'asked, and GitHub fails': {
+    state: makeState(
+      { status: 'waiting_approval' },
+      { review: approved, ci: green, merge: cutOff, changes: noComment },
+    ),
+    approval: makeApproval({ decision: nobodyYet, lookedAt: at('12:04') }),
+  },
+  'waiting for CI, and GitHub fails': {
+    state: makeState(
+      { status: 'waiting_ci' },
+      {
+        review: approved,
+        ci: { ...cutOff, status: 'waiting_ci', startedAt: at('12:02') },
+        changes: noComment,
+      },
+    ),
+    approval: null,
   },
   paused: {
     state: makeState(

@@ -36,7 +36,7 @@ export interface CommandContext {
   configuration: Configuration | undefined;
   /** What a chain is for, as things are now; read when a run that was cancelled may be begun again. */
   governed: Governed | undefined;
-  /** Why there is no run; read when a command asks about the runs and there are none. */
+  /** Why there is no run of the pull request as it is now; read when a command asks about the runs. */
   noRun: Why | undefined;
   /** Whoever gave the command as one who answers; read when a command needs it. */
   would: Would | undefined;
@@ -117,21 +117,28 @@ async function status(context: CommandContext): Promise<Answer> {
     views.push({ state, approval: await approvalOf(context, state.run), checkRunUrl: null });
   }
   // Without its first line, the marker: only one comment is the sticky one.
-  return told(statusComment(views).split('\n').slice(1).join('\n'));
+  const cards = statusComment(views).split('\n').slice(1).join('\n');
+  return told([...noRunNow(context), cards].join('\n\n'));
 }
 
 async function whyNot(context: CommandContext): Promise<Answer> {
   const states = await newestRuns(context);
   if (states.length === 0) return withoutRun(context);
-  const texts: string[] = [];
+  const texts = noRunNow(context);
   for (const state of states) {
     texts.push(codeBlock(explainText(explain(state, await approvalOf(context, state.run)))));
   }
   return told(texts.join('\n\n'));
 }
 
-function withoutRun({ noRun }: CommandContext): Answer {
-  return noRun ? told(codeBlock(explainText(noRun))) : said({ kind: 'no_run' });
+/** What comes before the runs when they are all about what the pull request was before. */
+function noRunNow({ noRun }: CommandContext): string[] {
+  return noRun ? [codeBlock(explainText(noRun))] : [];
+}
+
+function withoutRun(context: CommandContext): Answer {
+  const [text] = noRunNow(context);
+  return text === undefined ? said({ kind: 'no_run' }) : told(text);
 }
 
 async function rerun(context: CommandContext, step: string | undefined): Promise<Answer> {

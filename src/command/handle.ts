@@ -4,6 +4,8 @@ import type { EventOf } from '../event/event.ts';
 import type { PullRequest } from '../github/github.ts';
 import type { Cause } from '../run/actor.ts';
 import { governing, pullRequestNow, repositoryFacts } from '../run/on-pull-request.ts';
+import { isAboutNow } from '../run/plan.ts';
+import { isRunOver } from '../run/run.ts';
 import type { Why } from '../run/why.ts';
 import { whyNoRun } from '../run/why-no-run.ts';
 import type { AskJob } from '../skill/ask/ask.ts';
@@ -129,19 +131,22 @@ async function readGoverned(
   };
 }
 
-/** Why there is no run of the pull request, from GitHub; `undefined` when there are some, which speak for themselves. */
+/**
+ * Why there is no run of the pull request as it is now, from GitHub; `undefined` when there is one, which speaks for itself, or
+ * when one is under way: if that is about what the pull request was, the event that ends it is on its way.
+ */
 async function readNoRun(
   deps: CommandDeps,
   event: CommandEvent,
   pullRequest: PullRequest,
 ): Promise<Why | undefined> {
   const { repository, pull_request } = event;
-  const [run] = await deps.storage.read.runs.list({
+  const runs = await deps.storage.read.runs.list({
     repositoryId: repository.id,
     pullRequest: pull_request,
-    limit: 1,
+    limit: 100,
   });
-  if (run) return undefined;
+  if (runs.some((run) => !isRunOver(run.status) || isAboutNow(run, pullRequest))) return undefined;
   const { configuration, listed } = await governing(deps, event, pullRequest);
   const now = pullRequestNow(pullRequest, listed);
   return whyNoRun(now, configuration, repositoryFacts(event, pullRequest.defaultBranch));

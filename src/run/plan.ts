@@ -61,9 +61,7 @@ export function planRuns(
     const speaksForThisHead =
       newest !== undefined &&
       !cancelled.has(newest.id) &&
-      newest.headSha === pullRequest.headSha &&
-      newest.baseRef === pullRequest.baseRef &&
-      !endedByCircumstance(newest) &&
+      isAboutNow(newest, pullRequest) &&
       !(reopening && isAskedAnew(newest, reopening));
     if (!speaksForThisHead) plan.begin.push(chain);
   }
@@ -127,6 +125,11 @@ export function outdatedBecause(
 function isAboutTheHead(run: Run): boolean {
   const { event } = run.definition.trigger;
   return event === 'pr.opened' || event === 'pr.updated' || run.event.kind === 'manual.fired';
+}
+
+/** Whether what the run came to, or is at, says something of the pull request as it is now. */
+export function isAboutNow(run: Run, now: Pick<PullRequestNow, 'headSha' | 'baseRef'>): boolean {
+  return run.headSha === now.headSha && run.baseRef === now.baseRef && !endedByCircumstance(run);
 }
 
 /** Cancelled by what happened to the pull request, not by a person: if that is undone, the chain fires again. */

@@ -9,8 +9,8 @@ import { type Why, why } from './why.ts';
 const MOST_TOLD = 20;
 
 /**
- * Why no chain has run for a pull request, by what it is and what governs it now: the answer of invariant I6 where there is no
- * run to explain.
+ * Why no chain has run for a pull request as it is, by what governs it now: the answer of invariant I6 where there is no run to
+ * explain, or only runs about what it was before.
  * @param configuration of its base branch; `undefined` when there is no such branch
  */
 export function whyNoRun(
@@ -38,7 +38,11 @@ export function whyNoRun(
       : why('unmet', `${chain.name} is not for it: ${match.because}`);
   });
   if (chains.some(({ status }) => status === 'pending')) {
-    return why('pending', 'no chain has run for this pull request yet', limited([...chains, ...told]));
+    return why(
+      'pending',
+      'no chain has run for this pull request as it is now',
+      limited([...chains, ...told]),
+    );
   }
   if (chains.length > 0) return none('no chain is for this pull request', [...chains, ...told]);
   return configuration.settings.chains?.length === 0

@@ -182,15 +182,15 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
     case 'not_merged':
       return '`/countersign why` says what was missing.';
     case 'superseded':
-      return 'The newer commit has a run of its own.';
+      return 'If a chain is for the newer commit, it has a run of its own. If there is none, `/countersign why` says why.';
     case 'closed':
-      return 'Reopening the pull request starts anew.';
+      return 'Once the pull request is reopened, the chains that are for it start anew.';
     case 'draft':
-      return 'Marking it as ready for review starts anew.';
+      return 'Once it is ready for review, the chains that are for it start anew.';
     case 'retargeted':
-      return 'What was found for the old base says nothing about the new one, so the review starts anew there.';
+      return 'What was found for the old base says nothing about the new one: the chains that are for the new base start anew.';
     case 'settings_changed':
-      return 'Who may countersign, and what is needed for a merge, is asked anew under the new settings.';
+      return 'The chains that are for the pull request start anew under the new settings; one that was fired by hand is fired again by hand.';
     case 'stopped':
       return '`/countersign review` starts anew.';
     case 'merged':

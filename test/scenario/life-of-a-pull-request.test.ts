@@ -66,7 +66,9 @@ test('a push supersedes the run, closes its check run and question, and is asked
   await harness.advance(A_LOOK);
 
   expect(said(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
-  expect(ownCheck(harness, first).summary).toContain('The newer commit has a run of its own.');
+  expect(ownCheck(harness, first).summary).toContain(
+    'If a chain is for the newer commit, it has a run of its own.',
+  );
   expect(said(harness, second)).toEqual(['in_progress: Waiting for CI: no check has reported yet']);
   expect(headline(statusOf(harness, number))).toBe('⏳ Waiting for CI: no check has reported yet');
   expect(voidedBecause(harness, number)).toBe(

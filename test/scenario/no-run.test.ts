@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { WEBHOOK_PATH } from '../../src/webhook/server.ts';
 import { REPO } from '../support/harness.ts';
 import { DEPLOY } from './support-commands.ts';
-import { CI_AND_MERGE, only, SETTINGS, scenes } from './support-scene.ts';
+import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes } from './support-scene.ts';
 
 const start = scenes();
 
@@ -76,5 +77,76 @@ test('why and status say that the settings have faults, and once they are mended
     \`\`\`
     ✘ no chain runs: the settings on main choose no chain: \`chains: []\`
     \`\`\`"
+  `);
+});
+
+test('why and status say it before the runs of what the pull request was, and not beside a run of what it is', async () => {
+  const forReady = CI_AND_MERGE.replace(
+    '{ event: pr.opened }',
+    '{ event: pr.opened, filter: { draft: false } }',
+  );
+  const scene = await start(only({ ship: forReady }));
+  const { github } = scene;
+  const { number } = await scene.open();
+  const other = await scene.open({ branch: 'other' });
+  const unheard = await scene.open({ branch: 'unheard' });
+  const answers: Record<string, string[]> = {};
+  const ask = async (state: string, of = number, command = 'why') => {
+    const id = await scene.say(of, 'mia', `/countersign ${command}`);
+    const lines = scene.replies(of, id)[0]?.split('\n') ?? [];
+    answers[state] = lines.filter((line) => /^(✘|…|### | {2}✘ ship)/.test(line));
+  };
+  await github.convertToDraft(REPO, number, 'ada');
+  await ask('a draft now');
+  await github.readyForReview(REPO, number, 'ada');
+  await ask('ready again');
+
+  await github.push({
+    repo: REPO,
+    branch: 'main',
+    author: 'max',
+    files: { [`${CHAINS}/ship.yaml`]: 'name: ship\n' },
+  });
+  await github.push({ repo: REPO, branch: 'change', author: 'ada', files: { 'docs/b.txt': 'b' } });
+  await ask('pushed, and the chain is broken', number, 'status');
+  await scene.say(other.number, 'mia', '/countersign cancel');
+  await ask('cancelled, and the chain is broken', other.number);
+  github.setWebhookUrl(undefined);
+  await github.push({ repo: REPO, branch: 'unheard', author: 'ada', files: { 'docs/b.txt': 'b' } });
+  github.setWebhookUrl(`${scene.app.url}${WEBHOOK_PATH}`);
+  await ask('pushed, and the run before has not heard of it', unheard.number);
+
+  await github.push({
+    repo: REPO,
+    branch: 'main',
+    author: 'max',
+    files: { [`${CHAINS}/ship.yaml`]: forReady },
+  });
+  await ask('mended, and nothing has happened since');
+  expect(answers).toMatchInlineSnapshot(`
+    {
+      "a draft now": [
+        "✘ no chain runs: no chain is for this pull request",
+        "  ✘ ship is not for it: the pull request is a draft",
+        "✘ stopped: the pull request is a draft now",
+      ],
+      "cancelled, and the chain is broken": [
+        "✘ stopped: cancelled by mia",
+      ],
+      "mended, and nothing has happened since": [
+        "… no chain has run for this pull request as it is now",
+        "✘ stopped: superseded by a newer push (392869a)",
+      ],
+      "pushed, and the chain is broken": [
+        "✘ no chain runs: no chain is in force on main",
+        "### ⏭️ Superseded by a newer push",
+      ],
+      "pushed, and the run before has not heard of it": [
+        "… not merging yet: ci waits for CI: no check has reported yet",
+      ],
+      "ready again": [
+        "… not merging yet: ci waits for CI: no check has reported yet",
+      ],
+    }
   `);
 });

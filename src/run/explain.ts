@@ -39,8 +39,11 @@ export function explain(state: RunState, approval: Approval | null): Why {
     ...spentLimits(state),
     ...deliveryWhy(state),
   ];
+  const merged = mergedAs(state);
+  // Whatever failed on the way and was let pass (`on_failure: continue`) did not keep it from merging.
+  if (merged !== undefined && !stopped) return why('met', merged, reasons);
   const status = combined(reasons);
-  return why(status, headline(state, status, reasons), reasons);
+  return why(status, headline(run, status, reasons), reasons);
 }
 
 /** Whatever a step waits for, it also waits for GitHub to answer again; steps wait for the same moment, nearly. */
@@ -68,16 +71,14 @@ export function stepsOnTheWay({ run, invocations }: RunState): Invocation[] {
   return merging.length === 0 ? invocations : invocations.filter((step) => wanted.has(step.stepId));
 }
 
-function headline({ run, invocations }: RunState, status: Why['status'], reasons: readonly Why[]): string {
+function headline(run: Run, status: Why['status'], reasons: readonly Why[]): string {
   // In the order of the steps: what comes later is often a consequence, such as a step that was skipped.
   const first = reasons.find((reason) => reason.status !== 'met')?.summary ?? 'nothing is known yet';
-  const merge = run.definition.steps.find((step) => step.uses.name === MERGE_ACTION);
-  if (!merge)
+  if (!run.definition.steps.some((step) => step.uses.name === MERGE_ACTION))
     return status === 'met' ? 'every step is done; this chain merges nothing' : `not done: ${first}`;
-  const merged = invocations.find((step) => step.stepIndex === merge.index && step.status === 'completed');
   switch (status) {
     case 'met':
-      return merged?.outcome?.summary ?? 'nothing stands in the way; merging';
+      return 'nothing stands in the way; merging';
     case 'pending':
       return `not merging yet: ${first}`;
     case 'unmet':
@@ -87,6 +88,13 @@ function headline({ run, invocations }: RunState, status: Why['status'], reasons
     default:
       return unreachable(status);
   }
+}
+
+/** What the step that merged said of it; `undefined` as long as none has. */
+function mergedAs({ run, invocations }: RunState): string | undefined {
+  const merges = (step: Invocation) => run.definition.steps[step.stepIndex]?.uses.name === MERGE_ACTION;
+  const isDone = ({ status, outcome }: Invocation) => status === 'completed' && outcome?.passed === true;
+  return invocations.find((step) => merges(step) && isDone(step))?.outcome?.summary;
 }
 
 function hasStopped({ status }: Run): boolean {

@@ -10,6 +10,7 @@ import { conditionContext } from '../run/context.ts';
 import { approvalKey } from '../run/publish.ts';
 import { type Invocation, type RunState, repoOf, type Session } from '../run/run.ts';
 import type { Storage } from '../storage/storage.ts';
+import { rejectedElsewhere } from './rejected-elsewhere.ts';
 import type { StepContext } from './step.ts';
 
 /** Gathers what one look of a session may know and use. */
@@ -85,6 +86,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
         if (run.pullRequest === null) return null;
         return (await storage.read.pullRequests.get(run.repositoryId, run.pullRequest))?.pausedBy ?? null;
       },
+      rejectedElsewhere: () => rejectedElsewhere(storage, state),
       merge: mergeOnce({ storage, github, clock, ids }, run.installationId, session.id),
     };
   };

@@ -65,6 +65,7 @@ export async function readMergeFacts(
   );
   const speakers =
     spoken && (await Promise.all(spoken.map((answer) => readSpeaker(reader, repo, answer, rules))));
+  const elsewhere = context.step.uses.name === MERGE_ACTION ? await context.rejectedElsewhere() : [];
   const pullRequest = await reader.pullRequest(repo, number);
   return {
     pullRequest,
@@ -89,7 +90,7 @@ export async function readMergeFacts(
       contributors,
       reactors,
       ...(speakers ? { speakers: speakers.flat() } : {}),
-      conditions: [...conditionsNow(context, fresh), ...gates.map(conditionOf)],
+      conditions: [...conditionsNow(context, fresh), ...gates.map(conditionOf), ...elsewhere],
       pausedBy: await context.pausedBy(),
     },
   };

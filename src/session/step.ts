@@ -14,6 +14,7 @@ import type { Capability } from '../policy/capability.ts';
 import type { Reason } from '../run/reason.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../run/run.ts';
 import type { Slot } from '../run/state/slot.ts';
+import type { Why } from '../run/why.ts';
 
 /** A large text a session leaves behind, such as an analyzer's whole output. */
 export interface Blob {
@@ -89,6 +90,8 @@ export interface StepContext {
   /** Records that the merge this run has begun was made, as this commit. */
   confirmMerge(sha: string): Promise<void>;
   pausedBy(): Promise<string | null>;
+  /** Conditions of a merge that do not hold, since somebody rejected one of this head when another chain asked. */
+  rejectedElsewhere(): Promise<readonly Why[]>;
   merge: MergeOnce;
 }
 

@@ -49,6 +49,7 @@ export function readOnlyStep(
     settingsNow: refuse,
     confirmMerge: refuse,
     pausedBy: refuse,
+    rejectedElsewhere: refuse,
     merge: refuse,
     ...given,
   };

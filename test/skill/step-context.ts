@@ -58,6 +58,7 @@ export function stepContext(
     settingsNow: refuse,
     confirmMerge: refuse,
     pausedBy: refuse,
+    rejectedElsewhere: refuse,
     merge: refuse,
     ...more,
   };

@@ -8,7 +8,7 @@ import { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/core/log.ts';
 import { type Watch, watchedBlobs, watchedStorage } from './durable-writes.ts';
-import { counter, faultPoint } from './kill-point.ts';
+import { counter, faultPoint, isDeadly } from './kill-point.ts';
 
 const STDOUT = 1;
 const deadly = process.env.COUNTERSIGN_FAULT_POINT;
@@ -17,11 +17,12 @@ const count = counter();
 
 const watch: Watch = (name) => {
   const nth = count(name);
+  const nths = new Map(name.split('+').map((write) => [write, count(`*${write}`)]));
   return (when) => {
-    const point = faultPoint({ when, name, nth });
-    writeSync(STDOUT, `${point}\n`);
+    const point = { when, name, nth };
+    writeSync(STDOUT, `${faultPoint(point)}\n`);
     // To itself, so that not one more instruction of this program comes after it.
-    if (point === deadly) process.kill(process.pid, 'SIGKILL');
+    if (isDeadly(deadly, point, (write) => nths.get(write) ?? 0)) process.kill(process.pid, 'SIGKILL');
   };
 };
 

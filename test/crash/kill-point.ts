@@ -20,7 +20,7 @@ export interface RequestPoint {
   nth: number;
 }
 
-/** Before or after the nth durable write of a name is committed. */
+/** Before or after the nth durable write of a name is committed; of `*name`, the nth that writes this among others. */
 export interface WritePoint {
   at: 'write';
   when: When;
@@ -31,6 +31,19 @@ export interface WritePoint {
 /** The point as the watched app reads and writes it: `before:runs.save+jobs.insert#1`. */
 export function faultPoint({ when, name, nth }: Omit<WritePoint, 'at'>): string {
   return `${when}:${name}#${nth}`;
+}
+
+/** Whether the app is to die there: what a transaction writes beside the write that is meant depends on what else is due. */
+export function isDeadly(
+  deadly: string | undefined,
+  { when, name, nth }: Omit<WritePoint, 'at'>,
+  nthOf: (write: string) => number,
+): boolean {
+  if (deadly === undefined) return false;
+  if (deadly === faultPoint({ when, name, nth })) return true;
+  return name
+    .split('+')
+    .some((write) => deadly === faultPoint({ when, name: `*${write}`, nth: nthOf(write) }));
 }
 
 /** The points that a watched app told. @throws Error for a line that is none. */

@@ -26,8 +26,8 @@ export function isBegunAnew({ status }: Run): boolean {
 export async function beginAgain(context: CommandContext, run: Run): Promise<CommandResult | undefined> {
   const { governed, issuer } = context;
   const { chain } = run;
-  const wasFired = run.event.kind === 'manual.fired';
-  if (wasFired && !mayIssue('fire', issuer)) return { kind: 'not_allowed', verb: 'fire', role: issuer.role };
+  const fired = run.event.kind === 'manual.fired' ? run.event : undefined;
+  if (fired && !mayIssue('fire', issuer)) return { kind: 'not_allowed', verb: 'fire', role: issuer.role };
   if (!governed) return { kind: 'not_begun', chain, because: 'it ended this moment; send this again' };
   if (!governed.chains.some(({ name }) => name === chain)) {
     return {
@@ -38,7 +38,7 @@ export async function beginAgain(context: CommandContext, run: Run): Promise<Com
   }
   const outdated = outdatedBecause(run, governed.now, governed.chains, governed.repository);
   if (outdated) return { kind: 'not_begun', chain, because: outdated.summary };
-  await fireChain(context, chain, run.event.kind === 'manual.fired' ? run.event.inputs : {}, run.id);
+  await fireChain(context, chain, fired?.inputs ?? {}, run.id);
   return undefined;
 }
 

@@ -12,7 +12,7 @@ import type { AskJob } from '../skill/ask/ask.ts';
 import type { Tx } from '../storage/storage.ts';
 import { commandReply } from '../words/command-reply.ts';
 import { type Answer, said } from './answer.ts';
-import type { Governed } from './begin-again.ts';
+import { type Governed, isBegunAnew } from './begin-again.ts';
 import { carryOut } from './carry-out.ts';
 import { type Command, mayIssue } from './command.ts';
 import type { CommandDeps } from './deps.ts';
@@ -122,7 +122,7 @@ async function readGoverned(
     pullRequest: event.pull_request,
     headSha: pullRequest.headSha,
   });
-  if (!runs.some(({ status }) => status === 'cancelled' || status === 'aborted')) return undefined;
+  if (!runs.some(isBegunAnew)) return undefined;
   const { configuration, listed } = await governing(deps, event, pullRequest);
   return {
     now: pullRequestNow(pullRequest, listed),

@@ -47,7 +47,8 @@ const MOST_TURNS = 50;
 
 /**
  * Group commit: webhooks that arrive together, or while a transaction is under way, are recorded in one transaction,
- * then answered; their jobs are the queue's to make (`new-jobs.ts`). Each answer still waits for a sync to disk, but the sync is shared. Rejected: one
+ * then answered; their jobs are the queue's to make (`new-jobs.ts`). Each answer still waits for a sync to disk, but the sync is
+ * shared. Rejected: one
  * transaction for each webhook, which is measured in `bench/intake`, and answering before the commit, by which a crash would lose
  * a delivery that GitHub takes for delivered.
  */

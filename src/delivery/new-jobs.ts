@@ -2,8 +2,8 @@ import type { NewJob } from '../queue/queue.ts';
 import type { Tx } from '../storage/storage.ts';
 
 /**
- * Jobs for the deliveries that the door has recorded, oldest first. The queue asks for them at the beginning of each of its turns: in a
- * burst the door is spared the index of all waiting jobs, which costs more than the deliveries themselves (docs/adr/0019).
+ * Jobs for the deliveries that the door has recorded, oldest first. The queue asks for them in its turns: in a burst the
+ * door is spared the index of all waiting jobs, which costs more than the deliveries themselves (docs/adr/0019).
  */
 export async function jobsOfNewDeliveries({ deliveries }: Tx, most: number): Promise<NewJob[]> {
   const taken = await deliveries.takeToQueue(most);

@@ -1,4 +1,5 @@
 import { MERGE_ACTION } from '../chain/chain.ts';
+import type { Approval } from '../policy/approval.ts';
 import type { RunState } from '../run/run.ts';
 import { type Why, why } from '../run/why.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -19,10 +20,10 @@ export async function rejectedElsewhere({ read }: Storage, { run }: RunState): P
   const rejections: Why[] = [];
   for (const other of newestFirst) {
     if (decided.has(other.chain) || other.baseRef !== baseRef) continue;
-    const answer = await lastAnswer(read, other.id);
-    if (answer === undefined) continue;
+    const answered = await lastAnswered(read, other.id);
+    if (!answered) continue;
     decided.add(other.chain);
-    if (answer === 'rejected') {
+    if (answered.status === 'rejected') {
       const who = 'somebody who may countersign';
       rejections.push(why('unmet', `${who} rejected this head when ${other.chain} asked about it`));
     }
@@ -30,21 +31,17 @@ export async function rejectedElsewhere({ read }: Storage, { run }: RunState): P
   return rejections;
 }
 
-/** What the last question of the run about a merge came to, of those that were answered. */
-async function lastAnswer(
-  read: Storage['read'],
-  runId: string,
-): Promise<'countersigned' | 'rejected' | undefined> {
+/** The run's last question about a merge, of those that were answered. */
+async function lastAnswered(read: Storage['read'], runId: string): Promise<Approval | undefined> {
   const answered = (await read.approvals.ofRun(runId)).filter(
     ({ status }) => status === 'countersigned' || status === 'rejected',
   );
   if (answered.length === 0) return undefined;
   const state = await read.runs.load(runId);
-  const merging = answered.findLast(({ invocationId }) =>
+  return answered.findLast(({ invocationId }) =>
     state?.invocations.some(
       ({ id, stepIndex }) =>
         id === invocationId && state.run.definition.steps[stepIndex]?.uses.name === MERGE_ACTION,
     ),
   );
-  return merging?.status === 'rejected' ? 'rejected' : merging && 'countersigned';
 }

@@ -150,7 +150,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     publisher: createPublisher({
       outbox,
       clock,
-      pages: { github: gitHubPages(config.githubApiUrl), studio: config.publicUrl ?? null },
+      pages: { github: gitHubPages(config.githubApiUrl) },
     }),
     clock,
     ids,

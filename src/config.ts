@@ -253,10 +253,9 @@ export function gitHubPages(apiUrl: string): string {
 }
 
 /** The pages that evidence is on, for a process that only shows it: what is not set well leads nowhere. */
-export function readPages(env: Environment): { github: string | null; studio: string | null } {
+export function readPages(env: Environment): { github: string | null } {
   const api = apiUrl.safeParse(env.GITHUB_API_URL);
-  const studio = publicUrl.safeParse(env.PUBLIC_URL);
-  return { github: api.success ? gitHubPages(api.data) : null, studio: studio.data ?? null };
+  return { github: api.success ? gitHubPages(api.data) : null };
 }
 
 const REGISTRATION_VARIABLES = ['APP_ID', 'PRIVATE_KEY', 'PRIVATE_KEY_PATH', 'WEBHOOK_SECRET'] as const;

@@ -40,7 +40,11 @@ export const checkRunContentSchema = z.strictObject({
   actions: z
     .array(z.strictObject({ label: z.string(), description: z.string(), identifier: z.string() }))
     .max(3),
-  details_url: z.string().nullable(),
+  /**
+   * Rows written by older versions name a page here that never existed. It is read, because the stored hash covers it, but never
+   * sent.
+   */
+  details_url: z.string().nullable().optional(),
 });
 export type CheckRunContent = z.infer<typeof checkRunContentSchema>;
 

@@ -10,7 +10,6 @@ import { ciMatrix, everyCheck } from './ci-matrix.ts';
 import { evidenceUrl, type Pages } from './evidence.ts';
 import { fitting } from './fitting.ts';
 import { gatesSection } from './gates.ts';
-import { link } from './link.ts';
 import { clipBytes, inline } from './markdown.ts';
 import { asSentence, plural } from './pretty.ts';
 import { everyFileLeftOut, reviewCard } from './review-card.ts';
@@ -39,7 +38,6 @@ export function checkRunContent({ state, approval, pages, now }: CheckRunView): 
   const where = standing(state, approval);
   const conclusion = conclusionOf(where);
   const findings = outcomesOf(state, 'review_verdict').flatMap((review) => review.findings);
-  const detailsUrl = pages.studio === null ? null : `${pages.studio}/runs/${run.id}`;
   return {
     name: `countersign / ${run.chain}`,
     head_sha: run.headSha,
@@ -49,10 +47,9 @@ export function checkRunContent({ state, approval, pages, now }: CheckRunView): 
         ? { status: 'in_progress', started_at: run.createdAt.toISOString() }
         : { status: 'completed', conclusion, completed_at: (run.finishedAt ?? now).toISOString() },
     title: plainLine(sentence(where, state, approval)),
-    ...output(state, approval, nextStep(where, state, approval), pages, detailsUrl),
+    ...output(state, approval, nextStep(where, state, approval), pages),
     annotations: annotations(findings),
     actions: buttonsOf(where, state, approval),
-    details_url: detailsUrl,
   };
 }
 
@@ -61,13 +58,12 @@ function output(
   approval: Approval | null,
   next: string | undefined,
   pages: Pages,
-  detailsUrl: string | null,
 ): { summary: string; text: string } {
   const reviews = outcomesOf(state, 'review_verdict');
   const results = outcomesOf(state, 'ci_result');
   const allowed = state.run.settings.ci.no_checks === 'allow';
   const tree = explain(state, approval);
-  const whereElse = elsewhere(state.run.id, detailsUrl);
+  const whereElse = `\`countersign run show ${state.run.id} --json\` prints them all`;
   const cards = reviews.map((review) => ({ review, card: reviewCard(review, whereElse) }));
   const matrices = results.map((ci) => ({ ci, matrix: ciMatrix(ci, allowed) }));
   const sections: string[] = [
@@ -99,13 +95,6 @@ function whole(sections: readonly string[], whereElse: string): string {
   const rest =
     left === 0 ? [] : [`${plural(left, 'more part', 'more parts')} did not fit here: ${whereElse}.`];
   return clipBytes([...lines, ...rest].join('\n').trimEnd(), MAX_OUTPUT_BYTES);
-}
-
-function elsewhere(runId: string, detailsUrl: string | null): string {
-  const command = `\`countersign run show ${runId} --json\` prints them all`;
-  return detailsUrl === null
-    ? command
-    : `${link('the page of this run', detailsUrl)} has them all, and ${command}`;
 }
 
 function annotationNote(findings: readonly Finding[], whereElse: string): string[] {

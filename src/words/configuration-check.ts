@@ -86,7 +86,6 @@ function frame(
     state: { status: 'completed' as const, conclusion, completed_at: at.toISOString() },
     text: '',
     actions: [],
-    details_url: null,
   };
 }
 

@@ -7,8 +7,6 @@ import { safeAddress } from './link.ts';
 export interface Pages {
   /** GitHub as people see it, such as `https://github.com`. */
   github: string | null;
-  /** The Studio. */
-  studio: string | null;
 }
 
 /**
@@ -18,7 +16,7 @@ export interface Pages {
 export function evidenceUrl(
   { kind, id, url }: EvidenceRef,
   { repository, pullRequest }: Pick<Run, 'repository' | 'pullRequest'>,
-  { github, studio }: Pages,
+  { github }: Pages,
 ): string | null {
   const on = (site: string | null, path: string, known: boolean) =>
     known && site !== null ? (safeAddress(`${site}/${path}`) ?? null) : null;
@@ -36,14 +34,13 @@ export function evidenceUrl(
     }
     case 'pull_request':
       return on(github, `${repository}/pull/${id}`, /^\d{1,20}$/.test(id));
-    case 'run':
-      return on(studio, `runs/${id}`, /^[A-Za-z0-9_-]{1,100}$/.test(id));
     case 'artifact':
     case 'check':
     case 'effect':
     case 'gate':
     case 'policy':
     case 'rule':
+    case 'run':
     case 'step':
       return null;
     default:

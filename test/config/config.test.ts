@@ -167,11 +167,8 @@ describe('readConfig', () => {
   });
 
   it('says where pages are without anything else set, and leads nowhere where that is set badly', () => {
-    expect(readPages({})).toEqual({ github: 'https://github.com', studio: null });
-    expect(readPages({ GITHUB_API_URL: 'git.acme', PUBLIC_URL: 'https://cs.example/' })).toEqual({
-      github: null,
-      studio: 'https://cs.example',
-    });
+    expect(readPages({})).toEqual({ github: 'https://github.com' });
+    expect(readPages({ GITHUB_API_URL: 'git.acme' })).toEqual({ github: null });
   });
 
   describe('with an S3 bucket for artifacts', () => {

@@ -131,7 +131,6 @@ describe('with a GitHub that keeps state, the adapter', () => {
         message: 'y',
       })),
       actions: [],
-      details_url: null,
     };
     const { id } = await writer.createCheckRun(REPO, content);
     expect(await writer.findCheckRun(REPO, pull.headSha, 'run_1', 0)).toMatchObject({ id, annotations: 60 });

@@ -31,7 +31,6 @@ const content: CheckRunContent = {
   text: '',
   annotations: [],
   actions: [{ label: 'Run again', description: 'Runs the chain again', identifier: 'rerun' }],
-  details_url: null,
 };
 
 describe('a check run', () => {
@@ -83,15 +82,21 @@ describe('a check run', () => {
     await writer.updateCheckRun(REPO, 12, {
       ...content,
       state: { status: 'completed', conclusion: 'success', completed_at: '2030-01-01T00:01:00Z' },
-      details_url: 'https://countersign.example/runs/run_1',
     });
     expect(requests).toHaveLength(1);
     expect(requests[0]?.body).toMatchObject({
       status: 'completed',
       conclusion: 'success',
-      details_url: 'https://countersign.example/runs/run_1',
       output: { annotations: [] },
     });
+  });
+
+  it('is sent without the page that a row of an older version names and that never existed', async () => {
+    const { on, writer, requests } = await start();
+    on(`PATCH ${R}/check-runs/12`, { body: { id: 12 } });
+    const stored = { ...content, details_url: 'https://countersign.example/runs/run_1' };
+    await writer.updateCheckRun(REPO, 12, stored);
+    expect(requests[0]?.body).not.toHaveProperty('details_url');
   });
 
   it.each([

@@ -38,6 +38,7 @@ export interface Harness {
 export interface HarnessOptions {
   files?: Record<string, string>;
   log?: Log;
+  publicUrl?: string;
   github?: AppOverrides['github'];
   skills?: AppOverrides['skills'];
   model?: AppConfig['model'];
@@ -91,7 +92,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     githubApiUrl: github.url,
     host: '127.0.0.1',
     port: 0,
-    publicUrl: undefined,
+    publicUrl: options.publicUrl,
     databaseUrl: `sqlite:${database}`,
     artifactsUrl: `file:${join(folder, 'artifacts')}`,
     logLevel: 'silent',

@@ -15,7 +15,7 @@ export const NEWER = 'fed9876fed9876fed9876fed9876fed9876fed98';
 export const MERGE_SHA = '1112223334445556667778889990001112223334';
 
 /** No page is known of anything. */
-export const NOWHERE: Pages = { github: null, studio: null };
+export const NOWHERE: Pages = { github: null };
 
 /** A moment on the day of all tests, such as `at('12:05')`. */
 export function at(time: string): Date {

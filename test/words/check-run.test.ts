@@ -8,8 +8,8 @@ import { checkRunContent } from '../../src/words/check-run.ts';
 import { at, check, done, finding, makeCi, makeReview, makeState, NOWHERE } from './builders.ts';
 import { SCENES, type Scene } from './scenes.ts';
 
-const contentOf = ({ state, approval }: Scene, studio: string | null = null) =>
-  checkRunContent({ state, approval, pages: { github: null, studio }, now: at('13:00') });
+const contentOf = ({ state, approval }: Scene) =>
+  checkRunContent({ state, approval, pages: NOWHERE, now: at('13:00') });
 
 describe('check run', () => {
   it('says the state in words and ends with a fitting conclusion', () => {
@@ -127,12 +127,6 @@ describe('check run', () => {
       title: 'Done',
       state: { conclusion: 'success' },
     });
-  });
-
-  it('points to the page of the run when there is a public address', () => {
-    const scene = { state: makeState({}), approval: null };
-    expect(contentOf(scene, 'https://cs.example').details_url).toBe('https://cs.example/runs/run_01');
-    expect(contentOf(scene).details_url).toBeNull();
   });
 
   it('puts file-level findings at line 1 and keeps the range of the others', () => {

@@ -7,7 +7,7 @@ import { runJson } from '../../src/words/run-json.ts';
 import { statusComment } from '../../src/words/status-comment.ts';
 import { at, HEAD, makeState, NEWER, NOWHERE } from './builders.ts';
 
-const PAGES: Pages = { github: 'https://git.example', studio: 'https://cs.example' };
+const PAGES: Pages = { github: 'https://git.example' };
 const PULL_REQUEST = { repository: 'acme/shop', pullRequest: 7 };
 const CHECK = 'https://ci.example/build/9';
 
@@ -20,18 +20,17 @@ describe('what a reason points to is found', () => {
     ['person', 'mia', 'https://git.example/mia'],
     ['person', 'mia_acme', 'https://git.example/mia_acme'],
     ['comment', '41', 'https://git.example/acme/shop/pull/7#issuecomment-41'],
-    ['run', 'run_01k2x7', 'https://cs.example/runs/run_01k2x7'],
     ['url', CHECK, CHECK],
   ] as const)('a %s with the id %s at %s', (kind, id, url) => {
     expect(urlOf(kind, id)).toBe(url);
   });
 
-  it.each(['artifact', 'check', 'effect', 'rule', 'step'] as const)('a %s on no page', (kind) => {
+  it.each(['artifact', 'check', 'effect', 'rule', 'run', 'step'] as const)('a %s on no page', (kind) => {
     expect(urlOf(kind, 'one')).toBeNull();
   });
 
-  it.each(['commit', 'person', 'comment', 'run'] as const)('a %s on none when no site is known', (kind) => {
-    const id = { commit: HEAD, person: 'mia', comment: '41', run: 'run_01' }[kind];
+  it.each(['commit', 'person', 'comment'] as const)('a %s on none when no site is known', (kind) => {
+    const id = { commit: HEAD, person: 'mia', comment: '41' }[kind];
     expect([urlOf(kind, id), urlOf(kind, id, NOWHERE)]).toEqual([expect.any(String), null]);
   });
 
@@ -49,7 +48,6 @@ describe('what is made to lead elsewhere leads nowhere', () => {
     ['person', '//evil.example'],
     ['person', 'mia?tab=x'],
     ['comment', '41"><b>'],
-    ['run', '../../login'],
     ['url', 'javascript:alert(1)'],
     ['url', 'https://github.com@evil.example/'],
   ] as const)('a %s with the id %s', (kind, id) => {

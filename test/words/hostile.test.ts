@@ -16,7 +16,7 @@ import { at, check, done, finding, makeApproval, makeCi, makeReview, makeState }
 
 /** One text takes 30 ms: a reader's Markdown is made and parsed nine times. The encoders alone have thousands in `markdown.test.ts`. */
 const TEXTS = process.env.COUNTERSIGN_LONG === '1' ? 100 : 25;
-const PAGES = { github: 'https://github.com', studio: 'https://cs.example' };
+const PAGES = { github: 'https://github.com' };
 
 /** Everything a reader sees when every text that a pull request can set is the given one. */
 function everywhere(text: string): { markdown: string[]; plain: string[] } {

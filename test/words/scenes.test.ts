@@ -14,7 +14,7 @@ function page({ state, approval }: Scene): string {
   const check = checkRunContent({
     state,
     approval,
-    pages: { github: 'https://github.com', studio: 'https://countersign.example' },
+    pages: { github: 'https://github.com' },
     now: at('13:00'),
   });
   const ending = check.state.status === 'completed' ? check.state.conclusion : check.state.status;

@@ -20,7 +20,6 @@ export function checkRunBodies(content: CheckRunContent): [object, ...object[]] 
       name: content.name,
       external_id: content.external_id,
       ...content.state,
-      ...(content.details_url !== null && { details_url: content.details_url }),
       output: { title, summary, text, annotations: first },
       actions: content.actions,
     },

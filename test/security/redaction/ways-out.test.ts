@@ -154,7 +154,6 @@ test('every text of a check run is wished for without secrets, encoded or not; i
       },
     ],
     actions: [],
-    details_url: null,
   } as const;
   const effect = redactedEffect({
     kind: 'check_run',

@@ -1,5 +1,3 @@
-import { messageOf } from '../../../src/core/errors.ts';
-import { ApiError } from './api-error.ts';
 import { moveBranch, writeCommit } from './deeds/branches.ts';
 import {
   type CheckRunChange,
@@ -13,7 +11,7 @@ import {
 import { createComment, deleteComment, editComment, react, unreact } from './deeds/comments.ts';
 import { emit } from './deeds/emit.ts';
 import { addLabels, openIssue, removeLabel, setIssueState } from './deeds/issues.ts';
-import { mergePullRequest } from './deeds/merge.ts';
+import { type Press, type Pressed, pressMergeButton } from './deeds/merge.ts';
 import {
   addReview,
   dismissReview,
@@ -93,8 +91,10 @@ export interface Actions {
   /** A workflow run leaves something behind; no webhook tells of it. */
   leaveArtifact(repo: string, left: LeftArtifact): void;
   readyForReview(repo: string, number: number, actor: string): Promise<void>;
-  /** A person presses the button; `merge` unless another method is given. @returns the merge commit. */
+  /** A person presses the button, and it has to work; `merge` unless another method is given. @returns the merge commit. */
   mergePullRequest(repo: string, number: number, actor: string, method?: MergeMethod): Promise<string>;
+  /** A person presses the button, whatever comes of it. */
+  pressMergeButton(repo: string, number: number, actor: string, press?: Press): Promise<Pressed>;
   addLabel(repo: string, number: number, actor: string, name: string): Promise<void>;
   removeLabel(repo: string, number: number, actor: string, name: string): Promise<void>;
   /** @returns the comment's id. */
@@ -161,13 +161,12 @@ export function createActions(state: State): Actions {
       act(() => setDraft(state, pull(repo, number), state.account(actor), false)),
     mergePullRequest: (repo, number, actor, method = 'merge') =>
       act(() => {
-        try {
-          return mergePullRequest(state, pull(repo, number), { by: state.account(actor), method });
-        } catch (error) {
-          if (!(error instanceof ApiError)) throw error;
-          throw new Error(`${actor} cannot merge ${repo}#${number}: ${messageOf(error)}`);
-        }
+        const pressed = pressMergeButton(state, pull(repo, number), state.account(actor), { method });
+        if (pressed.kind === 'merged') return pressed.sha;
+        throw new Error(`${actor} cannot merge ${repo}#${number}: ${pressed.message}`);
       }),
+    pressMergeButton: (repo, number, actor, press = {}) =>
+      act(() => pressMergeButton(state, pull(repo, number), state.account(actor), press)),
     addLabel: (repo, number, actor, name) =>
       act(() => addLabels(state, state.issue(state.repository(repo), number), state.account(actor), [name])),
     removeLabel: (repo, number, actor, name) =>

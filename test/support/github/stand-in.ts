@@ -1,6 +1,7 @@
 import { type Actions, createActions } from './actions.ts';
 import { Auth } from './auth.ts';
 import { type Fault, type FaultMatch, Faults } from './faults.ts';
+import { createProtectionDesk, type ProtectionDesk } from './protection.ts';
 import { createReader, type Reader } from './read.ts';
 import { Router } from './router.ts';
 import { appRoutes } from './routes/app.ts';
@@ -34,7 +35,7 @@ import { fullName } from './world.ts';
  * reactions, deliveries and conditional requests are missing there or differ from GitHub, so more would have been
  * overridden than used, against private modules of a bundle.
  */
-export interface GitHubStandIn extends Actions, Reader {
+export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
   /** Base URL of the API. */
   readonly url: string;
   readonly app: {
@@ -64,8 +65,6 @@ export interface GitHubStandIn extends Actions, Reader {
   /** Makes every token of the app's installations worthless; new ones are given as before. */
   revokeTokens(): void;
   setPermission(repo: string, login: string, role: Role | 'none'): void;
-  /** Contexts that must be green before anything is merged into the branch. */
-  requireChecks(repo: string, branch: string, contexts: readonly string[]): void;
 
   readonly deliveries: readonly SentDelivery[];
   /** Sends again with the same GUID. @returns the answered status, 0 when there was no answer. */
@@ -225,8 +224,8 @@ type WorldBuilder = Pick<
   | 'unsuspendApp'
   | 'revokeTokens'
   | 'setPermission'
-  | 'requireChecks'
->;
+> &
+  ProtectionDesk;
 
 function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
   return {
@@ -284,9 +283,7 @@ function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
       if (role === 'none') collaborators.delete(id);
       else collaborators.set(id, role);
     },
-    requireChecks(repo, branch, contexts) {
-      state.repository(repo).requiredChecks.set(branch, [...contexts]);
-    },
+    ...createProtectionDesk(state),
   };
 }
 

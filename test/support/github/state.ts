@@ -33,6 +33,7 @@ const FIRST_ID = {
   checkSuite: 41_000_000_001,
   checkRun: 52_000_000_001,
   status: 33_000_000_001,
+  ruleset: 1_400_001,
 } as const;
 export type IdKind = keyof typeof FIRST_ID;
 
@@ -168,7 +169,8 @@ export class State {
       git: parent?.git ?? new GitObjects(),
       branches: new Map(parent?.branches),
       collaborators: new Map(),
-      requiredChecks: new Map(),
+      protections: new Map(),
+      rulesets: [],
       labels: new Map(),
       issues: new Map(),
       checkSuites: [],

@@ -69,8 +69,10 @@ export interface Repository {
   readonly branches: Map<string, string>;
   /** Account id → role. */
   readonly collaborators: Map<number, Role>;
-  /** Branch name → contexts that must be green before a merge. */
-  readonly requiredChecks: Map<string, readonly string[]>;
+  /** Branch name → its protection, the older of GitHub's two ways to guard a branch. */
+  readonly protections: Map<string, Protection>;
+  /** The newer way: rules for every branch that a pattern names. Oldest first. */
+  readonly rulesets: Ruleset[];
   readonly labels: Map<string, Label>;
   readonly issues: Map<number, Issue>;
   readonly checkSuites: CheckSuite[];
@@ -81,6 +83,35 @@ export interface Repository {
   readonly createdAt: Date;
   pushedAt: Date;
   updatedAt: Date;
+}
+
+/** A status check that must pass before a merge. */
+export interface RequiredCheck {
+  readonly context: string;
+  /** The only app whose check counts; `null` for any. */
+  readonly appId: number | null;
+}
+
+/** What has to hold before a pull request is merged, in whichever of the two ways it is set. */
+export interface Requirements {
+  readonly checks: readonly RequiredCheck[];
+  /** The head must hold everything of the base. */
+  readonly strict: boolean;
+  /** How many approving reviews it takes. */
+  readonly approvals: number;
+}
+
+export interface Protection extends Requirements {
+  /** "Do not allow bypassing the above settings": administrators are held to it too. */
+  readonly enforceAdmins: boolean;
+}
+
+export interface Ruleset extends Requirements {
+  readonly id: number;
+  /** Names of branches, in which `*` stands for any text; `~DEFAULT_BRANCH` and `~ALL` as on GitHub. */
+  readonly branches: readonly string[];
+  /** Roles that may go around it. */
+  readonly bypass: readonly Role[];
 }
 
 /** What a workflow run has left behind; its archive lies on another host, as on GitHub. */
@@ -240,6 +271,8 @@ export interface CommitStatus {
   readonly description: string | null;
   readonly targetUrl: string | null;
   readonly creator: Account;
+  /** The app that reported it; `null` for a person. */
+  readonly appId: number | null;
   readonly createdAt: Date;
 }
 

@@ -141,6 +141,7 @@ export function setStatus(
     description: input.description ?? null,
     targetUrl: input.targetUrl ?? null,
     creator: input.creator,
+    appId: state.appOfBot(input.creator)?.id ?? null,
     createdAt: state.now(),
   };
   repository.statuses.push(status);

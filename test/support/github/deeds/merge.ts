@@ -2,7 +2,8 @@ import { ApiError } from '../api-error.ts';
 import { commitsBetween } from '../git/history.ts';
 import { mergeTrees } from '../git/merge.ts';
 import type { Commit, FileEntry } from '../git/objects.ts';
-import { baseTip, forkPoint, mergedFiles, unmetChecks } from '../rules/mergeability.ts';
+import { baseTip, forkPoint, mergedFiles } from '../rules/mergeability.ts';
+import { type Bypass, canWrite, violations } from '../rules/requirements.ts';
 import type { State } from '../state.ts';
 import { type Account, fullName, type MergeMethod, type PullRequest } from '../world.ts';
 import { moveBranch } from './branches.ts';
@@ -15,6 +16,36 @@ export interface MergeInput {
   sha?: string | undefined;
   title?: string | undefined;
   message?: string | undefined;
+  /** Goes around what protection and rulesets ask for, where it may. */
+  bypass?: Bypass | undefined;
+}
+
+/** How a person presses the button. */
+export interface Press {
+  method?: MergeMethod | undefined;
+  /** They ticked "Merge without waiting for requirements to be met", which only shows to those who may. */
+  bypass?: boolean | undefined;
+}
+
+/** What GitHub answers to whoever pressed it. */
+export type Pressed = { kind: 'merged'; sha: string } | { kind: 'refused'; status: number; message: string };
+
+/** A person presses the merge button: the same rules as for an app, and people below `write` have no such button. */
+export function pressMergeButton(state: State, pr: PullRequest, by: Account, press: Press): Pressed {
+  try {
+    if (!canWrite(state, pr.repository, by)) {
+      const may = 'does not have the correct permissions to execute `MergePullRequest`';
+      throw new ApiError(403, `${by.login} ${may}`);
+    }
+    const bypass = press.bypass ? { by } : undefined;
+    return {
+      kind: 'merged',
+      sha: mergePullRequest(state, pr, { by, method: press.method ?? 'merge', bypass }),
+    };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { kind: 'refused', status: error.status, message: error.message };
+  }
 }
 
 /**
@@ -31,7 +62,7 @@ export function mergePullRequest(state: State, pr: PullRequest, input: MergeInpu
   if (!pr.repository.mergeMethods.has(input.method))
     throw new ApiError(405, `${NAMES[input.method]} are not allowed on this repository.`);
   if (!files) throw new ApiError(405, 'Pull Request is not mergeable');
-  refuseUnmetChecks(pr);
+  refuseViolations(state, pr, input.bypass);
 
   const parted = forkPoint(pr);
   const sha = writeMerge(state, pr, tip, files, input);
@@ -57,17 +88,14 @@ const NAMES: Record<MergeMethod, string> = {
   rebase: 'Rebase merges',
 };
 
-function refuseUnmetChecks(pr: PullRequest): void {
-  const unmet = unmetChecks(pr);
+/** Protection says it in a sentence, rulesets in a list: https://github.com/akuity/kargo/issues/6397 */
+function refuseViolations(state: State, pr: PullRequest, bypass: Bypass | undefined): void {
+  const unmet = violations(state, pr, bypass);
   const [first] = unmet;
   if (!first) return;
-  const required = pr.repository.requiredChecks.get(pr.pull.base.ref)?.length ?? 0;
-  throw new ApiError(
-    405,
-    unmet.length === 1
-      ? `Required status check "${first.context}" is ${first.state}.`
-      : `${unmet.length} of ${required} required status checks have not succeeded.`,
-  );
+  if (first.from === 'protection') throw new ApiError(405, first.sentence);
+  const list = unmet.map(({ sentence }) => `${sentence}\n\n`).join('');
+  throw new ApiError(405, `Repository rule violations found\n\n${list}`);
 }
 
 function writeMerge(

@@ -1,7 +1,12 @@
 import { notFound } from '../api-error.ts';
+import { paginate } from '../pages.ts';
 import { json, type Router } from '../router.ts';
+import { rulesetsOf } from '../rules/requirements.ts';
 import { viewCommit } from '../views/commit.ts';
 import { repositoryUrl, viewFullRepository } from '../views/repository.ts';
+import type { Protection, Repository, Ruleset } from '../world.ts';
+import { fullName } from '../world.ts';
+import { pathOf } from './git.ts';
 
 /** The repository itself and its branches with their protection. */
 export function repositoryRoutes(router: Router): void {
@@ -13,26 +18,65 @@ export function repositoryRoutes(router: Router): void {
     const name = params.branch ?? '';
     const sha = repository.branches.get(name);
     if (sha === undefined) throw notFound();
-    const contexts = repository.requiredChecks.get(name) ?? [];
-    const protectedBranch = contexts.length > 0;
+    const protection = repository.protections.get(name);
+    const checks = protection?.checks ?? [];
     const url = `${repositoryUrl(state, repository)}/branches/${encodeURIComponent(name)}`;
     return json({
       name,
       commit: viewCommit(state, repository, repository.git.commitAt(sha)),
       _links: { self: url, html: url },
-      protected: protectedBranch,
+      // Any ruleset makes a branch protected, but only its own protection is shown: hub4j/github-api#2062.
+      protected: protection !== undefined || rulesetsOf(repository, name).length > 0,
       protection: {
-        enabled: protectedBranch,
+        enabled: protection !== undefined,
         required_status_checks: {
-          enforcement_level: protectedBranch ? 'non_admins' : 'off',
-          contexts,
-          checks: contexts.map((context) => ({ context, app_id: null })),
+          enforcement_level: enforcementOf(protection),
+          contexts: checks.map(({ context }) => context),
+          checks: checks.map(({ context, appId }) => ({ context, app_id: appId })),
         },
       },
       protection_url: `${url}/protection`,
     });
   });
 
-  // Required checks are set by branch protection here; rulesets are a second way that no scenario needs yet.
-  router.repository('GET', '/rules/branches/*branch', 'metadata:read', () => json([]));
+  router.repository('GET', '/rules/branches/*branch', 'metadata:read', (call) => {
+    const { repository, params } = call;
+    const branch = params.branch ?? '';
+    const rules = rulesetsOf(repository, branch).flatMap((ruleset) => viewRules(repository, ruleset));
+    return paginate(call, pathOf(call, `/rules/branches/${branch}`), rules, (rule) => rule);
+  });
+}
+
+function enforcementOf(protection: Protection | undefined): 'off' | 'non_admins' | 'everyone' {
+  if (!protection || protection.checks.length === 0) return 'off';
+  return protection.enforceAdmins ? 'everyone' : 'non_admins';
+}
+
+/** https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch */
+function viewRules(repository: Repository, { id, checks, strict, approvals }: Ruleset): object[] {
+  const source = { ruleset_source_type: 'Repository', ruleset_source: fullName(repository), ruleset_id: id };
+  const required = {
+    type: 'required_status_checks',
+    parameters: {
+      strict_required_status_checks_policy: strict,
+      do_not_enforce_on_create: false,
+      required_status_checks: checks.map(({ context, appId }) => ({
+        context,
+        ...(appId === null ? {} : { integration_id: appId }),
+      })),
+    },
+    ...source,
+  };
+  const reviewed = {
+    type: 'pull_request',
+    parameters: {
+      required_approving_review_count: approvals,
+      dismiss_stale_reviews_on_push: false,
+      require_code_owner_review: false,
+      require_last_push_approval: false,
+      required_review_thread_resolution: false,
+    },
+    ...source,
+  };
+  return [...(checks.length > 0 ? [required] : []), ...(approvals > 0 ? [reviewed] : [])];
 }

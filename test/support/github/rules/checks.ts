@@ -3,7 +3,9 @@ import type {
   CheckRun,
   CheckStatus,
   CheckSuite,
+  CommitStatus,
   Repository,
+  RequiredCheck,
   StatusState,
 } from '../world.ts';
 
@@ -55,23 +57,47 @@ export function combinedState(states: readonly StatusState[]): 'failure' | 'pend
   return states.length === 0 || states.includes('pending') ? 'pending' : 'success';
 }
 
-export type ContextState = 'expected' | 'pending' | 'failing' | 'green';
+/** How a required check stands; `expected` when nobody whose word counts has said anything. */
+export type CheckStanding = 'expected' | 'queued' | 'in progress' | 'pending' | 'failing' | 'green';
 
-/** How one required context stands: check runs and statuses of that name count alike, the worst decides. */
-export function contextState(repository: Repository, sha: string, context: string): ContextState {
-  const runs = checkRunsOf(repository, sha, 'latest').filter((run) => run.name === context);
-  const statuses = latestStatuses(repository, sha).filter((status) => status.context === context);
-  const states: ContextState[] = [
-    ...runs.map((run) =>
-      run.status !== 'completed' ? 'pending' : isGreen(run.conclusion) ? 'green' : 'failing',
-    ),
-    ...statuses.map(({ state }) =>
-      state === 'pending' ? 'pending' : state === 'success' ? 'green' : 'failing',
-    ),
-  ];
-  return (['failing', 'pending', 'green'] as const).find((state) => states.includes(state)) ?? 'expected';
+/** The one that decides, when several have the same name. */
+const WORST_FIRST: readonly CheckStanding[] = [
+  'failing',
+  'pending',
+  'in progress',
+  'queued',
+  'green',
+  'expected',
+];
+
+/**
+ * How a required check stands on a commit. The newest run of each app counts, and the newest status of the name; when there
+ * are several, all must be green. A check that is pinned to an app is met by nothing that another app or a person says.
+ * https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks
+ */
+export function standingOfCheck(repository: Repository, sha: string, required: RequiredCheck): CheckStanding {
+  const { context, appId } = required;
+  const runs = checkRunsOf(repository, sha, 'latest').filter(
+    ({ name, suite }) => name === context && (appId === null || suite.app.id === appId),
+  );
+  const statuses = latestStatuses(repository, sha).filter(
+    (status) => status.context === context && (appId === null || status.appId === appId),
+  );
+  const standings = [...runs.map(standingOfRun), ...statuses.map(standingOfStatus)];
+  return WORST_FIRST.find((standing) => standings.includes(standing)) ?? 'expected';
 }
 
+function standingOfRun({ status, conclusion }: CheckRun): CheckStanding {
+  if (status === 'completed') return isGreen(conclusion) ? 'green' : 'failing';
+  return status === 'queued' ? 'queued' : 'in progress';
+}
+
+function standingOfStatus({ state }: CommitStatus): CheckStanding {
+  if (state === 'pending') return 'pending';
+  return state === 'success' ? 'green' : 'failing';
+}
+
+/** `neutral` and `skipped` are as good as `success`: https://docs.github.com/en/pull-requests/reference/status-checks */
 export function isGreen(conclusion: CheckConclusion | null): boolean {
   return conclusion === 'success' || conclusion === 'neutral' || conclusion === 'skipped';
 }

@@ -1,13 +1,15 @@
 import { ancestors, mergeBase } from '../git/history.ts';
 import { mergeCommits } from '../git/merge.ts';
 import type { FileEntry } from '../git/objects.ts';
+import type { State } from '../state.ts';
 import type { PullRequest } from '../world.ts';
-import { checkRunsOf, contextState, isGreen, latestStatuses } from './checks.ts';
+import { checkRunsOf, isGreen, latestStatuses } from './checks.ts';
+import { isBehind, rulesetsOf, violations } from './requirements.ts';
 
 export interface Mergeability {
   mergeable: boolean | null;
   rebaseable: boolean | null;
-  mergeable_state: 'unknown' | 'draft' | 'dirty' | 'blocked' | 'unstable' | 'clean';
+  mergeable_state: 'unknown' | 'draft' | 'dirty' | 'behind' | 'blocked' | 'unstable' | 'clean';
 }
 
 export const UNKNOWN: Mergeability = { mergeable: null, rebaseable: null, mergeable_state: 'unknown' };
@@ -31,30 +33,29 @@ export function mergedFiles(pr: PullRequest): ReadonlyMap<string, FileEntry> | u
 }
 
 /** Whether the pull request can be merged, worked out now from branches, checks and statuses. */
-export function mergeability(pr: PullRequest): Mergeability {
+export function mergeability(state: State, pr: PullRequest): Mergeability {
   if (pr.state === 'closed') return UNKNOWN;
   const files = mergedFiles(pr);
   if (!files) return { mergeable: false, rebaseable: false, mergeable_state: 'dirty' };
   const tip = baseTip(pr);
   const rebaseable = tip !== undefined && !ancestors(pr.repository.git, tip).has(pr.pull.head.sha);
-  return { mergeable: true, rebaseable, mergeable_state: stateOf(pr) };
+  return { mergeable: true, rebaseable, mergeable_state: stateOf(state, pr) };
 }
 
-function stateOf(pr: PullRequest): Mergeability['mergeable_state'] {
+/** https://docs.github.com/en/graphql/reference/enums#mergestatestatus */
+function stateOf(state: State, pr: PullRequest): Mergeability['mergeable_state'] {
   const { repository } = pr;
   const { sha } = pr.pull.head;
   if (pr.pull.draft) return 'draft';
-  if (unmetChecks(pr).length > 0) return 'blocked';
+  const unmet = violations(state, pr);
+  if (unmet.length > 0) return isStrict(pr) && isBehind(pr) && unmet.length === 1 ? 'behind' : 'blocked';
   const red =
     checkRunsOf(repository, sha, 'latest').some((run) => !isGreen(run.conclusion)) ||
     latestStatuses(repository, sha).some((status) => status.state !== 'success');
   return red ? 'unstable' : 'clean';
 }
 
-/** Required contexts that do not let the merge through, with how each stands. */
-export function unmetChecks(pr: PullRequest) {
-  const required = pr.repository.requiredChecks.get(pr.pull.base.ref) ?? [];
-  return required
-    .map((context) => ({ context, state: contextState(pr.repository, pr.pull.head.sha, context) }))
-    .filter(({ state }) => state !== 'green');
+function isStrict({ repository, pull }: PullRequest): boolean {
+  const protection = repository.protections.get(pull.base.ref);
+  return protection?.strict === true || rulesetsOf(repository, pull.base.ref).some(({ strict }) => strict);
 }

@@ -89,7 +89,7 @@ export function askMergeability(state: State, pr: PullRequest): Mergeability {
   const question = `${pull.head.sha} ${pull.base.ref} ${repository.branches.get(pull.base.ref)}`;
   const asked = pull.mergeabilityAsked === question;
   pull.mergeabilityAsked = question;
-  return state.lazyMergeability && !asked ? UNKNOWN : mergeability(pr);
+  return state.lazyMergeability && !asked ? UNKNOWN : mergeability(state, pr);
 }
 
 /** What the pull request changes, from where it parted from its base branch. */

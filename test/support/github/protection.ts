@@ -1,0 +1,91 @@
+import type { State } from './state.ts';
+import type { Protection, RequiredCheck, Requirements, Role } from './world.ts';
+
+/** A required check; `app` is the slug of the only app whose check counts, any when left out. */
+export type CheckInput = string | { context: string; app?: string };
+
+export interface RequirementsInput {
+  checks?: readonly CheckInput[];
+  /** The head must hold everything of the base. */
+  strict?: boolean;
+  /** How many approving reviews it takes; none when left out. */
+  approvals?: number;
+}
+
+export interface ProtectionInput extends RequirementsInput {
+  /** "Do not allow bypassing the above settings"; off when left out, as on GitHub. */
+  enforceAdmins?: boolean;
+}
+
+export interface RulesetInput extends RequirementsInput {
+  /** Names of branches, in which `*` stands for any text; `~DEFAULT_BRANCH` when left out. */
+  branches?: readonly string[];
+  /** Roles that may go around it; nobody when left out, as on GitHub. */
+  bypass?: readonly Role[];
+}
+
+/** How those who administer a repository guard its branches. No webhook tells the app of it. */
+export interface ProtectionDesk {
+  /** Checks that must be green before anything is merged into the branch; the rest of its protection stays as it was. */
+  requireChecks(repo: string, branch: string, checks: readonly CheckInput[]): void;
+  /** Sets the branch's protection, or with `undefined` takes it away. */
+  protectBranch(repo: string, branch: string, protection: ProtectionInput | undefined): void;
+  /** Adds a ruleset, the newer way to guard branches. @returns its id. */
+  addRuleset(repo: string, ruleset: RulesetInput): number;
+  removeRuleset(repo: string, id: number): void;
+}
+
+const UNGUARDED: Protection = { checks: [], strict: false, approvals: 0, enforceAdmins: false };
+
+export function createProtectionDesk(state: State): ProtectionDesk {
+  return {
+    requireChecks(repo, branch, checks) {
+      const { protections } = state.repository(repo);
+      protections.set(branch, {
+        ...UNGUARDED,
+        ...protections.get(branch),
+        checks: checksOf(state, checks),
+      });
+    },
+    protectBranch(repo, branch, input) {
+      const { protections } = state.repository(repo);
+      if (!input) protections.delete(branch);
+      else
+        protections.set(branch, {
+          ...requirementsOf(state, input),
+          enforceAdmins: input.enforceAdmins ?? false,
+        });
+    },
+    addRuleset(repo, input) {
+      const id = state.nextId('ruleset');
+      state.repository(repo).rulesets.push({
+        id,
+        branches: input.branches ?? ['~DEFAULT_BRANCH'],
+        bypass: input.bypass ?? [],
+        ...requirementsOf(state, input),
+      });
+      return id;
+    },
+    removeRuleset(repo, id) {
+      const { rulesets } = state.repository(repo);
+      const index = rulesets.findIndex((ruleset) => ruleset.id === id);
+      if (index < 0) throw new Error(`${repo} has no ruleset ${id}.`);
+      rulesets.splice(index, 1);
+    },
+  };
+}
+
+function requirementsOf(state: State, input: RequirementsInput): Requirements {
+  return {
+    checks: checksOf(state, input.checks ?? []),
+    strict: input.strict ?? false,
+    approvals: input.approvals ?? 0,
+  };
+}
+
+function checksOf(state: State, checks: readonly CheckInput[]): RequiredCheck[] {
+  return checks.map((check) => {
+    if (typeof check === 'string') return { context: check, appId: null };
+    return { context: check.context, appId: check.app === undefined ? null : state.addApp(check.app).id };
+  });
+}

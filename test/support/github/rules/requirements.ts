@@ -1,0 +1,116 @@
+import { ancestors } from '../git/history.ts';
+import type { State } from '../state.ts';
+import type { Account, PullRequest, Repository, Requirements, Role, Ruleset } from '../world.ts';
+import { standingOfCheck } from './checks.ts';
+
+/** What stands in the way of a merge, in GitHub's words. */
+export interface Violation {
+  /** Which of GitHub's two ways to guard a branch asks for it. */
+  readonly from: 'protection' | 'ruleset';
+  readonly sentence: string;
+}
+
+/** Whether somebody may go around what protection or rulesets ask for, when they say that they want to. */
+export interface Bypass {
+  readonly by: Account;
+}
+
+/** The rulesets that hold for a branch. */
+export function rulesetsOf(repository: Repository, branch: string): Ruleset[] {
+  return repository.rulesets.filter(({ branches }) =>
+    branches.some((pattern) => matches(repository, pattern, branch)),
+  );
+}
+
+function matches({ defaultBranch }: Repository, pattern: string, branch: string): boolean {
+  if (pattern === '~ALL') return true;
+  if (pattern === '~DEFAULT_BRANCH') return branch === defaultBranch;
+  const source = pattern
+    .split('*')
+    .map((part) => part.replaceAll(/[^\w/-]/g, '\\$&'))
+    .join('.*');
+  return new RegExp(`^${source}$`).test(branch);
+}
+
+/** Everything that protection and rulesets of the base branch ask for and that does not hold, in the order GitHub names it. */
+export function violations(state: State, pr: PullRequest, bypass?: Bypass): Violation[] {
+  const { repository, pull } = pr;
+  const role = bypass && state.roleOf(repository, bypass.by);
+  const protection = repository.protections.get(pull.base.ref);
+  const goesAround = role === 'admin' && protection?.enforceAdmins === false;
+  const rulesets = rulesetsOf(repository, pull.base.ref).filter((ruleset) => !mayPass(ruleset, role));
+  return [
+    ...(protection && !goesAround ? unmet(state, pr, protection, 'protection') : []),
+    ...rulesets.flatMap((ruleset) => unmet(state, pr, ruleset, 'ruleset')),
+  ];
+}
+
+function mayPass({ bypass }: Ruleset, role: Role | undefined): boolean {
+  return role !== undefined && bypass.includes(role);
+}
+
+function unmet(
+  state: State,
+  pr: PullRequest,
+  requirements: Requirements,
+  from: Violation['from'],
+): Violation[] {
+  return [
+    ...missingApprovals(state, pr, requirements),
+    ...unmetChecks(pr, requirements),
+    ...outOfDate(pr, requirements),
+  ].map((sentence) => ({ from, sentence }));
+}
+
+/** https://docs.github.com/en/rest/pulls/reviews: the newest approval or request of each reviewer counts, if they can write. */
+function missingApprovals(state: State, pr: PullRequest, { approvals }: Requirements): string[] {
+  if (approvals === 0) return [];
+  const latest = new Map(
+    pr.pull.reviews
+      .filter((review) => review.state !== 'COMMENTED')
+      .filter(({ author }) => author !== pr.author && canWrite(state, pr.repository, author))
+      .map((review) => [review.author.id, review.state]),
+  );
+  const verdicts = [...latest.values()];
+  if (verdicts.includes('CHANGES_REQUESTED')) return ['Changes were requested on this pull request.'];
+  if (verdicts.filter((verdict) => verdict === 'APPROVED').length >= approvals) return [];
+  const reviews = approvals === 1 ? 'review is' : 'reviews are';
+  return [`At least ${approvals} approving ${reviews} required by reviewers with write access.`];
+}
+
+/** `write` and everything above it. */
+export function canWrite(state: State, repository: Repository, account: Account): boolean {
+  const role = state.roleOf(repository, account);
+  return role === 'write' || role === 'maintain' || role === 'admin';
+}
+
+/**
+ * One check by its name, several by their number; a number of several kinds names only those that are missing, red, or
+ * pending: `2 of 2 required status checks have not succeeded: 1 expected and 1 pending.`
+ * https://github.com/bors-ng/bors-ng/issues/1493, https://github.com/akuity/kargo/issues/6397
+ */
+function unmetChecks(pr: PullRequest, { checks }: Requirements): string[] {
+  const open = checks
+    .map((check) => ({ ...check, standing: standingOfCheck(pr.repository, pr.pull.head.sha, check) }))
+    .filter(({ standing }) => standing !== 'green');
+  const [first] = open;
+  if (!first) return [];
+  if (open.length === 1) return [`Required status check "${first.context}" is ${first.standing}.`];
+  const many = `${open.length} of ${checks.length} required status checks`;
+  if (open.every(({ standing }) => standing === first.standing)) return [`${many} are ${first.standing}.`];
+  const counted = (['expected', 'pending', 'failing'] as const)
+    .map((kind) => ({ kind, count: open.filter(({ standing }) => standing === kind).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count }) => `${count} ${kind}`);
+  return [`${many} have not succeeded${counted.length > 0 ? `: ${counted.join(' and ')}` : ''}.`];
+}
+
+function outOfDate(pr: PullRequest, { strict }: Requirements): string[] {
+  return strict && isBehind(pr) ? ['Head branch is out of date. Review and try the merge again.'] : [];
+}
+
+/** Whether the base has something that the head has not. */
+export function isBehind({ repository, pull }: PullRequest): boolean {
+  const tip = repository.branches.get(pull.base.ref);
+  return tip !== undefined && !ancestors(repository.git, pull.head.sha).has(tip);
+}

@@ -58,8 +58,9 @@ describe.skipIf(network === 'open')('a Python template that does all it can to g
 
   test('finds nothing of the environment, the arguments and JavaScript', () => {
     expect(got).toMatchObject({
-      'the environment': '[]',
+      'the environment': '[{}, {}, []]',
       'the arguments': "['']",
+      'the program': "['/home/template/this.program', ['./this.program'], '/home/template/this.program']",
       'the names of js': '',
       'the other processes': '[]',
     });

@@ -1,10 +1,16 @@
 /**
  * What a template finds beside the language: a function that makes its names, from `ask`, `print` and the input's JSON. It runs before the
- * template. `allow_nan`: NaN is no JSON, and the app would have to guess.
+ * template. `allow_nan`: NaN is no JSON, and the app would have to guess. The environment is emptied twice: `os.environ` with C's own
+ * variables behind it, and the copy that Python kept at its start.
  */
 export const PYTHON_PRELUDE = `
 def _prepare(ask, source, file_name, input_json):
     import json
+    import os
+    import posix
+
+    os.environ.clear()
+    posix.environ.clear()
 
     class HostError(RuntimeError):
         """A question that was not answered; its message says why."""

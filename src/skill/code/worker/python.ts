@@ -57,12 +57,14 @@ export async function loadPython(
     Object.defineProperty(process, name, { value: { fd } });
   }
   for (const name of Object.keys(console)) Object.assign(console, { [name]: () => {} });
+  // Emscripten tells Python the path of the program by these: as `sys.executable`, and as `_` of the environment that it makes up.
+  process.argv.length = 1;
   const { loadPyodide }: { loadPyodide: Load } = await import(module);
   return loadPyodide({
     indexURL: new URL('.', module).pathname,
     // What `import js` finds: nothing.
     jsglobals: {},
-    // Nothing of this process's environment, which is empty, nor of its user.
+    // Pyodide needs these two to start. Emscripten adds more of its own; the prelude takes all of them away from the template.
     env: { HOME: '/home/template', PYTHONHASHSEED: '0' },
     ...options,
   });

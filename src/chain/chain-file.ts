@@ -7,6 +7,7 @@ import { writtenStepGatesSchema } from '../policy/gate/gate.ts';
 import { MAX_RULES, writtenRuleSchema } from '../policy/rule/rule.ts';
 import { SLOTS, type Slot } from '../run/state/slot.ts';
 import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
+import { chainCheckName, isReservedChainName } from './check-name.ts';
 import { duration, listOrOne } from './shape.ts';
 
 export const globSchema = z
@@ -128,9 +129,15 @@ const step = z.strictObject({
 
 /** A chain as people write it in YAML. Rules across keys and steps are in `check.ts`. */
 export const chainFileSchema = z.strictObject({
-  name: z.string().regex(CHAIN_NAME, {
-    error: 'a chain name starts with a small letter and has at most 50 small letters, digits and "-"',
-  }),
+  name: z
+    .string()
+    .regex(CHAIN_NAME, {
+      error: 'a chain name starts with a small letter and has at most 50 small letters, digits and "-"',
+    })
+    .refine((name) => !isReservedChainName(name), {
+      error: ({ input }) =>
+        `a chain cannot be named "${input}": the app has a check run "${chainCheckName(String(input))}" of its own`,
+    }),
   description: z.string().max(500).optional(),
   trigger,
   steps: z.array(step).min(1).max(MAX_STEPS),

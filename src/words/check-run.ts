@@ -1,3 +1,4 @@
+import { chainCheckName } from '../chain/check-name.ts';
 import type { CheckRunContent } from '../effect/effect.ts';
 import type { Finding } from '../outcome/finding.ts';
 import type { Approval } from '../policy/approval.ts';
@@ -39,7 +40,7 @@ export function checkRunContent({ state, approval, pages, now }: CheckRunView): 
   const conclusion = conclusionOf(where);
   const findings = outcomesOf(state, 'review_verdict').flatMap((review) => review.findings);
   return {
-    name: `countersign / ${run.chain}`,
+    name: chainCheckName(run.chain),
     head_sha: run.headSha,
     external_id: run.id,
     state:

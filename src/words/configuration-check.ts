@@ -1,3 +1,4 @@
+import { OWN_CHECKS } from '../chain/check-name.ts';
 import { type Fault, formatFault } from '../core/fault.ts';
 import type { Annotation, CheckRunContent } from '../effect/effect.ts';
 import { plainLine } from '../run/explain.ts';
@@ -39,7 +40,7 @@ export function baseConfigurationCheck(
 ): CheckRunContent {
   const { baseRef, baseSha, faults, settingsBroken } = view;
   return {
-    ...frame(view, 'countersign / base configuration', 'neutral'),
+    ...frame(view, OWN_CHECKS.baseConfiguration, 'neutral'),
     title: `${plural(faults.length, 'fault')} in the configuration on ${clip(plainLine(baseRef), 100)}`,
     summary: limited([
       `The configuration on ${code(baseRef)} (${code(short(baseSha))}) cannot be read as it is:`,
@@ -58,7 +59,7 @@ export function configurationCheck(view: ConfigurationView & { files: readonly s
   const { faults, files } = view;
   const sound = faults.length === 0;
   return {
-    ...frame(view, 'countersign / configuration', sound ? 'success' : 'failure'),
+    ...frame(view, OWN_CHECKS.configuration, sound ? 'success' : 'failure'),
     title: sound
       ? `${plural(files.length, 'configuration file')} checked, no faults`
       : `${plural(faults.length, 'fault')} in the configuration`,

@@ -144,6 +144,13 @@ describe('faults name the place, what is wrong and what is allowed', () => {
       ],
     ],
     [
+      'the name of a check run that the app has itself',
+      'name: configuration\ntrigger: {event: pr.opened}\nsteps: [{skill: ci}]',
+      [
+        'chain.yaml:1:7: a chain cannot be named "configuration": the app has a check run "countersign / configuration" of its own',
+      ],
+    ],
+    [
       'a misspelt key',
       'name: a\ntriger: 1\ntrigger: {event: pr.opened}\nsteps: [{skill: ci}]',
       [

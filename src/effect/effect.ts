@@ -108,6 +108,8 @@ export const effectProgressSchema = z.strictObject({
   replaces: z.int().optional(),
   /** Hash of the comment's body as last written, by which a later edit by somebody else shows. */
   body_hash: z.string().optional(),
+  /** The bot account that GitHub named as the comment's author when it was created. */
+  author_id: z.int().optional(),
   /** Until then GitHub may still carry out a request whose answer was lost: what is sent meanwhile could be doubled or undone by it. */
   unsure_until: z.iso.datetime().optional(),
   /** It failed for a reason that time alone does not mend: wished for again unchanged, it is not sent before then. */

@@ -209,17 +209,23 @@ async function comment(
   wasBegun: boolean,
 ): Promise<Progress> {
   const repo = { owner: effect.owner, name: effect.repo };
-  const progress = { body_hash: bodyHash(effect.body) };
+  const progressOf = (authorId: number | undefined) => ({
+    body_hash: bodyHash(effect.body),
+    ...(authorId === undefined ? {} : { author_id: authorId }),
+  });
   const known =
-    row.githubId ??
-    (wasBegun ? (await writer.findComment(repo, effect.issue, effect.marker))?.id : undefined);
-  if (known !== undefined) {
+    row.githubId !== null
+      ? { id: row.githubId, authorId: row.progress.author_id }
+      : wasBegun
+        ? await writer.findComment(repo, effect.issue, effect.marker)
+        : undefined;
+  if (known) {
     // A comment that somebody deleted stays deleted: the check run says the same, and writing again would be nagging.
-    await writer.updateComment(repo, known, effect.body);
-    return { githubId: known, progress };
+    await writer.updateComment(repo, known.id, effect.body);
+    return { githubId: known.id, progress: progressOf(known.authorId) };
   }
-  const { id } = await writer.createComment(repo, effect.issue, effect.body);
-  return { githubId: id, progress };
+  const { id, authorId } = await writer.createComment(repo, effect.issue, effect.body);
+  return { githubId: id, progress: progressOf(authorId) };
 }
 
 async function checkRun(

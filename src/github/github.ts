@@ -148,7 +148,7 @@ export interface CommentFacts {
   id: number;
   body: string;
   author: Person;
-  /** The app that wrote it, when an app did. */
+  /** The app that it was written through; people can write through one, too, and some servers name none. */
   viaAppId: number | null;
   /** How many of each reaction it has. */
   reactions: Readonly<Record<string, number>>;
@@ -261,6 +261,13 @@ export interface GitHubApp {
   readToken(installationId: number, repositoryId: number): Promise<string>;
 }
 
+/** A comment of this app's own. */
+export interface WrittenComment {
+  id: number;
+  /** The bot account that GitHub names as its author; `undefined` when it names none. */
+  authorId: number | undefined;
+}
+
 /** What the app writes to GitHub. Only `effect/` is given one of these. */
 export interface GitHubWriter {
   createCheckRun(repo: Repo, content: CheckRunContent): Promise<{ id: number; url: string | undefined }>;
@@ -273,10 +280,10 @@ export interface GitHubWriter {
     externalId: string,
     after: number,
   ): Promise<{ id: number; annotations: number; url: string | undefined } | undefined>;
-  createComment(repo: Repo, issue: number, body: string): Promise<{ id: number }>;
+  createComment(repo: Repo, issue: number, body: string): Promise<WrittenComment>;
   updateComment(repo: Repo, id: number, body: string): Promise<'updated' | 'gone'>;
   /** This app's own comment that holds the marker, if it was made before. */
-  findComment(repo: Repo, issue: number, marker: string): Promise<{ id: number } | undefined>;
+  findComment(repo: Repo, issue: number, marker: string): Promise<WrittenComment | undefined>;
   react(repo: Repo, commentId: number, content: 'eyes' | 'hooray' | 'confused'): Promise<void>;
   label(repo: Repo, issue: number, labels: readonly string[]): Promise<void>;
   /** Merges exactly what the proof is about, once: a failure is never tried again in here. */

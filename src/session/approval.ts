@@ -71,7 +71,11 @@ export async function seekApproval(
   }
   if (facts.comment !== 'as_written') {
     if (context.timesAsked >= MOST_QUESTIONS) {
-      return { kind: 'not_yet', result: stop('the approval comment was changed or deleted again and again') };
+      const because =
+        facts.comment === 'not_ours'
+          ? 'GitHub does not say that this app wrote its own approval comment'
+          : 'the approval comment was changed or deleted again and again';
+      return { kind: 'not_yet', result: stop(because) };
     }
     // A comment that says something else now cannot have been agreed to, before or after: a fresh one is asked.
     return {

@@ -70,7 +70,12 @@ export function createContextOf(deps: ContextDeps): ContextOf {
           return { refused: row.error ?? 'no reason given' };
         const bodyHash = row?.progress.body_hash;
         return row?.githubId && bodyHash
-          ? { githubId: row.githubId, bodyHash, beingWritten: row.status === 'pending' }
+          ? {
+              githubId: row.githubId,
+              bodyHash,
+              authorId: row.progress.author_id,
+              beingWritten: row.status === 'pending',
+            }
           : undefined;
       },
       async settingsNow() {

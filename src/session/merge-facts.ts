@@ -9,13 +9,14 @@ import type { Outcome } from '../outcome/outcome.ts';
 import type { SpokenAnswer } from '../policy/approval.ts';
 import { conditionOf } from '../policy/gate/verdict.ts';
 import type { CountersignRules, MergeFacts } from '../policy/merge-gate.ts';
+import { isOwnComment } from '../policy/own-comment.ts';
 import { asConditionsSeeIt, conditionContext } from '../run/context.ts';
 import { type Why, why } from '../run/why.ts';
 import { readAnswerer, readContributors, readSpeaker } from './answerers.ts';
 import { degraded } from './degraded.ts';
 import { gatesOfStep } from './gates-of-step.ts';
 import { judgeGates, lastVerdict } from './judge-gates.ts';
-import type { StepContext, StepHandler } from './step.ts';
+import type { ApprovalComment, StepContext, StepHandler } from './step.ts';
 import { stillExpected } from './validated.ts';
 
 /**
@@ -24,7 +25,7 @@ import { stillExpected } from './validated.ts';
  */
 export async function readMergeFacts(
   looking: StepContext,
-  comment: { githubId: number; bodyHash: string },
+  comment: ApprovalComment,
   volatileHandler: (name: string) => StepHandler | undefined,
 ): Promise<{ facts: MergeFacts; pullRequest: PullRequest }> {
   const { repo, state } = looking;
@@ -81,7 +82,7 @@ export async function readMergeFacts(
       },
       comment: !found
         ? 'missing'
-        : found.viaAppId !== context.appId
+        : !isOwnComment(found, { appId: context.appId, accountId: comment.authorId })
           ? 'not_ours'
           : bodyHash(found.body) === comment.bodyHash
             ? 'as_written'

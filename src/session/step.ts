@@ -39,6 +39,14 @@ export type StepResult =
   /** The run is about something that is no more: another head, a closed pull request. */
   | { kind: 'moved'; reason: Reason; approval?: Approval };
 
+/** The comment that puts a question to the maintainers, as it was written. */
+export interface ApprovalComment {
+  githubId: number;
+  bodyHash: string;
+  /** The account that GitHub named as its author then; `undefined` when it named none. */
+  authorId: number | undefined;
+}
+
 /** An effect a step asks for; the key makes asking twice harmless. */
 export interface Wish {
   key: string;
@@ -77,7 +85,7 @@ export interface StepContext {
   /** What the outbox knows of the approval's comment; `beingWritten`: GitHub may have newer words of ours already. */
   approvalComment(
     approvalId: string,
-  ): Promise<{ githubId: number; bodyHash: string; beingWritten: boolean } | { refused: string } | undefined>;
+  ): Promise<(ApprovalComment & { beingWritten: boolean }) | { refused: string } | undefined>;
   /** How often this run has asked the maintainers already. */
   timesAsked: number;
   /**

@@ -433,7 +433,7 @@ describe('a comment', () => {
   it.each([
     ['a person', { user: mona }, null],
     ['an app', { user: { ...mona, type: 'Bot' }, performed_via_github_app: { id: 3 } }, 3],
-    ['a person through an app', { user: mona, performed_via_github_app: { id: 3 } }, null],
+    ['a person through an app', { user: mona, performed_via_github_app: { id: 3 } }, 3],
   ])('by %s', async (_, by, viaAppId) => {
     const { on, reader } = await start();
     on(`GET ${R}/issues/comments/5`, { body: { ...comment, ...by } });

@@ -147,8 +147,10 @@ describe('with a GitHub that keeps state, the adapter', () => {
   it('writes a comment, finds it, edits it, reacts to it, and sees it gone', async () => {
     const marker = '<!-- countersign:status -->';
     await standIn.comment('acme/shop', pull.number, 'mona', marker);
-    const { id } = await writer.createComment(REPO, pull.number, `${marker}\nhello`);
-    expect(await writer.findComment(REPO, pull.number, marker)).toEqual({ id });
+    const written = await writer.createComment(REPO, pull.number, `${marker}\nhello`);
+    const { id, authorId } = written;
+    expect(await writer.findComment(REPO, pull.number, marker)).toEqual(written);
+    expect(await reader.comment(REPO, id)).toMatchObject({ author: { id: authorId, type: 'Bot' } });
     expect(await writer.updateComment(REPO, id, `${marker}\nbye`)).toBe('updated');
     await writer.react(REPO, id, 'eyes');
     await standIn.react('acme/shop', id, 'mona', 'rocket');

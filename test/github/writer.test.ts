@@ -147,9 +147,20 @@ describe('a check run', () => {
 describe('a comment', () => {
   it('is created', async () => {
     const { on, writer, requests } = await start();
-    on(`POST ${R}/issues/4/comments`, { status: 201, body: { id: 5 } });
-    expect(await writer.createComment(REPO, 4, 'hello')).toEqual({ id: 5 });
+    const user = { id: 2, login: 'countersign[bot]', type: 'Bot' };
+    on(`POST ${R}/issues/4/comments`, { status: 201, body: { id: 5, user } });
+    expect(await writer.createComment(REPO, 4, 'hello')).toEqual({ id: 5, authorId: 2 });
     expect(requests[0]?.body).toEqual({ body: 'hello' });
+  });
+
+  it.each([
+    ['nobody', undefined],
+    ['a deleted account', null],
+    ['a person', { id: 1, login: 'mona', type: 'User' }],
+  ])('whose author is %s names no account of this app', async (_, user) => {
+    const { on, writer } = await start();
+    on(`POST ${R}/issues/4/comments`, { status: 201, body: { id: 5, user } });
+    expect(await writer.createComment(REPO, 4, 'hello')).toEqual({ id: 5, authorId: undefined });
   });
 
   it('that is too long is not sent', async () => {
@@ -197,8 +208,36 @@ describe('a comment', () => {
         { id: 9, body, user: bot, performed_via_github_app: ours },
       ]),
     );
-    expect(await writer.findComment(REPO, 4, '<!-- countersign:status -->')).toEqual({ id: 9 });
+    expect(await writer.findComment(REPO, 4, '<!-- countersign:status -->')).toEqual({ id: 9, authorId: 2 });
     expect(await writer.findComment(REPO, 4, '<!-- countersign:other -->')).toBeUndefined();
+  });
+
+  it('is found again by its account where GitHub names no app', async () => {
+    const { on, writer } = await start();
+    const bot = { id: 2, login: 'countersign[bot]', type: 'Bot' };
+    const body = 'x\n<!-- countersign:status -->';
+    const namesake = { ...bot, id: 3 };
+    on(
+      `GET ${R}/issues/4/comments`,
+      paged([
+        { id: 1, body, user: { ...bot, type: 'User' } },
+        { id: 2, body, user: namesake },
+        { id: 3, body, user: bot, performed_via_github_app: { id: 5 } },
+        { id: 9, body, user: bot, performed_via_github_app: null },
+      ]),
+    );
+    on('POST /graphql', { body: { data: { viewer: { databaseId: bot.id } } } });
+    expect(await writer.findComment(REPO, 4, '<!-- countersign:status -->')).toEqual({ id: 9, authorId: 2 });
+  });
+
+  it('is not taken to be missing while GitHub does not say which account is the app’s', async () => {
+    const { on, writer } = await start();
+    const user = { id: 2, login: 'countersign[bot]', type: 'Bot' };
+    on(`GET ${R}/issues/4/comments`, paged([{ id: 9, body: '<!-- countersign:status -->', user }]));
+    on('POST /graphql', { body: { errors: [{ type: 'FORBIDDEN' }] } });
+    await expect(writer.findComment(REPO, 4, '<!-- countersign:status -->')).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
   });
 });
 

@@ -255,7 +255,10 @@ export const treeSchema = z.object({
   ),
 });
 
-export const createdSchema = z.object({ id: z.int() });
+/** The account is kept only if it is a bot's: nothing else can be this app. */
+export const createdCommentSchema = z
+  .object({ id: z.int(), user: accountSchema.nullish().catch(null) })
+  .transform(({ id, user }) => ({ id, authorId: user?.type === 'Bot' ? user.id : undefined }));
 export const createdCheckRunSchema = z
   .object({ id: z.int(), html_url: z.string().nullish() })
   .transform(({ id, html_url }) => ({ id, url: html_url ?? undefined }));
@@ -273,7 +276,6 @@ const reactionCounts = z
     return Object.fromEntries(counts);
   });
 
-/** A comment counts as an app's only if its bot wrote it: people can write through an app, too. */
 export const commentSchema = z
   .object({
     id: z.int(),
@@ -286,7 +288,7 @@ export const commentSchema = z
     id,
     body: body ?? '',
     author: user,
-    viaAppId: user.type === 'Bot' ? (app?.id ?? null) : null,
+    viaAppId: app?.id ?? null,
     reactions,
   }));
 

@@ -1,5 +1,7 @@
+import { z } from 'zod';
+import { isOwnComment } from '../../policy/own-comment.ts';
 import { GitHubError, type GitHubWriter } from '../github.ts';
-import { anythingSchema, commentsSchema, createdCheckRunSchema, createdSchema } from './answers.ts';
+import { anythingSchema, commentsSchema, createdCheckRunSchema, createdCommentSchema } from './answers.ts';
 import { checkRunsSchema } from './check-answers.ts';
 import { checkRunBodies } from './check-run.ts';
 import type { Client } from './client.ts';
@@ -54,7 +56,7 @@ export function createWriter(client: Client, appId: number): Omit<GitHubWriter, 
       return client.request(
         'POST /repos/{owner}/{repo}/issues/{issue_number}/comments',
         { ...at(repo), issue_number: issue, body },
-        createdSchema,
+        createdCommentSchema,
       );
     },
 
@@ -79,8 +81,13 @@ export function createWriter(client: Client, appId: number): Omit<GitHubWriter, 
         { ...at(repo), issue_number: issue },
         commentsSchema,
       );
+      let accountId: number | undefined;
       for await (const comment of comments) {
-        if (comment.viaAppId === appId && comment.body.includes(marker)) return { id: comment.id };
+        if (comment.author.type !== 'Bot' || !comment.body.includes(marker)) continue;
+        // The answer that named the account is the one that was lost, so it is asked for; only where no app is named.
+        if (comment.viaAppId === null) accountId ??= await readOwnAccount(client);
+        if (isOwnComment(comment, { appId, accountId }))
+          return { id: comment.id, authorId: comment.author.id };
       }
       return undefined;
     },
@@ -101,6 +108,17 @@ export function createWriter(client: Client, appId: number): Omit<GitHubWriter, 
       );
     },
   };
+}
+
+const viewerSchema = z.object({ viewer: z.object({ databaseId: z.int() }) });
+
+/**
+ * The account of this app's bot. REST's `GET /user` is closed to installations; GraphQL's `viewer` is not:
+ * https://docs.github.com/en/graphql/reference/queries#viewer, and Renovate asks so for the same purpose.
+ * @throws GitHubError when GitHub does not say; whoever looks for a comment must then not take it that there is none.
+ */
+async function readOwnAccount(client: Client): Promise<number> {
+  return (await client.query('query { viewer { databaseId } }', {}, viewerSchema)).viewer.databaseId;
 }
 
 function refuseLong(body: string): void {

@@ -83,6 +83,9 @@ export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
   /** How many requests are still to be carried out after their connection broke; those whose time has come are, first. */
   leftToDo(): number;
 
+  /** From now on comments say nothing of the app that wrote them. */
+  leaveAppsUnnamed(): void;
+
   /** Leaves so many requests of the hour; the app learns of it with its next answer. */
   leaveOfTheHour(left: number): void;
 
@@ -177,6 +180,9 @@ export async function startGitHub(options: StandInOptions = {}): Promise<GitHubS
     ...createDeliveryDesk(webhooks, server),
     fail: (match, how, times = Number.POSITIVE_INFINITY) => faults.add(match, how, times),
     leftToDo: () => server.doWhatIsLate(),
+    leaveAppsUnnamed() {
+      state.commentsNameApps = false;
+    },
     leaveOfTheHour: (left) => server.leaveOfTheHour(left),
     merges: state.merges,
     mergeRequests: state.mergeRequests,

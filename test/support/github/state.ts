@@ -58,6 +58,8 @@ export class State {
   readonly webhooks: Webhooks;
   /** Whether `mergeable` is `null` on the first read after a change, as on GitHub, where a job computes it. */
   readonly lazyMergeability: boolean;
+  /** Whether comments name the app that wrote them; the field is optional, and not every server has it. */
+  commentsNameApps = true;
   readonly installations = new Map<number, Installation>();
   readonly merges: MergeRecord[] = [];
   readonly mergeRequests: MergeRequest[] = [];

@@ -9,7 +9,10 @@ import { commitsOf } from '../views/pull.ts';
 import { isPullRequest } from '../world.ts';
 import { parse } from './input.ts';
 
-/** The one question that is answered: who is credited with the commits of a pull request. */
+/** Who asks: for an installation's token, the account of the app's bot. */
+const WhoAmI = z.object({ query: z.literal('query { viewer { databaseId } }') });
+
+/** Who is credited with the commits of a pull request. */
 const Question = z.object({
   query: z.string().regex(/pullRequest\(number: \$number\)[\s\S]*authors\(first: \d+\)/),
   variables: z.object({
@@ -23,8 +26,10 @@ const Question = z.object({
 /** GitHub's GraphQL, which has limits of its own and says what went wrong with the status 200. */
 export function graphqlRoutes(router: Router): void {
   router.installation('POST', '/graphql', ({ state, token, body }) => {
-    const { query, variables } = parse(Question, body);
     const headers = { 'x-ratelimit-resource': 'graphql' };
+    if (WhoAmI.safeParse(body).success)
+      return { ...json({ data: { viewer: { databaseId: state.app.bot.id } } }), headers };
+    const { query, variables } = parse(Question, body);
     const repository = state.findRepository(variables.owner, variables.name);
     const pr = repository?.issues.get(variables.number);
     if (!repository || !reaches(state, token, repository) || !pr || !isPullRequest(pr)) throw notFound();

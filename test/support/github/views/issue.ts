@@ -81,7 +81,7 @@ export function viewComment(state: State, comment: Comment) {
     author_association: associationOf(state, issue.repository, comment.author, 'comment'),
     body: comment.body,
     reactions: viewReactionCounts(url, comment.reactions),
-    performed_via_github_app: viaApp(state, comment.author),
+    ...(state.commentsNameApps ? { performed_via_github_app: viaApp(state, comment.author) } : {}),
   };
 }
 

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import { approvalOf, approvals, countersign, headline, MERGE_ONLY, open, start } from './support.ts';
+
+const isComment = ({ method, path }: { method: string; path: string }) =>
+  method === 'POST' && path.endsWith('/comments');
+
+test('a GitHub whose comments name no app is asked once, and its answer counts', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  harness.github.leaveAppsUnnamed();
+  const { number } = await open(harness);
+  await harness.advance(60_000);
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  await countersign(harness, number);
+  expect(harness.github.merges).toMatchObject([{ number }]);
+});
+
+test('a question whose answer was lost is found again on a GitHub whose comments name no app', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  github.leaveAppsUnnamed();
+  github.fail(isComment, { after: 'reset' }, 2);
+  const { number } = await open(harness);
+  await harness.advance(20_000);
+  expect(approvals(harness, number)).toHaveLength(1);
+  await countersign(harness, number);
+  expect(github.merges).toMatchObject([{ number }]);
+});
+
+test('reactions to a copy of the question that another bot wrote count for nothing', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  github.leaveAppsUnnamed();
+  github.addUser('robot', { type: 'Bot' });
+  const { number } = await open(harness);
+  const copy = await github.comment(REPO, number, 'robot', approvalOf(harness, number).body);
+  await github.react(REPO, copy, 'mia', 'rocket');
+  await harness.advance(20_000);
+  expect(github.merges).toEqual([]);
+});

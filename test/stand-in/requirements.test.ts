@@ -173,7 +173,7 @@ it.each([
       ['walt', 'APPROVED'],
       ['maya', 'CHANGES_REQUESTED'],
     ],
-    'Changes were requested',
+    'At least 1 approving review is required',
   ],
 ] as const)('one required approval, given by %s', async (_, reviews, refusal) => {
   const world = await startChecked();

@@ -1,3 +1,4 @@
+import { disableAutoMerge, enableAutoMerge } from './deeds/auto-merge.ts';
 import { moveBranch, writeCommit } from './deeds/branches.ts';
 import {
   type CheckRunChange,
@@ -10,6 +11,7 @@ import {
 } from './deeds/checks.ts';
 import { createComment, deleteComment, editComment, react, unreact } from './deeds/comments.ts';
 import { emit } from './deeds/emit.ts';
+import { followUp } from './deeds/follow-up.ts';
 import { addLabels, openIssue, removeLabel, setIssueState } from './deeds/issues.ts';
 import { type Press, type Pressed, pressMergeButton } from './deeds/merge.ts';
 import {
@@ -95,6 +97,9 @@ export interface Actions {
   mergePullRequest(repo: string, number: number, actor: string, method?: MergeMethod): Promise<string>;
   /** A person presses the button, whatever comes of it. */
   pressMergeButton(repo: string, number: number, actor: string, press?: Press): Promise<Pressed>;
+  /** A person asks GitHub to merge as soon as everything that is required holds. Rejects with GitHub's sentence. */
+  enableAutoMerge(repo: string, number: number, actor: string, method?: MergeMethod): Promise<void>;
+  disableAutoMerge(repo: string, number: number, actor: string): Promise<void>;
   addLabel(repo: string, number: number, actor: string, name: string): Promise<void>;
   removeLabel(repo: string, number: number, actor: string, name: string): Promise<void>;
   /** @returns the comment's id. */
@@ -132,6 +137,7 @@ export interface Actions {
 export function createActions(state: State): Actions {
   const act = async <T>(deed: () => T): Promise<T> => {
     const result = deed();
+    followUp(state);
     await state.webhooks.flush();
     return result;
   };
@@ -167,6 +173,10 @@ export function createActions(state: State): Actions {
       }),
     pressMergeButton: (repo, number, actor, press = {}) =>
       act(() => pressMergeButton(state, pull(repo, number), state.account(actor), press)),
+    enableAutoMerge: (repo, number, actor, method = 'merge') =>
+      act(() => enableAutoMerge(state, pull(repo, number), state.account(actor), method)),
+    disableAutoMerge: (repo, number, actor) =>
+      act(() => disableAutoMerge(state, pull(repo, number), state.account(actor), 'Disabled by a person')),
     addLabel: (repo, number, actor, name) =>
       act(() => addLabels(state, state.issue(state.repository(repo), number), state.account(actor), [name])),
     removeLabel: (repo, number, actor, name) =>

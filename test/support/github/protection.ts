@@ -33,6 +33,8 @@ export interface ProtectionDesk {
   /** Adds a ruleset, the newer way to guard branches. @returns its id. */
   addRuleset(repo: string, ruleset: RulesetInput): number;
   removeRuleset(repo: string, id: number): void;
+  /** "Allow auto-merge", which is off in a new repository. */
+  allowAutoMerge(repo: string): void;
 }
 
 const UNGUARDED: Protection = { checks: [], strict: false, approvals: 0, enforceAdmins: false };
@@ -71,6 +73,9 @@ export function createProtectionDesk(state: State): ProtectionDesk {
       const index = rulesets.findIndex((ruleset) => ruleset.id === id);
       if (index < 0) throw new Error(`${repo} has no ruleset ${id}.`);
       rulesets.splice(index, 1);
+    },
+    allowAutoMerge(repo) {
+      state.repository(repo).autoMergeAllowed = true;
     },
   };
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from './api-error.ts';
 import type { Auth, Caller } from './auth.ts';
+import { followUp } from './deeds/follow-up.ts';
 import type { Fault, Faults } from './faults.ts';
 import { RateLimit } from './rate-limit.ts';
 import type { Reply, Router } from './router.ts';
@@ -151,7 +152,7 @@ export class ApiServer {
         throw new ApiError(403, 'Repository was archived so is read-only.');
       const handle = this.#router.match(incoming.method, path);
       if (!handle) throw new ApiError(404, 'Not Found');
-      return handle({
+      const reply = handle({
         state: this.#state,
         auth: this.#auth,
         query: incoming.url.searchParams,
@@ -159,6 +160,8 @@ export class ApiServer {
         accept: incoming.headers.accept ?? '',
         caller: incoming.caller,
       });
+      if (incoming.method !== 'GET') followUp(this.#state);
+      return reply;
     } catch (error) {
       return refusal(error);
     }

@@ -63,6 +63,8 @@ export class State {
   readonly installations = new Map<number, Installation>();
   readonly merges: MergeRecord[] = [];
   readonly mergeRequests: MergeRequest[] = [];
+  /** Those that GitHub merges by itself once everything that is required holds. */
+  readonly autoMerging = new Set<PullRequest>();
   /** Each pull request as the API told it last. */
   readonly lastTold = new Map<PullRequest, Standing>();
   /** Commits whose signature GitHub vouches for. */
@@ -168,6 +170,7 @@ export class State {
       private: input.private ?? false,
       defaultBranch: input.defaultBranch ?? 'main',
       mergeMethods: new Set(input.mergeMethods ?? (['merge', 'squash', 'rebase'] as const)),
+      autoMergeAllowed: false,
       git: parent?.git ?? new GitObjects(),
       branches: new Map(parent?.branches),
       collaborators: new Map(),

@@ -64,6 +64,8 @@ export interface Repository {
   readonly private: boolean;
   readonly defaultBranch: string;
   readonly mergeMethods: ReadonlySet<MergeMethod>;
+  /** "Allow auto-merge". */
+  autoMergeAllowed: boolean;
   readonly git: GitObjects;
   /** Branch name → commit. */
   readonly branches: Map<string, string>;
@@ -154,9 +156,16 @@ export interface Pull {
   base: { ref: string; sha: string };
   draft: boolean;
   merged: Merged | undefined;
+  autoMerge: AutoMerge | undefined;
   readonly reviews: Review[];
   /** The head and base for which a client has already asked `mergeable`. */
   mergeabilityAsked: string | undefined;
+}
+
+/** Somebody asked GitHub to merge as soon as everything that is required holds. */
+export interface AutoMerge {
+  readonly by: Account;
+  readonly method: MergeMethod;
 }
 
 export interface Merged {

@@ -7,6 +7,7 @@ import { viewPushedCommit } from '../views/commit.ts';
 import { viewFullPull } from '../views/pull.ts';
 import { pageUrl, viewRepository } from '../views/repository.ts';
 import type { Account, PullRequest, Repository } from '../world.ts';
+import { disableAutoMergeOfOthers } from './auto-merge.ts';
 import { requestSuite } from './checks.ts';
 import { emit } from './emit.ts';
 import { setIssueState } from './issues.ts';
@@ -135,4 +136,5 @@ function moveHead(state: State, pr: PullRequest, after: string, by: Account): vo
     after,
     pull_request: viewFullPull(state, pr),
   });
+  disableAutoMergeOfOthers(state, pr, by);
 }

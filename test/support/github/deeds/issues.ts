@@ -71,6 +71,7 @@ export function setIssueState(state: State, issue: Issue, by: Account, to: 'open
   issue.updatedAt = now;
   issue.closedAt = to === 'closed' ? now : undefined;
   issue.closedBy = to === 'closed' ? by : undefined;
+  if (isPullRequest(issue)) state.autoMerging.delete(issue);
   announceIssue(state, issue, by, to === 'closed' ? 'closed' : 'reopened');
 }
 

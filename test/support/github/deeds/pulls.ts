@@ -4,6 +4,7 @@ import { viewReview } from '../views/issue.ts';
 import { viewFullPull } from '../views/pull.ts';
 import type { Account, Pull, PullRequest, Repository, Review, ReviewComment } from '../world.ts';
 import { fullName, isPullRequest } from '../world.ts';
+import { disableAutoMergeOfOthers } from './auto-merge.ts';
 import { moveBranch, writeCommit } from './branches.ts';
 import { emit } from './emit.ts';
 import { addIssue, announceIssue, setIssueState } from './issues.ts';
@@ -53,6 +54,7 @@ export function openPullRequest(state: State, input: OpenPullRequest): PullReque
     base: { ref: base, sha: tip },
     draft: input.draft ?? false,
     merged: undefined,
+    autoMerge: undefined,
     reviews: [],
     mergeabilityAsked: undefined,
   };
@@ -94,6 +96,7 @@ export function editPullRequest(state: State, pr: PullRequest, by: Account, edit
     if (sha === undefined) throw new Error(`${fullName(pr.repository)} has no branch ${edit.base}.`);
     changes.base = { ref: { from: pr.pull.base.ref }, sha: { from: pr.pull.base.sha } };
     pr.pull.base = { ref: edit.base, sha };
+    disableAutoMergeOfOthers(state, pr, by);
   }
   if (Object.keys(changes).length === 0) return;
   pr.updatedAt = state.now();

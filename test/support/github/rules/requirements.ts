@@ -72,8 +72,8 @@ function missingApprovals(state: State, pr: PullRequest, { approvals }: Requirem
       .map((review) => [review.author.id, review.state]),
   );
   const verdicts = [...latest.values()];
-  if (verdicts.includes('CHANGES_REQUESTED')) return ['Changes were requested on this pull request.'];
-  if (verdicts.filter((verdict) => verdict === 'APPROVED').length >= approvals) return [];
+  const approved = verdicts.filter((verdict) => verdict === 'APPROVED').length;
+  if (approved >= approvals && !verdicts.includes('CHANGES_REQUESTED')) return [];
   const reviews = approvals === 1 ? 'review is' : 'reviews are';
   return [`At least ${approvals} approving ${reviews} required by reviewers with write access.`];
 }

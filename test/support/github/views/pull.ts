@@ -3,7 +3,7 @@ import { commitsBetween } from '../git/history.ts';
 import { associationOf } from '../rules/association.ts';
 import { forkPoint, type Mergeability, mergeability, UNKNOWN } from '../rules/mergeability.ts';
 import type { State } from '../state.ts';
-import type { PullRequest, Repository } from '../world.ts';
+import type { AutoMerge, PullRequest, Repository } from '../world.ts';
 import { iso, nodeId, viewAccount } from './account.ts';
 import { viewLabel } from './issue.ts';
 import { pageUrl, repositoryUrl, viewRepository } from './repository.ts';
@@ -59,7 +59,7 @@ export function viewPull(state: State, pr: PullRequest) {
       statuses: { href: statuses },
     },
     author_association: associationOf(state, repository, pr.author, 'pull request'),
-    auto_merge: null,
+    auto_merge: pull.autoMerge ? viewAutoMerge(state, pull.autoMerge) : null,
     active_lock_reason: null,
   };
 }
@@ -100,6 +100,15 @@ export function changesOf(pr: PullRequest): Change[] {
 
 export function commitsOf(pr: PullRequest) {
   return commitsBetween(pr.repository.git, forkPoint(pr), pr.pull.head.sha);
+}
+
+function viewAutoMerge(state: State, { by, method }: AutoMerge) {
+  return {
+    enabled_by: viewAccount(state, by),
+    merge_method: method,
+    commit_title: null,
+    commit_message: null,
+  };
 }
 
 function viewEnd(state: State, repository: Repository, end: { ref: string; sha: string }) {

@@ -71,7 +71,7 @@ export function viewFullRepository(state: State, repository: Repository) {
     allow_squash_merge: repository.mergeMethods.has('squash'),
     allow_merge_commit: repository.mergeMethods.has('merge'),
     allow_rebase_merge: repository.mergeMethods.has('rebase'),
-    allow_auto_merge: false,
+    allow_auto_merge: repository.autoMergeAllowed,
     delete_branch_on_merge: false,
     allow_update_branch: false,
     use_squash_pr_title_as_default: false,

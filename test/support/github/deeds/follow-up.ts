@@ -1,0 +1,30 @@
+import { ApiError } from '../api-error.ts';
+import { mergeability } from '../rules/mergeability.ts';
+import type { State } from '../state.ts';
+import type { PullRequest } from '../world.ts';
+import { disableAutoMerge } from './auto-merge.ts';
+import { mergePullRequest } from './merge.ts';
+
+/**
+ * Does what GitHub does by itself after something has changed: it merges what people asked it to merge once it can. GitHub
+ * takes seconds for it; here it is done at once, which is the hardest on an app that relies on having time.
+ */
+export function followUp(state: State): void {
+  while ([...state.autoMerging].some((pr) => autoMerge(state, pr)));
+}
+
+/** Whether it merged. */
+function autoMerge(state: State, pr: PullRequest): boolean {
+  const wanted = pr.pull.autoMerge;
+  if (!wanted) return false;
+  const { mergeable, mergeable_state: standing } = mergeability(state, pr);
+  if (!mergeable || (standing !== 'clean' && standing !== 'unstable')) return false;
+  try {
+    mergePullRequest(state, pr, wanted);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    disableAutoMerge(state, pr, wanted.by, error.message);
+    return false;
+  }
+}

@@ -1,9 +1,14 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { readEnvFile, setInEnvFile, unwritable } from './config/env-file.ts';
 import { gitHubPages, namesAnApp, type SetupConfig } from './config.ts';
 import { CountersignError, messageOf } from './core/errors.ts';
 import { PACKAGE_ROOT } from './shipped.ts';
+import { type Guard, refusedFor } from './webhook/browser-guard.ts';
 import { WEBHOOK_PATH } from './webhook/server.ts';
 import {
   alreadyRegistered,
@@ -11,6 +16,8 @@ import {
   cannotOfferSetup,
   noManifest,
   registerByHand,
+  setupFailed,
+  setupRefused,
 } from './words/process.ts';
 
 /**
@@ -39,23 +46,86 @@ export async function offerSetup(
   // The manifest is read from the process's folder.
   process.chdir(PACKAGE_ROOT);
   prepareEnvironment(config, github);
-  // Loaded here and not above: an app that is registered never needs it, and would start later by it.
-  const { run } = await import('probot');
+  const page = await probotsPage((values) => {
+    refuseSecond();
+    setInEnvFile(file, values);
+    onRegistered();
+  });
+  const server = guarded(page, config.host);
   try {
-    const server = await run(() => {}, {
-      env: { HOST: config.host, PORT: String(config.port), LOG_LEVEL: 'error' },
-      // Probot's own writes to the process's folder, readable by everybody, as often as it is asked to.
-      updateEnv: (values) => {
-        refuseSecond();
-        setInEnvFile(file, values);
-        onRegistered();
-        return values;
-      },
-    });
-    return `http://${config.host}:${server.port}`;
+    server.listen(config.port, config.host);
+    await once(server, 'listening');
   } catch (error) {
     throw new CountersignError('http.cannot_listen', cannotOfferSetup(messageOf(error)));
   }
+  return `http://${config.host}:${(server.address() as AddressInfo).port}`;
+}
+
+/** Answers a request if it is for its page; the answer says whether it was. */
+type Handler = (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
+
+/**
+ * Probot's own handlers of the page, without its server, which lets nobody look at a request before they do. They are no part of what
+ * Probot offers to others, so they are loaded by their place; its version is pinned, and the tests use the page. Loaded here and not
+ * above: an app that is registered never needs them, and would start later by them.
+ * @param keep Probot's own writes to the process's folder, readable by everybody, as often as it is asked to.
+ */
+async function probotsPage(keep: (values: Record<string, string>) => void): Promise<Handler[]> {
+  const load = (path: string) => import(new URL(path, import.meta.resolve('probot')).href);
+  const [{ staticFilesHandler }, { setupAppFactory }] = await Promise.all([
+    load('./server/handlers/static-files.js'),
+    load('./apps/setup.js'),
+  ]);
+  const updateEnv = (values: Record<string, string>) => {
+    keep(values);
+    return values;
+  };
+  const log = { info() {}, error() {} };
+  return [staticFilesHandler, await setupAppFactory({ log, updateEnv })()];
+}
+
+/** The handlers behind a server of ours, which asks first whether a request may come from another site (`browser-guard.ts`). */
+function guarded(handlers: readonly Handler[], host: string): Server {
+  const guard: Guard = {
+    host,
+    statePath: '/probot/setup',
+    state: randomBytes(32).toString('base64url'),
+    maxBodyBytes: 64 * 1024,
+  };
+  return createServer({ headersTimeout: 5_000, requestTimeout: 15_000 }, async (request, response) => {
+    // No other site may show the page in a frame of its own and have somebody press its buttons.
+    response.setHeader('x-frame-options', 'DENY');
+    const say = (status: number, words: string) =>
+      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${words}\n`);
+    const { method = '', headers } = request;
+    const url = URL.parse(request.url ?? '', 'http://localhost');
+    const refusal = url === null ? 'host' : refusedFor({ method, url, headers }, guard);
+    if (refusal !== undefined) {
+      say(403, setupRefused(refusal));
+      return;
+    }
+    if (url?.pathname === '/probot') giveState(response, guard.state);
+    try {
+      for (const handler of handlers) if (await handler(request, response)) return;
+      say(404, 'Not found');
+    } catch (error) {
+      const because = messageOf(error);
+      process.stderr.write(setupFailed(because));
+      if (!response.headersSent) say(500, setupFailed(because).trimEnd());
+    }
+  });
+}
+
+/** Has the form of Probot's page send our state to GitHub, which gives it back. */
+function giveState(response: ServerResponse, state: string): void {
+  const end = response.end.bind(response) as (text: string) => ServerResponse;
+  Object.assign(response, {
+    end(html: string) {
+      const withState = html.replace(/(<form action="[^"?]*)(")/, `$1?state=${state}$2`);
+      if (withState === html) throw new Error('the page of Probot has no form that could carry the state');
+      return end(withState);
+    },
+  });
 }
 
 /**

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,8 +72,23 @@ async function formOf({ url }: Setup): Promise<{ action: string | undefined; man
   return { action: /<form action="([^"]*)"/.exec(page)?.[1], manifest: JSON.parse(manifest) };
 }
 
-const register = ({ url }: Setup, body: object) =>
-  fetch(`${url}/probot/import`, { method: 'POST', body: JSON.stringify(body) });
+/** What the page's other form sends, as a browser does. */
+const register = ({ url = '' }: Setup, body: object, headers: Record<string, string> = { origin: url }) =>
+  fetch(`${url}/probot/import`, { method: 'POST', body: JSON.stringify(body), headers });
+
+/** The status of a request with headers of its own: `fetch` lets nobody set \`Host\`. */
+async function statusOf({ url }: Setup, path: string, headers: Record<string, string>): Promise<number> {
+  const sent = request(`${url}${path}`, { headers }).end();
+  const [response] = await once(sent, 'response');
+  response.resume();
+  return response.statusCode;
+}
+
+/** What GitHub gives back to the address that people return to. */
+async function stateOf(setup: Setup): Promise<string> {
+  const { action = '' } = await formOf(setup);
+  return new URL(action).searchParams.get('state') ?? '';
+}
 
 const modeOf = ({ folder }: Setup) => (statSync(join(folder, '.env')).mode & 0o777).toString(8);
 const envFileOf = ({ folder }: Setup) => readFileSync(join(folder, '.env'), 'utf8');
@@ -129,7 +144,7 @@ describe('the page that registers the App', () => {
 
   it('sends to github.com just what app.yml says, from a folder with an app.yml of its own', async () => {
     expect(await formOf(github)).toEqual({
-      action: 'https://github.com/settings/apps/new',
+      action: `https://github.com/settings/apps/new?state=${await stateOf(github)}`,
       manifest: {
         ...appYml,
         version: 'v1',
@@ -141,7 +156,8 @@ describe('the page that registers the App', () => {
 
   it('sends the same to an enterprise’s own GitHub', async () => {
     const { action, manifest } = await formOf(enterprise);
-    expect(action).toBe(`http://127.0.0.1:${(api.address() as AddressInfo).port}/settings/apps/new`);
+    const { port } = api.address() as AddressInfo;
+    expect(action?.replace(/\?.*/, '')).toBe(`http://127.0.0.1:${port}/settings/apps/new`);
     expect(manifest).toMatchObject(appYml);
   });
 
@@ -154,13 +170,54 @@ describe('the page that registers the App', () => {
     );
   });
 
+  it.each([
+    ['a name that somebody else pointed at this machine', { host: 'evil.example:3000' }],
+    ['a name that only begins like one of this machine', { host: 'localhost.evil.example' }],
+    ['a name behind an at sign', { host: 'localhost@evil.example' }],
+    ['such a name, forwarded', { 'x-forwarded-host': 'evil.example' }],
+  ])('is not shown under %s', async (_what, headers) => {
+    const own = new URL(github.url ?? '').host;
+    expect(await statusOf(github, '/probot', { host: own, ...headers })).toBe(403);
+  });
+
+  it.each(['localhost:3000', '127.0.0.1', '[::1]:3000', '192.168.1.7:3000'])(
+    'is shown under %s, which no DNS decides',
+    async (host) => {
+      expect(await statusOf(github, '/probot', { host })).toBe(200);
+    },
+  );
+
+  it.each<[string, Record<string, string>]>([
+    ['another site', { origin: 'https://evil.example' }],
+    ['the same machine’s other port', { origin: 'http://127.0.0.1:1' }],
+    ['a frame without an origin', { origin: 'null' }],
+    ['nobody who says where it comes from', {}],
+  ])('takes no credentials from %s', async (_what, headers) => {
+    const before = envFileOf(github);
+    const values = { appId: '666', pem: PEM, webhook_secret: 'known-to-somebody-else' };
+    expect((await register(github, values, headers)).status).toBe(403);
+    expect(envFileOf(github)).toBe(before);
+  });
+
+  it.each(['', '&state=guessed'])('takes no code that a link of another site brings: %s', async (state) => {
+    const back = await fetch(`${enterprise.url}/probot/setup?code=the-code${state}`, { redirect: 'manual' });
+    expect(back.status).toBe(403);
+    expect(existsSync(join(enterprise.folder, '.env'))).toBe(false);
+  });
+
+  it('takes no body that is longer than an App’s settings can be', async () => {
+    const long = await register(github, { appId: '666', pem: 'x'.repeat(70_000), webhook_secret: SECRET });
+    expect(long.status).toBe(403);
+  });
+
   it('is not taken for an app that works', async () => {
     const probes = ['healthz', 'readyz'].map(async (path) => (await fetch(`${github.url}/${path}`)).status);
     expect(await Promise.all(probes)).toEqual([404, 404]);
   });
 
   it('keeps what GitHub gives it for its owner alone, as both Node and Docker read it', async () => {
-    const response = await fetch(`${enterprise.url}/probot/setup?code=the-code`, { redirect: 'manual' });
+    const back = `${enterprise.url}/probot/setup?code=the-code&state=${await stateOf(enterprise)}`;
+    const response = await fetch(back, { redirect: 'manual' });
     expect(response.headers.get('location')).toBe('http://ghe/apps/countersign/installations/new');
     expect(modeOf(enterprise)).toBe('600');
     expect(readConfig(parseEnv(envFileOf(enterprise)))).toMatchObject(registered);

@@ -1,3 +1,5 @@
+import { unreachable } from '../core/errors.ts';
+
 /** What the operator reads when the process starts, stops, or cannot. */
 
 export function badSettings(faults: readonly string[]): string {
@@ -28,6 +30,26 @@ export function setupOffered(
 
 export function setupDone(file: string): string {
   return `The App's settings are in ${file} now, readable by you alone. Stop this (Ctrl-C) and start again with them.\n`;
+}
+
+/** Why the page did not answer a browser that another site may have sent. */
+export function setupRefused(because: 'host' | 'origin' | 'state' | 'length'): string {
+  switch (because) {
+    case 'host':
+      return 'Open this page by localhost or by an address in numbers: other sites can point a name of theirs at this machine.';
+    case 'origin':
+      return 'This was not sent from the setup page itself, so it may be the work of another site. Nothing was changed.';
+    case 'state':
+      return 'This did not begin on the setup page of this process, so it may be the work of another site. Nothing was changed. Begin again at /probot.';
+    case 'length':
+      return 'This is longer than the settings of an App can be, or does not say how long it is. Nothing was changed.';
+    default:
+      return unreachable(because);
+  }
+}
+
+export function setupFailed(because: string): string {
+  return `The App could not be registered: ${because}\n`;
 }
 
 export function noManifest(folder: string): string {

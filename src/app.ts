@@ -110,6 +110,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const skills = await createSkills(config, { storage, blobs, github, clock }, overrides);
   const { registry, activation } = skills;
   const names = { skills: registry.skills, actions: registry.actions };
+  const skillDefaults = { artifactDefaults: registry.artifactDefaultsOf, produces: registry.producesOf };
   const keepSkill = createSkillKeeper({ storage, clock });
   const configuration = createConfigurationLoader({
     github,
@@ -136,7 +137,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     github,
     queue,
     artifacts: createSessionArtifacts({ blobs, clock, ids }),
-    contextOf: createContextOf({ storage, github, configuration, clock, ids, log }),
+    contextOf: createContextOf({ storage, github, configuration, ...skillDefaults, clock, ids, log }),
     outbox,
     engine: (): Engine => engine,
     registry,
@@ -145,8 +146,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   });
   const engine = createEngine({
     queue,
-    artifactDefaults: registry.artifactDefaultsOf,
-    produces: registry.producesOf,
+    ...skillDefaults,
     publisher: createPublisher({
       outbox,
       clock,

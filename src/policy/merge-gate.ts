@@ -45,6 +45,14 @@ export interface Speaker extends Answerer {
   says: Saying;
 }
 
+/** What governs the pull request now, beside what its question was asked under. */
+export type ConfigurationStanding =
+  | { kind: 'as_asked' }
+  /** The question is void: what it was asked under is no more. */
+  | { kind: 'changed'; what: 'settings' | 'chain' | 'trigger'; because: string }
+  /** Nobody can say what governs. The question stays, as the files may come back as they were. */
+  | { kind: 'unreadable'; because: string };
+
 /** Everything the verdict rests on, read from GitHub for this one attempt. */
 export interface MergeFacts {
   readAt: Date;
@@ -56,8 +64,7 @@ export interface MergeFacts {
     baseRef: string;
     author: { id: number; login: string };
   };
-  /** The settings on the base branch beside those that the question was asked under. */
-  settings: 'as_asked' | 'changed' | 'unreadable';
+  configuration: ConfigurationStanding;
   /** The approval comment as it stands: only the one this app wrote, with the words it wrote, can be answered. */
   comment: 'as_written' | 'missing' | 'edited' | 'not_ours';
   /** Accounts that wrote, committed or co-wrote any of the commits; `undefined` when they cannot all be known. */
@@ -163,14 +170,7 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
       ? why('unmet', `rejected by ${rejectedBy.join(', ')}`)
       : why('met', 'nobody who may countersign rejects it'),
     ...facts.conditions,
-    ...(facts.settings === 'unreadable'
-      ? [
-          why(
-            'unmet',
-            `the settings on ${question.baseRef} cannot be read, so it is not known who may countersign`,
-          ),
-        ]
-      : []),
+    ...(facts.configuration.kind === 'unreadable' ? [why('unmet', facts.configuration.because)] : []),
     facts.pausedBy === null
       ? why('met', 'not paused')
       : why('unmet', `paused by ${facts.pausedBy}; \`/countersign resume\` goes on`),
@@ -219,9 +219,7 @@ function aboutPullRequest(question: MergeQuestion, facts: MergeFacts): Why[] {
     pullRequest.baseRef === question.baseRef
       ? why('met', `the base is still ${question.baseRef}`)
       : why('unmet', `the base changed from ${question.baseRef} to ${pullRequest.baseRef}`),
-    ...(facts.settings === 'changed'
-      ? [why('unmet', `the settings on ${question.baseRef} changed since this was asked`)]
-      : []),
+    ...(facts.configuration.kind === 'changed' ? [why('unmet', facts.configuration.because)] : []),
   ];
 }
 

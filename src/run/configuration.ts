@@ -51,7 +51,8 @@ export interface BrokenFile {
 
 /** What governs a repository, read from its base branch, its organisation and what ships. */
 export interface Configuration {
-  /** The commit it was read from. */
+  /** The branch of the repository that it was read from, and the commit. */
+  branch: string;
   sha: string;
   chains: Chain[];
   settings: Settings;
@@ -96,7 +97,11 @@ export interface ConfigurationLoader {
   /** At a branch's tip; `undefined` when there is no such branch. */
   atBranch(installationId: number, repo: Repo, branch: string): Promise<Configuration | undefined>;
   /** At a commit of a branch of the repository itself, never of a pull request's head. */
-  atCommit(installationId: number, repo: Repo, sha: string): Promise<Configuration>;
+  atCommit(
+    installationId: number,
+    repo: Repo,
+    commit: { sha: string; branch: string },
+  ): Promise<Configuration>;
   /** Tells that a push changed these files: what is known of the commit before may hold for the one after. */
   pushed(repo: Repo, push: { before: string; after: string; paths: readonly string[] }): void;
 }
@@ -263,11 +268,15 @@ export function createConfigurationLoader(deps: {
     },
     async atBranch(installationId, repo, branch) {
       const sha = await tipOf(github.reader(installationId), repo, branch);
-      return sha === undefined ? undefined : atCommit(installationId, repo, sha);
+      return sha === undefined ? undefined : atCommit(installationId, repo, { sha, branch });
     },
   };
 
-  async function atCommit(installationId: number, repo: Repo, sha: string): Promise<Configuration> {
+  async function atCommit(
+    installationId: number,
+    repo: Repo,
+    { sha, branch }: { sha: string; branch: string },
+  ): Promise<Configuration> {
     const reader = github.reader(installationId);
     const [repository, organisation, community] = await Promise.all([
       ofRepository(reader, repo, sha),
@@ -304,6 +313,7 @@ export function createConfigurationLoader(deps: {
         faults: [...settingsFaults, ...unknown],
       });
       return {
+        branch,
         sha,
         chains: [],
         settings: defaultSettings,
@@ -318,7 +328,7 @@ export function createConfigurationLoader(deps: {
       (chain) => settings.chains === undefined || settings.chains.includes(chain.name),
     );
     const chains = await Promise.all(inForce.map((chain) => withPackages(chain, skills)));
-    return { sha, chains, settings, names: known, read, skills, broken };
+    return { branch, sha, chains, settings, names: known, read, skills, broken };
   }
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Artifact } from '../artifact/artifact.ts';
 import { type Expected, foldContracts } from '../artifact/contract.ts';
 import { type ProducedFile, type Verification, verify } from '../artifact/verification.ts';
-import type { Step } from '../chain/chain.ts';
+import type { Chain, Step } from '../chain/chain.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
@@ -57,24 +57,33 @@ export interface SessionReport {
  */
 const GATHER_MS = 250;
 
-export function createEngine(deps: {
-  queue: Queue;
-  publisher: Publisher;
+export interface SkillDefaults {
   /** What a step's skill usually leaves behind. */
   artifactDefaults(step: Step): readonly Expected[];
   /** The slots of the working memory that a step's skill fills. */
   produces(step: Step): readonly Slot[];
-  clock: Clock;
-  ids: Ids;
-  log: Log;
-  /** Told when a session's work is void, so that whoever does it can stop. */
-  onAbort(sessionId: string): void;
-}): Engine {
+}
+
+/** The chain as a run keeps it, with what its steps' skills usually do folded in. */
+export function asBegun(chain: Chain, { artifactDefaults, produces }: SkillDefaults): Chain {
+  return foldHints(foldContracts(chain, artifactDefaults), produces);
+}
+
+export function createEngine(
+  deps: SkillDefaults & {
+    queue: Queue;
+    publisher: Publisher;
+    clock: Clock;
+    ids: Ids;
+    log: Log;
+    /** Told when a session's work is void, so that whoever does it can stop. */
+    onAbort(sessionId: string): void;
+  },
+): Engine {
   const { queue, publisher, clock, ids, log } = deps;
 
   async function begin(tx: Tx, { run, invocations }: RunState): Promise<void> {
-    const definition = foldHints(foldContracts(run.definition, deps.artifactDefaults), deps.produces);
-    const state = { run: { ...run, definition }, invocations };
+    const state = { run: { ...run, definition: asBegun(run.definition, deps) }, invocations };
     await tx.runs.insert(state);
     log.info(
       {

@@ -86,7 +86,10 @@ async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Co
         pullRequest: event.pull_request,
         limit: 1,
       });
-      if (runs[0]) return configuration.atCommit(event.installation_id, repo, runs[0].baseSha);
+      if (runs[0]) {
+        const { baseSha: sha, baseRef: branch } = runs[0];
+        return configuration.atCommit(event.installation_id, repo, { sha, branch });
+      }
       const pullRequest = await deps.github
         .reader(event.installation_id)
         .pullRequest(repo, event.pull_request);
@@ -98,7 +101,7 @@ async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Co
         return configuration.atBranch(event.installation_id, repo, event.default_branch);
       }
       if (!forced) configuration.pushed(repo, { before, after, paths });
-      return configuration.atCommit(event.installation_id, repo, after);
+      return configuration.atCommit(event.installation_id, repo, { sha: after, branch: event.branch });
     }
     case 'issue.created': {
       const { defaultBranch } = await deps.github.reader(event.installation_id).repository(repo);

@@ -68,7 +68,8 @@ export function planRuns(
   return plan;
 }
 
-function fires(
+/** Whether a chain that waits for pull requests is for this one as it is now. */
+export function fires(
   chain: Chain,
   pullRequest: PullRequestNow,
   repository: Parameters<typeof planRuns>[3],
@@ -122,7 +123,7 @@ export function outdatedBecause(
 }
 
 /** What waits for a merge, a close or a push goes on whatever becomes of the pull request. */
-function isAboutTheHead(run: Run): boolean {
+export function isAboutTheHead(run: Run): boolean {
   const { event } = run.definition.trigger;
   return event === 'pr.opened' || event === 'pr.updated' || run.event.kind === 'manual.fired';
 }

@@ -21,6 +21,7 @@ export const REASON_CODES = [
   'run.cancelled.retargeted',
   'run.cancelled.not_triggered',
   'run.cancelled.settings_changed',
+  'run.cancelled.chain_changed',
   'run.cancelled.by_person',
   'run.aborted.installation_gone',
   'run.aborted.repository_gone',

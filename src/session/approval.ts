@@ -1,3 +1,4 @@
+import { unreachable } from '../core/errors.ts';
 import type { PullRequest } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
 import {
@@ -121,13 +122,23 @@ function stop(because: string): StepResult {
   return { kind: 'failed', reason: reason('step.failed.error', because), retryable: false };
 }
 
-function voidCode(pullRequest: PullRequest, approval: Approval, { settings }: MergeFacts): ReasonCode {
+function voidCode(pullRequest: PullRequest, approval: Approval, { configuration }: MergeFacts): ReasonCode {
   if (pullRequest.merged) return 'run.cancelled.merged_elsewhere';
   if (pullRequest.state === 'closed') return 'run.cancelled.closed';
   if (pullRequest.draft) return 'run.cancelled.draft';
   if (pullRequest.baseRef !== approval.baseRef) return 'run.cancelled.retargeted';
-  const isSettings = settings === 'changed' && pullRequest.headSha === approval.headSha;
-  return isSettings ? 'run.cancelled.settings_changed' : 'run.cancelled.superseded';
+  if (pullRequest.headSha !== approval.headSha || configuration.kind !== 'changed')
+    return 'run.cancelled.superseded';
+  switch (configuration.what) {
+    case 'settings':
+      return 'run.cancelled.settings_changed';
+    case 'chain':
+      return 'run.cancelled.chain_changed';
+    case 'trigger':
+      return 'run.cancelled.not_triggered';
+    default:
+      return unreachable(configuration.what);
+  }
 }
 
 function question(context: StepContext): MergeQuestion {

@@ -7,6 +7,7 @@ import type { GitHub, Urgency } from '../github/github.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
 import { conditionContext } from '../run/context.ts';
+import { asBegun, type SkillDefaults } from '../run/engine.ts';
 import { approvalKey } from '../run/publish.ts';
 import { type Invocation, type RunState, repoOf, type Session } from '../run/run.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -21,7 +22,7 @@ export type ContextOf = (
   signal: AbortSignal,
 ) => Promise<StepContext>;
 
-export interface ContextDeps {
+export interface ContextDeps extends SkillDefaults {
   storage: Storage;
   github: GitHub;
   configuration: Pick<ConfigurationLoader, 'atBranch'>;
@@ -78,9 +79,10 @@ export function createContextOf(deps: ContextDeps): ContextOf {
             }
           : undefined;
       },
-      async settingsNow() {
-        const now = await deps.configuration.atBranch(run.installationId, repoOf(run), run.baseRef);
-        return now?.broken.some(({ kind }) => kind === 'settings') ? undefined : now?.settings;
+      async configurationNow({ baseRef }) {
+        const configuration = await deps.configuration.atBranch(run.installationId, repoOf(run), baseRef);
+        const chain = configuration?.chains.find(({ name }) => name === run.chain);
+        return { configuration, chain: chain && asBegun(chain, deps) };
       },
       async mergeBegun() {
         const row = await storage.read.effects.get(mergeKey(run.id, run.headSha));

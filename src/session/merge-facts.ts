@@ -1,16 +1,16 @@
-import { isDeepStrictEqual } from 'node:util';
 import { MERGE_ACTION } from '../chain/chain.ts';
 import { compileExpression, evaluateCondition } from '../chain/condition.ts';
-import type { Settings } from '../chain/settings.ts';
 import { bodyHash } from '../effect/body-hash.ts';
 import type { PullRequest } from '../github/github.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { SpokenAnswer } from '../policy/approval.ts';
 import { conditionOf } from '../policy/gate/verdict.ts';
-import type { CountersignRules, MergeFacts } from '../policy/merge-gate.ts';
+import type { ConfigurationStanding, CountersignRules, MergeFacts } from '../policy/merge-gate.ts';
 import { isOwnComment } from '../policy/own-comment.ts';
 import { asConditionsSeeIt, conditionContext } from '../run/context.ts';
+import { pullRequestNow } from '../run/on-pull-request.ts';
+import { configurationStanding } from '../run/what-changed.ts';
 import { type Why, why } from '../run/why.ts';
 import { readAnswerer, readContributors, readSpeaker } from './answerers.ts';
 import { degraded } from './degraded.ts';
@@ -52,7 +52,8 @@ export async function readMergeFacts(
   ]);
   const gates = await mergeGates(context, thorough, volatileHandler, fresh);
   // Read with every look that may end in a merge, and with those that something happened before.
-  const settings = answered || context.because === 'event' ? await settingsNow(context) : 'as_asked';
+  const governing =
+    answered || context.because === 'event' ? await readGoverning(context, number) : undefined;
   const counted = reactions.filter((reaction) => counts.includes(reaction.content));
   const anybody = counted.length > 0 || (spoken ?? []).length > 0;
   const contributors = anybody
@@ -87,7 +88,7 @@ export async function readMergeFacts(
           : bodyHash(found.body) === comment.bodyHash
             ? 'as_written'
             : 'edited',
-      settings,
+      configuration: governing ? governing(pullRequest) : { kind: 'as_asked' },
       contributors,
       reactors,
       ...(speakers ? { speakers: speakers.flat() } : {}),
@@ -102,13 +103,27 @@ function spokenAnswers({ step, approval }: StepContext): readonly SpokenAnswer[]
   return step.uses.name === MERGE_ACTION ? undefined : (approval?.answers ?? []);
 }
 
-/** The run keeps the settings that it was begun and its question was asked under; somebody may have tightened them since. */
-async function settingsNow(context: StepContext): Promise<MergeFacts['settings']> {
-  const { settings } = context.state.run;
-  const now = await context.settingsNow();
-  if (!now) return 'unreadable';
-  const about = ({ countersign, merge, ci, gates = [] }: Settings) => ({ countersign, merge, ci, gates });
-  return isDeepStrictEqual(about(now), about(settings)) ? 'as_asked' : 'changed';
+/**
+ * The run keeps the chain and the settings that it was begun and its question was asked under; somebody may have changed them
+ * since. What governs is read before the pull request, and held against it once that is read, last of all.
+ */
+async function readGoverning(
+  context: StepContext,
+  number: number,
+): Promise<(pullRequest: PullRequest) => ConfigurationStanding> {
+  const { reader, repo, state, step } = context;
+  const before = await reader.pullRequest(repo, number);
+  const now = await context.configurationNow(before);
+  const listed = now.chain?.trigger.filter.paths
+    ? await reader.pullRequestFiles(repo, number)
+    : { files: [], truncated: true };
+  return (pullRequest) =>
+    pullRequest.defaultBranch === before.defaultBranch
+      ? configurationStanding(state.run, step.id, {
+          ...now,
+          pullRequest: pullRequestNow(pullRequest, listed),
+        })
+      : { kind: 'unreadable', because: 'the default branch changed during this look' };
 }
 
 export function pullRequestOf(context: StepContext): number {

@@ -1,16 +1,16 @@
 import type { Expected } from '../artifact/contract.ts';
-import type { Step } from '../chain/chain.ts';
-import type { Settings } from '../chain/settings.ts';
+import type { Chain, Step } from '../chain/chain.ts';
 import type { Json } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Effect, EffectOf } from '../effect/effect.ts';
 import type { MergeOnce } from '../effect/merge.ts';
-import type { GitHubReader, Repo } from '../github/github.ts';
+import type { GitHubReader, PullRequest, Repo } from '../github/github.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Capability } from '../policy/capability.ts';
+import type { Configuration } from '../run/configuration.ts';
 import type { Reason } from '../run/reason.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../run/run.ts';
 import type { Slot } from '../run/state/slot.ts';
@@ -53,6 +53,11 @@ export interface Wish {
   effect: Effect;
 }
 
+export interface ConfigurationNow {
+  configuration: Configuration | undefined;
+  chain: Chain | undefined;
+}
+
 /** Everything a step may know and use. It holds no way to write to GitHub but wishes and, with a proof, the merge. */
 export interface StepContext {
   state: RunState;
@@ -93,8 +98,11 @@ export interface StepContext {
    * between the call and its answer.
    */
   mergeBegun(): Promise<EffectOf<'merge'> | undefined>;
-  /** The settings on the base branch at this moment; `undefined` when they have faults or there is no such branch. */
-  settingsNow(): Promise<Settings | undefined>;
+  /**
+   * What governs the pull request at this moment, and the run's chain as one would be begun with it now; without a chain when
+   * none of that name is in force, and without a configuration when there is no such branch.
+   */
+  configurationNow(base: Pick<PullRequest, 'baseRef' | 'defaultBranch'>): Promise<ConfigurationNow>;
   /** Records that the merge this run has begun was made, as this commit. */
   confirmMerge(sha: string): Promise<void>;
   pausedBy(): Promise<string | null>;

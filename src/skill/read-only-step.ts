@@ -6,7 +6,7 @@ type Given = Pick<
   StepContext,
   'step' | 'inputs' | 'text' | 'repo' | 'appId' | 'clock' | 'log' | 'signal' | 'newId'
 > &
-  Partial<Pick<StepContext, 'mergeBegun' | 'settingsNow' | 'pausedBy'>>;
+  Partial<Pick<StepContext, 'mergeBegun' | 'configurationNow' | 'pausedBy'>>;
 
 /**
  * What a skill is given that is carried out for no stored run: it reads, and whatever would write, ask or merge is refused.
@@ -46,7 +46,7 @@ export function readOnlyStep(
     timesAsked: 0,
     approvalComment: refuse,
     mergeBegun: refuse,
-    settingsNow: refuse,
+    configurationNow: refuse,
     confirmMerge: refuse,
     pausedBy: refuse,
     rejectedElsewhere: refuse,

@@ -57,6 +57,7 @@ const FACTS: Readonly<Record<Standing['kind'], Facts>> = {
   retargeted: { conclusion: 'cancelled', mark: '⏭️', buttons: [] },
   not_triggered: { conclusion: 'skipped', mark: '⏭️', buttons: [] },
   settings_changed: { conclusion: 'cancelled', mark: '⏭️', buttons: [] },
+  chain_changed: { conclusion: 'cancelled', mark: '⏭️', buttons: [] },
   stopped: { conclusion: 'cancelled', mark: '🚫', buttons: ['review'] },
   installation_gone: { conclusion: 'cancelled', mark: '🚫', buttons: [] },
   shut_out: { conclusion: 'cancelled', mark: '🚫', buttons: ['review'] },

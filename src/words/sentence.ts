@@ -75,6 +75,8 @@ function words(where: Standing, state: RunState, approval: Approval | null): str
       return 'Stopped: this chain is not for the pull request as it is now';
     case 'settings_changed':
       return 'Stopped: the settings on the base branch changed';
+    case 'chain_changed':
+      return 'Stopped: the chain changed on the base branch';
     case 'stopped':
       return where.by.length === 0 ? 'Cancelled' : `Cancelled by ${listed(where.by, 'and')}`;
     case 'installation_gone':
@@ -191,6 +193,8 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
       return 'What was found for the old base says nothing about the new one: the chains that are for the new base start anew.';
     case 'settings_changed':
       return 'The chains that are for the pull request start anew under the new settings; one that was fired by hand is fired again by hand.';
+    case 'chain_changed':
+      return 'The chains that are for the pull request now start by themselves; one that was fired by hand is fired again by hand.';
     case 'stopped':
       return '`/countersign review` starts anew.';
     case 'merged':

@@ -42,6 +42,7 @@ export type Standing =
   | { kind: 'retargeted' }
   | { kind: 'not_triggered' }
   | { kind: 'settings_changed' }
+  | { kind: 'chain_changed' }
   | { kind: 'stopped'; by: readonly string[] }
   | { kind: 'installation_gone' }
   | { kind: 'shut_out' };
@@ -165,6 +166,8 @@ function stopped(code: ReasonCode | undefined, by: readonly string[]): Standing 
       return { kind: 'not_triggered' };
     case 'run.cancelled.settings_changed':
       return { kind: 'settings_changed' };
+    case 'run.cancelled.chain_changed':
+      return { kind: 'chain_changed' };
     case 'run.aborted.installation_gone':
     case 'run.aborted.repository_gone':
       return { kind: 'installation_gone' };

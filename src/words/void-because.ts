@@ -33,7 +33,9 @@ export function voidBecause(state: RunState, approval: Approval): string {
     case 'not_triggered':
       return 'The pull request changed, and this chain is not for it any more.';
     case 'settings_changed':
-      return 'The settings on the base branch were changed.';
+      return seenIn(approval) ?? 'The settings on the base branch were changed.';
+    case 'chain_changed':
+      return seenIn(approval) ?? 'The chain that asked was changed.';
     case 'stopped':
       return where.by.length === 0
         ? 'The run was cancelled.'
@@ -45,9 +47,13 @@ export function voidBecause(state: RunState, approval: Approval): string {
       return 'The app was removed from this repository.';
     case 'shut_out':
       return 'GitHub refuses this app here.';
-    default: {
-      const seen = approval.decision?.reasons.find(({ status }) => status === 'unmet');
-      return seen ? inline(asSentence(seen.summary), 300) : 'It is asked anew.';
-    }
+    default:
+      return seenIn(approval) ?? 'It is asked anew.';
   }
+}
+
+/** What the last look found to be in the way. */
+function seenIn({ decision }: Approval): string | undefined {
+  const seen = decision?.reasons.find(({ status }) => status === 'unmet');
+  return seen && inline(asSentence(seen.summary), 300);
 }

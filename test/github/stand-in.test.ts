@@ -206,7 +206,7 @@ describe('with a GitHub that keeps state, the adapter', () => {
           baseRef: 'main',
           author: { id: -1, login: 'ada' },
         },
-        settings: 'as_asked',
+        configuration: { kind: 'as_asked' },
         comment: 'as_written',
         contributors: { ids: [], logins: [] },
         reactors: [{ id: 1, login: 'mona', type: 'User', content: 'rocket', role: 'maintain', teams: [] }],

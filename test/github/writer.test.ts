@@ -289,7 +289,7 @@ describe('a merge', () => {
           baseRef: 'main',
           author: { id: 2, login: 'ada' },
         },
-        settings: 'as_asked' as const,
+        configuration: { kind: 'as_asked' as const },
         comment: 'as_written',
         contributors: { ids: [2], logins: ['ada'] },
         reactors: [{ id: 1, login: 'mona', type: 'User', content: 'rocket', role: 'maintain', teams: [] }],

@@ -47,7 +47,7 @@ export function facts(more: Partial<MergeFacts> = {}): MergeFacts {
       baseRef: 'main',
       author: AUTHOR,
     },
-    settings: 'as_asked',
+    configuration: { kind: 'as_asked' },
     comment: 'as_written',
     contributors: { ids: [1], logins: ['ada'] },
     reactors: [reactor()],

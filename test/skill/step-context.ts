@@ -55,7 +55,7 @@ export function stepContext(
     timesAsked: 0,
     approvalComment: refuse,
     mergeBegun: refuse,
-    settingsNow: refuse,
+    configurationNow: refuse,
     confirmMerge: refuse,
     pausedBy: refuse,
     rejectedElsewhere: refuse,

@@ -54,6 +54,7 @@ describe('check run', () => {
       retargeted → cancelled · Stopped: the pull request has a new base branch · []
       no longer triggered → skipped · Stopped: this chain is not for the pull request as it is now · []
       settings changed → cancelled · Stopped: the settings on the base branch changed · []
+      chain changed → cancelled · Stopped: the chain changed on the base branch · []
       cancelled by a person → cancelled · Cancelled by alice · [review]
       app shut out → cancelled · Stopped: GitHub refuses this app here · [review]
       app removed → cancelled · Stopped: the app was removed from this repository · []"

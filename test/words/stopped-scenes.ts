@@ -62,6 +62,15 @@ export const STOPPED: Record<string, Scene> = {
     'the settings on main changed since this was asked',
     {},
   ),
+  'chain changed': cancelled(
+    'run.cancelled.chain_changed',
+    'not merging: chains/ship.yaml on main changed since this was asked: gates of merge',
+    {
+      decision: why('unmet', 'not merging: chains/ship.yaml on main changed since this was asked', [
+        why('unmet', 'chains/ship.yaml on main changed since this was asked: gates of merge'),
+      ]),
+    },
+  ),
   'cancelled by a person': (() => {
     const scene = cancelled('run.cancelled.by_person', 'cancelled by alice', {});
     scene.state.run.reason = reason('run.cancelled.by_person', 'cancelled by alice', [

@@ -83,7 +83,7 @@ export function contextOfCall(
     signal,
     newId: (prefix) => ids.next(prefix),
     mergeBegun: async () => undefined,
-    settingsNow: async () => configuration.settings,
+    configurationNow: async () => ({ configuration, chain: undefined }),
     pausedBy: async () => null,
   });
 }

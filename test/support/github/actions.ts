@@ -24,6 +24,7 @@ import {
   reopenPullRequest,
   setDraft,
 } from './deeds/pulls.ts';
+import { dequeue, enqueue } from './deeds/queue.ts';
 import type { FileInput } from './git/objects.ts';
 import type { State } from './state.ts';
 import type {
@@ -100,6 +101,9 @@ export interface Actions {
   /** A person asks GitHub to merge as soon as everything that is required holds. Rejects with GitHub's sentence. */
   enableAutoMerge(repo: string, number: number, actor: string, method?: MergeMethod): Promise<void>;
   disableAutoMerge(repo: string, number: number, actor: string): Promise<void>;
+  /** A person puts it into the merge queue of its base branch. Rejects with GitHub's sentence. */
+  enqueue(repo: string, number: number, actor: string, options?: { jump?: boolean }): Promise<void>;
+  dequeue(repo: string, number: number, actor: string): Promise<void>;
   addLabel(repo: string, number: number, actor: string, name: string): Promise<void>;
   removeLabel(repo: string, number: number, actor: string, name: string): Promise<void>;
   /** @returns the comment's id. */
@@ -177,6 +181,10 @@ export function createActions(state: State): Actions {
       act(() => enableAutoMerge(state, pull(repo, number), state.account(actor), method)),
     disableAutoMerge: (repo, number, actor) =>
       act(() => disableAutoMerge(state, pull(repo, number), state.account(actor), 'Disabled by a person')),
+    enqueue: (repo, number, actor, options = {}) =>
+      act(() => void enqueue(state, pull(repo, number), state.account(actor), options)),
+    dequeue: (repo, number, actor) =>
+      act(() => void dequeue(state, pull(repo, number), state.account(actor))),
     addLabel: (repo, number, actor, name) =>
       act(() => addLabels(state, state.issue(state.repository(repo), number), state.account(actor), [name])),
     removeLabel: (repo, number, actor, name) =>

@@ -1,5 +1,5 @@
 import type { State } from './state.ts';
-import type { Protection, RequiredCheck, Requirements, Role } from './world.ts';
+import type { MergeQueueRule, Protection, RequiredCheck, Requirements, Role } from './world.ts';
 
 /** A required check; `app` is the slug of the only app whose check counts, any when left out. */
 export type CheckInput = string | { context: string; app?: string };
@@ -22,6 +22,8 @@ export interface RulesetInput extends RequirementsInput {
   branches?: readonly string[];
   /** Roles that may go around it; nobody when left out, as on GitHub. */
   bypass?: readonly Role[];
+  /** Everything goes through a merge queue; what is left out is as GitHub sets it up. */
+  mergeQueue?: Partial<MergeQueueRule>;
 }
 
 /** How those who administer a repository guard its branches. No webhook tells the app of it. */
@@ -38,6 +40,14 @@ export interface ProtectionDesk {
 }
 
 const UNGUARDED: Protection = { checks: [], strict: false, approvals: 0, enforceAdmins: false };
+
+/** https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue */
+const USUAL_QUEUE: MergeQueueRule = {
+  method: 'merge',
+  checkResponseTimeoutMinutes: 60,
+  maxEntriesToBuild: 5,
+  groupingStrategy: 'ALLGREEN',
+};
 
 export function createProtectionDesk(state: State): ProtectionDesk {
   return {
@@ -64,6 +74,7 @@ export function createProtectionDesk(state: State): ProtectionDesk {
         id,
         branches: input.branches ?? ['~DEFAULT_BRANCH'],
         bypass: input.bypass ?? [],
+        mergeQueue: input.mergeQueue && { ...USUAL_QUEUE, ...input.mergeQueue },
         ...requirementsOf(state, input),
       });
       return id;

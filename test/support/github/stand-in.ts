@@ -1,6 +1,8 @@
 import { type Actions, createActions } from './actions.ts';
 import { Auth } from './auth.ts';
+import { followUp } from './deeds/follow-up.ts';
 import { type Fault, type FaultMatch, Faults } from './faults.ts';
+import { readManifest, refuseEventsWithoutPermission } from './manifest.ts';
 import { createProtectionDesk, type ProtectionDesk } from './protection.ts';
 import { createReader, type Reader } from './read.ts';
 import { Router } from './router.ts';
@@ -118,34 +120,29 @@ export interface StandInOptions {
   webhookSecret?: string;
   /** Name of the app, `Countersign` when left out. */
   appName?: string;
+  /** Those of `app.yml` when left out, and so are its webhooks. */
   permissions?: Permissions;
+  events?: readonly string[];
   /** Requests an hour for each installation; GitHub's 5,000 when left out. */
   rateLimit?: number;
   /** `lazy`: `mergeable` is `null` on the first read after a change, as on GitHub. `eager`, the default, spares the wait. */
   mergeability?: 'eager' | 'lazy';
 }
 
-const DEFAULT_PERMISSIONS: Permissions = {
-  actions: 'read',
-  checks: 'write',
-  contents: 'write',
-  issues: 'write',
-  members: 'read',
-  metadata: 'read',
-  pull_requests: 'write',
-  statuses: 'write',
-};
-
 /** Starts one; many can run side by side in a process. */
 export async function startGitHub(options: StandInOptions = {}): Promise<GitHubStandIn> {
   const now = options.now ?? (() => new Date());
   const secret = options.webhookSecret ?? 'stand-in-webhook-secret';
-  const webhooks = new Webhooks({ secret, now, url: options.webhookUrl });
+  const manifest = readManifest();
+  const events = options.events ?? manifest.events;
+  const permissions = options.permissions ?? manifest.permissions;
+  refuseEventsWithoutPermission(events, permissions);
+  const webhooks = new Webhooks({ secret, now, url: options.webhookUrl, events });
   const state = new State({
     now,
     webhooks,
     appName: options.appName ?? 'Countersign',
-    permissions: options.permissions ?? DEFAULT_PERMISSIONS,
+    permissions,
     lazyMergeability: options.mergeability === 'lazy',
   });
   webhooks.appId = state.app.id;
@@ -177,7 +174,7 @@ export async function startGitHub(options: StandInOptions = {}): Promise<GitHubS
     ...createActions(state),
     ...createReader(state),
     ...createWorldBuilder(state, auth),
-    ...createDeliveryDesk(webhooks, server),
+    ...createDeliveryDesk(state, server),
     fail: (match, how, times = Number.POSITIVE_INFINITY) => faults.add(match, how, times),
     leftToDo: () => server.doWhatIsLate(),
     leaveAppsUnnamed() {
@@ -329,7 +326,8 @@ type DeliveryDesk = Pick<
   'setWebhookUrl' | 'redeliver' | 'holdDeliveries' | 'releaseDeliveries' | 'settle' | 'signedDelivery'
 >;
 
-function createDeliveryDesk(webhooks: Webhooks, server: ApiServer): DeliveryDesk {
+function createDeliveryDesk(state: State, server: ApiServer): DeliveryDesk {
+  const { webhooks } = state;
   return {
     setWebhookUrl(url) {
       webhooks.url = url;
@@ -343,6 +341,8 @@ function createDeliveryDesk(webhooks: Webhooks, server: ApiServer): DeliveryDesk
     releaseDeliveries: (order = 'fifo') => webhooks.release(order),
     settle() {
       server.doWhatIsLate();
+      // Time may have run out for a group in a merge queue.
+      followUp(state);
       return webhooks.settle();
     },
     signedDelivery: (event, payload, guid) => webhooks.sign(event, payload, guid),

@@ -34,6 +34,7 @@ const FIRST_ID = {
   checkRun: 52_000_000_001,
   status: 33_000_000_001,
   ruleset: 1_400_001,
+  queueEntry: 20_000_001,
 } as const;
 export type IdKind = keyof typeof FIRST_ID;
 
@@ -65,6 +66,8 @@ export class State {
   readonly mergeRequests: MergeRequest[] = [];
   /** Those that GitHub merges by itself once everything that is required holds. */
   readonly autoMerging = new Set<PullRequest>();
+  /** Repositories with somebody in a merge queue. */
+  readonly queueing = new Set<Repository>();
   /** Each pull request as the API told it last. */
   readonly lastTold = new Map<PullRequest, Standing>();
   /** Commits whose signature GitHub vouches for. */
@@ -176,6 +179,7 @@ export class State {
       collaborators: new Map(),
       protections: new Map(),
       rulesets: [],
+      queues: new Map(),
       labels: new Map(),
       issues: new Map(),
       checkSuites: [],

@@ -4,6 +4,8 @@ import { request } from 'node:http';
 /** GitHub gives up on a receiver after this long. */
 const ANSWER_LIMIT_MS = 10_000;
 const HOOK_ID = 480_001;
+/** Every App gets these without asking: https://docs.github.com/en/webhooks/webhook-events-and-payloads#installation */
+const SENT_TO_ALL = ['installation', 'installation_repositories'];
 
 /** One event, sent once or more often; every attempt carries the same GUID. */
 export interface Delivery {
@@ -50,15 +52,26 @@ export class Webhooks {
   #nextId = 190_000_000_001;
   readonly #stopping = new AbortController();
 
-  constructor(options: { secret: string; now: () => Date; url: string | undefined }) {
+  readonly #events: ReadonlySet<string>;
+
+  constructor(options: {
+    secret: string;
+    now: () => Date;
+    url: string | undefined;
+    events: readonly string[];
+  }) {
+    this.#events = new Set([...options.events, ...SENT_TO_ALL]);
     this.secret = options.secret;
     this.url = options.url;
     this.#now = options.now;
   }
 
-  /** Queues an event; the payload is a snapshot, which nobody changes any more. An app without a webhook URL is sent nothing, now or later. */
+  /**
+   * Queues an event; the payload is a snapshot, which nobody changes any more. An app without a webhook URL is sent
+   * nothing, now or later, nor is it sent what it does not subscribe to.
+   */
   send(event: string, action: string | undefined, payload: object): void {
-    if (this.url === undefined) return;
+    if (this.url === undefined || !this.#events.has(event)) return;
     const delivery: Delivery = {
       id: this.#nextId++,
       guid: randomUUID(),

@@ -75,6 +75,8 @@ export interface Repository {
   readonly protections: Map<string, Protection>;
   /** The newer way: rules for every branch that a pattern names. Oldest first. */
   readonly rulesets: Ruleset[];
+  /** Branch name → its merge queue, first to last. */
+  readonly queues: Map<string, QueueEntry[]>;
   readonly labels: Map<string, Label>;
   readonly issues: Map<number, Issue>;
   readonly checkSuites: CheckSuite[];
@@ -114,6 +116,37 @@ export interface Ruleset extends Requirements {
   readonly branches: readonly string[];
   /** Roles that may go around it. */
   readonly bypass: readonly Role[];
+  /** Everything goes through a merge queue. */
+  readonly mergeQueue: MergeQueueRule | undefined;
+}
+
+/** https://docs.github.com/en/rest/repos/rules: the parameters of `merge_queue`. */
+export interface MergeQueueRule {
+  readonly method: MergeMethod;
+  /** How long a group waits for its checks before it counts as failed. */
+  readonly checkResponseTimeoutMinutes: number;
+  readonly maxEntriesToBuild: number;
+  /** `HEADGREEN`: a group whose own checks failed is merged all the same when a later one that holds it is green. */
+  readonly groupingStrategy: 'ALLGREEN' | 'HEADGREEN';
+}
+
+/** A pull request in a merge queue. */
+export interface QueueEntry {
+  readonly id: number;
+  readonly pr: PullRequest;
+  readonly by: Account;
+  readonly headSha: string;
+  readonly enqueuedAt: Date;
+  /** `undefined` until GitHub has made the commit that is checked. */
+  group: MergeGroup | undefined;
+}
+
+/** What would land: the pull request on top of everything before it in the queue, on a branch of its own. */
+export interface MergeGroup {
+  readonly branch: string;
+  readonly headSha: string;
+  readonly baseSha: string;
+  readonly since: Date;
 }
 
 /** What a workflow run has left behind; its archive lies on another host, as on GitHub. */
@@ -293,6 +326,8 @@ export interface MergeRecord {
   readonly by: string;
   readonly method: MergeMethod;
   readonly at: Date;
+  /** What set it off: a request to the API, a person at the button, or GitHub itself. */
+  readonly via: 'api' | 'button' | 'auto-merge' | 'queue';
 }
 
 export function fullName(repository: Repository): string {

@@ -80,6 +80,27 @@ export function moveBranch(
   }
 }
 
+/** Takes a branch away; GitHub tells of it with a `push` that leads nowhere. */
+export function deleteBranch(state: State, repository: Repository, branch: string, by: Account): void {
+  const before = repository.branches.get(branch);
+  if (before === undefined) return;
+  repository.branches.delete(branch);
+  emit(state, { repository, sender: by }, 'push', {
+    ref: `refs/heads/${branch}`,
+    before,
+    after: NO_COMMIT,
+    created: false,
+    deleted: true,
+    forced: false,
+    base_ref: null,
+    compare: `${pageUrl(state, repository)}/compare/${before.slice(0, 12)}...${NO_COMMIT.slice(0, 12)}`,
+    commits: [],
+    head_commit: null,
+    pusher: { name: by.login, email: emailOf(by) },
+    repository: viewPushedRepository(state, repository),
+  });
+}
+
 function emitPush(
   state: State,
   repository: Repository,
@@ -92,7 +113,6 @@ function emitPush(
   const known = before ?? repository.branches.get(repository.defaultBranch);
   const commits = known === undefined ? [git.commitAt(after)] : commitsBetween(git, known, after);
   const page = pageUrl(state, repository);
-  const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);
   emit(state, { repository, sender: by }, 'push', {
     ref: `refs/heads/${branch}`,
     before: before ?? NO_COMMIT,
@@ -108,19 +128,21 @@ function emitPush(
     commits: commits.map((commit) => viewPushedCommit(state, repository, commit)),
     head_commit: viewPushedCommit(state, repository, git.commitAt(after)),
     pusher: { name: by.login, email: emailOf(by) },
-    repository: {
-      ...viewRepository(state, repository),
-      // Push payloads kept this older form: an owner with name and e-mail, times in seconds.
-      owner: {
-        ...viewAccount(state, repository.owner),
-        name: repository.owner.login,
-        email: emailOf(repository.owner),
-      },
-      created_at: seconds(repository.createdAt),
-      pushed_at: seconds(repository.pushedAt),
-      master_branch: repository.defaultBranch,
-    },
+    repository: viewPushedRepository(state, repository),
   });
+}
+
+/** Push payloads kept an older form: an owner with name and e-mail, times in seconds. */
+function viewPushedRepository(state: State, repository: Repository) {
+  const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);
+  const { owner } = repository;
+  return {
+    ...viewRepository(state, repository),
+    owner: { ...viewAccount(state, owner), name: owner.login, email: emailOf(owner) },
+    created_at: seconds(repository.createdAt),
+    pushed_at: seconds(repository.pushedAt),
+    master_branch: repository.defaultBranch,
+  };
 }
 
 function moveHead(state: State, pr: PullRequest, after: string, by: Account): void {

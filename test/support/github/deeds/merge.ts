@@ -3,9 +3,9 @@ import { commitsBetween } from '../git/history.ts';
 import { mergeTrees } from '../git/merge.ts';
 import type { Commit, FileEntry } from '../git/objects.ts';
 import { baseTip, forkPoint, mergedFiles } from '../rules/mergeability.ts';
-import { type Bypass, canWrite, violations } from '../rules/requirements.ts';
+import { type Bypass, canWrite, mergeQueueOf, violations } from '../rules/requirements.ts';
 import type { State } from '../state.ts';
-import { type Account, fullName, type MergeMethod, type PullRequest } from '../world.ts';
+import { type Account, fullName, type MergeMethod, type MergeRecord, type PullRequest } from '../world.ts';
 import { moveBranch } from './branches.ts';
 import { setIssueState } from './issues.ts';
 
@@ -18,6 +18,7 @@ export interface MergeInput {
   message?: string | undefined;
   /** Goes around what protection and rulesets ask for, where it may. */
   bypass?: Bypass | undefined;
+  via?: MergeRecord['via'] | undefined;
 }
 
 /** How a person presses the button. */
@@ -40,7 +41,7 @@ export function pressMergeButton(state: State, pr: PullRequest, by: Account, pre
     const bypass = press.bypass ? { by } : undefined;
     return {
       kind: 'merged',
-      sha: mergePullRequest(state, pr, { by, method: press.method ?? 'merge', bypass }),
+      sha: mergePullRequest(state, pr, { by, method: press.method ?? 'merge', bypass, via: 'button' }),
     };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -64,22 +65,24 @@ export function mergePullRequest(state: State, pr: PullRequest, input: MergeInpu
   if (!files) throw new ApiError(405, 'Pull Request is not mergeable');
   refuseViolations(state, pr, input.bypass);
 
-  const parted = forkPoint(pr);
   const sha = writeMerge(state, pr, tip, files, input);
-  const now = state.now();
-  pr.pull.merged = { at: now, by: input.by, method: input.method, sha, mergeBase: parted };
-  state.merges.push({
-    repo: fullName(pr.repository),
-    number: pr.number,
-    sha,
-    headSha: pr.pull.head.sha,
-    by: input.by.login,
-    method: input.method,
-    at: now,
-  });
+  markMerged(state, pr, { by: input.by, method: input.method, sha, via: input.via ?? 'api' });
   moveBranch(state, pr.repository, pr.pull.base.ref, sha, input.by);
   setIssueState(state, pr, input.by, 'closed');
   return sha;
+}
+
+/** Writes down that the pull request is merged, before its base branch moves. */
+export function markMerged(
+  state: State,
+  pr: PullRequest,
+  { by, method, sha, via }: Pick<MergeRecord, 'method' | 'sha' | 'via'> & { by: Account },
+): void {
+  const at = state.now();
+  pr.pull.merged = { at, by, method, sha, mergeBase: forkPoint(pr) };
+  const repo = fullName(pr.repository);
+  const headSha = pr.pull.head.sha;
+  state.merges.push({ repo, number: pr.number, sha, headSha, by: by.login, method, at, via });
 }
 
 const NAMES: Record<MergeMethod, string> = {
@@ -90,7 +93,10 @@ const NAMES: Record<MergeMethod, string> = {
 
 /** Protection says it in a sentence, rulesets in a list: https://github.com/akuity/kargo/issues/6397 */
 function refuseViolations(state: State, pr: PullRequest, bypass: Bypass | undefined): void {
-  const unmet = violations(state, pr, bypass);
+  const queue = mergeQueueOf(state, pr.repository, pr.pull.base.ref, bypass);
+  // https://github.com/anza-xyz/kit/pull/94
+  const aside = { from: 'ruleset', sentence: 'Changes must be made through the merge queue' } as const;
+  const unmet = [...violations(state, pr, bypass), ...(queue ? [aside] : [])];
   const [first] = unmet;
   if (!first) return;
   if (first.from === 'protection') throw new ApiError(405, first.sentence);
@@ -98,12 +104,13 @@ function refuseViolations(state: State, pr: PullRequest, bypass: Bypass | undefi
   throw new ApiError(405, `Repository rule violations found\n\n${list}`);
 }
 
-function writeMerge(
+/** @returns the commit that brings the pull request onto `tip`. */
+export function writeMerge(
   state: State,
   pr: PullRequest,
   tip: string,
   files: ReadonlyMap<string, FileEntry>,
-  input: MergeInput,
+  input: Pick<MergeInput, 'by' | 'method' | 'title' | 'message'>,
 ): string {
   const { git } = pr.repository;
   const { head } = pr.pull;

@@ -53,7 +53,7 @@ function enforcementOf(protection: Protection | undefined): 'off' | 'non_admins'
 }
 
 /** https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch */
-function viewRules(repository: Repository, { id, checks, strict, approvals }: Ruleset): object[] {
+function viewRules(repository: Repository, { id, checks, strict, approvals, mergeQueue }: Ruleset): object[] {
   const source = { ruleset_source_type: 'Repository', ruleset_source: fullName(repository), ruleset_id: id };
   const required = {
     type: 'required_status_checks',
@@ -78,5 +78,22 @@ function viewRules(repository: Repository, { id, checks, strict, approvals }: Ru
     },
     ...source,
   };
-  return [...(checks.length > 0 ? [required] : []), ...(approvals > 0 ? [reviewed] : [])];
+  const queued = mergeQueue && {
+    type: 'merge_queue',
+    parameters: {
+      check_response_timeout_minutes: mergeQueue.checkResponseTimeoutMinutes,
+      grouping_strategy: mergeQueue.groupingStrategy,
+      max_entries_to_build: mergeQueue.maxEntriesToBuild,
+      max_entries_to_merge: 5,
+      merge_method: mergeQueue.method.toUpperCase(),
+      min_entries_to_merge: 1,
+      min_entries_to_merge_wait_minutes: 5,
+    },
+    ...source,
+  };
+  return [
+    ...(checks.length > 0 ? [required] : []),
+    ...(approvals > 0 ? [reviewed] : []),
+    ...(queued ? [queued] : []),
+  ];
 }

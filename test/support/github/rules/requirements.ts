@@ -1,6 +1,14 @@
 import { ancestors } from '../git/history.ts';
 import type { State } from '../state.ts';
-import type { Account, PullRequest, Repository, Requirements, Role, Ruleset } from '../world.ts';
+import type {
+  Account,
+  MergeQueueRule,
+  PullRequest,
+  Repository,
+  Requirements,
+  Role,
+  Ruleset,
+} from '../world.ts';
 import { standingOfCheck } from './checks.ts';
 
 /** What stands in the way of a merge, in GitHub's words. */
@@ -43,6 +51,33 @@ export function violations(state: State, pr: PullRequest, bypass?: Bypass): Viol
     ...(protection && !goesAround ? unmet(state, pr, protection, 'protection') : []),
     ...rulesets.flatMap((ruleset) => unmet(state, pr, ruleset, 'ruleset')),
   ];
+}
+
+/** The merge queue that the branch requires; none for who may go around its ruleset and wants to. */
+export function mergeQueueOf(
+  state: State,
+  repository: Repository,
+  branch: string,
+  bypass?: Bypass,
+): MergeQueueRule | undefined {
+  const role = bypass && state.roleOf(repository, bypass.by);
+  return rulesetsOf(repository, branch).find((ruleset) => ruleset.mergeQueue && !mayPass(ruleset, role))
+    ?.mergeQueue;
+}
+
+/** How the checks that a branch requires stand on the commit of a merge group. */
+export function standingOfGroup(
+  repository: Repository,
+  branch: string,
+  sha: string,
+): 'green' | 'failing' | 'waiting' {
+  const protection = repository.protections.get(branch);
+  const all = [...(protection ? [protection] : []), ...rulesetsOf(repository, branch)];
+  const standings = all
+    .flatMap(({ checks }) => checks)
+    .map((check) => standingOfCheck(repository, sha, check));
+  if (standings.includes('failing')) return 'failing';
+  return standings.every((standing) => standing === 'green') ? 'green' : 'waiting';
 }
 
 function mayPass({ bypass }: Ruleset, role: Role | undefined): boolean {

@@ -2,6 +2,7 @@ import { latestRuns, suiteState } from '../rules/checks.ts';
 import type { State } from '../state.ts';
 import type { Annotation, CheckRun, CheckSuite, CommitStatus, PullRequest, Repository } from '../world.ts';
 import { iso, nodeId, viewAccount, viewApp } from './account.ts';
+import { viewHeadCommit } from './commit.ts';
 import { pageUrl, repositoryUrl, viewRepository } from './repository.ts';
 
 export function viewCheckRun(state: State, run: CheckRun) {
@@ -48,14 +49,7 @@ export function viewCheckSuite(state: State, suite: CheckSuite) {
     ...viewSuiteCore(state, suite),
     latest_check_runs_count: latestRuns(suite).length,
     check_runs_url: `${repositoryUrl(state, suite.repository)}/check-suites/${suite.id}/check-runs`,
-    head_commit: {
-      id: commit.sha,
-      tree_id: commit.tree,
-      message: commit.message,
-      timestamp: iso(commit.committer.date),
-      author: { name: commit.author.name, email: commit.author.email },
-      committer: { name: commit.committer.name, email: commit.committer.email },
-    },
+    head_commit: viewHeadCommit(commit),
   };
 }
 

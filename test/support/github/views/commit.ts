@@ -101,6 +101,19 @@ export function viewPushedCommit(state: State, repository: Repository, commit: C
   };
 }
 
+/** A `simple-commit`, as suites and merge groups have it. */
+export function viewHeadCommit(commit: Commit) {
+  const person = ({ name, email }: Signature) => ({ name, email });
+  return {
+    id: commit.sha,
+    tree_id: commit.tree,
+    message: commit.message,
+    timestamp: iso(commit.committer.date),
+    author: person(commit.author),
+    committer: person(commit.committer),
+  };
+}
+
 function pushedPerson(state: State, who: Signature) {
   const account = accountOf(state, who);
   return { name: who.name, email: who.email, ...(account ? { username: account.login } : {}) };

@@ -1,0 +1,78 @@
+import type { Selection } from './parse.ts';
+
+/** An object of GitHub's graph: what each of its fields answers. Fields that are not here do not exist for a query. */
+export interface Node {
+  readonly type: string;
+  readonly fields: Readonly<Record<string, (args: Selection['args']) => Value>>;
+}
+export type Value = string | number | boolean | null | Node | readonly Node[];
+
+/** GitHub's GraphQL answers with the status 200 and says what went wrong beside the data. */
+export class GraphqlError extends Error {
+  readonly type: string;
+  /** The field at which it went wrong. */
+  readonly path: readonly string[];
+
+  constructor(type: string, message: string, path: readonly string[] = []) {
+    super(message);
+    this.name = 'GraphqlError';
+    this.type = type;
+    this.path = path;
+  }
+}
+
+/** What the selections come to. @throws GraphqlError for a field that the schema does not have. */
+export function select(node: Node, selections: readonly Selection[]): Record<string, unknown> {
+  return Object.fromEntries(
+    selections.map(({ name, alias, args, selections: inner }) => {
+      if (name === '__typename') return [alias, node.type];
+      const field = node.fields[name];
+      if (!field)
+        throw new GraphqlError('undefinedField', `Field '${name}' doesn't exist on type '${node.type}'`);
+      const value = field(args);
+      return [alias, isList(value) ? value.map((one) => select(one, inner)) : picked(value, inner)];
+    }),
+  );
+}
+
+function picked(value: Exclude<Value, readonly Node[]>, selections: readonly Selection[]): unknown {
+  return typeof value === 'object' && value !== null ? select(value, selections) : value;
+}
+
+function isList(value: Value): value is readonly Node[] {
+  return Array.isArray(value);
+}
+
+/** A page of a list. GitHub wants to know how many, and gives 100 at most. */
+export function connection<T>(
+  of: string,
+  field: string,
+  items: readonly T[],
+  args: Selection['args'],
+  view: (item: T) => Node,
+): Node {
+  const first = args.first;
+  if (typeof first !== 'number')
+    throw new GraphqlError(
+      'MISSING_PAGINATION_BOUNDARIES',
+      `You must provide a \`first\` or \`last\` value to properly paginate the \`${field}\` connection.`,
+    );
+  if (first > 100)
+    throw new GraphqlError(
+      'EXCESSIVE_PAGINATION',
+      `Requesting ${first} records on the \`${field}\` connection exceeds the \`first\` limit of 100 records.`,
+    );
+  const from = Number(args.after ?? 0);
+  const end = Math.min(from + first, items.length);
+  return {
+    type: `${of}Connection`,
+    fields: {
+      totalCount: () => items.length,
+      nodes: () => items.slice(from, end).map(view),
+      pageInfo: () => ({
+        type: 'PageInfo',
+        fields: { hasNextPage: () => end < items.length, endCursor: () => (end > from ? String(end) : null) },
+      }),
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import { ApiError, notFound } from '../api-error.ts';
+import { allows, reaches, type Token } from '../auth.ts';
+import { dequeue, enqueue, entryOf } from '../deeds/queue.ts';
+import type { Commit } from '../git/objects.ts';
+import { mergeability } from '../rules/mergeability.ts';
+import { mergeQueueOf, standingOfGroup } from '../rules/requirements.ts';
+import type { State } from '../state.ts';
+import { iso, nodeId } from '../views/account.ts';
+import { accountOf } from '../views/commit.ts';
+import { commitsOf } from '../views/pull.ts';
+import type { Account, PullRequest, QueueEntry, Repository } from '../world.ts';
+import { fullName, isPullRequest } from '../world.ts';
+import { connection, GraphqlError, type Node } from './node.ts';
+
+// The part of GitHub's schema that queries of this app may use, with GitHub's names and nullability:
+// https://docs.github.com/en/graphql/reference
+
+export function queryNode(state: State, token: Token): Node {
+  return {
+    type: 'Query',
+    fields: {
+      repository: ({ owner, name }) => {
+        const repository = state.findRepository(String(owner), String(name));
+        if (!repository || !reaches(state, token, repository))
+          throw new GraphqlError(
+            'NOT_FOUND',
+            `Could not resolve to a Repository with the name '${owner}/${name}'.`,
+            ['repository'],
+          );
+        return repositoryNode(state, token, repository);
+      },
+    },
+  };
+}
+
+export function mutationNode(state: State, token: Token): Node {
+  return {
+    type: 'Mutation',
+    fields: {
+      enqueuePullRequest: ({ input }) => {
+        const { pullRequestId, expectedHeadOid, jump } = record(input);
+        return queued('EnqueuePullRequestPayload', 'enqueuePullRequest', () => {
+          const pr = pullRequestById(state, token, pullRequestId);
+          const options = {
+            expectedHeadOid: typeof expectedHeadOid === 'string' ? expectedHeadOid : undefined,
+            jump: jump === true,
+          };
+          return enqueue(state, pr, state.app.bot, options);
+        });
+      },
+      dequeuePullRequest: ({ input }) =>
+        queued('DequeuePullRequestPayload', 'dequeuePullRequest', () =>
+          dequeue(state, pullRequestById(state, token, record(input).id), state.app.bot),
+        ),
+    },
+  };
+
+  /** Every refusal is `UNPROCESSABLE`, and only its sentence tells one from another. */
+  function queued(type: string, path: string, deed: () => QueueEntry): Node {
+    need(token, 'merge_queues', 'write', path);
+    need(token, 'contents', 'write', path);
+    try {
+      const entry = deed();
+      return {
+        type,
+        fields: { clientMutationId: () => null, mergeQueueEntry: () => entryNode(state, token, entry) },
+      };
+    } catch (error) {
+      if (error instanceof ApiError) throw new GraphqlError('UNPROCESSABLE', error.message, [path]);
+      throw error;
+    }
+  }
+}
+
+function repositoryNode(state: State, token: Token, repository: Repository): Node {
+  return {
+    type: 'Repository',
+    fields: {
+      id: () => nodeId('Repository', repository.id),
+      nameWithOwner: () => fullName(repository),
+      pullRequest: ({ number }) => {
+        need(token, 'pull_requests', 'read', 'repository');
+        const issue = repository.issues.get(Number(number));
+        if (!issue || !isPullRequest(issue))
+          throw new GraphqlError(
+            'NOT_FOUND',
+            `Could not resolve to a PullRequest with the number of ${number}.`,
+            ['repository', 'pullRequest'],
+          );
+        return pullRequestNode(state, token, issue);
+      },
+      mergeQueue: ({ branch }) => {
+        need(token, 'merge_queues', 'read', 'repository');
+        const name = typeof branch === 'string' ? branch : repository.defaultBranch;
+        return mergeQueueOf(state, repository, name) ? queueNode(state, token, repository, name) : null;
+      },
+    },
+  };
+}
+
+function queueNode(state: State, token: Token, repository: Repository, branch: string): Node {
+  return {
+    type: 'MergeQueue',
+    fields: {
+      id: () => nodeId('MergeQueue', `${repository.id} ${branch}`),
+      entries: (args) =>
+        connection('MergeQueueEntry', 'entries', repository.queues.get(branch) ?? [], args, (entry) =>
+          entryNode(state, token, entry),
+        ),
+    },
+  };
+}
+
+function entryNode(state: State, token: Token, entry: QueueEntry): Node {
+  const { pr } = entry;
+  const { repository } = pr;
+  const queue = repository.queues.get(pr.pull.base.ref) ?? [];
+  return {
+    type: 'MergeQueueEntry',
+    fields: {
+      id: () => nodeId('MergeQueueEntry', entry.id),
+      position: () => queue.indexOf(entry) + 1,
+      state: () => entryState(entry),
+      enqueuedAt: () => iso(entry.enqueuedAt),
+      enqueuer: () => actorNode(entry.by),
+      jump: () => false,
+      solo: () => false,
+      headCommit: () => (entry.group ? commitNode(state, pr, entry.group.headSha) : null),
+      baseCommit: () => (entry.group ? commitNode(state, pr, entry.group.baseSha) : null),
+      pullRequest: () => pullRequestNode(state, token, pr),
+    },
+  };
+}
+
+/** https://docs.github.com/en/graphql/reference/enums#mergequeueentrystate */
+function entryState({ group, pr }: QueueEntry): string {
+  if (!group) return 'QUEUED';
+  const standing = standingOfGroup(pr.repository, pr.pull.base.ref, group.headSha);
+  if (standing === 'waiting') return 'AWAITING_CHECKS';
+  return standing === 'green' ? 'MERGEABLE' : 'UNMERGEABLE';
+}
+
+function pullRequestNode(state: State, token: Token, pr: PullRequest): Node {
+  const { pull, repository } = pr;
+  const entry = entryOf(pr);
+  return {
+    type: 'PullRequest',
+    fields: {
+      id: () => nodeId('PullRequest', pull.id),
+      databaseId: () => pull.id,
+      number: () => pr.number,
+      title: () => pr.title,
+      state: () => (pull.merged ? 'MERGED' : pr.state === 'open' ? 'OPEN' : 'CLOSED'),
+      merged: () => pull.merged !== undefined,
+      isDraft: () => pull.draft,
+      headRefOid: () => pull.head.sha,
+      headRefName: () => pull.head.ref,
+      baseRefName: () => pull.base.ref,
+      mergeStateStatus: () => mergeability(state, pr).mergeable_state.toUpperCase(),
+      isInMergeQueue: () => entry !== undefined,
+      isMergeQueueEnabled: () => mergeQueueOf(state, repository, pull.base.ref) !== undefined,
+      mergeQueueEntry: () => {
+        need(token, 'merge_queues', 'read', 'mergeQueueEntry');
+        return entry ? entryNode(state, token, entry) : null;
+      },
+      autoMergeRequest: () =>
+        pull.autoMerge
+          ? {
+              type: 'AutoMergeRequest',
+              fields: {
+                enabledBy: () => (pull.autoMerge ? actorNode(pull.autoMerge.by) : null),
+                mergeMethod: () => pull.autoMerge?.method.toUpperCase() ?? null,
+              },
+            }
+          : null,
+      commits: (args) =>
+        connection('PullRequestCommit', 'commits', commitsOf(pr), args, ({ sha }) => ({
+          type: 'PullRequestCommit',
+          fields: { commit: () => commitNode(state, pr, sha) },
+        })),
+    },
+  };
+}
+
+function commitNode(state: State, { repository }: PullRequest, sha: string): Node {
+  const commit = repository.git.commitAt(sha);
+  return {
+    type: 'Commit',
+    fields: {
+      oid: () => sha,
+      authors: (args) =>
+        connection('GitActor', 'authors', creditedBy(state, commit), args, (account) => ({
+          type: 'GitActor',
+          fields: { user: () => (account ? actorNode(account) : null) },
+        })),
+    },
+  };
+}
+
+/** The author first, then whom the trailers name by the address of an account. */
+function creditedBy(state: State, { author, message }: Commit): (Account | undefined)[] {
+  const trailers = [...message.matchAll(/^co-authored-by:.*<([^<>]+)>\s*$/gim)];
+  const emails = [author.email, ...trailers.map((match) => match[1] ?? '')];
+  return emails.map((email) => accountOf(state, { ...author, email }));
+}
+
+function actorNode({ id, login, type }: Account): Node {
+  return { type, fields: { login: () => login, databaseId: () => id } };
+}
+
+function pullRequestById(state: State, token: Token, id: unknown): PullRequest {
+  const pr = state.pullRequests().find(({ pull }) => nodeId('PullRequest', pull.id) === id);
+  if (!pr || !reaches(state, token, pr.repository)) throw notFound();
+  return pr;
+}
+
+function need(token: Token, permission: string, level: 'read' | 'write', path: string): void {
+  if (!allows(token.permissions, permission, level))
+    throw new GraphqlError('FORBIDDEN', 'Resource not accessible by integration', [path]);
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

@@ -1,3 +1,4 @@
+import { aboutNothing } from '../audit/entry.ts';
 import { CHAIN_NAME } from '../chain/chain.ts';
 import { timeSortedIds } from '../core/ids.ts';
 import type { EventOf } from '../event/event.ts';
@@ -34,6 +35,17 @@ export function chainFire({ clock, tools }: Context, chain: string, options: Fir
         inputs: options.input ?? {},
       } satisfies EventOf<'manual.fired'>;
       await queue.enqueue(tx, eventJob(event));
+      await tx.audit.record({
+        kind: 'command.carried_out',
+        ...aboutNothing({ kind: 'operator' }),
+        repository: { id: repository.id, name: options.repo },
+        pull_request: options.pr,
+        run_id: event.run_id,
+        verb: 'fire',
+        via: { kind: 'command_line' },
+        chain,
+        inputs: event.inputs,
+      });
       return {
         text: fireAsked(chain, options.repo, options.pr),
         json: {

@@ -5,8 +5,9 @@ import { NOTHING_ASKED, usageSentence } from '../words/cli.ts';
 import { type Context, Misuse } from './context.ts';
 import { buildProgram, type Perform } from './program.ts';
 
-export interface CliParts extends Omit<Context, 'json'> {
-  out(text: string): void;
+export interface CliParts extends Omit<Context, 'json' | 'write'> {
+  /** May return a promise for when there is room for more. */
+  out(text: string): void | Promise<void>;
   err(text: string): void;
 }
 
@@ -28,7 +29,7 @@ export async function runCli(argv: readonly string[], parts: CliParts): Promise<
   };
   let exitCode: ExitCode = 0;
   const perform: Perform = async (work) => {
-    const answer = await work({ ...surroundings, json });
+    const answer = await work({ ...surroundings, json, write: async (text) => out(text) });
     if (!('ran' in answer)) {
       out(json ? `${JSON.stringify(redactValue(answer.json), null, 2)}\n` : `${redact(answer.text)}\n`);
     }

@@ -23,6 +23,8 @@ export interface Context {
   clock: Clock;
   json: boolean;
   tools: Tools;
+  /** Writes a part of a long answer, and resolves when there is room for more. */
+  write(text: string): Promise<void>;
 }
 
 /** What lies outside this room. Each is loaded when a command asks for it, so that `--help` does not wait for SQLite. */

@@ -1,3 +1,4 @@
+import { aboutNothing } from '../audit/entry.ts';
 import { CountersignError } from '../core/errors.ts';
 import { deliveryIsWaiting, replayAsked, unknownDelivery } from '../words/cli.ts';
 import type { Context, DatabaseOption, Said } from './context.ts';
@@ -19,6 +20,13 @@ export function deliveryReplay(
       }
       await tx.deliveries.setStatus(delivery.id, 'received', clock.now());
       await queue.enqueue(tx, jobOf(delivery));
+      await tx.audit.record({
+        kind: 'command.carried_out',
+        ...aboutNothing({ kind: 'operator' }),
+        verb: 'replay',
+        via: { kind: 'command_line' },
+        delivery: guid,
+      });
       return {
         text: replayAsked(delivery),
         json: deliveryJson({ ...delivery, status: 'received', error: null, finishedAt: null }),

@@ -19,6 +19,16 @@ process.exitCode = await runCli(process.argv.slice(2), {
   cwd: calledIn ?? process.cwd(),
   clock: systemClock,
   tools: createTools(process.env, calledIn),
-  out: (text) => process.stdout.write(text),
+  out: writeOut,
   err: (text) => process.stderr.write(text),
 });
+
+/** Waits while a reader is slower than we are, so that a long answer is never all in memory; one that has gone is written to no more. */
+function writeOut(text: string): void | Promise<void> {
+  const { stdout } = process;
+  if (stdout.destroyed || stdout.write(text)) return;
+  return new Promise((resolve) => {
+    stdout.once('drain', resolve);
+    stdout.once('close', resolve);
+  });
+}

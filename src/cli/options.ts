@@ -57,6 +57,22 @@ export function duration(text: string): number {
   return ms;
 }
 
+/** How long ago something was, in milliseconds, or the moment itself. */
+export type Since = { agoMs: number } | { at: Date };
+
+/** `30d`, a day such as `2026-03-01` (which begins in UTC), or a moment such as `2026-03-01T09:00:00Z`. */
+export function since(text: string): Since {
+  const agoMs = parseDuration(text);
+  if (agoMs !== undefined) return { agoMs };
+  const at = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text)
+    ? new Date(text)
+    : undefined;
+  if (at === undefined || Number.isNaN(at.getTime())) {
+    throw new InvalidArgumentError('It is written 30d, 2026-03-01 or 2026-03-01T09:00:00Z.');
+  }
+  return { at };
+}
+
 const MAX_VALUE_LENGTH = 1_000;
 
 /** Adds one `key=value` to those before it. The same names are allowed as in a comment's `/countersign fire`. */

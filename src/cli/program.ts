@@ -4,11 +4,12 @@ import { DELIVERY_STATUSES } from '../storage/storage.ts';
 import { MAX_LISTED } from '../words/cli.ts';
 import type { ArtifactCheckOptions } from './artifact-check.ts';
 import type { ArtifactPruneOptions } from './artifact-prune.ts';
+import type { AuditExportOptions } from './audit-export.ts';
 import type { FireOptions } from './chain-fire.ts';
 import type { Answer, Context, DatabaseOption } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
 import { example } from './help.ts';
-import { commit, duration, input, limit, login, pullRequest, repository } from './options.ts';
+import { commit, duration, input, limit, login, pullRequest, repository, since } from './options.ts';
 import type { SimulateOptions } from './policy-simulate.ts';
 import type { RunListOptions } from './run-list.ts';
 import type { RunShowOptions } from './run-show.ts';
@@ -54,6 +55,7 @@ export function buildProgram(perform: Perform, output: OutputConfiguration = {})
   addPolicy(program, perform);
   addDelivery(program, perform);
   addArtifact(program, perform);
+  addAudit(program, perform);
   addDb(program, perform);
   return program;
 }
@@ -234,6 +236,25 @@ function addArtifact(program: Command, perform: Perform): void {
       perform(async (context) => (await import('./artifact-check.ts')).artifactCheck(context, options)),
     );
   example(check, 'countersign artifact check --repair');
+}
+
+function addAudit(program: Command, perform: Perform): void {
+  const audit = program.command('audit').description('who did what, when, on which head and base');
+
+  const exportLines = audit
+    .command('export')
+    .description('the audit log as JSON lines, the oldest first')
+    .addOption(
+      new Option('--since <when>', 'only what was recorded since, such as 30d or 2026-03-01').argParser(
+        since,
+      ),
+    )
+    .addOption(new Option('--repository <owner/name>', 'only of this repository').argParser(repository))
+    .addOption(databaseOption())
+    .action((options: AuditExportOptions) =>
+      perform(async (context) => (await import('./audit-export.ts')).auditExport(context, options)),
+    );
+  example(exportLines, 'countersign audit export --since 30d --repository acme/shop');
 }
 
 function addDb(program: Command, perform: Perform): void {

@@ -1,3 +1,4 @@
+import { aboutRun } from '../audit/entry.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { SignalJob } from '../queue/queue.ts';
 import { OPERATOR } from '../run/actor.ts';
@@ -34,6 +35,12 @@ export function runCancel(
       };
       // A key of its own: it must not wait behind an event of the pull request that fails again and again.
       await queue.enqueue(tx, { kind: 'signal', key: `run:${id}`, payload });
+      await tx.audit.record({
+        kind: 'command.carried_out',
+        ...aboutRun(run, { kind: 'operator' }),
+        verb: 'cancel',
+        via: { kind: 'command_line' },
+      });
       return { text: cancelAsked(run), json: { queued: true, run_id: id } };
     });
   });

@@ -12,6 +12,7 @@ import type { AskJob } from '../skill/ask/ask.ts';
 import type { Tx } from '../storage/storage.ts';
 import { commandReply } from '../words/command-reply.ts';
 import { type Answer, said } from './answer.ts';
+import { auditCommand } from './audit.ts';
 import { type Governed, isBegunAnew } from './begin-again.ts';
 import { carryOut } from './carry-out.ts';
 import { type Command, mayIssue } from './command.ts';
@@ -83,7 +84,9 @@ export function createCommandHandler(
             noRun,
             would,
           };
-          answers.push(await carryOut(parsed.ok, context));
+          const done = await carryOut(parsed.ok, context);
+          if (done.ok) await auditCommand(parsed.ok, context);
+          answers.push(done);
         }
       }
       log.info(

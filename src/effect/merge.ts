@@ -1,3 +1,4 @@
+import { aboutRun, mergedOnce } from '../audit/entry.ts';
 import { contentHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
@@ -89,6 +90,7 @@ export function mergeOnce(
         error: result.kind === 'merged' ? null : describe(result),
         updatedAt: clock.now(),
       });
+      if (result.kind === 'merged') await auditMerge(tx, key);
       return result;
     });
 
@@ -147,7 +149,29 @@ export async function confirmMerge(
       error: null,
       updatedAt: clock.now(),
     });
+    await auditMerge(tx, key);
   });
+}
+
+/** Records the merge that the ledger holds, in the transaction that says that it was made. */
+async function auditMerge(tx: Tx, key: string): Promise<void> {
+  const row = await tx.effects.get(key);
+  const run = row && row.runId !== null ? (await tx.runs.load(row.runId))?.run : undefined;
+  if (!row || !run || row.effect.kind !== 'merge') return;
+  const { head_sha, base_ref, method, countersigned_by: people, pull_request } = row.effect;
+  await tx.audit.record(
+    {
+      kind: 'merge.made',
+      ...aboutRun(run, { kind: 'app' }),
+      pull_request,
+      head_sha,
+      base_ref,
+      people,
+      method,
+      merge_sha: row.progress.merge_sha ?? '',
+    },
+    mergedOnce(run.repositoryId, pull_request),
+  );
 }
 
 function describe(result: Exclude<MergeResult, { kind: 'merged' }>): string {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Artifact } from '../artifact/artifact.ts';
 import { type Expected, foldContracts } from '../artifact/contract.ts';
 import { type ProducedFile, type Verification, verify } from '../artifact/verification.ts';
+import { aboutRun } from '../audit/entry.ts';
 import type { Chain, Step } from '../chain/chain.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
@@ -15,7 +16,15 @@ import { stepRef } from './evidence.ts';
 import { heldToContract } from './held-to-contract.ts';
 import type { Publisher } from './publish.ts';
 import { pointingTo, type Reason } from './reason.ts';
-import { type Invocation, isRunOver, isStepOver, type Run, type RunState, type Session } from './run.ts';
+import {
+  type Invocation,
+  isMergeStep,
+  isRunOver,
+  isStepOver,
+  type Run,
+  type RunState,
+  type Session,
+} from './run.ts';
 import { foldHints } from './state/hints.ts';
 import type { Slot } from './state/slot.ts';
 import { type Command, nextWake, type SessionResult, type Signal, transition } from './transition.ts';
@@ -94,7 +103,14 @@ export function createEngine(
       },
       'run begins',
     );
-    await apply(tx, state, { kind: 'start' }, actorOf(run.event, run.deliveryId));
+    const by = actorOf(run.event, run.deliveryId);
+    await tx.audit.record({
+      kind: 'run.begun',
+      ...aboutRun(run, by),
+      chain: run.chain,
+      event: run.event.kind,
+    });
+    await apply(tx, state, { kind: 'start' }, by);
   }
 
   async function signal(tx: Tx, runId: string, what: Signal, by: Actor): Promise<RunState | undefined> {
@@ -125,6 +141,7 @@ export function createEngine(
     );
     for (const artifact of artifacts) await tx.artifacts.insert(artifact);
     for (const approval of approvals) await saveApproval(tx, approval);
+    await auditAnswers(tx, runId, invocation, done, by);
     if (done.endsRun) {
       // The session ends with its run, for the same reason, rather than failing first for one of its own.
       const status = done.endsRun.code.startsWith('run.aborted.') ? 'aborted' : 'cancelled';
@@ -173,6 +190,7 @@ export function createEngine(
     await tx.runs.save(state, by);
     await closeQuestions(tx, state);
     if (before.run.status !== state.run.status) {
+      await auditStatus(tx, before.run, state.run, by);
       log.info(
         { run: state.run.id, from: before.run.status, to: state.run.status, reason: state.run.reason?.code },
         isRunOver(state.run.status) ? 'run is over' : 'run moves on',
@@ -275,6 +293,48 @@ async function saveApproval(tx: Tx, approval: Approval): Promise<void> {
   const known = (await tx.approvals.ofRun(approval.runId)).some((other) => other.id === approval.id);
   if (known) await tx.approvals.save(approval);
   else await tx.approvals.insert(approval);
+}
+
+/** Records that a run is over, or that one which was over goes on. */
+async function auditStatus(tx: Tx, before: Run, run: Run, by: Actor): Promise<void> {
+  const about = { ...aboutRun(run, by), chain: run.chain };
+  if (isRunOver(run.status)) {
+    const { code = null, summary = null } = run.reason ?? {};
+    await tx.audit.record({ kind: 'run.ended', ...about, status: run.status, reason: code, summary });
+  } else if (isRunOver(before.status)) {
+    await tx.audit.record({ kind: 'run.continued', ...about });
+  }
+}
+
+/** Records who answered the questions that a session found answered; a question is answered once. */
+async function auditAnswers(
+  tx: Tx,
+  runId: string,
+  step: Invocation,
+  { result, approvals }: SessionReport,
+  by: Actor,
+): Promise<void> {
+  const answered = approvals.filter(({ status }) => status === 'countersigned' || status === 'rejected');
+  const run = answered.length > 0 ? (await tx.runs.load(runId))?.run : undefined;
+  if (!run) return;
+  const rejecting = result.kind === 'failed' ? result.reason.evidence : [];
+  for (const approval of answered) {
+    const isYes = approval.status === 'countersigned';
+    await tx.audit.record(
+      {
+        kind: isYes ? 'question.countersigned' : 'question.rejected',
+        ...aboutRun(run, by),
+        head_sha: approval.headSha,
+        base_ref: approval.baseRef,
+        step: step.stepId,
+        merges: isMergeStep(run, step),
+        people: isYes
+          ? approval.countersignedBy
+          : rejecting.flatMap(({ kind, id }) => (kind === 'person' ? [id] : [])),
+      },
+      `question:${approval.id}:${approval.status}`,
+    );
+  }
 }
 
 function stepOf(state: RunState, index: number): RunState['invocations'][number] {

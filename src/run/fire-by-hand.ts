@@ -1,5 +1,6 @@
 import type { EventOf, RepositoryEvent } from '../event/event.ts';
 import { actorOf } from './actor.ts';
+import { auditConfiguration } from './audit-configuration.ts';
 import type { EvidenceRef } from './evidence.ts';
 import { newRun } from './new-run.ts';
 import { factsOf, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
@@ -35,6 +36,7 @@ export async function fireByHand(
   );
   await deps.storage.transaction(async (tx) => {
     if (event.run_id !== undefined && (await tx.runs.load(event.run_id))) return;
+    await auditConfiguration(tx, event, pullRequest.baseRef, configuration, actorOf(event, deliveryId));
     const row = await tx.pullRequests.get(event.repository.id, pullRequest.number);
     const state = newRun(
       {

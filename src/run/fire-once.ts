@@ -2,6 +2,8 @@ import { type TriggerFacts, triggerMatches } from '../chain/trigger.ts';
 import { unreachable } from '../core/errors.ts';
 import { redactValue } from '../core/redact.ts';
 import type { EventOf } from '../event/event.ts';
+import { actorOf } from './actor.ts';
+import { auditConfiguration } from './audit-configuration.ts';
 import type { Configuration } from './configuration.ts';
 import { newRun } from './new-run.ts';
 import { factsOf, type PullRequestDeps, pullRequestNow, repositoryFacts } from './on-pull-request.ts';
@@ -39,6 +41,7 @@ export async function fireOnce(
     (chain) => triggerMatches(chain, { event: event.kind, repository, ...subject.facts }).matches,
   );
   await deps.storage.transaction(async (tx) => {
+    await auditConfiguration(tx, event, subject.baseRef, configuration, actorOf(event, deliveryId));
     for (const chain of firing) {
       const earlier = await tx.runs.list({
         repositoryId: event.repository.id,

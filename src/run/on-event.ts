@@ -1,6 +1,7 @@
 import { unreachable } from '../core/errors.ts';
 import type { Event, EventOf } from '../event/event.ts';
 import { type Actor, actorOf, type Cause } from './actor.ts';
+import { auditPush } from './audit-configuration.ts';
 import { fireByHand } from './fire-by-hand.ts';
 import { fireOnce } from './fire-once.ts';
 import { onCi } from './on-ci.ts';
@@ -52,8 +53,10 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
 
 /** Open questions are looked at again when what governs them may have changed; each look compares the settings. */
 async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>, by: Actor): Promise<void> {
-  if (!event.forced && !event.paths.some((path) => path.startsWith('.github/'))) return;
+  const mayGovern = (path: string) => path.startsWith('.github/') || path.startsWith('countersign/');
+  if (!event.forced && !event.paths.some(mayGovern)) return;
   await deps.storage.transaction(async (tx) => {
+    await auditPush(tx, event);
     const runs = await tx.runs.list({
       repositoryId: event.repository.id,
       active: true,

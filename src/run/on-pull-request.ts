@@ -1,3 +1,4 @@
+import { mergedOnce } from '../audit/entry.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
@@ -7,6 +8,7 @@ import type { EventOf, RepositoryEvent } from '../event/event.ts';
 import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from '../github/github.ts';
 import type { PullRequestRow, Storage, Tx } from '../storage/storage.ts';
 import { type Actor, actorOf } from './actor.ts';
+import { auditConfiguration } from './audit-configuration.ts';
 import { checkConfiguration } from './check-configuration.ts';
 import type { Configuration, ConfigurationLoader } from './configuration.ts';
 import type { Engine } from './engine.ts';
@@ -65,6 +67,8 @@ export async function onPullRequest(
     const now = pullRequestNow(pullRequest, listed);
     const plan = planRuns(now, configuration?.chains ?? [], runs, facts, await reopeningOf(tx, event, runs));
     await endRuns(deps, tx, plan, runs, by);
+    if (pullRequest.merged) await auditMergeElsewhere(tx, event, pullRequest, runs, by);
+    if (configuration) await auditConfiguration(tx, event, pullRequest.baseRef, configuration, by);
     const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
     await tx.pullRequests.upsert({
       repositoryId: event.repository.id,
@@ -120,7 +124,8 @@ export async function governing(
 }
 
 /**
- * Whether every unfinished run of the pull request is merging it at this moment: then GitHub only tells what we did.
+ * Whether every unfinished run of the pull request is merging it at this moment, or one that is over has: then GitHub only tells what we
+ * did.
  * The session that merges records it; in case it died with the answer, it is made to look again.
  */
 async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent, by: Actor): Promise<boolean> {
@@ -134,11 +139,51 @@ async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent, by:
       const merging = await tx.effects.get(mergeKey(run.id, run.headSha));
       if (!merging?.begun) return false;
     }
+    if (unfinished.length === 0) return isOurMerge(tx, event);
     for (const run of unfinished) {
       await deps.engine.signal(tx, run.id, LOOK, by);
     }
     return true;
   });
+}
+
+/** Whether a run of the pull request made the merge, or may have: the answer of GitHub to a call that was begun can be on its way. */
+async function isOurMerge(
+  tx: Tx,
+  { repository, pull_request }: PullRequestEvent,
+  known?: readonly Run[],
+): Promise<boolean> {
+  const runs =
+    known ?? (await tx.runs.list({ repositoryId: repository.id, pullRequest: pull_request, limit: 1_000 }));
+  for (const { id, headSha } of runs) {
+    if ((await tx.effects.get(mergeKey(id, headSha)))?.begun) return true;
+  }
+  return false;
+}
+
+async function auditMergeElsewhere(
+  tx: Tx,
+  event: PullRequestEvent,
+  { number, headSha, baseRef, mergeCommitSha }: PullRequest,
+  runs: readonly Run[],
+  by: Actor,
+): Promise<void> {
+  if (await isOurMerge(tx, event, runs)) return;
+  const { id, owner, name } = event.repository;
+  await tx.audit.record(
+    {
+      kind: 'merge.made_elsewhere',
+      by,
+      repository: { id, name: `${owner}/${name}` },
+      pull_request: number,
+      head_sha: headSha,
+      base_ref: baseRef,
+      configuration_sha: null,
+      run_id: null,
+      merge_sha: mergeCommitSha,
+    },
+    mergedOnce(id, number),
+  );
 }
 
 async function reopeningOf(

@@ -1,4 +1,5 @@
 import type { Artifact } from '../artifact/artifact.ts';
+import type { AuditEntry, AuditLine } from '../audit/entry.ts';
 import type { Json } from '../core/canonical.ts';
 import type { Effect, EffectRow, EffectStatus } from '../effect/effect.ts';
 import type { Amount } from '../model/budget.ts';
@@ -58,6 +59,7 @@ export interface Tx {
   readonly skills: Skills;
   readonly skillCalls: SkillCalls;
   readonly skillTraces: SkillTraces;
+  readonly audit: AuditLog;
 }
 
 /** Reading needs no transaction; a type of its own would copy every table's interface for little. */
@@ -292,6 +294,22 @@ export interface MissedDeliveries {
   remove(guid: string): Promise<void>;
   /** Those to be asked for by then, oldest first. */
   due(now: Date, limit: number): Promise<MissedDelivery[]>;
+}
+
+/**
+ * What people and this app did, for whoever has to account for it. Lines are added in the transaction of the fact that they record;
+ * the database refuses to change or remove one. Secrets in them are hidden.
+ */
+export interface AuditLog {
+  /** @param onceKey names what can happen only once: a second entry under it is left out. */
+  record(entry: AuditEntry, onceKey?: string): Promise<void>;
+  /** The digest of the configuration that was last recorded for a base branch. */
+  lastConfiguration(repositoryId: number, baseRef: string): Promise<string | undefined>;
+  /**
+   * Lines in the order in which they were added, beginning after the given id (from 0). A repository is found under every name that
+   * it had.
+   */
+  page(page: { after: number; limit: number; since?: Date; repository?: string }): Promise<AuditLine[]>;
 }
 
 /** A call to a language model that is about to be made. */

@@ -77,6 +77,7 @@ describe('no query reads a whole table row by row', () => {
     ['effects.list', (tx) => tx.effects.list({ limit: 5 })],
     ['effects.list by status', (tx) => tx.effects.list({ status: 'pending', limit: 5 })],
     ['effects.countByStatus', (tx) => tx.effects.countByStatus()],
+    ['audit.lastConfiguration', (tx) => tx.audit.lastConfiguration(70, 'main')],
     ['artifacts.ofRun', (tx) => tx.artifacts.ofRun('run1')],
     ['artifacts.get', (tx) => tx.artifacts.get('art1')],
     ['artifacts.page', (tx) => tx.artifacts.page({ after: '', limit: 5 })],

@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { auditContract } from './audit.contract.ts';
 import type { OpenDatabase } from './database.ts';
 import { deliveriesContract } from './deliveries.contract.ts';
 import { effectsContract } from './effects.contract.ts';
@@ -20,5 +21,6 @@ export function storageContract(open: OpenDatabase): void {
   modelCallsContract(open);
   skillsContract(open);
   skillTracesContract(open);
+  auditContract(open);
   describe('jobs', () => jobsContract(open));
 }

@@ -23,6 +23,7 @@ const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   skillCalls: ['get', 'ofComment'],
   skillTraces: ['ofRun', 'page'],
   skills: ['get', 'outlines', 'adopted'],
+  audit: ['lastConfiguration', 'page'],
 };
 const READING = new Set(
   Object.entries(READS).flatMap(([table, methods]) => methods.map((method) => `${table}.${method}`)),

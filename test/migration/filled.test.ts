@@ -97,6 +97,10 @@ describe('from each version a filled database is brought to the newest', () => {
     expect(claimed.map(({ key }) => key)).toEqual(
       expect.arrayContaining(['session:ses_2', 'effect:approval:apr_2', 'repo:70']),
     );
+    const audited = await read.audit.page({ after: 0, limit: 9 });
+    expect(audited.map(({ kind, entry }) => [kind, entry.people, entry.merge_sha])).toEqual(
+      version < 11 ? [] : [['merge.made', ['mia'], 'c0ffee']],
+    );
     await storage.close();
   });
 

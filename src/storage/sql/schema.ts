@@ -31,6 +31,23 @@ export interface Database {
   model_calls: ModelCallsTable;
   skill_calls: SkillCallsTable;
   skill_execution_traces: SkillExecutionTracesTable;
+  audit_log: AuditLogTable;
+}
+
+export interface AuditLogTable {
+  id: Generated<number>;
+  at: string;
+  kind: string;
+  repository_id: number | null;
+  repository: string | null;
+  pull_request: number | null;
+  head_sha: string | null;
+  base_ref: string | null;
+  configuration_sha: string | null;
+  run_id: string | null;
+  by_json: string;
+  details_json: string;
+  once_key: string | null;
 }
 
 export interface ModelCallsTable {

@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Tx } from '../storage.ts';
 import { approvalsTable } from './approvals.ts';
 import { artifactsTable } from './artifacts.ts';
+import { auditTable } from './audit.ts';
 import { cursorsTable } from './cursors.ts';
 import { deliveriesTable } from './deliveries.ts';
 import { effectsTable } from './effects.ts';
@@ -16,7 +17,7 @@ import { skillCallsTable } from './skill-calls.ts';
 import { skillTracesTable } from './skill-traces.ts';
 import { skillsTable } from './skills.ts';
 
-/** All tables on one connection or transaction. The clock dates the lines of `transitions`. */
+/** All tables on one connection or transaction. The clock dates the lines of `transitions` and of the audit log. */
 export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
   return {
     deliveries: deliveriesTable(db),
@@ -32,5 +33,6 @@ export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
     skills: skillsTable(db),
     skillCalls: skillCallsTable(db),
     skillTraces: skillTracesTable(db),
+    audit: auditTable(db, clock),
   };
 }

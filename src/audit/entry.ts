@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { type Actor, actorSchema } from '../run/actor.ts';
+import type { Run } from '../run/run.ts';
+
+/** Commands of people and of operators that change something; those that only tell are not recorded. */
+export const AUDITED_VERBS = [
+  'review',
+  'rerun',
+  'ci',
+  'approve',
+  'reject',
+  'cancel',
+  'pause',
+  'resume',
+  'fire',
+  'replay',
+  'prune',
+] as const;
+export type AuditedVerb = (typeof AUDITED_VERBS)[number];
+
+/** What every entry says: who did it, and on what. A field is `null` when it does not apply. */
+const common = {
+  by: actorSchema,
+  repository: z.strictObject({ id: z.int().nullable(), name: z.string() }).nullable(),
+  pull_request: z.int().nullable(),
+  head_sha: z.string().nullable(),
+  base_ref: z.string().nullable(),
+  /** The commit whose files governed. */
+  configuration_sha: z.string().nullable(),
+  run_id: z.string().nullable(),
+};
+
+/** A question to the maintainers; `merges` tells whether it was about a merge. */
+const question = { step: z.string(), merges: z.boolean(), people: z.array(z.string()) };
+
+/**
+ * Everything that the audit log records. The union is closed: a new fact is a new kind here, with its own fields. Kinds are never
+ * renamed and fields never removed, because lines that people exported years ago are read with lines of today.
+ */
+export const auditEntrySchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('run.begun'), ...common, chain: z.string(), event: z.string() }),
+  /** A run that was over goes on: CI turned green, or somebody asked for it. */
+  z.strictObject({ kind: z.literal('run.continued'), ...common, chain: z.string() }),
+  z.strictObject({
+    kind: z.literal('run.ended'),
+    ...common,
+    chain: z.string(),
+    status: z.string(),
+    reason: z.string().nullable(),
+    summary: z.string().nullable(),
+  }),
+  z.strictObject({ kind: z.literal('question.countersigned'), ...common, ...question }),
+  z.strictObject({ kind: z.literal('question.rejected'), ...common, ...question }),
+  /** Countersign merged the pull request. */
+  z.strictObject({
+    kind: z.literal('merge.made'),
+    ...common,
+    people: z.array(z.string()),
+    method: z.enum(['merge', 'squash', 'rebase']),
+    merge_sha: z.string(),
+  }),
+  /** Somebody else merged it. GitHub names them in the pull request. */
+  z.strictObject({
+    kind: z.literal('merge.made_elsewhere'),
+    ...common,
+    merge_sha: z.string().nullable(),
+  }),
+  z.strictObject({
+    kind: z.literal('command.carried_out'),
+    ...common,
+    verb: z.enum(AUDITED_VERBS),
+    via: z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('comment'), comment_id: z.int() }),
+      z.strictObject({ kind: z.literal('button') }),
+      z.strictObject({ kind: z.literal('command_line') }),
+    ]),
+    step: z.string().optional(),
+    chain: z.string().optional(),
+    inputs: z.record(z.string(), z.string()).optional(),
+    /** The GUID of the delivery that is to be processed again. */
+    delivery: z.string().optional(),
+  }),
+  /** The first run under a configuration that differs from the one before on the same base. */
+  z.strictObject({ kind: z.literal('configuration.changed'), ...common, digest: z.string() }),
+  /** A push changed files of the configuration. */
+  z.strictObject({ kind: z.literal('configuration.pushed'), ...common, paths: z.array(z.string()) }),
+  z.strictObject({
+    kind: z.literal('retention.pass'),
+    ...common,
+    /** Rows deleted, by what they are. */
+    deleted: z.record(z.string(), z.int()),
+  }),
+]);
+export type AuditEntry = z.infer<typeof auditEntrySchema>;
+export type AuditKind = AuditEntry['kind'];
+
+/** An entry as the log holds it. */
+export interface AuditLine {
+  id: number;
+  at: Date;
+  kind: string;
+  /** The entry's fields as they were recorded, by whichever version of Countersign. */
+  entry: Readonly<Record<string, unknown>>;
+}
+
+type About = Pick<
+  AuditEntry,
+  'by' | 'repository' | 'pull_request' | 'head_sha' | 'base_ref' | 'configuration_sha' | 'run_id'
+>;
+
+/** The common fields of an entry about a run. */
+export function aboutRun(run: Run, by: Actor): About {
+  return {
+    by,
+    repository: { id: run.repositoryId, name: run.repository },
+    pull_request: run.pullRequest,
+    head_sha: run.headSha === '' ? null : run.headSha,
+    base_ref: run.baseRef,
+    configuration_sha: run.baseSha,
+    run_id: run.id,
+  };
+}
+
+/** The common fields of an entry that is about no pull request and no run. */
+export function aboutNothing(by: Actor): About {
+  return {
+    by,
+    repository: null,
+    pull_request: null,
+    head_sha: null,
+    base_ref: null,
+    configuration_sha: null,
+    run_id: null,
+  };
+}
+
+/** A pull request is merged once, whoever does it: the first entry counts. */
+export function mergedOnce(repositoryId: number, pullRequest: number): string {
+  return `merged:${repositoryId}#${pullRequest}`;
+}

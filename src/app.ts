@@ -47,6 +47,7 @@ import { openBlobs, openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
 import { createMetrics } from './webhook/metrics.ts';
 import { createHttpServer } from './webhook/server.ts';
+import { signInWaits } from './webhook/words.ts';
 
 export interface App {
   /** Where it listens. */
@@ -247,6 +248,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     secret: config.webhookSecret,
     intake: createIntake({ storage, queue, clock }),
     health: { database: () => storage.check() },
+    warnings: () => github.signedOut().map(signInWaits),
     metrics: metrics.registry,
     collectMetrics: () =>
       metrics.collect({
@@ -254,6 +256,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
         clock,
         log,
         standings: github.standings,
+        signedOut: github.signedOut,
         waitingForGitHub: patience.waiting,
       }),
     log,

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import { redact } from '../core/redact.ts';
-import { type GitHub, GitHubError, type MergeResult } from '../github/github.ts';
+import { type GitHub, GitHubError, type MergeResult, SignInRefused } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
 import { isRunOver, isStepOver, type RunState } from '../run/run.ts';
@@ -104,7 +104,9 @@ export function mergeOnce(
           .writer(installationId)
           .merge(proof, title === undefined ? {} : { title: redact(title) });
       } catch (error) {
-        if (!(error instanceof GitHubError) || error.kind !== 'unavailable') {
+        const isUnknown =
+          error instanceof GitHubError && error.kind === 'unavailable' && !(error instanceof SignInRefused);
+        if (!isUnknown) {
           // GitHub said no, so this call merged nothing: whoever merges from now on is not us.
           await storage.transaction((tx) =>
             tx.effects.saveProgress({

@@ -2,7 +2,7 @@ import { contentHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf, unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { type GitHub, GitHubError, type GitHubWriter } from '../github/github.ts';
+import { type GitHub, GitHubError, type GitHubWriter, SignInRefused } from '../github/github.ts';
 import type { JobResult } from '../queue/queue.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
 import { bodyHash } from './body-hash.ts';
@@ -89,8 +89,9 @@ export function createPerformer(deps: {
         log.error({ effect: key, err: error.message }, 'GitHub refused an effect');
         return { kind: 'done' };
       }
-      if (error instanceof GitHubError && error.kind === 'not_found') await save(row, { begun });
-      if (error instanceof GitHubError && error.kind === 'unavailable') await beUnsure(key);
+      if (error instanceof SignInRefused || (error instanceof GitHubError && error.kind === 'not_found')) {
+        await save(row, { begun });
+      } else if (error instanceof GitHubError && error.kind === 'unavailable') await beUnsure(key);
       throw error;
     }
     const changedMeanwhile = await save(row, {

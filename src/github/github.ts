@@ -336,6 +336,15 @@ export interface BudgetFigures {
   resetAt: Date;
 }
 
+/** GitHub does not let the app sign in: as itself, or to one of its installations. */
+export interface SignedOut {
+  /** `undefined` for the app itself, and so for all of its installations. */
+  installationId: number | undefined;
+  since: Date;
+  /** Of GitHub's last answer. */
+  status: number;
+}
+
 /** How an installation, or the app itself, stands with GitHub's limits. */
 export interface Standing {
   /** `undefined` for the app itself, whose limits are its own. */
@@ -353,7 +362,7 @@ export interface Standing {
 export type GitHubErrorKind =
   /** 404 or 410: gone, hidden, or not there yet. */
   | 'not_found'
-  /** 401, 403, suspended: this app may not. */
+  /** 403: this app may not. */
   | 'forbidden'
   /** Primary or secondary limit, GitHub's or what is kept of it for more urgent work: try after `retryAt`. */
   | 'rate_limited'
@@ -379,5 +388,23 @@ export class GitHubError extends Error {
     this.kind = kind;
     this.status = status;
     this.retryAt = retryAt;
+  }
+}
+
+/**
+ * GitHub did not let the app sign in, so it was not asked what it was to be asked. That is a fact about the app, never about the
+ * thing that was asked for, and work waits for it to pass.
+ */
+export class SignInRefused extends GitHubError {
+  /**
+   * `app`: GitHub does not accept the app's own key (a rotated key, a deleted App, a clock that is wrong). `installation`: it does, but
+   * refuses a token of this one: it is suspended or was removed, or GitHub's copies disagree for a while.
+   */
+  readonly whose: 'app' | 'installation';
+
+  constructor(whose: SignInRefused['whose'], status: number, message: string, options?: ErrorOptions) {
+    super('unavailable', status, message, undefined, options);
+    this.name = 'SignInRefused';
+    this.whose = whose;
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { GitHubError } from '../github/github.ts';
+import { GitHubError, SignInRefused } from '../github/github.ts';
 import { pauseMs } from './backoff.ts';
 import type { Job, JobHandler, JobKind } from './queue.ts';
 
@@ -19,10 +19,18 @@ const OUTLASTS_OUTAGES: ReadonlyMap<JobKind, number> = new Map([
   ['effect', 300_000],
 ]);
 
+/**
+ * How long GitHub may refuse one installation before what ends visibly is given up, in milliseconds: by then it is taken for suspended
+ * or removed, although no webhook told of it, and its runs end. A day was rejected, since they would look alive for so long.
+ */
+const INSTALLATION_PATIENCE_MS = 3_600_000;
+/** The longest pause of work that waits for the app to be signed in: most of its tries ask nobody, so none need to be spared. */
+const SIGN_IN_PAUSE_MS = 60_000;
+
 export interface Patience {
   /**
    * The same handlers, for which GitHub's limits and outages are no failure: the job comes again when GitHub takes requests again.
-   * An outage is waited out for a day.
+   * An outage is waited out for a day, and so is a GitHub that does not let the app sign in.
    */
   patient(handlers: Record<JobKind, JobHandler>): Record<JobKind, JobHandler>;
   /** How many jobs of each kind this process has put off until a limit ends. */
@@ -52,18 +60,18 @@ export function createPatience(deps: { clock: Clock; log: Log; random: () => num
           putOff.set(name, { kind: job.kind, until: error.retryAt });
           return { kind: 'again', at: error.retryAt };
         }
-        const longestMs = OUTLASTS_OUTAGES.get(job.kind);
-        if (error.kind !== 'unavailable' || longestMs === undefined) throw error;
+        const bounds = boundsOf(error, job.kind);
+        if (!bounds) throw error;
         const { kind, key } = job;
         const now = clock.now().getTime();
         const awaySince = job.awaySince ?? clock.now();
         // While nobody ran to ask, nothing was asked in vain.
-        if (now - Math.max(awaySince.getTime(), began.getTime()) >= PATIENCE_MS) throw error;
-        const pause = pauseMs(now - awaySince.getTime(), longestMs, random());
-        log.warn(
-          { outage: 'github', kind, key, awaySince, err: messageOf(error) },
-          `GitHub cannot be asked: jobs of kind ${kind} wait`,
-        );
+        if (now - Math.max(awaySince.getTime(), began.getTime()) >= bounds.patienceMs) throw error;
+        const pause = pauseMs(now - awaySince.getTime(), bounds.longestMs, random());
+        const fields = { outage: 'github', kind, key, awaySince, err: messageOf(error) };
+        // One sentence for all of them: the app can do nothing at all, and one line a minute says so.
+        if (error instanceof SignInRefused) log.error(fields, SIGNED_OUT[error.whose]);
+        else log.warn(fields, `GitHub cannot be asked: jobs of kind ${kind} wait`);
         return { kind: 'later', at: new Date(now + pause), awaySince };
       }
     };
@@ -87,4 +95,24 @@ export function createPatience(deps: { clock: Clock; log: Log; random: () => num
       return counts;
     },
   };
+}
+
+const SIGNED_OUT: Readonly<Record<SignInRefused['whose'], string>> = {
+  app: 'GitHub does not let this app sign in: all work waits',
+  installation: 'GitHub does not let this app sign in to an installation: its work waits',
+};
+
+/** How long a job of this kind waits for what was thrown to pass, if it does. */
+function boundsOf(error: GitHubError, kind: JobKind): { patienceMs: number; longestMs: number } | undefined {
+  const longestMs = OUTLASTS_OUTAGES.get(kind);
+  if (error instanceof SignInRefused) {
+    const isPatient = longestMs !== undefined || error.whose === 'app';
+    return {
+      patienceMs: isPatient ? PATIENCE_MS : INSTALLATION_PATIENCE_MS,
+      longestMs: SIGN_IN_PAUSE_MS,
+    };
+  }
+  return error.kind === 'unavailable' && longestMs !== undefined
+    ? { patienceMs: PATIENCE_MS, longestMs }
+    : undefined;
 }

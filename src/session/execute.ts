@@ -6,7 +6,7 @@ import { CountersignError, messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Outbox } from '../effect/outbox.ts';
 import type { EventOf } from '../event/event.ts';
-import { type GitHub, GitHubError } from '../github/github.ts';
+import { type GitHub, GitHubError, SignInRefused } from '../github/github.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { Approval } from '../policy/approval.ts';
 import { eventJob, type JobResult, type Queue } from '../queue/queue.ts';
@@ -91,6 +91,10 @@ export function createExecutor(deps: {
       // GitHub's passing troubles are the queue's to retry, without costing the step one of its attempts.
       if (error instanceof GitHubError && error.kind === 'rate_limited' && error.retryAt) {
         const because = reason('step.waiting.rate_limit', limitIsSpent(error.retryAt));
+        await storage.transaction((tx) => deps.engine().holdUp(tx, sessionId, because));
+      }
+      if (error instanceof SignInRefused) {
+        const because = reason('step.waiting.github', gitHubIsAway(messageOf(error)));
         await storage.transaction((tx) => deps.engine().holdUp(tx, sessionId, because));
       }
       throw error;
@@ -213,6 +217,8 @@ export function createExecutor(deps: {
   function afterOutage({ status }: Invocation, error: unknown): SessionResult | undefined {
     const awaited = waitingFor(status);
     if (!awaited || !(error instanceof GitHubError) || error.kind !== 'unavailable') return undefined;
+    // Waited out for long enough already.
+    if (error instanceof SignInRefused) return undefined;
     return {
       kind: 'waits',
       for: awaited,

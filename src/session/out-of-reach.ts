@@ -1,4 +1,4 @@
-import { type GitHub, GitHubError } from '../github/github.ts';
+import { type GitHub, GitHubError, SignInRefused } from '../github/github.ts';
 import { type Reason, reason } from '../run/reason.ts';
 import { type Run, repoOf } from '../run/run.ts';
 
@@ -8,7 +8,7 @@ import { type Run, repoOf } from '../run/run.ts';
  * something that is not there, and the repository itself is what tells the two apart.
  */
 export async function outOfReach(github: GitHub, run: Run, error: unknown): Promise<Reason | undefined> {
-  if (isOf('forbidden', error)) {
+  if (isOf('forbidden', error) || error instanceof SignInRefused) {
     return reason(
       'run.aborted.shut_out',
       'GitHub refuses this app: it was removed or suspended, or lost a permission',

@@ -2,7 +2,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { type AnsweredRequest, type Standing, URGENCIES, type Urgency } from '../github/github.ts';
+import {
+  type AnsweredRequest,
+  type SignedOut,
+  type Standing,
+  URGENCIES,
+  type Urgency,
+} from '../github/github.ts';
 import type { JobKind } from '../queue/queue.ts';
 import type { Storage } from '../storage/storage.ts';
 
@@ -12,6 +18,7 @@ export interface MetricsSources {
   clock: Clock;
   log: Log;
   standings(): readonly Standing[];
+  signedOut(): readonly SignedOut[];
   /** Jobs that are put off until a limit ends. */
   waitingForGitHub(): ReadonlyMap<JobKind, number>;
 }
@@ -62,6 +69,11 @@ export function createMetrics(): Metrics {
   const held = gauge('github_held_until_timestamp_seconds', 'Until when GitHub asked for a break.', [
     'installation',
   ]);
+  const refused = gauge(
+    'github_signed_out_since_timestamp_seconds',
+    'Since when GitHub does not let this app sign in.',
+    ['installation'],
+  );
   const waiting = gauge('github_waiting_requests', 'Requests that wait for their turn.', ['urgency']);
   const putOff = gauge('github_waiting_jobs', 'Jobs put off until a limit ends.', ['kind']);
   const up = gauge('database_up', 'Whether the database answered this scrape.');
@@ -71,8 +83,11 @@ export function createMetrics(): Metrics {
   const due = gauge('jobs_due', 'Jobs that are due or under way.');
   const oldest = gauge('oldest_due_job_age_seconds', 'How long the oldest due job has been waiting.');
 
-  function collectGitHub({ standings, waitingForGitHub }: MetricsSources): void {
-    for (const one of [limit, remaining, reset, held, putOff]) one.reset();
+  function collectGitHub({ standings, signedOut, waitingForGitHub }: MetricsSources): void {
+    for (const one of [limit, remaining, reset, held, refused, putOff]) one.reset();
+    for (const { installationId, since } of signedOut()) {
+      refused.set({ installation: String(installationId ?? 'app') }, since.getTime() / 1_000);
+    }
     const all = standings();
     for (const { installationId, hour, heldUntil } of all) {
       const installation = String(installationId ?? 'app');

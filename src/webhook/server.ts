@@ -18,6 +18,8 @@ export interface ServerParts {
   intake: Intake;
   /** What `/readyz` asks. */
   health: Checks;
+  /** What keeps work waiting although webhooks can be taken, in sentences that anybody may read. */
+  warnings?: () => string[];
   /** What `/metrics` shows; the server adds its own counter to it. */
   metrics: Registry;
   /** Brings it up to date before it is shown. */
@@ -77,7 +79,7 @@ async function answer(
 }
 
 function routesOf(
-  { secret, intake, health, metrics, collectMetrics, log }: ServerParts,
+  { secret, intake, health, warnings = () => [], metrics, collectMetrics, log }: ServerParts,
   maxBodyBytes: number,
 ): ReadonlyMap<string, Route> {
   const receive = createReceiver({
@@ -131,7 +133,9 @@ function routesOf(
           const failures = await failedChecks(health, 2_000);
           for (const { check, error } of failures) log.warn({ check, err: error }, 'not ready');
           if (failures.length > 0) return refuse(response, notReady(failures.map(({ check }) => check)));
-          send(response, 200, { status: 'ready' });
+          const warned = warnings();
+          // Ready all the same: a proxy that sent nothing here would lose the webhooks that wait well in the database.
+          send(response, 200, { status: 'ready', ...(warned.length > 0 && { warnings: warned }) });
         },
       },
     ],

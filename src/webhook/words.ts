@@ -1,3 +1,5 @@
+import type { SignedOut } from '../github/github.ts';
+
 /** What the door says when it does not let something in. Each says what would be right; none repeats what was sent. */
 export interface Refusal {
   status: number;
@@ -45,4 +47,12 @@ export function methodNotAllowed(allow: string): Refusal {
 
 export function notReady(checks: readonly string[]): Refusal {
   return { status: 503, error: `Not ready: ${checks.join(', ')}.`, headers: { 'retry-after': '5' } };
+}
+
+/** What `/readyz` says while GitHub refuses the app; times are UTC. */
+export function signInWaits({ installationId, since, status }: SignedOut): string {
+  const at = since.toISOString().slice(0, 19);
+  return installationId === undefined
+    ? `GitHub has not let this app sign in since ${at}Z (${status}): all work waits. Are its private key and the clock right?`
+    : `GitHub has not let this app sign in to the installation ${installationId} since ${at}Z (${status}): its work waits.`;
 }

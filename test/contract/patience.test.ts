@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { GitHubError } from '../../src/github/github.ts';
+import { GitHubError, SignInRefused } from '../../src/github/github.ts';
 import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
 import { createPatience } from '../../src/queue/patience.ts';
 import type { Job, JobKind } from '../../src/queue/queue.ts';
@@ -79,6 +79,50 @@ describe('while GitHub is away', () => {
     });
     expect(await result).toEqual({ kind: 'again', at: retryAt });
     expect([...patience.waiting()]).toEqual([[kind, 1]]);
+  });
+});
+
+describe('while GitHub does not let the app sign in', () => {
+  const HOUR = 60 * MINUTE;
+  const KINDS: JobKind[] = [
+    'delivery',
+    'event',
+    'effect',
+    'session',
+    'ask',
+    'reconcile',
+    'missed_deliveries',
+  ];
+  /** Whether a job still waits that has been tried in vain for that long, by a process that lives as long. */
+  async function waits(kind: JobKind, whose: SignInRefused['whose'], triedForMs: number): Promise<boolean> {
+    const own = new ManualClock('2026-03-02T09:00:00.000Z');
+    const patience = createPatience({ clock: own, log: silentLog, random: () => 1 });
+    const awaySince = own.now();
+    own.advance(triedForMs);
+    const refused = new SignInRefused(whose, 401, 'no');
+    const handlers = patience.patient(everyKind(() => Promise.reject(refused)));
+    const job: Job = { kind, key: 'a', payload: null, attempts: 3, awaySince };
+    const result = await handlers[kind](job, new AbortController().signal).catch((error: unknown) => error);
+    expect([refused, expect.objectContaining({ kind: 'later', awaySince })]).toContainEqual(result);
+    return result !== refused;
+  }
+
+  it.each(KINDS)('a job of kind %s waits for a day when it is the app itself', async (kind) => {
+    expect([await waits(kind, 'app', DAY - 1), await waits(kind, 'app', DAY)]).toEqual([true, false]);
+  });
+
+  it.each<[JobKind, number]>([
+    ['delivery', DAY],
+    ['event', DAY],
+    ['effect', DAY],
+    ['session', HOUR],
+    ['ask', HOUR],
+    ['reconcile', HOUR],
+  ])('a job of kind %s waits for %i ms when it is an installation', async (kind, bound) => {
+    expect([await waits(kind, 'installation', bound - 1), await waits(kind, 'installation', bound)]).toEqual([
+      true,
+      false,
+    ]);
   });
 });
 

@@ -3,8 +3,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { CountersignError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { GitHubError } from '../../src/github/github.ts';
+import { GitHubError, SignInRefused } from '../../src/github/github.ts';
 import { createOctokitGitHub } from '../../src/github/octokit/octokit-github.ts';
+import { ManualClock } from '../support/clock.ts';
 import { type Answer, APP_ID, INSTALLATION, NOW, paged, privateKey, REPO, startFake } from './fake-server.ts';
 
 const REPOSITORY = 'GET /repos/acme/shop';
@@ -48,7 +49,7 @@ describe('a request', () => {
     // Within the first seconds a refused token only means that GitHub is not done spreading it.
     vi.setSystemTime(Date.now() + 60_000);
     fake.on(REPOSITORY, { status: 401, body: { message: 'Bad credentials' } });
-    expect(await failureOf(reader.repository(REPO))).toMatchObject({ kind: 'forbidden', status: 401 });
+    expect(await failureOf(reader.repository(REPO))).toMatchObject({ kind: 'unavailable', status: 401 });
     fake.on(REPOSITORY, { body: repository });
     await reader.repository(REPO);
     expect(fake.tokensGiven).toBe(2);
@@ -99,7 +100,7 @@ describe('a failure', () => {
   it.each([
     [404, 'Not Found', 'not_found'],
     [410, 'Gone', 'not_found'],
-    [401, 'Requires authentication', 'forbidden'],
+    [401, 'Requires authentication', 'unavailable'],
     [403, 'Resource not accessible by integration', 'forbidden'],
     [422, 'Validation Failed', 'invalid'],
     [451, 'Blocked', 'invalid'],
@@ -152,34 +153,98 @@ describe('a failure', () => {
     expect(error).toMatchObject({ kind: 'rate_limited', status, retryAt });
   });
 
+  const TOKEN = `POST /app/installations/${INSTALLATION}/access_tokens`;
+  const refusal = (status: number, message: string) => ({ status, body: { message } });
+
   it('to sign in names that route, and is nobody else’s 404', async () => {
     const fake = await startFake();
-    fake.on(`POST /app/installations/${INSTALLATION}/access_tokens`, {
-      status: 404,
-      body: { message: 'Not Found' },
-    });
+    fake.on(TOKEN, refusal(404, 'Not Found'));
+    fake.on('GET /app', { body: { id: APP_ID } });
     const reader = fake.github.reader(INSTALLATION);
-    for (const promise of [
-      reader.role(REPO, 'mona'),
-      reader.folder(REPO, 'x'),
-      reader.comment(REPO, 1),
-      reader.requiredChecks(REPO, 'main'),
-      reader.isTeamMember('acme', 'owners', 'mona'),
+    for (const ask of [
+      () => reader.role(REPO, 'mona'),
+      () => reader.folder(REPO, 'x'),
+      () => reader.comment(REPO, 1),
+      () => reader.requiredChecks(REPO, 'main'),
+      () => reader.isTeamMember('acme', 'owners', 'mona'),
     ]) {
-      const error = await failureOf(promise);
-      expect(error.kind).toBe('forbidden');
+      const error = await failureOf(ask());
+      expect(error).toBeInstanceOf(SignInRefused);
       expect(error.message).toMatch(/^POST \/app\/installations\/\{installation_id\}\/access_tokens: /);
     }
   });
 
-  it('of a suspended installation is forbidden', async () => {
+  it.each<[string, Answer, Answer, unknown]>([
+    ['its key is refused', refusal(401, 'no'), refusal(401, 'no'), { whose: 'app', status: 401 }],
+    [
+      'the App is deleted',
+      refusal(404, 'Not Found'),
+      refusal(404, 'Integration not found'),
+      { whose: 'app', status: 404 },
+    ],
+    [
+      'the installation is removed',
+      refusal(404, 'Not Found'),
+      { body: { id: APP_ID } },
+      { whose: 'installation', status: 404 },
+    ],
+    [
+      'the installation is suspended',
+      refusal(403, 'This installation has been suspended'),
+      { body: { id: APP_ID } },
+      { whose: 'installation', status: 403 },
+    ],
+    [
+      'GitHub fails when it is asked about the App',
+      refusal(404, 'Not Found'),
+      refusal(502, ''),
+      { kind: 'unavailable', status: 502 },
+    ],
+  ])('to sign in is told apart when %s', async (_, token, app, expected) => {
     const fake = await startFake();
-    fake.on(`POST /app/installations/${INSTALLATION}/access_tokens`, {
-      status: 403,
-      body: { message: 'This installation has been suspended' },
-    });
+    fake.on(TOKEN, token);
+    fake.on('GET /app', app);
+    expect(await failureOf(fake.github.reader(INSTALLATION).repository(REPO))).toMatchObject(
+      expected as object,
+    );
+  });
+
+  it('to sign in with a token of before is told apart by what a suspended installation is answered', async () => {
+    const fake = await startFake();
+    fake.on(REPOSITORY, { status: 403, body: { message: 'This installation has been suspended' } });
     const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
-    expect(error).toMatchObject({ kind: 'forbidden', status: 403 });
+    expect(error).toMatchObject({ whose: 'installation', status: 403 });
+    expect(fake.github.signedOut()).toMatchObject([{ installationId: INSTALLATION }]);
+  });
+
+  it('to sign in is not repeated for a while, then is, and is over with the first success', async () => {
+    const clock = new ManualClock('2030-01-02T03:04:05.000Z');
+    const fake = await startFake({ clock });
+    fake.on(TOKEN, refusal(401, 'A JSON web token could not be decoded'));
+    fake.on(REPOSITORY, { body: repository });
+    const reader = fake.github.reader(INSTALLATION);
+    const asked: number[] = [];
+    for (let seconds = 0; seconds < 600; seconds += 10) {
+      await failureOf(reader.repository(REPO));
+      await failureOf(fake.github.reader(INSTALLATION + 1).repository(REPO));
+      asked.push(fake.tokensGiven);
+      clock.advance(10_000);
+    }
+    expect([asked[0], asked[1], asked.at(-1)]).toEqual([1, 2, 14]);
+    expect(fake.github.signedOut()).toEqual([
+      {
+        installationId: undefined,
+        since: new Date('2030-01-02T03:04:05.000Z'),
+        status: 401,
+      },
+    ]);
+    fake.on(TOKEN, {
+      status: 201,
+      body: { token: 'ghs_secret', expires_at: '2099-01-01T00:00:00Z', permissions: {} },
+    });
+    clock.advance(60_000);
+    expect(await reader.repository(REPO)).toBeDefined();
+    expect(fake.github.signedOut()).toEqual([]);
   });
 
   it.each([

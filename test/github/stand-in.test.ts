@@ -238,6 +238,6 @@ describe('with a GitHub that keeps state, the adapter', () => {
 
   it('cannot do anything any more once it is uninstalled', async () => {
     standIn.uninstallApp('acme');
-    await expect(reader.role(REPO, 'mona')).rejects.toMatchObject({ kind: 'forbidden' });
+    await expect(reader.role(REPO, 'mona')).rejects.toMatchObject({ whose: 'installation' });
   });
 });

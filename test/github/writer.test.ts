@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckRunContent } from '../../src/effect/effect.ts';
+import { SignInRefused } from '../../src/github/github.ts';
 import { judgeMerge, type MergeProof } from '../../src/policy/merge-gate.ts';
 import { APP_ID, INSTALLATION, NOW, paged, REPO, startFake } from './fake-server.ts';
 
@@ -378,8 +379,9 @@ describe('a merge', () => {
       status: 403,
       body: { message: 'suspended' },
     });
-    await expect(writer.merge(proofAt(NOW), {})).rejects.toMatchObject({ kind: 'forbidden' });
-    expect(requests).toEqual([]);
+    on('GET /app', { body: {} });
+    await expect(writer.merge(proofAt(NOW), {})).rejects.toBeInstanceOf(SignInRefused);
+    expect(requests.map(({ path }) => path)).toEqual(['/app']);
   });
 
   it.each([

@@ -58,7 +58,7 @@ type OpenInput = Partial<Parameters<Harness['github']['openPullRequest']>[0]>;
 
 /** Whether a request is about a repository, and not the app's own look for deliveries that it missed. */
 export function isAboutRepository({ path }: { path: string }): boolean {
-  return !path.startsWith('/app/') && !path.startsWith('/installation/repositories');
+  return path !== '/app' && !path.startsWith('/app/') && !path.startsWith('/installation/repositories');
 }
 
 /** A pull request of ada's that adds one harmless file. */

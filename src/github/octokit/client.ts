@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
-import { type AnsweredRequest, GitHubError, type Urgency } from '../github.ts';
+import { type AnsweredRequest, GitHubError, SignInRefused, type Urgency } from '../github.ts';
 import type { Budget } from './budget.ts';
 import { download, NotDownloaded } from './download.ts';
 import { RequestFailure, retryAt, toFailure } from './failure.ts';
 import type { Lane } from './lane.ts';
 import type { SignIn } from './sign-in.ts';
+import type { SignInWatch } from './sign-in-watch.ts';
 import {
   type AnswerCache,
   bounded,
@@ -25,6 +26,9 @@ export interface ClientDeps {
   onHeldBack: (urgency: Urgency) => void;
   fetch: Fetch;
   cache: AnswerCache;
+  watch: SignInWatch;
+  /** Asks GitHub who the app is. @throws SignInRefused when GitHub does not accept the app's own key. */
+  expectApp: () => Promise<void>;
 }
 
 /** One installation of the app, or the app itself: all who ask GitHub for it share its token and its limits. */
@@ -90,7 +94,7 @@ export interface Client {
 }
 
 export function createClient(deps: ClientDeps, installation: Installation, urgency: Urgency): Client {
-  const { clock } = deps;
+  const { clock, watch } = deps;
   const { id: installationId, signIn, budget, lane } = installation;
 
   function transport({ timeoutMs, maxBytes, beforeSending }: RequestOptions): Fetch {
@@ -110,6 +114,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
 
   async function send(route: string, parameters: Parameters, options: RequestOptions = {}) {
     refuseDots(route, parameters);
+    if (installationId === undefined) watch.mayAsk(undefined);
     const started = clock.now().getTime();
     const note = (status: number, { revalidated = false, limited = false }) => {
       const durationMs = clock.now().getTime() - started;
@@ -125,8 +130,11 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
         },
       });
       note(answered.status, { revalidated: answered.headers[REVALIDATED] === 'true' });
+      if (installationId === undefined) watch.accepted(undefined);
       return answered;
     } catch (error) {
+      const stillRefused = signInRefusedIn(error);
+      if (stillRefused) throw stillRefused;
       const failure = toFailure(error, route, clock.now());
       if (failure.cause instanceof HeldBack) {
         deps.onHeldBack(urgency);
@@ -135,8 +143,43 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
       note(failure.status, { limited: failure.kind === 'rate_limited' });
       if (failure.retryAt) budget.hold(failure.retryAt);
       // A token that GitHub has revoked would be used for the rest of its hour.
-      if (failure.status === 401) signIn.again();
-      throw failure;
+      if (failure.status === 401 || isSuspension(failure)) signIn.again();
+      throw await meant(failure);
+    }
+  }
+
+  /**
+   * The failure as what it is about: whoever is not signed in was not heard, whatever was asked. GitHub answers 404 for a missing
+   * installation and for a deleted App alike, so the app asks who it is before it takes one for the other.
+   */
+  async function meant(failure: RequestFailure): Promise<GitHubError> {
+    const { status, signIn: isSignIn } = failure;
+    if (failure.kind === 'rate_limited') return failure;
+    if (isSignIn && (status === 403 || status === 404)) {
+      const stranger = await whyStranger();
+      if (stranger) return stranger;
+      return installationId === undefined
+        ? new SignInRefused('installation', status, failure.message)
+        : watch.refused(installationId, failure);
+    }
+    if (status === 401 && (isSignIn || installationId === undefined))
+      return watch.refused(undefined, failure);
+    if (installationId === undefined)
+      return isUnknownApp(failure) ? watch.refused(undefined, failure) : failure;
+    if (isSuspension(failure)) return watch.refused(installationId, failure);
+    // A token of before; the next try signs in and learns why.
+    return status === 401 ? new SignInRefused('installation', status, failure.message) : failure;
+  }
+
+  /** Why GitHub does not know the app, or could not be asked whether it does; `undefined` when it does. */
+  async function whyStranger(): Promise<GitHubError | undefined> {
+    try {
+      await deps.expectApp();
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof RequestFailure)) throw error;
+      const wasAsked = error.kind === 'not_found' || error.kind === 'forbidden' || error.kind === 'invalid';
+      return wasAsked ? watch.refused(undefined, error) : error;
     }
   }
 
@@ -252,4 +295,21 @@ function refuseDots(route: string, parameters: Parameters): void {
 function nextCursor(link: string): string | undefined {
   const next = /<([^>]+)>;\s*rel="next"/.exec(link)?.[1];
   return (next && new URL(next).searchParams.get('cursor')) ?? undefined;
+}
+
+/** The error of a sign-in that was not tried, since GitHub refused the one before. */
+function signInRefusedIn(error: unknown): SignInRefused | undefined {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (error instanceof SignInRefused) return error;
+  return cause instanceof SignInRefused ? cause : undefined;
+}
+
+/** Under a token of before, too: https://github.com/octokit/octokit.rb/pull/1307 has GitHub's words. */
+function isSuspension({ status, said }: RequestFailure): boolean {
+  return status === 403 && /installation has been suspended/i.test(said);
+}
+
+/** What GitHub answers a key whose App is not there: https://github.com/octokit/rest.js/issues/218 */
+function isUnknownApp({ status, said }: RequestFailure): boolean {
+  return status === 404 && /integration not found/i.test(said);
 }

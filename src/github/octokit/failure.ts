@@ -89,9 +89,7 @@ export function toFailure(error: unknown, route: string, now: Date): RequestFail
       retryAt: retryAt(headers, now),
     });
   }
-  // No such installation: the app was removed. That is not about what was asked for, which may well be there.
-  const kind = signIn && status === 404 ? 'forbidden' : kindOf(status);
-  return new RequestFailure({ ...place, kind, status, said });
+  return new RequestFailure({ ...place, kind: kindOf(status), status, said });
 }
 
 /** Whether what was asked for is not there: 404 or 410 about the thing itself, or 409 in a repository without commits. */

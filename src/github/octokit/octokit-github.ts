@@ -5,7 +5,8 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { CountersignError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { AnsweredRequest, GitHub, Standing, Urgency } from '../github.ts';
+import type { AnsweredRequest, GitHub, SignedOut, Standing, Urgency } from '../github.ts';
+import { anythingSchema } from './answers.ts';
 import { createAppReader } from './app-reader.ts';
 import { createBudget } from './budget.ts';
 import { type Client, createClient, type Installation } from './client.ts';
@@ -14,6 +15,7 @@ import { learningCredentials } from './learn-credentials.ts';
 import { merge } from './merge.ts';
 import { createReader } from './reader.ts';
 import { createSignIn } from './sign-in.ts';
+import { createSignInWatch, watched } from './sign-in-watch.ts';
 import { bounded, type CachedAnswer, type Fetch, unlessHeld } from './transport.ts';
 import { createWriter } from './writer.ts';
 
@@ -39,6 +41,8 @@ export interface OctokitGitHubOptions {
 export interface OctokitGitHub extends GitHub {
   /** Of every installation that was asked about since the start. */
   standings(): Standing[];
+  /** Who GitHub does not let sign in, of those who want to. */
+  signedOut(): SignedOut[];
 }
 
 /** For all installations together. */
@@ -67,7 +71,12 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
     userAgent: `countersign/${version()}`,
     log,
   };
+  const watch = createSignInWatch({ clock, log });
   const deps = {
+    watch,
+    async expectApp() {
+      await clientOf(undefined, 'person').request('GET /app', {}, anythingSchema);
+    },
     timeoutMs: options.timeoutMs ?? 10_000,
     clock,
     cache,
@@ -85,10 +94,13 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
     if (known) return known.clients[urgency];
     const pointsPerMinute = options.pointsPerMinute ?? GITHUB_LANE.pointsPerMinute;
     const budget = createBudget();
-    const forTokens = bounded(deps.fetch, { timeoutMs: deps.timeoutMs, maxBytes: LARGEST_TOKEN_BYTES });
+    const forTokens = unlessHeld(
+      bounded(deps.fetch, { timeoutMs: deps.timeoutMs, maxBytes: LARGEST_TOKEN_BYTES }),
+      { budget, clock },
+    );
     const installation: Installation = {
       id,
-      signIn: createSignIn(signInDeps, id, unlessHeld(forTokens, { budget, clock })),
+      signIn: createSignIn(signInDeps, id, id === undefined ? forTokens : watched(forTokens, watch, id)),
       budget,
       lane: createLane({ ...GITHUB_LANE, pointsPerMinute }),
     };
@@ -120,6 +132,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
         inFlight: lane.inFlight(),
         waiting: lane.waiting(),
       })),
+    signedOut: watch.signedOut,
   };
 }
 

@@ -110,7 +110,7 @@ describe('a step that leaves its skill open, without a model', () => {
   test('is done by a skill of the organisation, too', async () => {
     const scene = await start(auto(), {});
     const files = skill('naming', 'paths: ["src/**"]', gate(true, 'of octo'), 'countersign/skills');
-    scene.github.addRepository({ owner: 'octo', name: '.github', defaultBranch: 'HEAD', files });
+    scene.github.addRepository({ owner: 'octo', name: '.github', files });
     const { number } = await scene.open({ files: { 'src/a.ts': 'a\n' } });
     expect(said(scene, number)).toEqual(['of octo']);
   });

@@ -15,7 +15,7 @@ const start = scenes();
 
 /** What an organisation gives all its repositories. The stand-in knows no symbolic HEAD, so a branch has that name. */
 function organisation(scene: Scene, files: Record<string, string>): void {
-  scene.github.addRepository({ owner: 'octo', name: '.github', defaultBranch: 'HEAD', files });
+  scene.github.addRepository({ owner: 'octo', name: '.github', files });
 }
 
 test('a chain of the repository takes the place of the shipped one of its name', async () => {

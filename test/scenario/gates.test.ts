@@ -217,7 +217,7 @@ describe('gates of the organisation', () => {
       owner: 'octo',
       name: '.github',
       // The stand-in knows no symbolic HEAD, so a branch has that name.
-      defaultBranch: 'HEAD',
+
       files: { '.github/countersign.yml': `gates:\n  - ${gates}\n` },
     });
     return harness;

@@ -53,7 +53,7 @@ const said = (scene: Scene, number: number) =>
   scene.github.comments(REPO, number).flatMap(({ body }) => /said: (.*)/.exec(body)?.[1] ?? []);
 
 function organisation(scene: Scene, files: Record<string, string>): void {
-  scene.github.addRepository({ owner: 'octo', name: '.github', defaultBranch: 'HEAD', files });
+  scene.github.addRepository({ owner: 'octo', name: '.github', files });
 }
 
 test('a package whose files begin with byte order marks is the one without them', async () => {
@@ -183,7 +183,7 @@ test('a chain is judged anew when a skill of the organisation becomes one that s
   expect(scene.check(early.headSha, 'base configuration')?.summary).toContain('says no outcome');
   await scene.github.push({
     repo: 'octo/.github',
-    branch: 'HEAD',
+    branch: 'main',
     author: 'mia',
     files: skill('naming', gate(true, 'good names'), 'countersign/skills'),
   });

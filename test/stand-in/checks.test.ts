@@ -39,6 +39,30 @@ it('a conclusion completes a run', async () => {
   expect(github.checkRuns(REPO, headSha)).toMatchObject([{ status: 'completed', conclusion: 'neutral' }]);
 });
 
+// https://github.com/Mergifyio/mergify/pull/1989, https://github.com/lyft/atlantis/pull/265: GitHub takes the request and keeps
+// what the run concluded.
+it.each(['queued', 'in_progress'])('a completed run never goes back to %s', async (status) => {
+  const { github, headSha, update } = await startChecked();
+  await update({ conclusion: 'success' });
+  expect((await update({ status })).data).toMatchObject({ status: 'completed', conclusion: 'success' });
+  expect(github.checkRuns(REPO, headSha)).toMatchObject([{ status: 'completed', conclusion: 'success' }]);
+});
+
+// https://github.com/dotnet/arcade/issues/6080
+it('a completed run may conclude otherwise', async () => {
+  const { github, headSha, update } = await startChecked();
+  await update({ conclusion: 'success' });
+  await update({ conclusion: 'failure' });
+  expect(github.checkRuns(REPO, headSha)).toMatchObject([{ status: 'completed', conclusion: 'failure' }]);
+});
+
+it('a run that nobody completes stays as it is', async () => {
+  const { github, headSha, update } = await startChecked();
+  await update({ status: 'in_progress' });
+  await github.settle();
+  expect(github.checkRuns(REPO, headSha)).toMatchObject([{ status: 'in_progress', conclusion: null }]);
+});
+
 it.each([
   ['51 annotations', { output: { ...output, annotations: Array.from({ length: 51 }, () => annotation) } }],
   ['a summary of 65,536 bytes in fewer letters', { output: { title: 'T', summary: 'é'.repeat(32_768) } }],

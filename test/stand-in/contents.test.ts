@@ -62,6 +62,25 @@ it('branches with slashes are found everywhere', async () => {
   });
 });
 
+// https://github.com/scripting/Scripting-News/issues/94
+it('HEAD is the default branch wherever a ref is taken', async () => {
+  const { github, octokit } = await startWorld();
+  await github.push({ repo: REPO, branch: 'a/b', author: 'maya', files: { x: 'x' } });
+  const main = github.branch(REPO, 'main');
+  expect((await octokit.repos.getCommit({ ...AT, ref: 'HEAD' })).data.sha).toBe(main);
+  expect((await octokit.repos.listCommits({ ...AT, sha: 'HEAD' })).data[0]?.sha).toBe(main);
+  expect((await octokit.git.getTree({ ...AT, tree_sha: 'HEAD' })).data.tree.length).toBe(2);
+  expect((await octokit.repos.getContent({ ...AT, path: 'README.md', ref: 'HEAD' })).status).toBe(200);
+  const basehead = 'HEAD...a/b';
+  expect((await octokit.repos.compareCommitsWithBasehead({ ...AT, basehead })).data.ahead_by).toBe(1);
+});
+
+it('HEAD is no branch', async () => {
+  const { octokit } = await startWorld();
+  await expect(octokit.repos.getBranch({ ...AT, branch: 'HEAD' })).rejects.toMatchObject({ status: 404 });
+  await expect(octokit.git.getRef({ ...AT, ref: 'heads/HEAD' })).rejects.toMatchObject({ status: 404 });
+});
+
 it('a protected branch names its required checks', async () => {
   const { github, octokit } = await startWorld();
   github.requireChecks(REPO, 'main', ['build']);

@@ -294,8 +294,12 @@ export class State {
     return this.repositories().flatMap((repository) => [...repository.issues.values()].filter(isPullRequest));
   }
 
-  /** A branch, tag-less ref (`heads/x`, `refs/heads/x`) or commit name, as the API's `ref` parameters take them. */
+  /**
+   * A branch, tag-less ref (`heads/x`, `refs/heads/x`), commit name, or `HEAD` for the default branch, as the API's `ref`
+   * parameters take them. `HEAD` is git's own, whatever branches are called: https://github.com/scripting/Scripting-News/issues/94
+   */
   resolve(repository: Repository, ref: string): Commit | undefined {
+    if (ref === 'HEAD') return this.resolve(repository, `refs/heads/${repository.defaultBranch}`);
     const branch = ref.replace(/^(refs\/)?heads\//, '');
     const sha = repository.branches.get(ref) ?? repository.branches.get(branch);
     if (sha !== undefined) return repository.git.commit(sha);

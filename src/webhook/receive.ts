@@ -35,8 +35,9 @@ export function createReceiver({ secret, intake, readBody, log }: ReceiveParts) 
     const body = await readBody(request, response);
     if (body.kind === 'cut') return body;
     if (body.kind === 'too_large') return refused(REFUSALS.tooLarge);
-    if (body.kind === 'busy') return refused(REFUSALS.busy);
+    if (body.kind === 'busy') return refused(body.over === 'peer' ? REFUSALS.peerBusy : REFUSALS.busy);
     if (!isSigned(body.bytes, signature)) return refused(REFUSALS.signature);
+    body.prove();
 
     const event = oneHeader(headers['x-github-event']);
     if (!event || !EVENT_NAME.test(event)) return refused(REFUSALS.eventHeader);

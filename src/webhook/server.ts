@@ -3,6 +3,7 @@ import { Counter, type Registry } from 'prom-client';
 import type { Log } from '../core/log.ts';
 import type { Intake } from '../delivery/intake.ts';
 import { createBodyReader } from './body.ts';
+import { type BodyLimits, createBodyShares } from './body-shares.ts';
 import { type Checks, failedChecks } from './readiness.ts';
 import { createReceiver } from './receive.ts';
 import { methodNotAllowed, notReady, REFUSALS, type Refusal } from './words.ts';
@@ -11,6 +12,18 @@ export const WEBHOOK_PATH = '/api/github/webhooks';
 
 /** GitHub's own limit for a payload: https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap */
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
+
+/**
+ * What may be held of bodies at a time: of each share, one body of the largest size is kept for others. As many small ones as
+ * the most that GitHub was seen to send at once, and more.
+ */
+function bodyLimits(maxBodyBytes: number): BodyLimits {
+  return {
+    all: { bytes: 5 * maxBodyBytes, bodies: 3_000 },
+    unproven: { bytes: 4 * maxBodyBytes, bodies: 2_500 },
+    peer: { bytes: 3 * maxBodyBytes, bodies: 2_000 },
+  };
+}
 
 export interface ServerParts {
   /** The App's webhook secret. */
@@ -28,6 +41,8 @@ export interface ServerParts {
   maxBodyBytes?: number;
   /** Milliseconds within which a whole request must have arrived. GitHub itself gives up after 10 seconds. */
   requestTimeoutMs?: number;
+  /** Milliseconds of a clock that never goes back, by which a body has been arriving for too long. */
+  now?: () => number;
 }
 
 interface Route {
@@ -79,14 +94,23 @@ async function answer(
 }
 
 function routesOf(
-  { secret, intake, health, warnings = () => [], metrics, collectMetrics, log }: ServerParts,
+  {
+    secret,
+    intake,
+    health,
+    warnings = () => [],
+    metrics,
+    collectMetrics,
+    log,
+    now = () => performance.now(),
+  }: ServerParts,
   maxBodyBytes: number,
 ): ReadonlyMap<string, Route> {
   const receive = createReceiver({
     secret,
     intake,
     log,
-    readBody: createBodyReader(maxBodyBytes, 10 * maxBodyBytes),
+    readBody: createBodyReader(maxBodyBytes, createBodyShares(bodyLimits(maxBodyBytes), now)),
   });
   const answers = new Counter({
     name: 'countersign_webhook_answers_total',

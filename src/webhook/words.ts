@@ -16,6 +16,11 @@ export const REFUSALS = {
     error: 'Webhooks must be sent as application/json; set "Content type" so in the App’s webhook settings.',
   },
   tooLarge: { status: 413, error: 'The body is larger than a webhook may be.', headers: CLOSE },
+  peerBusy: {
+    status: 429,
+    error: 'Too much is being received from this address at once; redeliver this webhook in a moment.',
+    headers: { ...CLOSE, 'retry-after': '5' },
+  },
   busy: {
     status: 503,
     error: 'Too much is being received at once; redeliver this webhook in a moment.',

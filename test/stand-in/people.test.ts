@@ -37,3 +37,10 @@ it('a team knows its members only', async () => {
   expect((await membership('maya')).data.state).toBe('active');
   await expect(membership('eve')).rejects.toMatchObject({ status: 404 });
 });
+
+// https://docs.github.com/en/graphql/reference/queries#viewer
+it('the graph tells an installation which account it writes under', async () => {
+  const { github, octokit } = await startWorld();
+  const { viewer } = await octokit.graphql<{ viewer: { login: string } }>('{ viewer { login databaseId } }');
+  expect(viewer.login).toBe(github.app.botLogin);
+});

@@ -19,6 +19,8 @@ export function queryNode(state: State, token: Token): Node {
   return {
     type: 'Query',
     fields: {
+      // For an installation's token it is the app's bot.
+      viewer: () => actorNode(state.app.bot),
       repository: ({ owner, name }) => {
         const repository = state.findRepository(String(owner), String(name));
         if (!repository || !reaches(state, token, repository))

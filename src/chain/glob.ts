@@ -11,8 +11,13 @@ export function globMatches(pattern: string, text: string): boolean {
 
 /** The same for many texts. */
 export function compileGlob(pattern: string): (text: string) => boolean {
-  const tokens = tokenise(pattern);
+  const tokens = tokenise([...pattern]);
   return (text) => tokensMatch(tokens, text);
+}
+
+/** The same where a backslash takes the next character as it is. */
+export function escapedGlobMatches(pattern: string, text: string): boolean {
+  return tokensMatch(tokenise(pattern.match(/\\?./gsu) ?? []), text);
 }
 
 function tokensMatch(tokens: readonly Token[], text: string): boolean {
@@ -57,13 +62,14 @@ export function anyGlobMatches(patterns: readonly string[], text: string): boole
 /** `folders` reads nothing: it offers a way into the folders (`inside`, which ends after a slash) and one past them. */
 type Token = { kind: 'char'; char: string } | { kind: 'one' | 'run' | 'any' | 'folders' | 'inside' };
 
-function tokenise(pattern: string): Token[] {
+/** @param chars each with its backslash, if it has one */
+function tokenise(chars: readonly string[]): Token[] {
   const tokens: Token[] = [];
-  const chars = [...pattern];
   for (let at = 0; at < chars.length; at++) {
     const char = chars[at] ?? '';
     if (char === '?') tokens.push({ kind: 'one' });
-    else if (char !== '*') tokens.push({ kind: 'char', char });
+    else if (char !== '*')
+      tokens.push({ kind: 'char', char: char.length > 1 ? char.replace(/^\\/, '') : char });
     else if (chars[at + 1] !== '*') tokens.push({ kind: 'run' });
     else {
       const opensFolder = at === 0 || chars[at - 1] === '/';

@@ -1,87 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { CODEOWNERS_PATHS, parseCodeowners, TooManyOwners } from '../../src/policy/facts/codeowners.ts';
+import { parseCodeowners } from '../../src/policy/facts/codeowners.ts';
 import { commitsFacts, filesFacts, type ListedFile, pullRequestFacts } from '../../src/policy/facts/fact.ts';
 import { ownedPaths, ownersApprove, teamsOf } from '../../src/policy/facts/ownership.ts';
 import { type Review, reviewFacts, standingReviews } from '../../src/policy/facts/reviews.ts';
 
 const HEAD = 'a'.repeat(40);
 const OTHER = 'b'.repeat(40);
-
-describe('CODEOWNERS patterns', () => {
-  test.each([
-    ['*', 'a.ts', true],
-    ['*', 'deep/in/a.ts', true],
-    ['*.js', 'deep/a.js', true],
-    ['*.js', 'a.jsx', false],
-    ['/build/logs/', 'build/logs/a/b.txt', true],
-    ['/build/logs/', 'x/build/logs/a.txt', false],
-    ['docs/*', 'docs/start.md', true],
-    ['docs/*', 'docs/build/fix.md', false],
-    ['docs/*', 'x/docs/start.md', false],
-    ['apps/', 'x/apps/y/z.ts', true],
-    ['apps/', 'apps', false],
-    ['/docs', 'docs/a/b.md', true],
-    ['/docs', 'docs', true],
-    ['/docs', 'docsy/a.md', false],
-    ['docs', 'x/docs/a.md', true],
-    ['docs/api', 'docs/api/a.md', true],
-    ['docs/api', 'x/docs/api/a.md', false],
-    ['**/logs', 'build/logs/a.txt', true],
-    ['**/logs', 'logs', true],
-    ['/src/**/*.ts', 'src/a.ts', true],
-    ['/src/**/*.ts', 'src/x/y/a.ts', true],
-    ['/src/**', 'src/x', true],
-    ['a**b', 'a/b', false],
-    ['/?.md', 'a.md', true],
-    ['/?.md', 'ab.md', false],
-    ['with\\ space.md', 'with space.md', true],
-    ['README.md', 'readme.md', false],
-  ])('%s and %s: %s', (pattern, path, owned) => {
-    expect(parseCodeowners(`${pattern} @o\n`).of(path) !== undefined).toBe(owned);
-  });
-});
-
-describe('a CODEOWNERS file', () => {
-  const owners = (text: string, path: string) =>
-    parseCodeowners(text)
-      .of(path)
-      ?.owners.map(({ text: owner }) => owner);
-
-  test.each([
-    ['the last matching line wins', '* @a\n*.ts @b\n', 'x.ts', ['@b']],
-    ['a line without owners takes the owners away', '* @a\n/free/\n', 'free/x', []],
-    ['comments are none of it', '# all\n* @a # and not @b\n', 'x', ['@a']],
-    ['an empty file owns nothing', '\n\r\n', 'x', undefined],
-    ['a negated line is skipped, as GitHub does', '* @a\n!x @b\n', 'x', ['@a']],
-    ['a line with a character range is skipped', '* @a\n/[xy] @b\n', 'x', ['@a']],
-  ])('%s', (_, text, path, expected) => {
-    expect(owners(text, path)).toEqual(expected);
-  });
-
-  test('tells the lines that are skipped', () => {
-    expect(parseCodeowners('* @a\n!x @b\n/[z] @c\n').skipped).toEqual([2, 3]);
-  });
-
-  test.each([
-    ['@Ada', { kind: 'user', login: 'Ada' }],
-    ['@octo/core', { kind: 'team', organisation: 'octo', slug: 'core' }],
-    ['7+ada@users.noreply.github.com', { kind: 'account', id: 7 }],
-    ['ada@example.org', { kind: 'nobody' }],
-    ['ada', { kind: 'nobody' }],
-    ['@', { kind: 'nobody' }],
-  ])('reads the owner %s', (word, owner) => {
-    expect(parseCodeowners(`* ${word}`).of('x')?.owners).toEqual([{ text: word, owner }]);
-  });
-
-  test('of very many globs is given up rather than compared for minutes', () => {
-    const codeowners = parseCodeowners('/**/a?/x @a\n'.repeat(4_000));
-    expect(() => Array.from({ length: 3_000 }, (_, n) => codeowners.of(`f${n}`))).toThrow(TooManyOwners);
-  });
-
-  test('is looked for where GitHub does, in that order', () => {
-    expect(CODEOWNERS_PATHS).toEqual(['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS']);
-  });
-});
 
 describe('owners approve', () => {
   const codeowners = parseCodeowners(

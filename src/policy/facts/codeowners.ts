@@ -1,4 +1,4 @@
-import { globMatches } from '../../chain/glob.ts';
+import { escapedGlobMatches } from '../../chain/glob.ts';
 
 /*
  * CODEOWNERS files as GitHub reads them:
@@ -38,7 +38,10 @@ export class TooManyOwners extends Error {}
 const MAX_WORK = 6_000_000;
 const GLOB_WORK = 20;
 
-/** Reads a file. A line that GitHub would skip is skipped here, too, and told; an owner that cannot be known owns all the same. */
+/**
+ * Reads a file. A line that GitHub would skip, for its pattern or for one of its owners, is skipped here, too, and told. An owner that is
+ * written well but cannot be known owns all the same, and never approves.
+ */
 export function parseCodeowners(text: string): Codeowners {
   const rules: (OwnersOf & { matcher: Matcher })[] = [];
   const skipped: number[] = [];
@@ -46,16 +49,14 @@ export function parseCodeowners(text: string): Codeowners {
     const words = wordsOf(raw);
     const [pattern, ...owners] = words;
     if (pattern === undefined) continue;
+    const line = index + 1;
     const matcher = matcherOf(pattern);
-    if (!matcher) {
-      skipped.push(index + 1);
-      continue;
-    }
-    rules.push({
-      matcher,
-      line: index + 1,
-      owners: owners.map((word) => ({ text: word, owner: ownerOf(word) })),
+    const read = owners.flatMap((text) => {
+      const owner = ownerOf(text);
+      return owner ? [{ text, owner }] : [];
     });
+    if (!matcher || read.length < owners.length) skipped.push(line);
+    else rules.push({ matcher, line, owners: read });
   }
   const lastFirst = rules.toReversed();
   let work = 0;
@@ -84,50 +85,65 @@ interface Matcher {
   work: number;
 }
 
+/** Every character with its backslash, so that what is escaped is told from what is not. */
+const CHARACTER = /\\?./gsu;
+const NOT_HERE = new Set(['[', ']', '\\']);
+
 /**
  * A pattern of gitignore's kind: with a slash inside it begins at the root, else it may be anywhere; what it names may be a
- * folder, and then it owns all below, except that `docs/*` ends there. `!` and `[ ]` do not exist here.
+ * folder, and then it owns all below, except that `docs/*` and `/*` end there. `!`, `[ ]`, `\#` at the start and three stars do not
+ * exist here.
  */
-function matcherOf(written: string): Matcher | undefined {
-  if (written.startsWith('!') || /(?<!\\)[[\]]/.test(written)) return undefined;
-  const text = written.replaceAll(/\\(.)/g, '$1');
+function matcherOf(text: string): Matcher | undefined {
+  const characters = text.match(CHARACTER) ?? [];
+  if (/^(?:!|\\#)/.test(text) || characters.some((character) => NOT_HERE.has(character))) return undefined;
+  if (text.includes('***')) return undefined;
   const isFolder = text.endsWith('/');
   const inner = text.replace(/^\//, '').replace(/\/$/, '');
   if (inner === '') return undefined;
   const isAnchored = text.startsWith('/') || inner.includes('/');
   // Two stars mean folders only as a whole part of the path.
-  const parts = inner.split('/').map((part) => (part === '**' ? part : part.replaceAll(/\*+/g, '*')));
+  const parts = inner
+    .split('/')
+    .map((part) =>
+      part === '**' ? part : part.replaceAll(/\\.|\*+/gsu, (run) => (run.startsWith('*') ? '*' : run)),
+    );
   const glob = parts.join('/');
-  const endsHere = !isFolder && parts.length > 1 && parts.at(-1) === '*';
+  const endsHere = !isFolder && isAnchored && parts.at(-1) === '*';
 
   if (!isAnchored && !isFolder && glob === '*') return { work: 1, matches: () => true };
-  if (!/[*?]/.test(glob)) {
+  if (!(glob.match(CHARACTER) ?? []).some((character) => character === '*' || character === '?')) {
+    const plain = glob.replaceAll(/\\(.)/gu, '$1');
     return isAnchored
-      ? { work: 1, matches: (path) => path.startsWith(`${glob}/`) || (!isFolder && path === glob) }
+      ? { work: 1, matches: (path) => path.startsWith(`${plain}/`) || (!isFolder && path === plain) }
       : {
           work: 1,
-          matches: (_, segments) => (isFolder ? segments.slice(0, -1) : segments).includes(glob),
+          matches: (_, segments) => (isFolder ? segments.slice(0, -1) : segments).includes(plain),
         };
   }
   const start = isAnchored ? glob : `**/${glob}`;
-  const prefix = isAnchored ? (glob.split(/[*?]/)[0] ?? '') : '';
+  const prefix = isAnchored ? (glob.split(/[*?\\]/)[0] ?? '') : '';
   return {
     work: GLOB_WORK,
     matches: (path) =>
       path.startsWith(prefix) &&
-      ((!isFolder && globMatches(start, path)) || (!endsHere && globMatches(`${start}/**`, path))),
+      ((!isFolder && escapedGlobMatches(start, path)) ||
+        (!endsHere && escapedGlobMatches(`${start}/**`, path))),
   };
 }
 
 const LOGIN = /^@([A-Za-z0-9][A-Za-z0-9_-]{0,38})$/;
 const TEAM = /^@([A-Za-z0-9][A-Za-z0-9-]{0,38})\/([A-Za-z0-9][A-Za-z0-9_-]*)$/;
+const ADDRESS = /^[^@\s]+@[^@\s]+\.[^@\s]+$/;
 const NOREPLY = /^(\d{1,15})\+[A-Za-z0-9-]+@users\.noreply\./;
 
-function ownerOf(word: string): Owner {
+/** @returns `undefined` for what is no owner at all, however one looks at it */
+function ownerOf(word: string): Owner | undefined {
   const login = LOGIN.exec(word)?.[1];
   if (login !== undefined) return { kind: 'user', login };
   const [, organisation, slug] = TEAM.exec(word) ?? [];
   if (organisation !== undefined && slug !== undefined) return { kind: 'team', organisation, slug };
   const id = NOREPLY.exec(word)?.[1];
-  return id === undefined ? { kind: 'nobody' } : { kind: 'account', id: Number(id) };
+  if (id !== undefined) return { kind: 'account', id: Number(id) };
+  return ADDRESS.test(word) ? { kind: 'nobody' } : undefined;
 }

@@ -16,7 +16,8 @@ const LAYERS = [
   },
   {
     name: 'port',
-    files: /^(github\/(github|outage)|storage\/(storage|skill-traces|blobs)|queue\/queue|model\/model)\.ts$/,
+    files:
+      /^(github\/(github|outage)|storage\/(storage|skill-traces|model-calls|blobs)|queue\/queue|model\/model)\.ts$/,
   },
   { name: 'words', files: /^words\// },
   { name: 'engine', files: /^(sandbox|run|session|skill|effect|model(?!\/ai\/))\// },

@@ -23,6 +23,13 @@ export function evaluateCondition(compiled: CompiledExpression, context: object)
   return !missing && !readsGap(compiled.references, context) && compiled.evaluate(context) === true;
 }
 
+/** Whether a condition asks about a step: then the condition, and nothing else, decides what that step's end means. */
+export function asksAbout(compiled: CompiledExpression, step: { id: string; index: number }): boolean {
+  return compiled.references.some(
+    ({ root, path }) => root === 'steps' && (path[0] === step.id || path[0] === step.index),
+  );
+}
+
 /** What an expression sees of a step. */
 export interface StepFacts {
   id: string;

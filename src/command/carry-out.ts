@@ -84,10 +84,9 @@ export async function carryOut(command: Command, context: CommandContext): Promi
 
 /** The newest run of each chain of the pull request, the newest first. */
 async function newestRuns({ tx, event }: CommandContext): Promise<RunState[]> {
-  const runs = await tx.runs.list({
+  const runs = await tx.runs.current({
     repositoryId: event.repository.id,
     pullRequest: event.pull_request,
-    limit: 100,
   });
   const seen = new Set<string>();
   const states: RunState[] = [];

@@ -144,10 +144,9 @@ async function readNoRun(
   pullRequest: PullRequest,
 ): Promise<Why | undefined> {
   const { repository, pull_request } = event;
-  const runs = await deps.storage.read.runs.list({
+  const runs = await deps.storage.read.runs.current({
     repositoryId: repository.id,
     pullRequest: pull_request,
-    limit: 100,
   });
   if (runs.some((run) => !isRunOver(run.status) || isAboutNow(run, pullRequest))) return undefined;
   const { configuration, listed } = await governing(deps, event, pullRequest);

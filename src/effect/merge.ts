@@ -7,8 +7,9 @@ import { redact } from '../core/redact.ts';
 import { type GitHub, GitHubError, type MergeResult, SignInRefused } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
+import type { OwnMerge } from '../run/plan.ts';
 import { isRunOver, isStepOver, type RunState } from '../run/run.ts';
-import type { Storage, Tx } from '../storage/storage.ts';
+import type { ReadTx, Storage, Tx } from '../storage/storage.ts';
 import type { Effect, EffectRow } from './effect.ts';
 
 export type MergeOnce = (
@@ -126,6 +127,30 @@ export function mergeOnce(
         throw error;
       }
     }
+  };
+}
+
+/**
+ * The merge of this head that this app made, whichever chain did. `underWay`: the call was sent, and its answer is not here yet.
+ * A call whose run is over counts as made once GitHub says that the pull request is merged: it was sent, and was not refused.
+ */
+export async function ownMerge(
+  tx: ReadTx,
+  of: { repositoryId: number; pullRequest: number; headSha: string },
+): Promise<{ merge: OwnMerge; underWay: boolean } | undefined> {
+  const sent = await tx.effects.mergesSent(of.repositoryId, of.pullRequest);
+  const ofHead = sent.filter(({ effect }) => effect.kind === 'merge' && effect.head_sha === of.headSha);
+  const row = ofHead.find(({ status }) => status === 'done') ?? ofHead[0];
+  const run = row?.runId == null ? undefined : (await tx.runs.load(row.runId))?.run;
+  if (!run || row?.effect.kind !== 'merge') return undefined;
+  return {
+    merge: {
+      runId: run.id,
+      chain: run.chain,
+      headSha: row.effect.head_sha,
+      countersignedBy: row.effect.countersigned_by,
+    },
+    underWay: row.status !== 'done' && !isRunOver(run.status),
   };
 }
 

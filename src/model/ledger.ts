@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
-import type { ModelCallEnd, Storage, Tx } from '../storage/storage.ts';
+import type { ModelCallEnd } from '../storage/model-calls.ts';
+import type { Storage, Tx } from '../storage/storage.ts';
 import {
   type Amount,
   type BudgetScope,

@@ -180,7 +180,7 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
     status,
     status === 'met'
       ? `countersigned by ${countersignedBy.join(', ')}; ${facts.speakers ? 'going on' : 'merging'}`
-      : `not merging: ${reasons.find((reason) => reason.status === status)?.summary ?? 'unknown'}`,
+      : `${heldUp(facts.speakers === undefined)}: ${reasons.find((reason) => reason.status === status)?.summary ?? 'unknown'}`,
     reasons,
   );
   return {
@@ -260,10 +260,15 @@ function missing(given: number, count: number): string {
   return given === 0 ? 'nobody has countersigned yet' : `${given} of ${count} countersigns given`;
 }
 
+/** A step that merges nothing does not speak of merging. */
+function heldUp(merges: boolean): string {
+  return merges ? 'not merging' : 'not going on';
+}
+
 /** How a question stands right after it was asked: nothing is known yet but that nobody can have answered. */
-export function justAsked(): Why {
+export function justAsked({ merges }: { merges: boolean }): Why {
   const reason = why('pending', missing(0, 1));
-  return why('pending', `not merging: ${reason.summary}`, [reason]);
+  return why('pending', `${heldUp(merges)}: ${reason.summary}`, [reason]);
 }
 
 /** Whether two looks found the same things missing, so that there is nothing new to tell. */

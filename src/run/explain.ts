@@ -108,7 +108,7 @@ function decisive(decision: Why): string {
 }
 
 function bare(summary: string): string {
-  return summary.replace(/^not merging: /, '');
+  return summary.replace(/^not (?:merging|going on): /, '');
 }
 
 function stepWhy(state: RunState, step: Invocation, approval: Approval | null): Why {

@@ -1,10 +1,9 @@
 import type { EventOf, RepositoryEvent } from '../event/event.ts';
 import { actorOf } from './actor.ts';
 import { auditConfiguration } from './audit-configuration.ts';
-import type { EvidenceRef } from './evidence.ts';
 import { newRun } from './new-run.ts';
 import { factsOf, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
-import { reason } from './reason.ts';
+import { newerRun } from './plan.ts';
 
 /**
  * Begins a chain because a person asked for it, whatever its trigger; an unfinished run of it gives way. Asked again, as
@@ -62,12 +61,10 @@ export async function fireByHand(
       active: true,
     });
     for (const run of unfinished) {
-      const because = `superseded: ${event.actor} fired the chain again`;
-      const newer: EvidenceRef = { kind: 'run', id: state.run.id, label: chain.name };
       await engine.signal(
         tx,
         run.id,
-        { kind: 'end', status: 'cancelled', reason: reason('run.cancelled.superseded', because, [newer]) },
+        { kind: 'end', status: 'cancelled', reason: newerRun(state.run, event.actor) },
         actorOf(event, deliveryId),
       );
     }

@@ -12,11 +12,7 @@ import type { Run } from './run.ts';
 export async function onCi(deps: PullRequestDeps, event: EventOf<'ci.changed'>, by: Actor): Promise<void> {
   const { storage, engine } = deps;
   const ended = await storage.transaction(async (tx) => {
-    const runs = await tx.runs.list({
-      repositoryId: event.repository.id,
-      headSha: event.head_sha,
-      limit: 100,
-    });
+    const runs = await tx.runs.current({ repositoryId: event.repository.id, headSha: event.head_sha });
     const red: Run[] = [];
     for (const run of runs) {
       if ((await redCi(tx, run)) !== undefined) red.push(run);

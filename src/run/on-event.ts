@@ -57,11 +57,7 @@ async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>, 
   if (!event.forced && !event.paths.some(mayGovern)) return;
   await deps.storage.transaction(async (tx) => {
     await auditPush(tx, event);
-    const runs = await tx.runs.list({
-      repositoryId: event.repository.id,
-      active: true,
-      limit: 1_000,
-    });
+    const runs = await tx.runs.list({ repositoryId: event.repository.id, active: true });
     for (const { id } of runs.filter(({ baseRef }) => baseRef === event.branch)) {
       await deps.engine.signal(tx, id, LOOK, by);
     }

@@ -2,7 +2,7 @@ import { mergedOnce } from '../audit/entry.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
-import { mergeKey } from '../effect/merge.ts';
+import { mergeKey, ownMerge } from '../effect/merge.ts';
 import type { Outbox } from '../effect/outbox.ts';
 import type { EventOf, RepositoryEvent } from '../event/event.ts';
 import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from '../github/github.ts';
@@ -15,7 +15,7 @@ import type { Engine } from './engine.ts';
 import { newRun } from './new-run.ts';
 import { type Plan, type PullRequestNow, planRuns, type Reopening } from './plan.ts';
 import type { ReasonCode } from './reason.ts';
-import type { Run, RunFacts } from './run.ts';
+import { isRunOver, type Run, type RunFacts } from './run.ts';
 import type { Signal } from './transition.ts';
 
 /** What waits for people or for a gate looks at once. */
@@ -58,16 +58,18 @@ export async function onPullRequest(
     : [];
 
   await storage.transaction(async (tx) => {
-    const runs = await tx.runs.list({
-      repositoryId: event.repository.id,
-      pullRequest: event.pull_request,
-      limit: 1_000,
-    });
+    const subject = { repositoryId: event.repository.id, pullRequest: event.pull_request };
+    const runs = await tx.runs.current(subject);
     const facts = repositoryFacts(event, pullRequest.defaultBranch);
-    const now = pullRequestNow(pullRequest, listed);
-    const plan = planRuns(now, configuration?.chains ?? [], runs, facts, await reopeningOf(tx, event, runs));
-    await endRuns(deps, tx, plan, runs, by);
-    if (pullRequest.merged) await auditMergeElsewhere(tx, event, pullRequest, runs, by);
+    const own = pullRequest.merged
+      ? await ownMerge(tx, { ...subject, headSha: pullRequest.headSha })
+      : undefined;
+    const now = { ...pullRequestNow(pullRequest, listed), mergedBy: own?.merge };
+    const reopening = await reopeningOf(tx, event, pullRequest);
+    const plan = planRuns(now, configuration?.chains ?? [], runs, facts, reopening);
+    if (own?.underWay) await lookAtMerge(deps, tx, runs, by);
+    else await endRuns(deps, tx, plan, by);
+    if (pullRequest.merged) await auditMergeElsewhere(tx, event, pullRequest, by);
     if (configuration) await auditConfiguration(tx, event, pullRequest.baseRef, configuration, by);
     const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
     await tx.pullRequests.upsert({
@@ -100,7 +102,7 @@ export async function onPullRequest(
       await engine.begin(tx, state);
     }
     await pokeRemaining(deps, tx, plan, runs, by);
-    await wishAgain(deps, tx, event, runs);
+    await wishAgain(deps, tx, event);
     for (const { key, effect } of configurationChecks) {
       await deps.outbox.wish(tx, key, effect, { runId: null, at: clock.now() });
     }
@@ -148,27 +150,17 @@ async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent, by:
 }
 
 /** Whether a run of the pull request made the merge, or may have: the answer of GitHub to a call that was begun can be on its way. */
-async function isOurMerge(
-  tx: Tx,
-  { repository, pull_request }: PullRequestEvent,
-  known?: readonly Run[],
-): Promise<boolean> {
-  const runs =
-    known ?? (await tx.runs.list({ repositoryId: repository.id, pullRequest: pull_request, limit: 1_000 }));
-  for (const { id, headSha } of runs) {
-    if ((await tx.effects.get(mergeKey(id, headSha)))?.begun) return true;
-  }
-  return false;
+async function isOurMerge(tx: Tx, { repository, pull_request }: PullRequestEvent): Promise<boolean> {
+  return (await tx.effects.mergesSent(repository.id, pull_request)).length > 0;
 }
 
 async function auditMergeElsewhere(
   tx: Tx,
   event: PullRequestEvent,
   { number, headSha, baseRef, mergeCommitSha }: PullRequest,
-  runs: readonly Run[],
   by: Actor,
 ): Promise<void> {
-  if (await isOurMerge(tx, event, runs)) return;
+  if (await isOurMerge(tx, event)) return;
   const { id, owner, name } = event.repository;
   await tx.audit.record(
     {
@@ -189,32 +181,33 @@ async function auditMergeElsewhere(
 async function reopeningOf(
   tx: Tx,
   event: PullRequestEvent,
-  runs: readonly Run[],
+  { headSha, baseRef }: PullRequest,
 ): Promise<Reopening | undefined> {
   if (event.kind !== 'pr.updated' || event.action !== 'reopened' || !event.updated_at) return undefined;
-  const rejected = new Set<string>();
-  for (const { id } of runs) {
-    if ((await tx.approvals.ofRun(id)).some(({ status }) => status === 'rejected')) rejected.add(id);
-  }
-  return { at: event.updated_at, rejected };
+  const answered = await tx.approvals.answered({
+    repositoryId: event.repository.id,
+    pullRequest: event.pull_request,
+    headSha,
+    baseRef,
+  });
+  const rejected = answered.filter(({ approval }) => approval.status === 'rejected');
+  return { at: event.updated_at, rejected: new Set(rejected.map(({ chain }) => chain)) };
 }
 
-async function endRuns(
-  deps: PullRequestDeps,
-  tx: Tx,
-  plan: Plan,
-  runs: readonly Run[],
-  by: Actor,
-): Promise<void> {
+async function endRuns(deps: PullRequestDeps, tx: Tx, plan: Plan, by: Actor): Promise<void> {
   for (const { runId, reason } of plan.cancel) {
-    const run = runs.find((candidate) => candidate.id === runId);
-    const merging = run && (await tx.effects.get(mergeKey(run.id, run.headSha)))?.begun;
-    if (reason.code === 'run.cancelled.merged_elsewhere' && merging) {
-      // GitHub's word of our own merge can overtake its answer to us; the session that merges records it.
-      await deps.engine.signal(tx, runId, LOOK, by);
-      continue;
-    }
     await deps.engine.signal(tx, runId, { kind: 'end', status: 'cancelled', reason }, by);
+  }
+}
+
+/**
+ * GitHub's word of our own merge can overtake its answer to us. The session that merges records it, and then has the pull request
+ * looked at again: only then can the runs beside it be told who merged. In case it died with the answer, it is made to look.
+ */
+async function lookAtMerge(deps: PullRequestDeps, tx: Tx, runs: readonly Run[], by: Actor): Promise<void> {
+  for (const { id, headSha, status } of runs) {
+    const isMerging = !isRunOver(status) && (await tx.effects.get(mergeKey(id, headSha)))?.begun;
+    if (isMerging) await deps.engine.signal(tx, id, LOOK, by);
   }
 }
 
@@ -248,9 +241,13 @@ const OUT_OF_REACH: readonly (ReasonCode | undefined)[] = [
 async function wishAgain(
   { outbox, clock }: PullRequestDeps,
   tx: Tx,
-  { installation_id, repository }: PullRequestEvent,
-  runs: readonly Run[],
+  { installation_id, repository, pull_request }: PullRequestEvent,
 ): Promise<void> {
+  const runs = await tx.runs.list({
+    repositoryId: repository.id,
+    pullRequest: pull_request,
+    status: 'aborted',
+  });
   const place = { installation_id, owner: repository.owner, repo: repository.name };
   for (const run of runs.filter(({ reason }) => OUT_OF_REACH.includes(reason?.code))) {
     for (const { key, effect, status, begun } of await tx.effects.ofRun(run.id)) {

@@ -1,5 +1,6 @@
 import type { Chain } from '../chain/chain.ts';
 import { type TriggerFacts, triggerMatches } from '../chain/trigger.ts';
+import { OPERATOR } from './actor.ts';
 import { type Reason, reason } from './reason.ts';
 import { isRunOver, type Run } from './run.ts';
 
@@ -8,6 +9,8 @@ export interface PullRequestNow {
   number: number;
   state: 'open' | 'closed';
   merged: boolean;
+  /** The merge that this app made of it, if it did. */
+  mergedBy?: OwnMerge | undefined;
   draft: boolean;
   headSha: string;
   headRef: string;
@@ -28,8 +31,8 @@ export interface Reopening {
   /** GitHub's time of it, as in its payloads. */
   at: string;
   /**
-   * Runs that a maintainer rejected: their author can reopen, and must not be asked about anew by that alone. Another commit, or another
-   * base, is another question, also when the pull request comes back from it.
+   * Chains in which a maintainer rejected this head and base, in whichever run: the author can reopen, and must not have people asked
+   * anew by that alone. Another commit, or another base, is another question, also when the pull request comes back from it.
    */
   rejected: ReadonlySet<string>;
 }
@@ -38,7 +41,7 @@ export interface Reopening {
  * What should happen to a pull request's runs, told by what the pull request is now and not by the event that made us
  * look. Late, doubled and swapped deliveries therefore lead to the same runs. Only that it was reopened cannot be seen of it
  * afterwards; the run that this began is told by its own event, should the delivery come again.
- * @param runs all runs of the pull request, newest first
+ * @param runs those that are not over, and the newest of each chain; newest first
  */
 export function planRuns(
   pullRequest: PullRequestNow,
@@ -104,7 +107,12 @@ export function outdatedBecause(
   repository: Parameters<typeof planRuns>[3],
 ): Reason | undefined {
   if (!isAboutTheHead(run)) return undefined;
-  if (now.merged) return reason('run.cancelled.merged_elsewhere', 'the pull request was merged');
+  if (now.merged) {
+    const { mergedBy } = now;
+    return mergedBy?.headSha === now.headSha
+      ? mergedByChain(mergedBy)
+      : reason('run.cancelled.merged_elsewhere', 'the pull request was merged by hand');
+  }
   if (now.state === 'closed') return reason('run.cancelled.closed', 'the pull request was closed');
   if (run.headSha !== now.headSha) {
     const head = now.headSha.slice(0, 7);
@@ -120,6 +128,32 @@ export function outdatedBecause(
   return now.draft && fires(run.definition, { ...now, draft: false }, repository)
     ? reason('run.cancelled.draft', 'the pull request is a draft now')
     : reason('run.cancelled.not_triggered', 'its chain is not for this pull request any more');
+}
+
+/** Why a run gives way: somebody had the same chain begin again, and the head is as it was. */
+export function newerRun(newer: Pick<Run, 'id' | 'chain'>, by: string): Reason {
+  return reason('run.cancelled.newer_run', `superseded by a newer run of ${newer.chain}, begun by ${by}`, [
+    { kind: 'run', id: newer.id, label: newer.chain },
+    // Whoever acts from the command line has no name on GitHub.
+    ...(by === OPERATOR ? [] : [{ kind: 'person', id: by, label: by } as const]),
+  ]);
+}
+
+/** A merge that this app made. */
+export interface OwnMerge {
+  runId: string;
+  chain: string;
+  headSha: string;
+  countersignedBy: readonly string[];
+}
+
+/** Why every other run of a pull request ends once a chain has merged it. */
+export function mergedByChain({ runId, chain, countersignedBy }: OwnMerge): Reason {
+  const by = countersignedBy.length === 0 ? '' : `, countersigned by ${countersignedBy.join(', ')}`;
+  return reason('run.cancelled.merged_by_chain', `the chain ${chain} merged the pull request${by}`, [
+    { kind: 'run', id: runId, label: chain },
+    ...countersignedBy.map((login) => ({ kind: 'person', id: login, label: login }) as const),
+  ]);
 }
 
 /** What waits for a merge, a close or a push goes on whatever becomes of the pull request. */
@@ -142,5 +176,5 @@ function endedByCircumstance(run: Run): boolean {
 /** Over, and begun before the reopening. By GitHub's times where there are some: clocks differ. */
 function isAskedAnew(run: Run, { at, rejected }: Reopening): boolean {
   const asOf = ('updated_at' in run.event && run.event.updated_at) || run.createdAt.toISOString();
-  return isRunOver(run.status) && !rejected.has(run.id) && new Date(asOf) < new Date(at);
+  return isRunOver(run.status) && !rejected.has(run.chain) && new Date(asOf) < new Date(at);
 }

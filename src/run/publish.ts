@@ -59,11 +59,8 @@ export function createPublisher(deps: { outbox: Outbox; clock: Clock; pages: Pag
   async function publishStatus(tx: Tx, own: RunView, urgent: boolean): Promise<void> {
     const { run } = own.state;
     if (run.pullRequest === null) return;
-    const runs = await tx.runs.list({
-      repositoryId: run.repositoryId,
-      pullRequest: run.pullRequest,
-      limit: 50,
-    });
+    const { repositoryId, pullRequest } = run;
+    const runs = await tx.runs.current({ repositoryId, pullRequest });
     const newestOfChain = [...new Map(runs.reverse().map((other) => [other.chain, other])).values()];
     const views = [];
     for (const { id } of newestOfChain) {

@@ -1,5 +1,5 @@
 import type { Step } from '../chain/chain.ts';
-import { type CompiledExpression, compileExpression, evaluateCondition } from '../chain/condition.ts';
+import { asksAbout, compileExpression, evaluateCondition } from '../chain/condition.ts';
 import { dependentsOf } from '../chain/graph.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import { completedReason, doneReason } from './completed.ts';
@@ -254,7 +254,8 @@ class Transition {
       (other) =>
         other.status !== 'completed' &&
         !this.mayContinueAfter(other) &&
-        !(condition && names(condition, other)),
+        // Otherwise a step would run past one that was skipped.
+        !(condition && asksAbout(condition, { id: other.stepId, index: other.stepIndex })),
     );
     if (missing) {
       const because = `${missing.stepId}, which it depends on, is ${said(missing.status)}`;
@@ -372,16 +373,6 @@ function overall(
     if (step) return { status, because: step.reason };
   }
   return { status: paused ? 'waiting_until' : 'running', because: null };
-}
-
-/**
- * Whether a condition asks about a step: then the condition decides what its end means. A dependency that it does not
- * mention must be completed; otherwise a step would run past one that was skipped.
- */
-function names(condition: CompiledExpression, step: Invocation): boolean {
-  return condition.references.some(
-    ({ root, path }) => root === 'steps' && (path[0] === step.stepId || path[0] === step.stepIndex),
-  );
 }
 
 function said(status: StepStatus): string {

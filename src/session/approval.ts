@@ -1,3 +1,4 @@
+import { MERGE_ACTION } from '../chain/chain.ts';
 import { unreachable } from '../core/errors.ts';
 import type { PullRequest } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
@@ -9,6 +10,7 @@ import {
   type MergeQuestion,
   sameAnswer,
 } from '../policy/merge-gate.ts';
+import { mergedByChain } from '../run/plan.ts';
 import { type ReasonCode, reason } from '../run/reason.ts';
 import type { Why } from '../run/why.ts';
 import { pullRequestOf, readMergeFacts } from './merge-facts.ts';
@@ -47,6 +49,9 @@ export async function seekApproval(
   if (pullRequest.merged && pullRequest.headSha === approval.headSha && (await context.mergeBegun())) {
     return { kind: 'already_merged', pullRequest, approval };
   }
+  const own = pullRequest.merged ? await context.ownMerge() : undefined;
+  // Another chain is merging at this moment: once its answer is here, it can be said who merged.
+  if (own?.underWay) return { kind: 'not_yet', result: wait(context, approval, WRITTEN_IN_MS) };
   const decision = judgeMerge(question(context), facts);
   const looked: Approval = {
     ...approval,
@@ -57,12 +62,13 @@ export async function seekApproval(
       : {}),
   };
   if (decision.void) {
-    const because = decision.why.summary;
+    const isOurs = own !== undefined && pullRequest.headSha === approval.headSha;
+    const code = voidCode(pullRequest, approval, facts);
     return {
       kind: 'not_yet',
       result: {
         kind: 'moved',
-        reason: reason(voidCode(pullRequest, approval, facts), because),
+        reason: isOurs ? mergedByChain(own.merge) : reason(code, decision.why.summary),
         approval: { ...looked, status: 'void' },
       },
     };
@@ -175,7 +181,7 @@ function ask(context: StepContext, previous?: Approval): StepResult {
     status: 'open',
     askedAt: now,
     lookedAt: now,
-    decision: justAsked(),
+    decision: justAsked({ merges: context.step.uses.name === MERGE_ACTION }),
     countersignedBy: [],
     answers: [],
   };

@@ -2,7 +2,7 @@ import { renderText, renderWith } from '../chain/template.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
-import { confirmMerge, mergeKey, mergeOnce } from '../effect/merge.ts';
+import { confirmMerge, mergeKey, mergeOnce, ownMerge } from '../effect/merge.ts';
 import type { GitHub, Urgency } from '../github/github.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
@@ -78,6 +78,12 @@ export function createContextOf(deps: ContextDeps): ContextOf {
               beingWritten: row.status === 'pending',
             }
           : undefined;
+      },
+      async ownMerge() {
+        const { repositoryId, pullRequest, headSha } = run;
+        return pullRequest === null
+          ? undefined
+          : ownMerge(storage.read, { repositoryId, pullRequest, headSha });
       },
       async configurationNow({ baseRef }) {
         const configuration = await deps.configuration.atBranch(run.installationId, repoOf(run), baseRef);

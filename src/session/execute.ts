@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Artifact } from '../artifact/artifact.ts';
 import { contractSchema } from '../artifact/contract.ts';
+import { MERGE_ACTION } from '../chain/chain.ts';
 import type { Clock } from '../core/clock.ts';
 import { CountersignError, messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -170,6 +171,7 @@ export function createExecutor(deps: {
         log.info({ session: session.id }, 'a late result was refused');
         return;
       }
+      if (recorded.kind === 'done' && isMerge(recorded.outcome)) await tellRunsBeside(tx, state);
       // A step that did not deliver is not done, and says nothing on GitHub either.
       const wishes = result.kind === 'done' && recorded.kind === 'done' ? result.wishes : undefined;
       for (const wish of wishes ?? []) {
@@ -182,6 +184,14 @@ export function createExecutor(deps: {
   async function wasAnsweredMeanwhile(tx: Tx, seen: Approval | undefined): Promise<boolean> {
     const now = seen && (await tx.approvals.ofInvocation(seen.invocationId));
     return now?.id === seen?.id && !isDeepStrictEqual(now?.answers, seen?.answers);
+  }
+
+  /** The other runs of a pull request end with its merge; only now is it known who made it. */
+  async function tellRunsBeside(tx: Tx, state: RunState): Promise<void> {
+    const { repositoryId, pullRequest, id } = state.run;
+    if (pullRequest === null) return;
+    const unfinished = await tx.runs.list({ repositoryId, pullRequest, active: true });
+    if (unfinished.some((run) => run.id !== id)) await lookAtPullRequest(tx, state);
   }
 
   /** The event that moved the pull request may come late or never: what it is about now is looked at right away. */
@@ -254,4 +264,8 @@ export function createExecutor(deps: {
       );
     },
   };
+}
+
+function isMerge(outcome: Outcome): boolean {
+  return outcome.outcome_kind === 'action_result' && outcome.action === MERGE_ACTION;
 }

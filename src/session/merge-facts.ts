@@ -1,5 +1,6 @@
 import { MERGE_ACTION } from '../chain/chain.ts';
-import { compileExpression, evaluateCondition } from '../chain/condition.ts';
+import { asksAbout, compileExpression, evaluateCondition } from '../chain/condition.ts';
+import { dependenciesOf } from '../chain/graph.ts';
 import { bodyHash } from '../effect/body-hash.ts';
 import type { PullRequest } from '../github/github.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
@@ -175,12 +176,30 @@ async function mergeGates(
   return thorough || before.length < pre.length ? judgeGates(context, pre, skillOf, fresh) : before;
 }
 
-/** The step's own condition and what its volatile dependencies say now. */
+/**
+ * Whether the outcome of another step must be a yes before this one may go on. A merge wants all of them. Any other step wants those
+ * it depends on, unless a condition on the way there asks about the outcome: such a condition may be for red CI, and was true.
+ */
+function restsOn({ step, state }: StepContext, id: string): boolean {
+  if (step.uses.name === MERGE_ACTION) return true;
+  const { steps } = state.run.definition;
+  const before = dependenciesOf(steps, step.id);
+  const other = steps.find((candidate) => candidate.id === id);
+  if (!other || !before.includes(id)) return false;
+  const onTheWay = [step, ...steps.filter((candidate) => before.includes(candidate.id))];
+  return !onTheWay.some(
+    ({ condition }) => condition !== undefined && asksAbout(compileExpression(condition), other),
+  );
+}
+
+/** The step's own condition, and what the outcomes that it rests on say now. */
 function conditionsNow(context: StepContext, fresh: ReadonlyMap<string, Outcome>): Why[] {
   const { step, state } = context;
-  const reasons = [...fresh].map(([id, outcome]) =>
-    why(asConditionsSeeIt(outcome, state).passed === true ? 'met' : 'unmet', `${id}: ${outcome.summary}`),
-  );
+  const reasons = [...fresh]
+    .filter(([id]) => restsOn(context, id))
+    .map(([id, outcome]) =>
+      why(asConditionsSeeIt(outcome, state).passed === true ? 'met' : 'unmet', `${id}: ${outcome.summary}`),
+    );
   if (step.condition === undefined) return reasons;
   const holds = evaluateCondition(compileExpression(step.condition), conditionContext(state, step.id, fresh));
   reasons.push(

@@ -11,6 +11,7 @@ import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Capability } from '../policy/capability.ts';
 import type { Configuration } from '../run/configuration.ts';
+import type { OwnMerge } from '../run/plan.ts';
 import type { Reason } from '../run/reason.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../run/run.ts';
 import type { Slot } from '../run/state/slot.ts';
@@ -98,6 +99,8 @@ export interface StepContext {
    * between the call and its answer.
    */
   mergeBegun(): Promise<EffectOf<'merge'> | undefined>;
+  /** The merge of this head that this app made, whichever run did; `underWay` while nobody knows yet what became of the call. */
+  ownMerge(): Promise<{ merge: OwnMerge; underWay: boolean } | undefined>;
   /**
    * What governs the pull request at this moment, and the run's chain as one would be begun with it now; without a chain when
    * none of that name is in force, and without a configuration when there is no such branch.

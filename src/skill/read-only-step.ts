@@ -46,6 +46,7 @@ export function readOnlyStep(
     timesAsked: 0,
     approvalComment: refuse,
     mergeBegun: refuse,
+    ownMerge: refuse,
     configurationNow: refuse,
     confirmMerge: refuse,
     pausedBy: refuse,

@@ -2,14 +2,13 @@ import type { Artifact } from '../artifact/artifact.ts';
 import type { AuditEntry, AuditLine } from '../audit/entry.ts';
 import type { Json } from '../core/canonical.ts';
 import type { Effect, EffectRow, EffectStatus } from '../effect/effect.ts';
-import type { Amount } from '../model/budget.ts';
-import type { Tokens } from '../model/price.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Actor } from '../run/actor.ts';
 import type { PastTransition } from '../run/history.ts';
 import type { Invocation, Run, RunState, RunStatus, Session } from '../run/run.ts';
 import type { SkillChoice } from '../skill/package/decision.ts';
 import type { SkillArtifact } from '../skill/package/skill.ts';
+import type { ModelCalls } from './model-calls.ts';
 import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
 
 /**
@@ -130,6 +129,13 @@ export interface Runs {
   save(state: RunState, by: Actor): Promise<void>;
   /** Newest first. */
   list(filter: RunFilter): Promise<Run[]>;
+  /**
+   * What speaks for a pull request or for a head: the runs that are not over, and the newest of each chain of each pull request,
+   * however many runs came since. Newest first.
+   */
+  current(
+    of: { repositoryId: number; pullRequest: number } | { repositoryId: number; headSha: string },
+  ): Promise<Run[]>;
   insertSession(session: Session): Promise<void>;
   getSession(id: string): Promise<{ session: Session; invocation: Invocation; runId: string } | undefined>;
   saveSession(session: Session, by: Actor): Promise<void>;
@@ -152,6 +158,16 @@ export interface Approvals {
   /** The newest approval of the invocation. */
   ofInvocation(invocationId: string): Promise<Approval | undefined>;
   ofRun(runId: string): Promise<Approval[]>;
+  /**
+   * Every question about this head and base of the pull request that was countersigned or rejected, with the chain that asked;
+   * newest first. People gave each answer, so there are never many.
+   */
+  answered(about: {
+    repositoryId: number;
+    pullRequest: number;
+    headSha: string;
+    baseRef: string;
+  }): Promise<{ approval: Approval; chain: string }[]>;
 }
 
 export interface Effects {
@@ -189,6 +205,8 @@ export interface Effects {
     >,
   ): Promise<boolean>;
   ofRun(runId: string): Promise<EffectRow[]>;
+  /** The merge calls of the pull request's runs that were sent, and that GitHub has not refused; oldest first. */
+  mergesSent(repositoryId: number, pullRequest: number): Promise<EffectRow[]>;
   list(filter: { status?: EffectStatus; limit: number }): Promise<EffectRow[]>;
   countByStatus(): Promise<Record<EffectStatus, number>>;
 }
@@ -310,50 +328,6 @@ export interface AuditLog {
    * it had.
    */
   page(page: { after: number; limit: number; since?: Date; repository?: string }): Promise<AuditLine[]>;
-}
-
-/** A call to a language model that is about to be made. */
-export interface NewModelCall {
-  runId: string | null;
-  sessionId: string | null;
-  repositoryId: number | null;
-  pullRequest: number | null;
-  skill: string | null;
-  artifact: string | null;
-  /** `provider/model`. */
-  model: string;
-  /** What counts against the budgets: the most it could take, until it is settled. */
-  tokens: number;
-  /** The same in millionths of a dollar; `null` when no price is known. */
-  cost: number | null;
-  startedAt: Date;
-}
-
-/** How a call ended. Without `tokens` nobody knows what it took, and what was reserved for it stays counted. */
-export interface ModelCallEnd {
-  tokens: Tokens | null;
-  cost: number | null;
-  completedAt: Date;
-  error: string | null;
-}
-
-export interface ModelCall extends NewModelCall {
-  id: number;
-  tokensIn: number | null;
-  tokensOut: number | null;
-  completedAt: Date | null;
-  error: string | null;
-}
-
-export interface ModelCalls {
-  begin(call: NewModelCall): Promise<number>;
-  end(id: number, end: ModelCallEnd): Promise<void>;
-  /** What counts of all calls of a run, of a pull request, or since a moment. Costs that are not known count as none. */
-  spent(
-    of: { runId: string } | { repositoryId: number; pullRequest: number } | { since: Date },
-  ): Promise<Amount>;
-  /** In the order in which they were begun. */
-  ofRun(runId: string): Promise<ModelCall[]>;
 }
 
 /** Who brought a skill: it ships with Countersign, comes from an index that is shared, or from an organisation or repository. */

@@ -63,10 +63,14 @@ function words(where: Standing, state: RunState, approval: Approval | null): str
       return `Not merged: ${where.because}`;
     case 'superseded':
       return 'Superseded by a newer push';
+    case 'newer_run':
+      return `Superseded by a newer run of this chain${where.by.length === 0 ? '' : `, begun by ${listed(where.by, 'and')}`}`;
     case 'closed':
       return 'Stopped: the pull request was closed';
     case 'merged_elsewhere':
       return 'Stopped: somebody merged the pull request by hand';
+    case 'merged_by_chain':
+      return `Stopped: ${where.because}`;
     case 'draft':
       return 'Stopped: the pull request is a draft';
     case 'retargeted':
@@ -185,6 +189,8 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
       return '`/countersign why` says what was missing.';
     case 'superseded':
       return 'If a chain is for the newer commit, it has a run of its own. If there is none, `/countersign why` says why.';
+    case 'newer_run':
+      return 'The newer run has a check run of its own.';
     case 'closed':
       return 'Once the pull request is reopened, the chains that are for it start anew.';
     case 'draft':
@@ -200,6 +206,7 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
     case 'merged':
     case 'done':
     case 'merged_elsewhere':
+    case 'merged_by_chain':
     case 'not_triggered':
     case 'installation_gone':
       return undefined;

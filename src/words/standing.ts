@@ -5,7 +5,7 @@ import type { CiResult } from '../outcome/ci-result.ts';
 import type { Outcome, OutcomeKind } from '../outcome/outcome.ts';
 import { brokenOff, type ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
-import type { ReasonCode } from '../run/reason.ts';
+import type { Reason } from '../run/reason.ts';
 import { type Invocation, isMergeStep, isRunOver, type RunState } from '../run/run.ts';
 
 /**
@@ -36,8 +36,12 @@ export type Standing =
   | { kind: 'timed_out'; step: string }
   | { kind: 'not_merged'; because: string }
   | { kind: 'superseded' }
+  /** Somebody had the same chain begin again for the same head. */
+  | { kind: 'newer_run'; by: readonly string[] }
   | { kind: 'closed' }
   | { kind: 'merged_elsewhere' }
+  /** Another chain of this app merged the pull request. */
+  | { kind: 'merged_by_chain'; because: string }
   | { kind: 'draft' }
   | { kind: 'retargeted' }
   | { kind: 'not_triggered' }
@@ -94,7 +98,7 @@ function ended(state: RunState): Standing {
       return { kind: 'timed_out', step: brokenStep(state)?.stepId ?? '' };
     case 'cancelled':
     case 'aborted':
-      return stopped(run.reason?.code, peopleIn(run.reason));
+      return stopped(run.reason, peopleIn(run.reason));
     case 'running':
     case 'waiting_ci':
     case 'waiting_approval':
@@ -150,14 +154,18 @@ function broken(state: RunState): Standing {
   }
 }
 
-function stopped(code: ReasonCode | undefined, by: readonly string[]): Standing {
-  switch (code) {
+function stopped(reason: Reason | null, by: readonly string[]): Standing {
+  switch (reason?.code) {
     case 'run.cancelled.superseded':
       return { kind: 'superseded' };
+    case 'run.cancelled.newer_run':
+      return { kind: 'newer_run', by };
     case 'run.cancelled.closed':
       return { kind: 'closed' };
     case 'run.cancelled.merged_elsewhere':
       return { kind: 'merged_elsewhere' };
+    case 'run.cancelled.merged_by_chain':
+      return { kind: 'merged_by_chain', because: reason.summary };
     case 'run.cancelled.draft':
       return { kind: 'draft' };
     case 'run.cancelled.retargeted':

@@ -22,6 +22,10 @@ export function voidBecause(state: RunState, approval: Approval): string {
         ? 'A newer commit was pushed.'
         : `A newer commit was pushed: ${code(short(newer.id))}.`;
     }
+    case 'newer_run':
+      return where.by.length === 0
+        ? 'The chain began again for the same commit.'
+        : `${people(where.by)} had the chain begin again for the same commit.`;
     case 'retargeted':
       return 'The base branch of the pull request was changed.';
     case 'draft':
@@ -30,6 +34,8 @@ export function voidBecause(state: RunState, approval: Approval): string {
       return 'The pull request was closed.';
     case 'merged_elsewhere':
       return 'The pull request was merged by hand.';
+    case 'merged_by_chain':
+      return inline(asSentence(where.because), 300);
     case 'not_triggered':
       return 'The pull request changed, and this chain is not for it any more.';
     case 'settings_changed':
@@ -39,10 +45,7 @@ export function voidBecause(state: RunState, approval: Approval): string {
     case 'stopped':
       return where.by.length === 0
         ? 'The run was cancelled.'
-        : `The run was cancelled by ${listed(
-            where.by.map((login) => code(login)),
-            'and',
-          )}.`;
+        : `The run was cancelled by ${people(where.by)}.`;
     case 'installation_gone':
       return 'The app was removed from this repository.';
     case 'shut_out':
@@ -56,4 +59,11 @@ export function voidBecause(state: RunState, approval: Approval): string {
 function seenIn({ decision }: Approval): string | undefined {
   const seen = decision?.reasons.find(({ status }) => status === 'unmet');
   return seen && inline(asSentence(seen.summary), 300);
+}
+
+function people(logins: readonly string[]): string {
+  return listed(
+    logins.map((login) => code(login)),
+    'and',
+  );
 }

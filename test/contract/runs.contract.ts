@@ -23,6 +23,31 @@ export function runsContract(open: OpenDatabase): void {
       expect(await db.storage.read.runs.load('run2')).toBeUndefined();
     });
 
+    it('that speak for a pull request or a head are those not over and the newest of each chain', async () => {
+      await db.storage.transaction(async (tx) => {
+        const rows: Partial<Run>[] = [
+          { id: 'old', status: 'completed' },
+          { id: 'waits', status: 'waiting_ci' },
+          { id: 'newest', status: 'failed' },
+          { id: 'alone', status: 'cancelled', chain: 'ship', headSha: 'f'.repeat(40) },
+          { id: 'elsewhere', pullRequest: 4 },
+          { id: 'stranger', repositoryId: 71 },
+        ];
+        for (const [second, row] of rows.entries()) {
+          await tx.runs.insert(runState(row.id ?? '', { ...row, createdAt: at(second) }));
+        }
+      });
+      const ids = async (of: Parameters<typeof db.storage.read.runs.current>[0]) =>
+        (await db.storage.read.runs.current(of)).map(({ id }) => id);
+      expect(await ids({ repositoryId: 70, pullRequest: 3 })).toEqual(['alone', 'newest', 'waits']);
+      expect(await ids({ repositoryId: 70, headSha: 'a'.repeat(40) })).toEqual([
+        'elsewhere',
+        'newest',
+        'waits',
+      ]);
+      expect(await ids({ repositoryId: 72, pullRequest: 3 })).toEqual([]);
+    });
+
     it('come back as they were saved, invocations by step', async () => {
       await db.storage.transaction(async (tx) => {
         const [delivered] = await tx.deliveries.record([delivery('g1')]);
@@ -291,6 +316,27 @@ export function runsContract(open: OpenDatabase): void {
       expect(await db.storage.read.approvals.ofInvocation('run1-inv1')).toEqual(later);
       expect(await db.storage.read.approvals.ofInvocation('run1-inv0')).toBeUndefined();
       expect(await db.storage.read.approvals.ofRun('run1')).toEqual([voided, later]);
+    });
+
+    it('that were answered about a head and base come with the chain that asked, the newest first', async () => {
+      await db.storage.transaction(async (tx) => {
+        await tx.runs.insert(runState('run1'));
+        await tx.runs.insert(runState('run2', { chain: 'ship' }));
+        await tx.runs.insert(runState('run3', { pullRequest: 4 }));
+        const rejected = { status: 'rejected', askedAt: at(1) } as const;
+        await tx.approvals.insert(approval('apr1', 'run1', rejected));
+        await tx.approvals.insert(approval('apr2', 'run2', { status: 'countersigned', askedAt: at(2) }));
+        await tx.approvals.insert(approval('apr3', 'run1'));
+        await tx.approvals.insert(approval('apr4', 'run1', { ...rejected, headSha: 'f'.repeat(40) }));
+        await tx.approvals.insert(approval('apr5', 'run1', { ...rejected, baseRef: 'next' }));
+        await tx.approvals.insert(approval('apr6', 'run3', rejected));
+      });
+      const about = { repositoryId: 70, pullRequest: 3, headSha: 'a'.repeat(40), baseRef: 'main' };
+      const answered = await db.storage.read.approvals.answered(about);
+      expect(answered.map(({ approval: { id, status }, chain }) => [id, status, chain])).toEqual([
+        ['apr2', 'countersigned', 'ship'],
+        ['apr1', 'rejected', 'pr-review'],
+      ]);
     });
 
     it('that do not exist cannot be saved', async () => {

@@ -60,6 +60,8 @@ describe('no query reads a whole table row by row', () => {
     ['runs.list by chain', (tx) => tx.runs.list({ chain: 'nightly' })],
     ['runs.list by status', (tx) => tx.runs.list({ status: 'failed' })],
     ['runs.list of the active', (tx) => tx.runs.list({ active: true })],
+    ['runs.current', (tx) => tx.runs.current({ repositoryId: 70, pullRequest: 3 })],
+    ['runs.current of a head', (tx) => tx.runs.current({ repositoryId: 70, headSha: 'abc' })],
     ['runs.getSession', (tx) => tx.runs.getSession('ses1')],
     ['runs.saveSession', (tx) => tx.runs.saveSession(session('ses1', 'run1-inv0'), byApp)],
     ['runs.historyOf', (tx) => tx.runs.historyOf('run1')],
@@ -68,6 +70,11 @@ describe('no query reads a whole table row by row', () => {
     ['runs.renameRepository', (tx) => tx.runs.renameRepository(70, 'acme/comet')],
     ['approvals.ofInvocation', (tx) => tx.approvals.ofInvocation('run1-inv0')],
     ['approvals.ofRun', (tx) => tx.approvals.ofRun('run1')],
+    [
+      'approvals.answered',
+      (tx) => tx.approvals.answered({ repositoryId: 70, pullRequest: 3, headSha: 'abc', baseRef: 'main' }),
+    ],
+    ['effects.mergesSent', (tx) => tx.effects.mergesSent(70, 3)],
     [
       'effects.wish',
       (tx) => tx.effects.wish({ id: 'e', key: 'k', effect: comment('x'), runId: null, at: at(0) }),

@@ -98,9 +98,11 @@ describe('from each version a filled database is brought to the newest', () => {
       expect.arrayContaining(['session:ses_2', 'effect:approval:apr_2', 'repo:70']),
     );
     const audited = await read.audit.page({ after: 0, limit: 9 });
-    expect(audited.map(({ kind, entry }) => [kind, entry.people, entry.merge_sha])).toEqual(
-      version < 11 ? [] : [['merge.made', ['mia'], 'c0ffee']],
+    const merges = audited.filter(({ kind }) => kind === 'merge.made');
+    expect(merges.map(({ entry }) => [entry.people, entry.merge_sha])).toEqual(
+      version < 11 ? [] : [[['mia'], 'c0ffee']],
     );
+    expect(audited.length - merges.length).toBe(version < 12 ? 0 : 2);
     await storage.close();
   });
 

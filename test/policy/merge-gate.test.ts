@@ -317,7 +317,7 @@ describe('two looks', () => {
   const nobody = answer({ reactors: [] });
 
   test.each<[string, ReturnType<typeof answer> | null, boolean]>([
-    ['the question as it was put', justAsked(), true],
+    ['the question as it was put', justAsked({ merges: true }), true],
     ['a look that found the same', answer({ reactors: [] }), true],
     ['a look that found the same and more that holds', answer({ reactors: [], conditions: [] }), true],
     ['no look', null, false],

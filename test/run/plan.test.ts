@@ -168,7 +168,7 @@ describe('a pull request that is closed', () => {
     const AT = '2026-03-02T10:00:00Z';
     const asOf = (updated_at: string) => ({ ...pullRequestEvent(), updated_at }) as RepositoryEvent;
     const over = { status: 'completed' } as const;
-    test.each<[string, Partial<Run>, string[]]>([
+    test.each<[string, Partial<Run>, string[], ...string[]]>([
       ['asks anew what ended before', { ...over, event: asOf('2026-03-02T09:00:00Z') }, ['review']],
       [
         'asks anew what somebody cancelled',
@@ -178,18 +178,36 @@ describe('a pull request that is closed', () => {
       ['leaves what this reopening began itself', { ...over, event: asOf(AT) }, []],
       ['leaves what began after it', { ...over, event: asOf('2026-03-02T11:00:00Z') }, []],
       ['leaves what is not over', { status: 'running', event: asOf('2026-03-02T09:00:00Z') }, []],
-      ['leaves what a maintainer rejected', { ...over, id: 'rejected' }, []],
-    ])('%s', (_, run, begins) => {
-      const reopening = { at: AT, rejected: new Set(['rejected']) };
+      ['leaves what a maintainer rejected', over, [], 'review'],
+      ['asks anew where a maintainer rejected another chain', over, ['review'], 'other'],
+    ])('%s', (_, run, begins, ...rejected) => {
+      const reopening = { at: AT, rejected: new Set(rejected) };
       const runs = [runState(review, run).run];
       const { begin, cancel } = planRuns(pullRequestNow(), [review], runs, REPOSITORY, reopening);
       expect({ begin: begin.map(({ name }) => name), cancel }).toEqual({ begin: begins, cancel: [] });
     });
   });
 
+  test('by the merge of another chain ends its runs and names that chain', () => {
+    const mergedBy = {
+      runId: 'run_9',
+      chain: 'ship',
+      headSha: pullRequestNow().headSha,
+      countersignedBy: ['mia'],
+    };
+    const merged = { state: 'closed', merged: true, mergedBy } as const;
+    expect(opened(review).becomes(merged).look()).toEqual([
+      'cancel run_1 run.cancelled.merged_by_chain: the chain ship merged the pull request, countersigned by mia',
+    ]);
+    const older = { ...merged, mergedBy: { ...mergedBy, headSha: 'f'.repeat(40) } };
+    expect(opened(review).becomes(older).look()).toEqual([
+      expect.stringContaining('run.cancelled.merged_elsewhere'),
+    ]);
+  });
+
   test('by a merge that was not ours ends its runs and says so', () => {
     expect(opened(review).becomes({ state: 'closed', merged: true }).look()).toEqual([
-      'cancel run_1 run.cancelled.merged_elsewhere: the pull request was merged',
+      'cancel run_1 run.cancelled.merged_elsewhere: the pull request was merged by hand',
     ]);
   });
 

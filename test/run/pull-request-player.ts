@@ -1,5 +1,5 @@
 import type { Chain } from '../../src/chain/chain.ts';
-import { type PullRequestNow, planRuns } from '../../src/run/plan.ts';
+import { newerRun, type PullRequestNow, planRuns } from '../../src/run/plan.ts';
 import { reason } from '../../src/run/reason.ts';
 import { isRunOver, type Run } from '../../src/run/run.ts';
 import { at, countingIds, manualEvent, pullRequestNow, REPOSITORY, runState } from '../support/builders.ts';
@@ -62,7 +62,7 @@ export class PullRequestPlayer {
     for (const run of this.unfinished.filter((candidate) => candidate.chain === chain.name)) {
       this.#change(run.id, {
         status: 'cancelled',
-        reason: reason('run.cancelled.superseded', 'fired again'),
+        reason: newerRun({ id: 'newer', chain: chain.name }, 'mia'),
       });
     }
     this.#begin(chain, { event: manualEvent(chain.name) });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { makeOutcome } from '../../src/outcome/outcome.ts';
 import type { StepHandler } from '../../src/session/step.ts';
 import { REPO } from '../support/harness.ts';
-import { A_LOOK, approvalOf, approvals, headline, ownCheck, react, said } from './support.ts';
+import { A_LOOK, approvalOf, approvals, headline, ownCheck, react, reportCi, said } from './support.ts';
 import { approveButton, confirming, LABEL_AND_MERGE, pressApprove, say, wentOn } from './support-confirm.ts';
 
 // Who may answer, and that no merge is ever answered so, is in test/security/forgery/confirm.test.ts.
@@ -164,4 +164,55 @@ test('what is shown says how one can answer', async () => {
   await pressApprove(asked, 'mia');
   expect(approveButton(asked)).toBeUndefined();
   expect(approvalOf(harness, number).body).not.toContain('/countersign approve');
+});
+
+/** A label that waits for a person beside CI, and in some chains a condition on CI. */
+function besideCi(label: string): string {
+  return `name: pr-review
+trigger: { event: pr.opened, filter: { draft: false } }
+steps:
+  - id: ci
+    skill: ci
+  - id: safe
+    action: gh-label
+    requires_approval: true
+    with: { labels: [safe-to-test] }
+    ${label}
+`;
+}
+
+describe('of a step that asks and merges nothing', () => {
+  test('CI that it does not depend on does not hold it up', async () => {
+    const asked = await confirming({ chain: besideCi('depends_on: []') });
+    await reportCi(asked.harness, asked.headSha, 'failure');
+    await say(asked, 'mia', '/countersign approve');
+    expect(wentOn(asked)).toBe(true);
+  });
+
+  test('red CI does not hold it up where its condition asks for red CI', async () => {
+    const condition = "condition: '{{ not steps.ci.outcome.passed }}'";
+    const asked = await confirming({ chain: besideCi(condition) });
+    await reportCi(asked.harness, asked.headSha, 'failure');
+    await say(asked, 'mia', '/countersign approve');
+    expect(wentOn(asked)).toBe(true);
+  });
+
+  test('CI that it depends on holds it up as long as it is red, in words that speak of no merge', async () => {
+    const asked = await confirming({ chain: besideCi('depends_on: [ci]') });
+    const { harness, number, headSha } = asked;
+    await reportCi(harness, headSha, 'success');
+    await reportCi(harness, headSha, 'failure');
+    await say(asked, 'mia', '/countersign approve');
+    await harness.advance(A_LOOK);
+    expect(wentOn(asked)).toBe(false);
+    expect(said(harness, headSha)).toEqual(['in_progress: Not going on: ci: 1 of 1 check failed: test']);
+    const shown = [ownCheck(harness, headSha).summary ?? '', approvalOf(harness, number).body].join();
+    expect(shown.replaceAll('nothing is merged by it', '')).not.toMatch(/merging|to merge|merged/i);
+    const [why = ''] = await say(asked, 'mia', '/countersign why');
+    expect(why).not.toMatch(/not merging/);
+
+    await reportCi(harness, headSha, 'success');
+    await harness.advance(A_LOOK);
+    expect(wentOn(asked)).toBe(true);
+  });
 });

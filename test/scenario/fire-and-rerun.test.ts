@@ -36,6 +36,21 @@ test('a chain that was fired is begun again by those who may fire it, with the i
   );
 });
 
+test('a run whose chain is fired again on the same head says so, and names no push', async () => {
+  const s = await start(only({ ship: CI_AND_MERGE }));
+  const { number, headSha } = await s.open();
+  await s.say(number, 'mia', '/countersign fire ship');
+  await s.advance(10_000);
+  const [, first] = await s.runs('ship');
+  expect(first?.reason).toMatchObject({
+    code: 'run.cancelled.newer_run',
+    summary: 'superseded by a newer run of ship, begun by mia',
+  });
+  const titles = s.github.checkRuns(REPO, headSha).map(({ title }) => title);
+  expect(titles).toContain('Superseded by a newer run of this chain, begun by mia');
+  expect(titles.join()).not.toContain('push');
+});
+
 test('a run stays one of its trigger, and is not begun for what that leaves out', async () => {
   const chain = `name: ship\ntrigger: { event: pr.updated, filter: { labels: [go] } }\nsteps:\n  - skill: ci\n  ${LABEL}\n`;
   const s = await start(only({ ship: chain }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
-import { CI_AND_MERGE, only, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
+import { CI_AND_MERGE, only, type Scene, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 const start = scenes();
 const merging = (name: string) => CI_AND_MERGE.replace('name: ship', `name: ${name}`);
@@ -27,4 +27,100 @@ test('what a maintainer rejects to one chain is not merged by another', async ()
   await s.say(number, 'ada', '/countersign rerun');
   await s.advance(60_000);
   expect(s.github.merges).toEqual([]);
+});
+
+/** So many runs of a third chain that came and went, as if somebody had fired it again and again. */
+async function manyRuns(s: Scene, like: string): Promise<void> {
+  const { storage } = s.app;
+  const [rejected] = await s.runs(like);
+  const state = rejected && (await storage.read.runs.load(rejected.id));
+  if (!state) throw new Error(`${like} has no run`);
+  await storage.transaction(async (tx) => {
+    for (let count = 0; count < 1_001; count++) {
+      const createdAt = new Date(s.clock.now().getTime() + count);
+      const run = {
+        ...state.run,
+        id: `run_many${count}`,
+        chain: 'note',
+        status: 'completed',
+        createdAt,
+      } as const;
+      await tx.runs.insert({ run, invocations: [] });
+    }
+  });
+}
+
+test('what a maintainer rejects to one chain stays rejected for its head, however many runs follow', async () => {
+  const { s, number, questions } = await bothAsk();
+  const [first, second] = questions();
+  await s.github.react(REPO, first?.id ?? 0, 'mia', '-1');
+  await s.advance(10_000);
+  const rejected = (await s.runs('ship'))[0]?.status === 'failed' ? 'ship' : 'other';
+  await manyRuns(s, rejected);
+  await s.github.react(REPO, second?.id ?? 0, 'max', 'rocket');
+  await s.advance(10_000);
+  expect(s.github.merges).toEqual([]);
+
+  // Nor does its author have it asked about anew by closing and reopening, or by a label.
+  await s.github.closePullRequest(REPO, number, 'ada');
+  await s.advance(10_000);
+  await s.github.reopenPullRequest(REPO, number, 'ada');
+  await s.github.addLabel(REPO, number, 'ada', 'please');
+  await s.advance(10_000);
+  expect(await s.runs(rejected)).toHaveLength(1);
+});
+
+async function bothAsk() {
+  const s = await start(only({ ship: merging('ship'), other: merging('other') }));
+  const { number, headSha } = await s.open();
+  await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await s.advance(UPDATES_SHOWN_MS);
+  const questions = () =>
+    s.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:approval'));
+  return { s, number, headSha, questions };
+}
+
+test('a chain whose pull request another chain merges names that chain and who countersigned', async () => {
+  const { s, headSha, questions } = await bothAsk();
+  await s.github.react(REPO, questions()[0]?.id ?? 0, 'mia', 'rocket');
+  await s.advance(10_000);
+  expect(s.github.merges).toHaveLength(1);
+  const [ship] = await s.runs('ship');
+  const [merged, told] = ship?.status === 'completed' ? ['ship', 'other'] : ['other', 'ship'];
+  const because = `the chain ${merged} merged the pull request, countersigned by mia`;
+  expect(s.check(headSha, merged)?.title).toBe('Merged: countersigned by mia');
+  expect(s.check(headSha, told)?.title).toBe(`Stopped: ${because}`);
+  expect((await s.runs(told))[0]?.reason).toMatchObject({
+    code: 'run.cancelled.merged_by_chain',
+    summary: because,
+  });
+  expect(
+    questions()
+      .map(({ body }) => body)
+      .join(),
+  ).toContain(`The chain ${merged} merged the pull request`);
+  expect(JSON.stringify(s.github.checkRuns(REPO, headSha))).not.toContain('by hand');
+});
+
+test('a chain is told who merged also when the word of the merge overtakes its answer', async () => {
+  const { s, number, headSha, questions } = await bothAsk();
+  const isMerge = ({ method, path }: { method: string; path: string }) =>
+    method === 'PUT' && path.endsWith('/merge');
+  s.github.fail(isMerge, { after: 'reset' }, 1);
+  s.github.onRequest((request) => {
+    if (!isMerge(request)) return;
+    s.github.fail(
+      (read) => read.method === 'GET' && read.path.endsWith(`/pulls/${number}`),
+      { delayMs: 300 },
+      1,
+    );
+  });
+  await s.github.react(REPO, questions()[0]?.id ?? 0, 'mia', 'rocket');
+  await s.advance(10_000);
+  expect(s.github.merges).toHaveLength(1);
+  const titles = ['ship', 'other'].map((chain) => s.check(headSha, chain)?.title).sort();
+  expect(titles).toEqual([
+    'Merged: countersigned by mia',
+    expect.stringMatching(/^Stopped: the chain (ship|other) merged the pull request, countersigned by mia$/),
+  ]);
 });

@@ -55,6 +55,7 @@ export function stepContext(
     timesAsked: 0,
     approvalComment: refuse,
     mergeBegun: refuse,
+    ownMerge: refuse,
     configurationNow: refuse,
     confirmMerge: refuse,
     pausedBy: refuse,

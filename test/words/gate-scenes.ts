@@ -111,7 +111,7 @@ export const GATES: Record<string, Scene> = {
           review,
           changes: {
             status: 'waiting_approval',
-            reason: reason('step.waiting.approval', 'not merging: nobody has countersigned yet'),
+            reason: reason('step.waiting.approval', 'not going on: nobody has countersigned yet'),
             startedAt: at('12:03'),
           },
         },
@@ -120,7 +120,7 @@ export const GATES: Record<string, Scene> = {
     },
     approval: makeApproval({
       invocationId: 'inv_changes',
-      decision: why('pending', 'not merging: nobody has countersigned yet', [
+      decision: why('pending', 'not going on: nobody has countersigned yet', [
         why('pending', 'nobody has countersigned yet', [
           why('unmet', 'ada approved, but wrote this pull request'),
         ]),

@@ -1,4 +1,5 @@
 import type { Approval } from '../../src/policy/approval.ts';
+import { mergedByChain, newerRun } from '../../src/run/plan.ts';
 import { type ReasonCode, reason } from '../../src/run/reason.ts';
 import type { RunStatus } from '../../src/run/run.ts';
 import { why } from '../../src/run/why.ts';
@@ -52,8 +53,19 @@ export const STOPPED: Record<string, Scene> = {
     ]);
     return scene;
   })(),
+  'superseded by a newer run': (() => {
+    const scene = cancelled('run.cancelled.newer_run', 'superseded', {});
+    scene.state.run.reason = newerRun({ id: 'run_2', chain: 'pr-review' }, 'mia');
+    return scene;
+  })(),
   closed: cancelled('run.cancelled.closed', 'the pull request was closed', {}),
   'merged by hand': cancelled('run.cancelled.merged_elsewhere', 'the pull request was merged by hand', {}),
+  'merged by another chain': (() => {
+    const scene = cancelled('run.cancelled.merged_by_chain', 'merged', {});
+    const merge = { runId: 'run_2', chain: 'ship', countersignedBy: ['mia', 'max'], headSha: HEAD };
+    scene.state.run.reason = mergedByChain(merge);
+    return scene;
+  })(),
   'back to draft': cancelled('run.cancelled.draft', 'the pull request is a draft', {}),
   retargeted: cancelled('run.cancelled.retargeted', 'the base changed from main to next', {}),
   'no longer triggered': cancelled('run.cancelled.not_triggered', 'the label "ready" is gone', {}),

@@ -69,6 +69,23 @@ export function approvalsTable(db: Kysely<Database>): Approvals {
       const { rows } = await allOfRun(db, { runId });
       return rows.map(approvalOf);
     },
+
+    async answered({ repositoryId, pullRequest, headSha, baseRef }) {
+      const rows = await db
+        .selectFrom('approvals')
+        .innerJoin('chain_runs', 'chain_runs.id', 'approvals.run_id')
+        .selectAll('approvals')
+        .select('chain_runs.chain')
+        .where('approvals.head_sha', '=', headSha)
+        .where('approvals.base_ref', '=', baseRef)
+        .where('approvals.status', 'in', ['countersigned', 'rejected'])
+        .where('chain_runs.repository_id', '=', repositoryId)
+        .where('chain_runs.pull_request', '=', pullRequest)
+        .orderBy('approvals.asked_at', 'desc')
+        .orderBy('approvals.id', 'desc')
+        .execute();
+      return rows.map(({ chain, ...row }) => ({ approval: approvalOf(row), chain }));
+    },
   };
 }
 

@@ -147,6 +147,21 @@ export function effectsTable(db: Kysely<Database>): Effects {
       return rows.map(effectOf);
     },
 
+    async mergesSent(repositoryId, pullRequest) {
+      const rows = await db
+        .selectFrom('chain_runs')
+        .innerJoin('effects', 'effects.run_id', 'chain_runs.id')
+        .selectAll('effects')
+        .where('chain_runs.repository_id', '=', repositoryId)
+        .where('chain_runs.pull_request', '=', pullRequest)
+        .where('effects.key', 'like', 'merge:%')
+        .where('effects.begun', '=', 1)
+        .orderBy('effects.created_at')
+        .orderBy('effects.id')
+        .execute();
+      return rows.map(effectOf);
+    },
+
     async list({ status, limit }) {
       const query = db
         .selectFrom('effects')

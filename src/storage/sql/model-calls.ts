@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { ModelCall, ModelCalls } from '../storage.ts';
+import type { ModelCall, ModelCalls } from '../model-calls.ts';
 import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
 import type { Database, ModelCallsTable } from './schema.ts';
 

@@ -82,6 +82,38 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
       return rows.map(runOf);
     },
 
+    async current(of) {
+      const outlines = db
+        .selectFrom('chain_runs')
+        .select(['id', 'pull_request', 'chain', 'status'])
+        .where('repository_id', '=', of.repositoryId)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc');
+      const all = await ('headSha' in of
+        ? outlines.where('head_sha', '=', of.headSha)
+        : outlines.where('pull_request', '=', of.pullRequest)
+      ).execute();
+      const seen = new Set<string>();
+      const wanted = all.filter(({ pull_request, chain, status }) => {
+        const key = `${pull_request}:${chain}`;
+        const isNewest = !seen.has(key);
+        seen.add(key);
+        return isNewest || !isRunOver(status);
+      });
+      if (wanted.length === 0) return [];
+      const rows = await db
+        .selectFrom('chain_runs')
+        .selectAll()
+        .where(
+          'id',
+          'in',
+          wanted.map(({ id }) => id),
+        )
+        .execute();
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      return wanted.flatMap(({ id }) => byId.get(id) ?? []).map(runOf);
+    },
+
     async insertSession(session) {
       await db.insertInto('sessions').values(sessionRow(session)).execute();
     },

@@ -25,5 +25,5 @@ VOLUME /app/data
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# By its whole path, so that it can be started in a folder that is mounted (docker run -w).
-CMD ["node", "/app/dist/main.js"]
+# By its whole path, so that it can be started in a folder that is mounted (docker run -w). No core dumps, as the keys are in the memory.
+CMD ["sh", "-c", "ulimit -c 0; exec node /app/dist/main.js"]

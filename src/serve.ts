@@ -6,6 +6,7 @@ import { CountersignError } from './core/errors.ts';
 import { createLog, type Log } from './core/log.ts';
 import { isLoopback } from './core/loopback.ts';
 import { neverShowSecretsOf } from './core/redact.ts';
+import { forbidCoreDumps } from './sandbox/core-dumps.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 import { offerSetup } from './setup.ts';
 import { claimDatabase } from './storage/open.ts';
@@ -14,6 +15,7 @@ import {
   analyzersShutIn,
   badSettings,
   cannotStart,
+  coreDumpsAllowed,
   listening,
   servedByAnother,
   setupDone,
@@ -36,12 +38,14 @@ export type Started = { ok: true } | { ok: false; code: string; message: string 
  * Resolves once either listens, or with what keeps it from that.
  */
 export async function serve(env: Environment, patienceMs = PATIENCE_MS): Promise<Started> {
+  const coreDumps = forbidCoreDumps();
   neverShowSecretsOf(env);
   const read = readConfig(env);
   if (!read.ok) return { ok: false, code: 'config.invalid', message: badSettings(read.faults) };
   const { config } = read;
   if (config.kind === 'setup') return serveSetup(config);
   const log = createLog(config.logLevel);
+  if (coreDumps === 'allowed') log.warn({}, coreDumpsAllowed);
   try {
     const claim = await claimDatabase(config.databaseUrl, {
       clock: systemClock,

@@ -94,6 +94,9 @@ export function analyzersShutIn(reach: 'cut' | 'open'): string {
     : 'the analyzers run without secrets, but this machine does not let their network be cut (unshare --user --net, as containers often forbid)';
 }
 
+export const coreDumpsAllowed =
+  'this machine lets a crash write the memory of this process to a file, and the keys are in it: start it behind ulimit -c 0';
+
 export const stopping = 'stopping: no new webhooks are taken, work under way ends first';
 
 /** Who serves a database, as the lock beside it tells; `since` is ISO-8601. */

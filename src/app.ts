@@ -33,6 +33,7 @@ import type { Cause } from './run/actor.ts';
 import { createConfigurationLoader } from './run/configuration.ts';
 import { createEngine, type Engine } from './run/engine.ts';
 import { onEvent } from './run/on-event.ts';
+import { createOrganisationMemory } from './run/organisation-memory.ts';
 import { createPublisher } from './run/publish.ts';
 import { createSessionArtifacts } from './session/artifacts.ts';
 import { createContextOf } from './session/context.ts';
@@ -121,6 +122,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     shippedSkills: shippedSkills(),
     communitySkills: communitySkills(storage.read.skills),
     keepSkill,
+    memory: createOrganisationMemory(storage, clock),
   });
   const ask = createAsk({
     storage,

@@ -56,6 +56,7 @@ export function buildProgram(perform: Perform, output: OutputConfiguration = {})
   addDelivery(program, perform);
   addArtifact(program, perform);
   addAudit(program, perform);
+  addOrganisation(program, perform);
   addDb(program, perform);
   return program;
 }
@@ -255,6 +256,22 @@ function addAudit(program: Command, perform: Perform): void {
       perform(async (context) => (await import('./audit-export.ts')).auditExport(context, options)),
     );
   example(exportLines, 'countersign audit export --since 30d --repository acme/shop');
+}
+
+function addOrganisation(program: Command, perform: Perform): void {
+  const organisation = program.command('organisation').description('what is remembered of organisations');
+
+  const forget = organisation
+    .command('forget')
+    .description('confirm that an organisation has no settings any more')
+    .argument('<owner>', 'the login of the organisation')
+    .addOption(databaseOption())
+    .action((owner: string, options: DatabaseOption) =>
+      perform(async (context) =>
+        (await import('./organisation-forget.ts')).organisationForget(context, owner, options),
+      ),
+    );
+  example(forget, 'countersign organisation forget octo');
 }
 
 function addDb(program: Command, perform: Perform): void {

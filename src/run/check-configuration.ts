@@ -14,9 +14,10 @@ import {
   WRONG_SETTINGS_NAME,
 } from '../words/configuration-check.ts';
 import { changedSkills } from './check-skills.ts';
-import { type Configuration, MAX_FILE_BYTES, type NamesHere } from './configuration.ts';
+import type { Configuration, NamesHere } from './configuration.ts';
 import { CHAINS_FOLDER, configurationFile } from './configuration-files.ts';
 import { type ChangedFile, faultsOnceMerged, takenAway } from './once-merged.ts';
+import { MAX_FILE_BYTES } from './scope-files.ts';
 import { settingsSource, tooLargeFault } from './settings-source.ts';
 
 /** Each costs a request to read, and anybody can open a pull request with thousands of them. */
@@ -50,6 +51,7 @@ export async function checkConfiguration(
       baseRef: pullRequest.baseRef,
       baseSha: sha,
       settingsBroken: broken.some(({ kind }) => kind === 'settings'),
+      outOfSight: broken.some(({ outOfSight }) => outOfSight),
       faults: broken.flatMap((file) => file.faults),
     });
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });

@@ -3,8 +3,9 @@ import { textOfFile } from '../core/text.ts';
 import type { GitHubReader, PullRequestFile, Repo } from '../github/github.ts';
 import { withoutOutcome } from '../skill/package/package.ts';
 import { resolveSkills } from '../skill/registry/scope.ts';
-import { MAX_FILE_BYTES, type NamesHere } from './configuration.ts';
+import type { NamesHere } from './configuration.ts';
 import { SKILLS_FOLDER } from './configuration-files.ts';
+import { MAX_FILE_BYTES } from './scope-files.ts';
 import { readSkills } from './skill-files.ts';
 
 /** Of one pull request; each of their files costs a request to read. */

@@ -4,6 +4,8 @@ export const SKILLS_FOLDER = `${FOLDER}/skills`;
 export const SETTINGS_FILE = '.github/countersign.yml';
 /** A likely slip of the pen. It is not read beside the right one, as two files could then contradict each other. */
 export const MISNAMED_SETTINGS = '.github/countersign.yaml';
+/** The repository that holds what an organisation gives all its repositories. */
+export const ORGANISATION_REPOSITORY = '.github';
 /** Where an organisation's `.github` repository keeps its chains and skills, beside its default settings. */
 export const ORGANISATION_CHAINS = 'countersign/chains';
 export const ORGANISATION_SKILLS = 'countersign/skills';

@@ -1,12 +1,10 @@
-import { LRUCache } from 'lru-cache';
 import { foldContracts } from '../artifact/contract.ts';
 import { AUTO_SKILL, type Chain } from '../chain/chain.ts';
 import { type Scope as ChainScope, type ParsedChain, resolveChains } from '../chain/scope.ts';
 import { defaultSettings, mergeSettings, type Settings } from '../chain/settings.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
-import { textOfFile } from '../core/text.ts';
-import type { GitHub, GitHubReader, Repo, TreeEntry } from '../github/github.ts';
+import type { GitHub, GitHubReader, Repo } from '../github/github.ts';
 import {
   contractOf,
   type ParsedPackage,
@@ -15,35 +13,15 @@ import {
   withoutOutcome,
 } from '../skill/package/package.ts';
 import { resolveSkills, type SkillInForce } from '../skill/registry/scope.ts';
-import { type ChainSource, chainSource, faultyChain } from './chain-source.ts';
-import {
-  CHAINS_FOLDER,
-  FOLDER,
-  isChainFile,
-  ORGANISATION_CHAINS,
-  ORGANISATION_SKILLS,
-  SETTINGS_FILE,
-  SKILLS_FOLDER,
-} from './configuration-files.ts';
-import {
-  NO_SETTINGS,
-  type SettingsScopes,
-  type SettingsSource,
-  settingsSource,
-  tooLargeFault,
-  unknownIn,
-} from './settings-source.ts';
-import { readSkills } from './skill-files.ts';
-
-export const MAX_FILE_BYTES = 65_536;
-const MAX_CHAIN_FILES = 100;
-/** GitHub may leave files out of the list of a push larger than this, so such a one is read anew. */
-const MAX_TRUSTED_PATHS = 200;
-/** How long an organisation's files are believed without asking again, in milliseconds. */
-const ORGANISATION_TTL_MS = 60_000;
+import { SETTINGS_FILE } from './configuration-files.ts';
+import { NO_MEMORY, type OrganisationMemory } from './organisation-memory.ts';
+import { createScopeFiles } from './scope-files.ts';
+import { type SettingsScopes, unknownIn } from './settings-source.ts';
 
 export interface BrokenFile {
   file: string;
+  /** GitHub does not show the file, so that nothing in the repository mends it. */
+  outOfSight?: true;
   /** What cannot be used because of it. */
   kind: 'settings' | 'chain' | 'skill';
   faults: readonly Fault[];
@@ -83,10 +61,9 @@ export interface NamesHere extends Names {
   broken: readonly string[];
 }
 
-interface Scope {
-  chains: ChainSource[];
-  skills: ParsedPackage[];
-  settings: SettingsSource;
+export interface HowFresh {
+  /** Nothing is believed that GitHub said before this call: for what a merge rests on. */
+  fresh?: boolean;
 }
 
 /**
@@ -95,7 +72,12 @@ interface Scope {
  */
 export interface ConfigurationLoader {
   /** At a branch's tip; `undefined` when there is no such branch. */
-  atBranch(installationId: number, repo: Repo, branch: string): Promise<Configuration | undefined>;
+  atBranch(
+    installationId: number,
+    repo: Repo,
+    branch: string,
+    how?: HowFresh,
+  ): Promise<Configuration | undefined>;
   /** At a commit of a branch of the repository itself, never of a pull request's head. */
   atCommit(
     installationId: number,
@@ -104,6 +86,8 @@ export interface ConfigurationLoader {
   ): Promise<Configuration>;
   /** Tells that a push changed these files: what is known of the commit before may hold for the one after. */
   pushed(repo: Repo, push: { before: string; after: string; paths: readonly string[] }): void;
+  /** Tells that an organisation's own repository was pushed to. */
+  organisationPushed(owner: string): void;
 }
 
 export function createConfigurationLoader(deps: {
@@ -113,99 +97,30 @@ export function createConfigurationLoader(deps: {
   names: Names;
   shipped: readonly ParsedChain[];
   shippedSkills: readonly ParsedPackage[];
+  /** Which organisations had files; when left out, none is known to have had any. */
+  memory?: OrganisationMemory;
   /** The packages of indexes that are in force at this moment; none when left out. */
   communitySkills?: () => Promise<readonly ParsedPackage[]>;
   /** Stores a package that a chain in force names, so that a run can begin with it; often, and of few packages. */
   keepSkill(skill: SkillInForce): Promise<void>;
 }): ConfigurationLoader {
-  const { github, clock, names, shipped, shippedSkills, communitySkills = async () => [] } = deps;
-  const repositories = new LRUCache<string, Promise<Scope>>({ max: 500 });
-  const organisations = new LRUCache<string, { scope: Promise<Scope>; until: number }>({ max: 100 });
+  const {
+    github,
+    clock,
+    names,
+    shipped,
+    shippedSkills,
+    communitySkills = async () => [],
+    memory = NO_MEMORY,
+  } = deps;
+  const files = createScopeFiles({ clock, memory });
   const tips = new Map<string, Promise<string | undefined>>();
-  const texts = new LRUCache<string, Promise<string | undefined>>({ max: 500 });
-
-  /** A commit never changes, so what it holds is read once; a failed read is forgotten. */
-  function ofRepository(reader: GitHubReader, repo: Repo, sha: string): Promise<Scope> {
-    const key = `${repo.owner}/${repo.name}@${sha}`;
-    const known = repositories.get(key);
-    if (known) return known;
-    const reading = readRepository(reader, repo, sha);
-    repositories.set(key, reading);
-    reading.catch(() => repositories.delete(key));
-    return reading;
-  }
-
-  async function readRepository(reader: GitHubReader, repo: Repo, sha: string): Promise<Scope> {
-    const root = await reader.folder(repo, '.github', sha);
-    const folder = root?.find((entry) => entry.type === 'dir' && entry.path === FOLDER);
-    const inside = folder ? ((await reader.tree(repo, folder.sha)) ?? []) : [];
-    const entries = inside.map((entry) => ({ ...entry, path: `${FOLDER}/${entry.path}` }));
-    const settings = root?.find((entry) => entry.type === 'file' && entry.path === SETTINGS_FILE);
-    return readScope(reader, repo, entries, settings, { chains: CHAINS_FOLDER, skills: SKILLS_FOLDER }, '');
-  }
-
-  function ofOrganisation(reader: GitHubReader, owner: string): Promise<Scope> {
-    const known = organisations.get(owner);
-    if (known && known.until > clock.now().getTime()) return known.scope;
-    const scope = readOrganisation(reader, owner);
-    organisations.set(owner, { scope, until: clock.now().getTime() + ORGANISATION_TTL_MS });
-    scope.catch(() => organisations.delete(owner));
-    return scope;
-  }
-
-  async function readOrganisation(reader: GitHubReader, owner: string): Promise<Scope> {
-    const repo = { owner, name: '.github' };
-    const tree = (await reader.tree(repo, 'HEAD')) ?? [];
-    const settings = tree.find((entry) => entry.type === 'file' && entry.path === SETTINGS_FILE);
-    const folders = { chains: ORGANISATION_CHAINS, skills: ORGANISATION_SKILLS };
-    return readScope(reader, repo, tree, settings, folders, `${owner}/.github:`);
-  }
 
   /** Events that come together, such as a push and its pull request, share one read of the tip. */
   function tipOf(reader: GitHubReader, repo: Repo, branch: string): Promise<string | undefined> {
     const key = `${repo.owner}/${repo.name}:${branch}`;
     const reading = tips.get(key) ?? reader.branchTip(repo, branch).finally(() => tips.delete(key));
     tips.set(key, reading);
-    return reading;
-  }
-
-  async function readScope(
-    reader: GitHubReader,
-    repo: Repo,
-    entries: readonly TreeEntry[],
-    settingsFile: TreeEntry | undefined,
-    folders: { chains: string; skills: string },
-    prefix: string,
-  ): Promise<Scope> {
-    const read = (entry: TreeEntry) => textOf(reader, repo, entry);
-    const chainFiles = entries.filter(
-      ({ path, type }) => type === 'file' && isChainFile(path, folders.chains),
-    );
-    const [chains, skills] = await Promise.all([
-      Promise.all(
-        chainFiles.map(async (entry, index): Promise<ChainSource> => {
-          const file = prefix + entry.path;
-          if (index >= MAX_CHAIN_FILES) return faultyChain(tooMany(file));
-          const text = await read(entry);
-          return text === undefined ? faultyChain(tooLargeFault(file)) : chainSource(text, file);
-        }),
-      ),
-      readSkills(entries, folders.skills, prefix, read),
-    ]);
-    if (!settingsFile) return { chains, skills, settings: NO_SETTINGS };
-    const file = prefix + settingsFile.path;
-    const settings = settingsSource(await read(settingsFile), file);
-    return { chains, skills, settings };
-  }
-
-  /** What a name of git stands for never changes, in whatever commit it is; a failed read is forgotten. */
-  function textOf(reader: GitHubReader, repo: Repo, entry: TreeEntry): Promise<string | undefined> {
-    const key = `${repo.owner}/${repo.name}:${entry.sha}`;
-    const known = texts.get(key);
-    if (known) return known;
-    const reading = reader.blob(repo, entry.sha, MAX_FILE_BYTES).then((bytes) => bytes && textOfFile(bytes));
-    texts.set(key, reading);
-    reading.catch(() => texts.delete(key));
     return reading;
   }
 
@@ -259,28 +174,26 @@ export function createConfigurationLoader(deps: {
   }
 
   return {
-    atCommit,
-    pushed(repo, { before, after, paths }) {
-      const known = repositories.get(`${repo.owner}/${repo.name}@${before}`);
-      const untouched =
-        paths.length <= MAX_TRUSTED_PATHS && !paths.some((path) => path.startsWith('.github/'));
-      if (known && untouched) repositories.set(`${repo.owner}/${repo.name}@${after}`, known);
-    },
-    async atBranch(installationId, repo, branch) {
-      const sha = await tipOf(github.reader(installationId), repo, branch);
-      return sha === undefined ? undefined : atCommit(installationId, repo, { sha, branch });
+    atCommit: (installationId, repo, commit) => read(installationId, repo, commit, false),
+    pushed: files.pushed,
+    organisationPushed: files.organisationPushed,
+    async atBranch(installationId, repo, branch, { fresh = false } = {}) {
+      const reader = github.reader(installationId);
+      const sha = await (fresh ? reader.branchTip(repo, branch) : tipOf(reader, repo, branch));
+      return sha === undefined ? undefined : read(installationId, repo, { sha, branch }, fresh);
     },
   };
 
-  async function atCommit(
+  async function read(
     installationId: number,
     repo: Repo,
     { sha, branch }: { sha: string; branch: string },
+    fresh: boolean,
   ): Promise<Configuration> {
     const reader = github.reader(installationId);
     const [repository, organisation, community] = await Promise.all([
-      ofRepository(reader, repo, sha),
-      ofOrganisation(reader, repo.owner),
+      files.ofRepository(reader, repo, sha),
+      files.ofOrganisation(reader, repo.owner, fresh),
       communitySkills(),
     ]);
     const account = { organisation: organisation.skills, shipped: shippedSkills, community };
@@ -288,7 +201,7 @@ export function createConfigurationLoader(deps: {
     const { skills } = here;
     const known = namesWith(here);
     const ofAccount = namesWith(resolveSkills({ workspace: [], ...account }, names.skills));
-    const read: Configuration['read'] = {
+    const sources: Configuration['read'] = {
       chains: {
         repository: repository.chains.map((file) => file.parse(known)),
         organisation: organisation.chains.map((file) => file.parse(ofAccount)),
@@ -296,20 +209,21 @@ export function createConfigurationLoader(deps: {
       },
       settings: { repository: repository.settings, organisation: organisation.settings },
     };
-    const resolved = resolveChains(read.chains);
+    const resolved = resolveChains(sources.chains);
     const [own, above] = [repository.settings.parse(known), organisation.settings.parse(ofAccount)];
     const settings = mergeSettings(above.settings, own.settings);
     const broken: BrokenFile[] = [
       ...resolved.broken.map(({ file, faults }) => ({ file, kind: 'chain' as const, faults })),
       ...here.broken.map(({ folder, faults }) => ({ file: folder, kind: 'skill' as const, faults })),
     ];
-    const unknown = unknownIn(read.settings, resolved.names);
+    const unknown = unknownIn(sources.settings, resolved.names);
     const settingsFaults = [...own.faults, ...above.faults];
     if (settingsFaults.length > 0) {
       // Without its settings it is not known who may countersign: nothing runs until they can be read.
       broken.push({
         file: settingsFaults[0]?.file ?? SETTINGS_FILE,
         kind: 'settings',
+        ...(organisation.outOfSight ? { outOfSight: true } : {}),
         faults: [...settingsFaults, ...unknown],
       });
       return {
@@ -318,7 +232,7 @@ export function createConfigurationLoader(deps: {
         chains: [],
         settings: defaultSettings,
         names: known,
-        read,
+        read: sources,
         skills,
         broken,
       };
@@ -328,7 +242,7 @@ export function createConfigurationLoader(deps: {
       (chain) => settings.chains === undefined || settings.chains.includes(chain.name),
     );
     const chains = await Promise.all(inForce.map((chain) => withPackages(chain, skills)));
-    return { branch, sha, chains, settings, names: known, read, skills, broken };
+    return { branch, sha, chains, settings, names: known, read: sources, skills, broken };
   }
 }
 
@@ -338,9 +252,4 @@ function comesTo({ outcome }: SkillPackage, { artifacts }: Chain['steps'][number
     entry.kind === 'outcome' ? [entry.outcome] : [],
   );
   return outcome !== null && asked.every((kind) => kind === outcome);
-}
-
-function tooMany(file: string): Fault {
-  const message = `only the first ${MAX_CHAIN_FILES} chain files of a folder are read`;
-  return { file, line: 1, column: 1, message };
 }

@@ -2,6 +2,7 @@ import { unreachable } from '../core/errors.ts';
 import type { Event, EventOf } from '../event/event.ts';
 import { type Actor, actorOf, type Cause } from './actor.ts';
 import { auditPush } from './audit-configuration.ts';
+import { ORGANISATION_REPOSITORY } from './configuration-files.ts';
 import { fireByHand } from './fire-by-hand.ts';
 import { fireOnce } from './fire-once.ts';
 import { onCi } from './on-ci.ts';
@@ -51,15 +52,19 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
   }
 }
 
-/** Open questions are looked at again when what governs them may have changed; each look compares the settings. */
+/** Open questions are looked at again when what governs them may have changed; each look compares it with what they asked. */
 async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>, by: Actor): Promise<void> {
+  const { repository, branch, default_branch, forced, paths, installation_id: installationId } = event;
+  const isOrganisation = repository.name === ORGANISATION_REPOSITORY && branch === default_branch;
+  if (isOrganisation) deps.configuration.organisationPushed(repository.owner);
   const mayGovern = (path: string) => path.startsWith('.github/') || path.startsWith('countersign/');
-  if (!event.forced && !event.paths.some(mayGovern)) return;
+  if (!forced && !paths.some(mayGovern)) return;
+  const where = isOrganisation ? { installationId } : { repositoryId: repository.id };
   await deps.storage.transaction(async (tx) => {
     await auditPush(tx, event);
-    const runs = await tx.runs.list({ repositoryId: event.repository.id, active: true });
-    for (const { id } of runs.filter(({ baseRef }) => baseRef === event.branch)) {
-      await deps.engine.signal(tx, id, LOOK, by);
+    const runs = await tx.runs.list({ ...where, active: true });
+    for (const { id, baseRef } of runs) {
+      if (isOrganisation || baseRef === branch) await deps.engine.signal(tx, id, LOOK, by);
     }
   });
 }

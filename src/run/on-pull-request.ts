@@ -17,6 +17,7 @@ import { type Plan, type PullRequestNow, planRuns, type Reopening } from './plan
 import type { ReasonCode } from './reason.ts';
 import { isRunOver, type Run, type RunFacts } from './run.ts';
 import type { Signal } from './transition.ts';
+import { unreadableBecause } from './what-changed.ts';
 
 /** What waits for people or for a gate looks at once. */
 export const LOOK: Signal = { kind: 'poke', for: ['approval', 'until'] };
@@ -66,7 +67,8 @@ export async function onPullRequest(
       : undefined;
     const now = { ...pullRequestNow(pullRequest, listed), mergedBy: own?.merge };
     const reopening = await reopeningOf(tx, event, pullRequest);
-    const plan = planRuns(now, configuration?.chains ?? [], runs, facts, reopening);
+    const planned = planRuns(now, configuration?.chains ?? [], runs, facts, reopening);
+    const plan = withoutGuesses(planned, runs, configuration);
     if (own?.underWay) await lookAtMerge(deps, tx, runs, by);
     else await endRuns(deps, tx, plan, by);
     if (pullRequest.merged) await auditMergeElsewhere(tx, event, pullRequest, by);
@@ -107,6 +109,17 @@ export async function onPullRequest(
       await deps.outbox.wish(tx, key, effect, { runId: null, at: clock.now() });
     }
   });
+}
+
+/** A chain that nobody can read may still be for the pull request: its run is held up, and goes on once it can be read. */
+function withoutGuesses(plan: Plan, runs: readonly Run[], configuration: Configuration | undefined): Plan {
+  const isUnreadable = (runId: string) => {
+    const run = runs.find(({ id }) => id === runId);
+    return run && configuration && unreadableBecause(run.chain, configuration) !== undefined;
+  };
+  const isGuess = ({ runId, reason }: Plan['cancel'][number]) =>
+    reason.code === 'run.cancelled.not_triggered' && isUnreadable(runId);
+  return { ...plan, cancel: plan.cancel.filter((end) => !isGuess(end)) };
 }
 
 /** What chains are chosen by for a pull request, besides itself: nothing begins for one that is closed, so nothing is read. */

@@ -18,10 +18,14 @@ export interface SettingsScopes {
 
 export const NO_SETTINGS: SettingsSource = { parse: () => ({ faults: [] }), unknownChains: () => undefined };
 
+/** Settings that nobody can read, whatever they may say. */
+export function unreadableSettings(fault: Fault): SettingsSource {
+  return { parse: () => ({ faults: [fault] }), unknownChains: () => [] };
+}
+
 /** @param text `undefined` when the file is too large to be read */
 export function settingsSource(text: string | undefined, file: string): SettingsSource {
-  if (text === undefined)
-    return { parse: () => ({ faults: [tooLargeFault(file)] }), unknownChains: () => [] };
+  if (text === undefined) return unreadableSettings(tooLargeFault(file));
   return {
     parse: (names) => parseSettings(text, file, names),
     unknownChains: (known) => unknownChains(text, file, known),

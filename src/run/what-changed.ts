@@ -52,9 +52,14 @@ export function configurationStanding(
   };
 }
 
-function unreadableBecause(chain: string, { branch, broken, read }: Configuration): string | undefined {
+/** Why nobody can say what the chain asks for now; `undefined` when anybody can, also when it is none any more. */
+export function unreadableBecause(
+  chain: string,
+  { branch, broken, read }: Configuration,
+): string | undefined {
   const first = (faults: readonly Fault[]) => (faults[0] ? `: ${formatFault(faults[0])}` : '');
   const settings = broken.find(({ kind }) => kind === 'settings');
+  if (settings?.outOfSight) return `the settings of the organisation cannot be read${first(settings.faults)}`;
   if (settings) {
     const because = `the settings on ${branch} cannot be read, so it is not known who may countersign`;
     return `${because}${first(settings.faults)}`;

@@ -23,6 +23,8 @@ export function whyNoRun(
   if (!configuration) return none(`there is no branch ${baseRef} to merge into`, []);
   const faults = configuration.broken.flatMap((file) => file.faults).map(formatFault);
   const told = faults.map((fault) => why('unmet', fault));
+  if (configuration.broken.some(({ outOfSight }) => outOfSight))
+    return none('the settings of the organisation cannot be read', told);
   if (configuration.broken.some(({ kind }) => kind === 'settings')) {
     return none(`the settings on ${baseRef} have faults`, told);
   }

@@ -85,8 +85,9 @@ export function createContextOf(deps: ContextDeps): ContextOf {
           ? undefined
           : ownMerge(storage.read, { repositoryId, pullRequest, headSha });
       },
-      async configurationNow({ baseRef }) {
-        const configuration = await deps.configuration.atBranch(run.installationId, repoOf(run), baseRef);
+      async configurationNow({ baseRef }, how) {
+        const { installationId } = run;
+        const configuration = await deps.configuration.atBranch(installationId, repoOf(run), baseRef, how);
         const chain = configuration?.chains.find(({ name }) => name === run.chain);
         return { configuration, chain: chain && asBegun(chain, deps) };
       },

@@ -9,6 +9,7 @@ import type { SpokenAnswer } from '../policy/approval.ts';
 import { conditionOf } from '../policy/gate/verdict.ts';
 import type { ConfigurationStanding, CountersignRules, MergeFacts } from '../policy/merge-gate.ts';
 import { isOwnComment } from '../policy/own-comment.ts';
+import type { HowFresh } from '../run/configuration.ts';
 import { asConditionsSeeIt, conditionContext } from '../run/context.ts';
 import { pullRequestNow } from '../run/on-pull-request.ts';
 import { configurationStanding } from '../run/what-changed.ts';
@@ -52,9 +53,8 @@ export async function readMergeFacts(
     thorough ? readVolatileOutcomes(context, volatileHandler) : new Map<string, Outcome>(),
   ]);
   const gates = await mergeGates(context, thorough, volatileHandler, fresh);
-  // Read with every look that may end in a merge, and with those that something happened before.
-  const governing =
-    answered || context.because === 'event' ? await readGoverning(context, number) : undefined;
+  // Read with every look that may end in a merge, and then all of it from GitHub; and with those that something happened before.
+  const governing = thorough ? await readGoverning(context, number, { fresh: answered }) : undefined;
   const counted = reactions.filter((reaction) => counts.includes(reaction.content));
   const anybody = counted.length > 0 || (spoken ?? []).length > 0;
   const contributors = anybody
@@ -111,10 +111,11 @@ function spokenAnswers({ step, approval }: StepContext): readonly SpokenAnswer[]
 async function readGoverning(
   context: StepContext,
   number: number,
+  how: HowFresh,
 ): Promise<(pullRequest: PullRequest) => ConfigurationStanding> {
   const { reader, repo, state, step } = context;
   const before = await reader.pullRequest(repo, number);
-  const now = await context.configurationNow(before);
+  const now = await context.configurationNow(before, how);
   const listed = now.chain?.trigger.filter.paths
     ? await reader.pullRequestFiles(repo, number)
     : { files: [], truncated: true };

@@ -10,7 +10,7 @@ import type { Outcome } from '../outcome/outcome.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Capability } from '../policy/capability.ts';
-import type { Configuration } from '../run/configuration.ts';
+import type { Configuration, HowFresh } from '../run/configuration.ts';
 import type { OwnMerge } from '../run/plan.ts';
 import type { Reason } from '../run/reason.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../run/run.ts';
@@ -105,7 +105,10 @@ export interface StepContext {
    * What governs the pull request at this moment, and the run's chain as one would be begun with it now; without a chain when
    * none of that name is in force, and without a configuration when there is no such branch.
    */
-  configurationNow(base: Pick<PullRequest, 'baseRef' | 'defaultBranch'>): Promise<ConfigurationNow>;
+  configurationNow(
+    base: Pick<PullRequest, 'baseRef' | 'defaultBranch'>,
+    how: HowFresh,
+  ): Promise<ConfigurationNow>;
   /** Records that the merge this run has begun was made, as this commit. */
   confirmMerge(sha: string): Promise<void>;
   pausedBy(): Promise<string | null>;

@@ -110,6 +110,7 @@ export interface Deliveries {
 }
 
 export interface RunFilter {
+  installationId?: number;
   repository?: string;
   repositoryId?: number;
   pullRequest?: number;

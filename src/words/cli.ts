@@ -10,7 +10,7 @@ import type { Run } from '../run/run.ts';
 import type { DeliveryStatus, DeliverySummary } from '../storage/storage.ts';
 import { contractSummary } from './artifacts.ts';
 import { becauseOf, faultLines, noSuch } from './faults.ts';
-import { asSentence, listed, plural } from './pretty.ts';
+import { asSentence, listed, plural, short } from './pretty.ts';
 import { deliveryList, runList, table } from './terminal.ts';
 
 /** The most that a list of the command line shows. */
@@ -75,6 +75,14 @@ export function fireAsked(chain: string, repository: string, pullRequest: number
 
 export function unknownDelivery(guid: string): string {
   return `There is no delivery ${plainLine(guid)}; countersign delivery list shows those there are.`;
+}
+
+export function unknownOrganisation(owner: string): string {
+  return `No settings of ${plainLine(owner)} are remembered, so there is nothing to forget.`;
+}
+
+export function organisationForgotten(owner: string, { sha }: { sha: string }): string {
+  return `The settings of ${plainLine(owner)} (${short(sha)}) are forgotten. As long as GitHub shows none, its repositories go by their own.`;
 }
 
 export function deliveryIsWaiting(guid: string, status: 'received' | 'processing'): string {

@@ -6,7 +6,7 @@ import { MAX_ANNOTATIONS } from './annotations.ts';
 import { MAX_OUTPUT_BYTES } from './check-run.ts';
 import { fitting } from './fitting.ts';
 import { clipBytes, code, inline } from './markdown.ts';
-import { clip, plural, short } from './pretty.ts';
+import { clip, plural, short, utc } from './pretty.ts';
 import { withRest } from './section.ts';
 
 const SHOWN = { items: 200, bytes: 40_000 };
@@ -23,6 +23,15 @@ export function misplacedChain(file: string, folder: string): string {
   return `chains are not read from folders in ${folder}: move this file to ${folder}/${name}`;
 }
 
+/** What is said of an organisation whose files were there and are not shown any more. */
+export function organisationGone(owner: string, { sha, seenAt }: { sha: string; seenAt: Date }): string {
+  return `the organisation had settings, chains or skills here (${short(sha)}, ${utc(seenAt)}), and GitHub says now that there is no such repository: give the app access to ${owner}/.github again, or, if it is gone on purpose, run \`countersign organisation forget ${owner}\``;
+}
+
+export function organisationUnreadable(owner: string, said: string): string {
+  return `GitHub does not show what the organisation's settings are: ${said}; let the app read ${owner}/.github`;
+}
+
 export interface ConfigurationView {
   headSha: string;
   /** What tells this check run from others of the commit; the same for the same question. */
@@ -36,9 +45,16 @@ export interface ConfigurationView {
  * whoever uses none of the broken files is not held up.
  */
 export function baseConfigurationCheck(
-  view: ConfigurationView & { baseRef: string; baseSha: string; settingsBroken: boolean },
+  view: ConfigurationView & {
+    baseRef: string;
+    baseSha: string;
+    settingsBroken: boolean;
+    /** The faulty files are the organisation's, and GitHub does not show them. */
+    outOfSight: boolean;
+  },
 ): CheckRunContent {
-  const { baseRef, baseSha, faults, settingsBroken } = view;
+  const { baseRef, baseSha, faults, settingsBroken, outOfSight } = view;
+  if (outOfSight) return organisationCheck(view);
   return {
     ...frame(view, OWN_CHECKS.baseConfiguration, 'neutral'),
     title: `${plural(faults.length, 'fault')} in the configuration on ${clip(plainLine(baseRef), 100)}`,
@@ -49,6 +65,20 @@ export function baseConfigurationCheck(
         ? 'This pull request did not cause it. Without its settings it is not known who may countersign, so no chain runs until they are corrected.'
         : 'This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.',
       `**Next:** correct the files on ${code(baseRef)}. ${linters(faults)} finds the same faults on your machine.`,
+    ]),
+    annotations: [],
+  };
+}
+
+/** What an organisation asks of all its repositories cannot be read: not even what is laxer than it may be used. */
+function organisationCheck(view: ConfigurationView): CheckRunContent {
+  return {
+    ...frame(view, 'countersign / base configuration', 'neutral'),
+    title: 'The settings of the organisation cannot be read',
+    summary: limited([
+      "The organisation's settings, chains and skills apply to this repository, and cannot be read:",
+      list(view.faults),
+      'This pull request did not cause it. Nothing runs and nothing is merged until they can be read again, or somebody confirms that there are none.',
     ]),
     annotations: [],
   };

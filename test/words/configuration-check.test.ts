@@ -73,6 +73,7 @@ describe('a broken configuration on the base branch', () => {
       baseRef: 'main',
       baseSha: 'b'.repeat(40),
       settingsBroken: false,
+      outOfSight: false,
     });
     expect(content.state).toMatchObject({ conclusion: 'neutral' });
     expect(content.name).toBe('countersign / base configuration');

@@ -76,6 +76,7 @@ function everywhere(text: string): { markdown: string[]; plain: string[] } {
         baseRef: text,
         baseSha: 'b'.repeat(40),
         settingsBroken: false,
+        outOfSight: false,
       }).summary,
     ],
     plain: [

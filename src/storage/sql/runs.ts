@@ -205,6 +205,7 @@ function invocationsIn(db: Kysely<Database>) {
 
 function matching(db: Kysely<Database>, filter: RunFilter) {
   let query = db.selectFrom('chain_runs').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
+  if (filter.installationId !== undefined) query = query.where('installation_id', '=', filter.installationId);
   if (filter.repository !== undefined) query = query.where('repository', '=', filter.repository);
   if (filter.repositoryId !== undefined) query = query.where('repository_id', '=', filter.repositoryId);
   if (filter.pullRequest !== undefined) query = query.where('pull_request', '=', filter.pullRequest);

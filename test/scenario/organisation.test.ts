@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { countersignOn } from '../cli/support.ts';
+import { type Harness, REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvals,
+  countersign,
+  headline,
+  MERGE_ONLY,
+  open,
+  ownCheck,
+  ownChecks,
+  react,
+  start,
+} from './support.ts';
+
+const SETTINGS = '.github/countersign.yml';
+const ORGANISATION = 'octo/.github';
+const CACHED_MS = 61_000;
+
+function organisation({ github }: Harness, files: Record<string, string>): void {
+  github.addRepository({ owner: 'octo', name: '.github', defaultBranch: 'trunk', files });
+}
+
+/** GitHub answers as for an app that was taken out of the organisation's repository. @returns gives it back. */
+function takeOut({ github }: Harness, status = 404): () => void {
+  return github.fail(({ path }) => path.startsWith(`/repos/${ORGANISATION}`), { status });
+}
+
+function setOrganisation({ github }: Harness, text: string): Promise<string> {
+  return github.push({ repo: ORGANISATION, branch: 'trunk', author: 'max', files: { [SETTINGS]: text } });
+}
+
+test('settings of an organisation that are out of sight hold up every merge until they are back', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
+  const { number, headSha } = await open(harness);
+  const giveBack = takeOut(harness);
+  await countersign(harness, number);
+  expect(harness.github.merges).toEqual([]);
+  expect(ownCheck(harness, headSha).summary).toContain('countersign organisation forget octo');
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  giveBack();
+  await harness.advance(A_LOOK);
+  expect(harness.github.merges).toHaveLength(1);
+});
+
+test('nobody is asked while the settings of the organisation are out of sight, also by an app that started anew', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  organisation(harness, { [SETTINGS]: 'countersign: { count: 2 }\n' });
+  const first = await open(harness);
+  takeOut(harness);
+  await harness.restart();
+  await harness.advance(CACHED_MS);
+  const second = await open(harness, { branch: 'second', files: { 'src/two.ts': 'export {};\n' } });
+  expect(approvals(harness, second.number)).toEqual([]);
+  const [check] = ownChecks(harness, second.headSha);
+  expect(check).toMatchObject({
+    conclusion: 'neutral',
+    title: 'The settings of the organisation cannot be read',
+  });
+  // An event of the first one finds no chain either, and must not take that for an answer.
+  await harness.github.addLabel(REPO, first.number, 'will', 'ready');
+  await harness.settle();
+  expect(ownChecks(harness, first.headSha).map(({ name, conclusion }) => [name, conclusion])).toContainEqual([
+    'countersign / pr-review',
+    null,
+  ]);
+});
+
+test('an organisation whose settings an operator confirmed to be gone has none', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
+  const { number } = await open(harness);
+  takeOut(harness);
+  await countersign(harness, number);
+  expect(harness.github.merges).toEqual([]);
+  const cli = countersignOn(harness.config.databaseUrl.replace('sqlite:', ''));
+  expect(await cli('organisation', 'forget', 'Octo')).toMatchObject({ code: 0 });
+  await harness.advance(A_LOOK);
+  expect(harness.github.merges).toHaveLength(1);
+});
+
+test('settings that the organisation itself took away, in a repository that can be read, are none', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  organisation(harness, { [SETTINGS]: 'countersign: { count: 2 }\n', 'README.md': 'Hello.\n' });
+  const { number } = await open(harness);
+  const files = { [SETTINGS]: null };
+  await harness.github.push({ repo: ORGANISATION, branch: 'trunk', author: 'max', files });
+  await harness.advance(A_LOOK);
+  await countersign(harness, number);
+  expect(harness.github.merges).toHaveLength(1);
+  takeOut(harness);
+  const second = await open(harness, { branch: 'second', files: { 'src/two.ts': 'export {};\n' } });
+  await countersign(harness, second.number);
+  expect(harness.github.merges).toHaveLength(2);
+});
+
+test('settings of an organisation that GitHub refuses to show hold up a merge, though they were never seen', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { number, headSha } = await open(harness);
+  const giveBack = takeOut(harness, 403);
+  await countersign(harness, number);
+  expect(harness.github.merges).toEqual([]);
+  expect(ownCheck(harness, headSha).summary).toContain('the settings of the organisation cannot be read');
+  giveBack();
+  await harness.advance(A_LOOK);
+  expect(harness.github.merges).toHaveLength(1);
+});
+
+test('a second countersign that the organisation asks for meanwhile counts at the next merge, not a minute later', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
+  const { number } = await open(harness);
+  await harness.advance(A_LOOK);
+  // Nothing tells the app of the push: it is the look itself that has to ask.
+  harness.github.holdDeliveries();
+  await setOrganisation(harness, 'countersign: { count: 2 }\n');
+  await react(harness, number, 'mia');
+  await harness.advance(A_LOOK);
+  expect(harness.github.merges).toEqual([]);
+  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This question is void');
+});
+
+test('a push to the repository of the organisation has its open questions looked at', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
+  const { number } = await open(harness);
+  await setOrganisation(harness, 'countersign: { count: 2 }\n');
+  await harness.advance(A_LOOK);
+  expect(approvals(harness, number).map(headline)).toEqual([
+    '⏭️ This question is void',
+    '✍️ May this be merged?',
+  ]);
+});

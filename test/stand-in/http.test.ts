@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AT, openChange, REPO, startWorld } from './support.ts';
+import { AT, clientOf, openChange, REPO, startWorld } from './support.ts';
 
 it('an unchanged answer is 304 and costs nothing of the limit', async () => {
   const { octokit } = await startWorld();
@@ -18,6 +18,16 @@ it('a changed answer has another tag', async () => {
   const before = await read();
   await github.editPullRequest(REPO, 1, 'eve', { title: 'Another' });
   expect(await read()).not.toBe(before);
+});
+
+// https://github.com/eclipse-csi/otterdog/issues/201, https://github.com/github/docs/issues/34689
+it('another token has other tags for the same answer', async () => {
+  const { github, installation, octokit } = await startWorld();
+  const first = await octokit.repos.get(AT);
+  github.revokeTokens();
+  const again = clientOf(github, installation);
+  const headers = { 'if-none-match': String(first.headers.etag) };
+  expect((await again.repos.get({ ...AT, headers })).status).toBe(200);
 });
 
 it('lists are paged, with links to the other pages', async () => {

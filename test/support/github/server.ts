@@ -194,8 +194,10 @@ export class ApiServer {
   #send(incoming: Incoming, reply: Reply, response: ServerResponse): number {
     const raw = typeof reply.body === 'string';
     const text = reply.body === undefined ? '' : raw ? String(reply.body) : JSON.stringify(reply.body);
-    const etag = `W/"${createHash('sha256').update(text).digest('hex')}"`;
+    // Each installation token has tags of its own: https://github.com/eclipse-csi/otterdog/issues/201 has GitHub's word for it.
     const tagged = incoming.method === 'GET' && reply.status === 200;
+    const whose = incoming.caller?.kind === 'installation' ? incoming.caller.token : '';
+    const etag = `W/"${createHash('sha256').update(whose).update(text).digest('hex')}"`;
     const unchanged = tagged && (incoming.headers['if-none-match'] ?? '').split(/,\s*/).includes(etag);
     if (!unchanged && incoming.url.pathname !== '/rate_limit') this.#rate.spend(incoming.caller);
     const status = unchanged ? 304 : reply.status;

@@ -13,6 +13,7 @@ import { deliveryRoutes } from './routes/deliveries.ts';
 import { gitRoutes } from './routes/git.ts';
 import { graphqlRoutes } from './routes/graphql.ts';
 import { issueRoutes } from './routes/issues.ts';
+import { maintenanceRoutes } from './routes/maintenance.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { pullRoutes } from './routes/pulls.ts';
 import { reactionRoutes } from './routes/reactions.ts';
@@ -211,6 +212,7 @@ function createRouter(): Router {
   reactionRoutes(router);
   peopleRoutes(router);
   graphqlRoutes(router);
+  maintenanceRoutes(router);
   gitRoutes(router);
   return router;
 }

@@ -80,7 +80,10 @@ export function moveBranch(
   }
 }
 
-/** Takes a branch away; GitHub tells of it with a `push` that leads nowhere. */
+/**
+ * Takes a branch away, and closes what wanted to merge it or into it. GitHub tells of it with a `push` that leads nowhere.
+ * https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-branches-in-your-repository/deleting-and-restoring-branches-in-a-pull-request
+ */
 export function deleteBranch(state: State, repository: Repository, branch: string, by: Account): void {
   const before = repository.branches.get(branch);
   if (before === undefined) return;
@@ -99,6 +102,12 @@ export function deleteBranch(state: State, repository: Repository, branch: strin
     pusher: { name: by.login, email: emailOf(by) },
     repository: viewPushedRepository(state, repository),
   });
+  for (const pr of state.pullRequests()) {
+    const { head, base } = pr.pull;
+    const isHead = head.repository === repository && head.ref === branch;
+    if (isHead || (pr.repository === repository && base.ref === branch))
+      setIssueState(state, pr, by, 'closed');
+  }
 }
 
 function emitPush(

@@ -48,17 +48,40 @@ export function openPullRequest(state: State, input: OpenPullRequest): PullReque
     files: input.files,
   });
   moveBranch(state, head, input.branch, commit.sha, author);
-  const pull: Pull = {
-    id: state.nextId('issue'),
+  const { title, body, draft } = input;
+  return proposeMerge(state, repository, {
+    author,
+    title,
+    body,
+    draft,
     head: { repository: head, ref: input.branch, sha: commit.sha },
     base: { ref: base, sha: tip },
+  });
+}
+
+/** Opens a pull request for what is already pushed. */
+export function proposeMerge(
+  state: State,
+  repository: Repository,
+  input: Pick<Pull, 'head' | 'base'> & {
+    author: Account;
+    title: string;
+    body?: string | undefined;
+    draft?: boolean | undefined;
+  },
+): PullRequest {
+  const { author, title, head, base } = input;
+  const pull: Pull = {
+    id: state.nextId('issue'),
+    head,
+    base,
     draft: input.draft ?? false,
     merged: undefined,
     autoMerge: undefined,
     reviews: [],
     mergeabilityAsked: undefined,
   };
-  const issue = addIssue(state, repository, { author, title: input.title, body: input.body ?? null, pull });
+  const issue = addIssue(state, repository, { author, title, body: input.body ?? null, pull });
   if (!isPullRequest(issue)) throw new Error('A pull request must have a pull.');
   announceIssue(state, issue, author, 'opened');
   return issue;

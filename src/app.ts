@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createCommandHandler } from './command/handle.ts';
 import { type AppConfig, gitHubPages } from './config.ts';
-import { type Clock, systemClock } from './core/clock.ts';
+import { type Clock, systemClock, systemTimers, type Timers } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
 import { type Ids, timeSortedIds } from './core/ids.ts';
 import { type Log, redactedLog } from './core/log.ts';
@@ -62,6 +62,8 @@ export interface App {
 /** What tests put in the place of the real thing. */
 export interface AppOverrides extends SkillOverrides {
   clock?: Clock;
+  /** By which the app waits for a locked database. */
+  timers?: Timers;
   ids?: Ids;
   /** From 0 to 1, for the jitter of retries. */
   random?: () => number;
@@ -85,7 +87,10 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const clock = overrides.clock ?? systemClock;
   const log = withoutRepeats(redactedLog(givenLog), clock);
   const ids = overrides.ids ?? timeSortedIds(() => clock.now());
-  const realStorage = await openStorage(config.databaseUrl, { clock });
+  const realStorage = await openStorage(config.databaseUrl, {
+    clock,
+    timers: overrides.timers ?? systemTimers,
+  });
   const storage = overrides.storage?.(realStorage) ?? realStorage;
   const realBlobs = openBlobs(config.artifactsUrl, config.s3);
   const blobs = overrides.blobs?.(realBlobs) ?? realBlobs;

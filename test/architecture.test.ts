@@ -17,7 +17,7 @@ const LAYERS = [
   {
     name: 'port',
     files:
-      /^(github\/(github|outage)|storage\/(storage|skill-traces|model-calls|blobs)|queue\/queue|model\/model)\.ts$/,
+      /^(github\/(github|outage)|storage\/(storage|skill-traces|model-calls|blobs|locked)|queue\/queue|model\/model)\.ts$/,
   },
   { name: 'words', files: /^words\// },
   { name: 'engine', files: /^(sandbox|run|session|skill|effect|model(?!\/ai\/))\// },

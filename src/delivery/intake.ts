@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
+import { CountersignError } from '../core/errors.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { NewDelivery, Storage } from '../storage/storage.ts';
 import { type Facts, queueKey } from './facts.ts';
@@ -86,6 +87,8 @@ export function createIntake({ storage, queue, clock, maxGroup = 256 }: IntakePa
     } catch (error) {
       const [only, ...others] = group;
       if (only && others.length === 0) only.reject(error);
+      // It would not take any of them, and asking for each would keep the last one waiting for longer than GitHub does.
+      else if (isUnavailable(error)) for (const one of group) one.reject(error);
       // One that cannot be recorded must not refuse its neighbours. Recording again is safe: GUIDs are unique.
       else for (const one of group) await commit([one]);
     }
@@ -119,4 +122,8 @@ export function createIntake({ storage, queue, clock, maxGroup = 256 }: IntakePa
       });
     },
   };
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof CountersignError && error.code === 'storage.unavailable';
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, systemClock } from '../core/clock.ts';
+import { type Clock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import { neverShow } from '../core/redact.ts';
 import type { Blobs } from './blobs.ts';
@@ -23,7 +23,7 @@ const LOOK_AGAIN_MS = 100;
  */
 export async function openStorage(
   databaseUrl: string,
-  { clock = systemClock }: { clock?: Clock } = {},
+  { clock = systemClock, timers = systemTimers }: { clock?: Clock; timers?: Timers } = {},
 ): Promise<Storage> {
   if (/^postgres(ql)?:/.test(databaseUrl)) {
     throw new CountersignError(
@@ -31,8 +31,8 @@ export async function openStorage(
       'DATABASE_URL: PostgreSQL is not supported by this version of Countersign; use sqlite:path.',
     );
   }
-  if (databaseUrl === THROW_AWAY) return openThrowAwaySqlite({ clock });
-  return openSqlite(sqlitePath(databaseUrl), { clock });
+  if (databaseUrl === THROW_AWAY) return openThrowAwaySqlite({ clock, timers });
+  return openSqlite(sqlitePath(databaseUrl), { clock, timers });
 }
 
 /**

@@ -2,11 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Counter, type Registry } from 'prom-client';
 import type { Log } from '../core/log.ts';
 import type { Intake } from '../delivery/intake.ts';
+import { StorageLocked } from '../storage/locked.ts';
 import { createBodyReader } from './body.ts';
 import { type BodyLimits, createBodyShares } from './body-shares.ts';
-import { type Checks, failedChecks } from './readiness.ts';
+import { type Checks, type Failure, failedChecks } from './readiness.ts';
 import { createReceiver } from './receive.ts';
-import { methodNotAllowed, notReady, REFUSALS, type Refusal } from './words.ts';
+import { lockedByAnother, methodNotAllowed, notReady, REFUSALS, type Refusal } from './words.ts';
 
 export const WEBHOOK_PATH = '/api/github/webhooks';
 
@@ -156,7 +157,7 @@ function routesOf(
         async handle(_request, response) {
           const failures = await failedChecks(health, 2_000);
           for (const { check, error } of failures) log.warn({ check, err: error }, 'not ready');
-          if (failures.length > 0) return refuse(response, notReady(failures.map(({ check }) => check)));
+          if (failures.length > 0) return refuse(response, notReady(failures.map(nameOf)));
           const warned = warnings();
           // Ready all the same: a proxy that sent nothing here would lose the webhooks that wait well in the database.
           send(response, 200, { status: 'ready', ...(warned.length > 0 && { warnings: warned }) });
@@ -175,6 +176,11 @@ function routesOf(
       },
     ],
   ]);
+}
+
+/** Of what is wrong, only what anybody may know and an operator needs to: the log has the rest. */
+function nameOf({ check, error }: Failure): string {
+  return error instanceof StorageLocked ? lockedByAnother(check) : check;
 }
 
 function refuse(response: ServerResponse, { status, error, headers }: Refusal): void {

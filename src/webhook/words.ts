@@ -54,6 +54,11 @@ export function notReady(checks: readonly string[]): Refusal {
   return { status: 503, error: `Not ready: ${checks.join(', ')}.`, headers: { 'retry-after': '5' } };
 }
 
+/** A check of `/readyz` that fails since another process has the database locked. */
+export function lockedByAnother(check: string): string {
+  return `${check} (locked by another process)`;
+}
+
 /** What `/readyz` says while GitHub refuses the app; times are UTC. */
 export function signInWaits({ installationId, since, status }: SignedOut): string {
   const at = since.toISOString().slice(0, 19);

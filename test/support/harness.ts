@@ -45,6 +45,7 @@ export interface HarnessOptions {
   policy?: AppOverrides['policy'];
   artifactHandlers?: AppOverrides['artifactHandlers'];
   sidecar?: AppOverrides['sidecar'];
+  timers?: AppOverrides['timers'];
   /** An empty folder for the database; one in memory, if there is such a place, when left out. */
   folder?: string;
 }
@@ -105,6 +106,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       ids,
       random: () => 0.5,
       // The clock stands still, and so no minute would ever pass.
+      ...(options.timers ? { timers: options.timers } : {}),
       ...(options.skills ? { skills: options.skills } : {}),
       ...(options.policy ? { policy: options.policy } : {}),
       github: { pointsPerMinute: Number.POSITIVE_INFINITY, ...options.github },

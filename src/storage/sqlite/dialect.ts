@@ -3,6 +3,7 @@ import {
   CompiledQuery,
   type DatabaseConnection,
   type Dialect,
+  type QueryResult,
   SqliteAdapter,
   type SqliteDatabase,
   SqliteDriver,
@@ -10,6 +11,7 @@ import {
   SqliteQueryCompiler,
   type SqliteStatement,
 } from 'kysely';
+import type { LockWait } from './lock-wait.ts';
 
 /** More than the adapter has different statements, apart from batches of many sizes. */
 const STATEMENTS_KEPT = 300;
@@ -17,10 +19,24 @@ const STATEMENTS_KEPT = 300;
 /** What is to be thrown in the place of what SQLite threw. */
 type Translate = (error: unknown) => unknown;
 
-/** Kysely's own SQLite dialect, but for the driver. */
-export function sqliteDialect(db: BetterSqlite3.Database, translate: Translate): Dialect {
+/** How statements wait for the lock of another process. */
+export interface Patience {
+  lock: LockWait;
+  /** When to give up what the running code asks for, by the lock's clock; `undefined` when it has no time of its own. */
+  giveUpAt(): number | undefined;
+}
+
+/**
+ * Kysely's own SQLite dialect, but for the driver.
+ * @param patience left out, a locked file is an error at once.
+ */
+export function sqliteDialect(
+  db: BetterSqlite3.Database,
+  translate: Translate,
+  patience?: Patience,
+): Dialect {
   return {
-    createDriver: () => new ImmediateDriver(db, translate),
+    createDriver: () => new ImmediateDriver(db, translate, patience),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
@@ -28,17 +44,43 @@ export function sqliteDialect(db: BetterSqlite3.Database, translate: Translate):
 }
 
 /**
- * Differs from Kysely's driver in four things: transactions begin IMMEDIATE, since a plain BEGIN fails without
+ * Differs from Kysely's driver in five things: transactions begin IMMEDIATE, since a plain BEGIN fails without
  * waiting when another process wrote between its first read and its first write; an error after which SQLite has
  * rolled back by itself (a full disk) is not hidden by that of a second rollback; errors are translated where they
- * arise, so that readings fail in the same words as transactions; and statements are prepared once.
+ * arise, so that readings fail in the same words as transactions; statements are prepared once; and what finds the file locked waits
+ * without standing still.
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #db: BetterSqlite3.Database;
+  readonly #patience: Patience | undefined;
+  #connection: DatabaseConnection | undefined;
 
-  constructor(db: BetterSqlite3.Database, translate: Translate) {
+  constructor(db: BetterSqlite3.Database, translate: Translate, patience: Patience | undefined) {
     super({ database: preparingOnce(db, translate) });
     this.#db = db;
+    this.#patience = patience;
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    this.#connection ??= this.#waiting(await super.acquireConnection());
+    return this.#connection;
+  }
+
+  /**
+   * Only outside of a transaction, where a statement that met the lock has done nothing: that is the one that begins a transaction,
+   * and each reading. Inside, the lock is ours.
+   */
+  #waiting(connection: DatabaseConnection): DatabaseConnection {
+    const patience = this.#patience;
+    if (!patience) return connection;
+    const db = this.#db;
+    return {
+      executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+        const work = () => connection.executeQuery<Row>(query);
+        return db.inTransaction ? work() : patience.lock.outlast(work, patience.giveUpAt());
+      },
+      streamQuery: (query, size) => connection.streamQuery(query, size),
+    };
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {

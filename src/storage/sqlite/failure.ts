@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3';
 import { CountersignError } from '../../core/errors.ts';
+import { StorageLocked } from '../locked.ts';
 
 /**
  * What the owner of the database can do about an error of SQLite; other errors are returned as they are.
@@ -7,6 +8,12 @@ import { CountersignError } from '../../core/errors.ts';
  */
 export function sqliteFailure(error: unknown, path: string): unknown {
   if (!(error instanceof BetterSqlite3.SqliteError)) return error;
+  if (error.code.startsWith('SQLITE_BUSY')) {
+    return new StorageLocked(
+      `The database ${path} is locked: another process has been writing to it for too long.`,
+      { cause: error },
+    );
+  }
   const sentence = sentenceFor(error.code, path);
   return sentence === undefined
     ? error
@@ -27,9 +34,6 @@ export function diskIsFull(path: string): string {
 }
 
 function sentenceFor(code: string, path: string): string | undefined {
-  if (code.startsWith('SQLITE_BUSY')) {
-    return `The database ${path} is busy: another process has been writing to it for too long.`;
-  }
   if (code === 'SQLITE_FULL') return diskIsFull(path);
   if (code.startsWith('SQLITE_READONLY')) {
     return `The database ${path} cannot be written to: let the app write to the file and to its folder.`;

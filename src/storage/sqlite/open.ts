@@ -2,18 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
 import { readMigrations } from '../migrate.ts';
 import type { Storage } from '../storage.ts';
 import { sqliteFailure } from './failure.ts';
 import { makeFolderFor } from './folder.ts';
+import { STAND_STILL_MS } from './lock-wait.ts';
 import { migrateSqlite } from './migrate.ts';
 import { SqliteStorage } from './storage.ts';
 
 export const SQLITE_MIGRATIONS = resolve(import.meta.dirname, '../../../migrations/sqlite');
 
-/** How long a statement waits for another process's write, in ms. Nothing else of this process happens meanwhile. */
-const BUSY_TIMEOUT_MS = 5_000;
+/** How long opening the database waits for another process's write, in ms: nothing else of this process is to be done yet. */
+const OPENING_MS = 5_000;
 
 /**
  * How long the log grows, in pages, before it is moved into the database file and begun anew: 32 MB, or 64 where the file was made when
@@ -26,17 +27,21 @@ export interface SqliteOptions {
   clock: Clock;
   /** The folder with the migrations. */
   migrations?: string;
+  timers?: Timers;
 }
 
 /**
  * Opens the database file, makes it when it does not exist, and brings it up to date.
  * @throws CountersignError when it cannot be opened or is not this program's to write.
  */
-export function openSqlite(path: string, { clock, migrations = SQLITE_MIGRATIONS }: SqliteOptions): Storage {
+export function openSqlite(
+  path: string,
+  { clock, migrations = SQLITE_MIGRATIONS, timers = systemTimers }: SqliteOptions,
+): Storage {
   makeFolderFor(path);
   let writer: BetterSqlite3.Database | undefined;
   try {
-    writer = new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS });
+    writer = new BetterSqlite3(path, { timeout: OPENING_MS });
     writer.pragma('journal_mode = WAL');
     // better-sqlite3 is compiled to open WAL files at NORMAL, which can lose an acknowledged delivery in a power cut.
     writer.pragma('synchronous = FULL');
@@ -45,8 +50,9 @@ export function openSqlite(path: string, { clock, migrations = SQLITE_MIGRATIONS
     // of the folder that is ours to write.
     writer.pragma('temp_store = MEMORY');
     migrateSqlite(writer, readMigrations(migrations), clock);
-    const reader = new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
-    return new SqliteStorage(path, writer, reader, clock);
+    writer.pragma(`busy_timeout = ${STAND_STILL_MS}`);
+    const reader = new BetterSqlite3(path, { readonly: true, timeout: STAND_STILL_MS });
+    return new SqliteStorage(path, writer, reader, clock, timers);
   } catch (error) {
     writer?.close();
     throw sqliteFailure(error, path);

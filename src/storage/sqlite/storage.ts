@@ -2,13 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { open, rm, statfs } from 'node:fs/promises';
 import BetterSqlite3 from 'better-sqlite3';
 import { Kysely, sql } from 'kysely';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
 import { CountersignError } from '../../core/errors.ts';
 import type { Database } from '../sql/schema.ts';
 import { tablesOn } from '../sql/tables.ts';
 import type { Lease, ReadTx, Storage, Tx } from '../storage.ts';
 import { sqliteDialect } from './dialect.ts';
 import { diskIsFull, isDamage, sqliteFailure } from './failure.ts';
+import { createLockWait, type LockWait } from './lock-wait.ts';
 
 /** How much a disk that was full must have to count as one with room, in bytes: some deliveries' worth. */
 const ROOM_BYTES = 1_048_576;
@@ -25,7 +26,9 @@ export class SqliteStorage implements Storage {
   readonly #writer: Kysely<Database>;
   readonly #reader: Kysely<Database>;
   /** The transaction that the running code is part of; `open` ends with it, for what it started and left behind. */
-  readonly #current = new AsyncLocalStorage<{ open: boolean }>();
+  readonly #current = new AsyncLocalStorage<{ open: boolean; giveUpAt: number }>();
+  readonly #writerLock: LockWait;
+  readonly #readerLock: LockWait;
   /** The lease for which the running code works. Carried along by the runtime, so that no handler can forget it. */
   readonly #lease = new AsyncLocalStorage<Lease>();
   #closed = false;
@@ -34,14 +37,25 @@ export class SqliteStorage implements Storage {
   /** Set for good once SQLite finds the file damaged: whatever is accepted from then on might be lost with it. */
   #damage: unknown;
 
-  constructor(path: string, writer: BetterSqlite3.Database, reader: BetterSqlite3.Database, clock: Clock) {
+  constructor(
+    path: string,
+    writer: BetterSqlite3.Database,
+    reader: BetterSqlite3.Database,
+    clock: Clock,
+    timers: Timers = systemTimers,
+  ) {
     this.#path = path;
     this.#clock = clock;
     // The one that writes is closed last: the last connection to close moves the log into the database file.
     this.#connections = [reader, writer];
     const translate = (error: unknown) => this.#failureOf(error);
-    this.#writer = new Kysely({ dialect: sqliteDialect(writer, translate) });
-    this.#reader = new Kysely({ dialect: sqliteDialect(reader, translate) });
+    this.#writerLock = createLockWait(timers);
+    this.#readerLock = createLockWait(timers);
+    // A transaction waits from when it is asked for, its turn included; a reading has nobody's turn to wait for.
+    const ofTransaction = { lock: this.#writerLock, giveUpAt: () => this.#current.getStore()?.giveUpAt };
+    const ofReading = { lock: this.#readerLock, giveUpAt: () => undefined };
+    this.#writer = new Kysely({ dialect: sqliteDialect(writer, translate, ofTransaction) });
+    this.#reader = new Kysely({ dialect: sqliteDialect(reader, translate, ofReading) });
     this.read = tablesOn(this.#reader, clock);
   }
 
@@ -54,7 +68,7 @@ export class SqliteStorage implements Storage {
     }
     if (this.#closed) throw new CountersignError('storage.closed', `The database ${this.#path} is closed.`);
     if (this.#damage !== undefined) throw this.#damage;
-    const current = { open: true };
+    const current = { open: true, giveUpAt: this.#writerLock.deadline() };
     try {
       return await this.#current.run(current, () =>
         this.#writer.transaction().execute(async (transaction) => {
@@ -94,13 +108,18 @@ export class SqliteStorage implements Storage {
   /** Reads; and writes, when the last attempt at writing failed. */
   async check(): Promise<void> {
     if (this.#damage !== undefined) throw this.#damage;
+    const locked = this.#writerLock.locked() ?? this.#readerLock.locked();
+    if (locked) throw locked;
     try {
       await sql`select max(version) from schema_migrations`.execute(this.#reader);
       if (!this.#unwritable) return;
       await this.#expectRoom();
       // Writes a page as it is: an UPDATE that changes nothing is written all the same.
       const rewrite = sql`update schema_migrations set name = name where version = 1`;
-      await this.#writer.transaction().execute((transaction) => rewrite.execute(transaction));
+      // One try: whoever asks how things are wants to know now.
+      await this.#current.run({ open: false, giveUpAt: 0 }, () =>
+        this.#writer.transaction().execute((transaction) => rewrite.execute(transaction)),
+      );
       this.#unwritable = false;
     } catch (error) {
       if (error instanceof CountersignError) throw error;

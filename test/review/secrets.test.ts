@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { analyze } from '../../src/skill/pr-review/analyzer/secrets.ts';
 import type { ReviewReport } from '../../src/skill/pr-review/report.ts';
+import { shippedRules } from '../../src/skill/pr-review/rules.ts';
+import { withinEffortAsync } from '../support/effort.ts';
 import { added, fake, placesOf, review } from './support.ts';
 
 const GITHUB = fake('ghp_', 'wWPw5k4aXcaT4fNP0Uc', 'nZwJUVFk6LO0pINUx');
@@ -134,14 +137,16 @@ describe('the search for secrets', () => {
     );
   });
 
-  test('is not slowed down by a long line', async () => {
-    const long = 'token password secret '.repeat(20_000);
-    const slow = await review([added('a.json', long), added('b.json', 'a'.repeat(900_000))], {
-      analyzers: ['secrets'],
-    });
-    expect(slow.analyzers).toMatchObject([{ status: 'ok' }]);
-    expect(slow.analyzers[0]?.duration_ms).toBeLessThan(5_000);
-  });
+  test.each(['token password secret '.repeat(20_000), 'a'.repeat(900_000)])(
+    'needs little work for a long line',
+    async (text) => {
+      const { secrets: config } = shippedRules();
+      const search = (line: string) =>
+        analyze([{ index: 0, name: '0001.json', language: 'other', text: line }], config);
+      await search('warm up');
+      await withinEffortAsync(4_000, () => search(text));
+    },
+  );
 });
 
 test('a secret that another analyzer quotes is hidden there too', async () => {

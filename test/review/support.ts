@@ -14,9 +14,12 @@ export function modified(path: string, text: string, changed: readonly number[])
   return { path, status: 'modified', content: Buffer.from(text), patch };
 }
 
+/** Only ends what hangs: no analyzer may run out of it because the machine is slow. */
+const GENEROUS_MS = 100_000;
+
 export async function review(files: readonly ChangedFile[], options: Partial<ReviewOptions> = {}) {
   const signal = new AbortController().signal;
-  const { report } = await reviewFiles(files, { timeoutMs: 15_000, signal, ...options });
+  const { report } = await reviewFiles(files, { timeoutMs: GENEROUS_MS, signal, ...options });
   return report;
 }
 

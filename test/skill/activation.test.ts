@@ -11,6 +11,7 @@ import { createSelect, LEAST_SCORE, MOST_SHOWN, type Selection } from '../../src
 import { ARTIFACT_KINDS } from '../../src/skill/package/skill.ts';
 import { MAX_PATHS } from '../../src/skill/some-path.ts';
 import type { SkillOutline } from '../../src/storage/skill-traces.ts';
+import { withinEffortAsync } from '../support/effort.ts';
 import { skillMd } from './package-support.ts';
 import { stepContext } from './step-context.ts';
 
@@ -118,7 +119,7 @@ describe('without a model', () => {
   });
 });
 
-test('500 skills are chosen among in less than 100 ms once they have been seen', async () => {
+test('500 skills are chosen among with little work once they have been seen', async () => {
   const outlines = manySkills(500).map(({ id, name, artifacts }) => ({
     id,
     name,
@@ -127,14 +128,12 @@ test('500 skills are chosen among in less than 100 ms once they have been seen',
   }));
   const { skills, ids, reads } = storeOf(...outlines);
   const select = createSelect({ skills, kinds: KINDS, model: undefined });
-  const took: number[] = [];
-  // The best of those after the first: what else the machine does at a moment is not what is measured.
-  for (const text of ['migrations?', 'deep-audit-api-0?', 'caches?', 'quick look?', 'queues?', 'docs?']) {
-    const started = performance.now();
-    await select(selection(text, ids));
-    took.push(performance.now() - started);
-  }
-  expect(Math.min(...took.slice(1))).toBeLessThan(100);
+  await select(selection('migrations?', ids));
+  await withinEffortAsync(500, async () => {
+    for (const text of ['deep-audit-api-0?', 'caches?', 'quick look?', 'queues?', 'docs?']) {
+      await select(selection(text, ids));
+    }
+  });
   expect(reads).toEqual(['outlines']);
   expect(await select(selection('deep-audit-api-0?', ids.slice(1)))).not.toMatchObject({
     decision: { skill: 'deep-audit-api-0' },

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/shipped.ts';
 import { parsePackage } from '../../src/skill/package/parse.ts';
 import { pathOf, placeOf } from '../../src/skill/package/place.ts';
+import { withinEffort } from '../support/effort.ts';
 import { FOLDER, faultsOf, files, packageOf, skillMd } from './package-support.ts';
 
 describe('a package', () => {
@@ -253,12 +254,12 @@ describe('a place', () => {
   });
 });
 
-test('a hostile frontmatter takes no time', () => {
-  const started = performance.now();
-  parsePackage([{ path: 'SKILL.md', text: `---\n${'---x\n'.repeat(12_000)}` }], FOLDER);
-  parsePackage([{ path: 'SKILL.md', text: `---\n${' \n'.repeat(30_000)}` }], FOLDER);
-  expect(performance.now() - started).toBeLessThan(1_000);
-});
+test.each(['---x\n'.repeat(12_000), ' \n'.repeat(30_000)])(
+  'a hostile frontmatter is little work',
+  (lines) => {
+    withinEffort(500, () => parsePackage([{ path: 'SKILL.md', text: `---\n${lines}` }], FOLDER));
+  },
+);
 
 function numbered(count: number, text = 'a'): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`prompts/p${index}.md`, text]));

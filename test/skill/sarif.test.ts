@@ -6,6 +6,7 @@ import { readReport, type SarifPlace } from '../../src/skill/sarif/report.ts';
 import { readReports } from '../../src/skill/sarif/reports.ts';
 import { rulesOf } from '../../src/skill/sarif/rule-of.ts';
 import { textsInZip, ZipError } from '../../src/skill/sarif/zip.ts';
+import { withinEffort } from '../support/effort.ts';
 import { zip } from '../support/zip.ts';
 import { stepContext } from './step-context.ts';
 
@@ -277,10 +278,10 @@ test.each<[string, Buffer, string]>([
   });
 });
 
-test('ids of hundreds of parts cost no time', () => {
+test('ids of hundreds of parts are little work', () => {
   const rules = rulesOf({ tool: { driver: { rules: [{ id: 'r' }] } } });
   const ruleId = '/'.repeat(500);
-  const began = performance.now();
-  for (let index = 0; index < 20_000; index++) rules({ ruleId: `${ruleId}${index}` });
-  expect(performance.now() - began).toBeLessThan(1_000);
+  withinEffort(1_000, () => {
+    for (let index = 0; index < 20_000; index++) rules({ ruleId: `${ruleId}${index}` });
+  });
 });

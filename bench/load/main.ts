@@ -5,9 +5,10 @@ import { parseArgs } from 'node:util';
 import { databaseIn, startListening } from '../../test/crash/app-process.ts';
 import { burst, GITHUB_WAITS_MS } from '../../test/load/burst.ts';
 import { peakMemoryMb } from '../../test/load/process-facts.ts';
-import { readRows, until } from '../../test/load/rows.ts';
+import { readRows } from '../../test/load/rows.ts';
 import { buildTown, chatter, signedDeliveries } from '../../test/load/town.ts';
 import { startGitHub } from '../../test/support/github/stand-in.ts';
+import { until } from '../../test/support/until.ts';
 
 /**
  * One burst at the real process: how long the last sender waits, how long until everything is processed, how much memory
@@ -38,8 +39,10 @@ try {
   const sent = await burst(app.webhookUrl, deliveries, { connections: Number(options.connections) });
   const answered = performance.now();
   const taken = sent.statuses[202] ?? 0;
-  await until('all deliveries to be done', 600_000, () =>
-    readRows(databaseIn(folder)).deliveries.done === taken ? true : undefined,
+  await until(
+    'all deliveries to be done',
+    () => (readRows(databaseIn(folder)).deliveries.done === taken ? true : undefined),
+    { patienceMs: 600_000 },
   );
   const processedMs = Math.round(performance.now() - answered);
   const peakMb = peakMemoryMb(app.pid);

@@ -9,7 +9,7 @@ import { isOfDeadProcess, leaseToken, thisProcess } from './owner.ts';
 import type { Job, JobKind, NewJob, Queue, Worker } from './queue.ts';
 
 /** How long an aborted handler has to end; one that takes longer keeps its lease until that ends. */
-const ABORT_GRACE_MS = 500;
+export const ABORT_GRACE_MS = 500;
 
 export interface EmbeddedQueueOptions {
   storage: Storage;

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type App, startApp } from '../../src/app.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -8,6 +7,7 @@ import { runWithHistorySchema } from '../../src/words/history.ts';
 import type { RunJson } from '../../src/words/run-json.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
+import { until } from '../support/until.ts';
 import { countersignOn, countersignProcess, parsed } from './support.ts';
 
 const newFolder = temporaryFolders();
@@ -52,16 +52,13 @@ afterEach(async () => {
   await github.stop();
 });
 
-/** Asks until it is so; the app notices within a second what another process left for it. */
-async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 15_000; !(await isSo()); await sleep(50)) {
-    if (Date.now() > end) throw new Error('it did not become so within 15 s');
-  }
-}
+/** The app notices within a second what another process left for it. */
+const eventually = (isSo: () => Promise<boolean>) =>
+  until('what was asked of the app', async () => (await isSo()) || undefined);
 
 const runsOf = (chain: string) => app.storage.read.runs.list({ chain });
 
-test('a running app does what the command line asks of it', { timeout: 60_000 }, async () => {
+test('a running app does what the command line asks of it', async () => {
   const files = { 'src/one.ts': 'export const one = 1;\n' };
   const { number } = await github.openPullRequest({
     repo: 'octo/app',

@@ -62,7 +62,6 @@ describe('new', () => {
         said: `Ran ${cases} case${cases === 1 ? '' : 's'}: none failed.`,
       });
     },
-    60_000,
   );
 
   it('takes the place of nothing', async () => {

@@ -8,6 +8,7 @@ import { jobsOfNewDeliveries } from '../../src/delivery/new-jobs.ts';
 import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
 import type { Job, JobHandler } from '../../src/queue/queue.ts';
 import { openStorage } from '../../src/storage/open.ts';
+import { ManualClock } from '../support/clock.ts';
 import { everyKind } from './every-kind.ts';
 import { queueContract } from './queue.contract.ts';
 import { queueHoldingContract } from './queue-holding.contract.ts';
@@ -31,17 +32,17 @@ describe('the embedded queue', () => {
     await once(worker, 'exit');
 
     const storage = await openStorage(url);
-    const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
+    // On this clock the lease of the dead never ends.
+    const clock = new ManualClock(new Date().toISOString());
+    const queue = createEmbeddedQueue({ storage, clock, log: silentLog });
     const seen: Job[] = [];
     const handler: JobHandler = async (job) => {
       seen.push(job);
       return { kind: 'done' };
     };
-    const begun = performance.now();
     queue.start({ handlers: everyKind(handler), onGivenUp: async () => undefined });
     await queue.idle();
     expect(seen).toEqual([{ kind: 'wake', key: 'a', payload: 'hang', attempts: 1, awaySince: null }]);
-    expect(performance.now() - begun).toBeLessThan(5_000);
     await queue.stop(1_000);
     await storage.close();
   });

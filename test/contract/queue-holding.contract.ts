@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CountersignError } from '../../src/core/errors.ts';
 import type { JobHandler, JobResult } from '../../src/queue/queue.ts';
+import { watchedStorage } from '../crash/durable-writes.ts';
 import type { OpenDatabase } from './database.ts';
 import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.ts';
 
@@ -41,7 +42,11 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
 
   describe('a lease', () => {
     it('is renewed while the handler works', async () => {
-      const other = bench.make();
+      let renewed = 0;
+      const watched = watchedStorage(bench.storage, (writes) => (when) => {
+        if (when === 'after' && writes.includes('jobs.extend')) renewed++;
+      });
+      const holding = bench.make({ storage: watched });
       let begun = 0;
       let aborted = false;
       const end = Promise.withResolvers<void>();
@@ -51,16 +56,16 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
         aborted = signal.aborted;
         return DONE;
       };
-      bench.start(handler);
+      bench.start(handler, holding);
       await bench.enqueue('a');
       await expect.poll(() => begun).toBe(1);
-      bench.start(handler, other);
-      for (let n = 0; n < 5; n++) {
+      bench.start(handler);
+      for (let n = 1; n <= 5; n++) {
         bench.clock.advance(11_000);
-        await sleep(60);
+        await expect.poll(() => renewed).toBe(n);
       }
       end.resolve();
-      await bench.queue.idle();
+      await holding.idle();
       expect({ begun, aborted }).toEqual({ begun: 1, aborted: false });
     });
 
@@ -207,7 +212,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       });
       await bench.enqueue('a');
       await begun.promise;
-      const stopped = bench.queue.stop(5_000);
+      const stopped = bench.queue.stop(60_000);
       await bench.enqueue('b');
       await sleep(50);
       end.resolve();
@@ -262,7 +267,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       });
       for (let n = 0; n < 20; n++) await bench.enqueue('a');
       const idle = expect(bench.queue.idle()).rejects.toMatchObject({ code: 'queue.not_working' });
-      await bench.queue.stop(1_000);
+      await bench.queue.stop(60_000);
       await idle;
       await expect(bench.queue.idle()).rejects.toMatchObject({ code: 'queue.not_working' });
     });

@@ -30,8 +30,11 @@ export interface Ended {
   signal: NodeJS.Signals | null;
 }
 
-/** The real app as `npm start` runs it; or the same app, watched: it tells its fault points, and may die at one. */
-export type Program = { kind: 'real' } | { kind: 'watched'; diesAt?: string };
+/**
+ * The real app as `npm start` runs it, which may be made to wait for GitHub without end; or the same app, watched: it tells its fault
+ * points, and may die at one.
+ */
+export type Program = { kind: 'real'; endlessPatience?: boolean } | { kind: 'watched'; diesAt?: string };
 
 /** Starts the app on the database in the folder. @param environment Settings beside those that every app needs. */
 export function startAppProcess(
@@ -42,7 +45,12 @@ export function startAppProcess(
 ): AppProcess {
   const child = spawn(
     process.execPath,
-    [join(ROOT, program.kind === 'real' ? 'src/main.ts' : 'test/crash/app-main.ts')],
+    [
+      ...(program.kind === 'real' && program.endlessPatience === true
+        ? ['--import', join(ROOT, 'test/load/endless-patience.ts')]
+        : []),
+      join(ROOT, program.kind === 'real' ? 'src/main.ts' : 'test/crash/app-main.ts'),
+    ],
     {
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -88,8 +96,12 @@ export function startAppProcess(
 export type ListeningApp = Omit<AppProcess, 'pid' | 'webhookUrl'> & { pid: number; webhookUrl: string };
 
 /** Starts the real app and waits until it listens. @throws Error with its log when it ends before. */
-export async function startListening(github: GitHubStandIn, folder: string): Promise<ListeningApp> {
-  const app = startAppProcess(github, folder, { kind: 'real' });
+export async function startListening(
+  github: GitHubStandIn,
+  folder: string,
+  how: { endlessPatience?: boolean } = {},
+): Promise<ListeningApp> {
+  const app = startAppProcess(github, folder, { kind: 'real', ...how });
   const webhookUrl = await app.webhookUrl;
   if (webhookUrl === undefined || app.pid === undefined) {
     throw new Error(`the app ended before it listened:\n${app.log.join('\n')}`);

@@ -7,7 +7,10 @@ import { faultPoint, type KillPoint, killAtRequest, nameOf } from './kill-point.
 
 /** Long, for a machine that has other things to do. */
 const PATIENCE_MS = 90_000;
-/** Shorter than a lease lives, so that one that only ends by itself is told from one that is taken away. */
+/**
+ * From when it listens. Shorter than a lease lives, so that one that only ends by itself is told from one that is taken away, and far
+ * longer than the one turn of a queue that it takes.
+ */
 const TAKEN_OVER_WITHIN_MS = 20_000;
 
 export interface Supervised {

@@ -56,7 +56,7 @@ it('a copy made while deliveries pour in is whole, and an app that is started on
   expect(github.merges).toHaveLength(1);
   expect(approvals(harness, number)).toHaveLength(1);
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
-}, 60_000);
+});
 
 /** Posts deliveries until the copy has begun and `DELIVERIES` more have been sent. */
 async function pour({ app, github }: Harness, copying: () => boolean) {

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { A_LOOK, approvals, MERGE_ONLY, open, react, said, start } from '../scenario/support.ts';
 import { routeOf } from '../support/github/route.ts';
 import { type Harness, REPO } from '../support/harness.ts';
+import { until } from '../support/until.ts';
 import { keepingLog } from './log-lines.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
@@ -59,7 +59,7 @@ describe.skipIf(typeof probe === 'string')(`the app on a disk that is full${beca
     await react(harness, number, 'mia');
     clock.advance(A_LOOK);
     harness.app.queue.poke();
-    await sleep(150);
+    await until('the queue to say so', () => lines.find(({ message }) => message.startsWith('the queue')));
     expect(await ready(harness)).toBe(503);
     const full = expect.stringMatching(/The disk that holds the database .* is full\. Make room on it/);
     const messages = lines.map(({ message }) => message);

@@ -271,7 +271,7 @@ describe('a failure', () => {
     ['an answer of another shape', () => ({ body: { id: 'seven', default_branch: 'main' } })],
     ['a number beyond all ids', () => ({ body: '{"id": 99999999999999999999, "default_branch": "main"}' })],
   ])('by %s is unavailable', async (_, handler) => {
-    const fake = await startFake({ timeoutMs: 300 });
+    const fake = await startFake({ timeoutMs: 1_000 });
     fake.on(REPOSITORY, handler);
     const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
     expect(error.kind).toBe('unavailable');

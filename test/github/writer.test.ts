@@ -362,12 +362,16 @@ describe('a merge', () => {
   });
 
   it('may take longer than other requests', async () => {
-    const { on, writer } = await start({ timeoutMs: 200 });
+    const { on, writer, github } = await start({ timeoutMs: 1_000 });
+    on('GET /repos/acme/shop', () => undefined);
     on(MERGE, (_, response) => {
-      setTimeout(() => {
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.end(JSON.stringify({ merged: true, sha: SHA }));
-      }, 500);
+      void github
+        .reader(INSTALLATION)
+        .repository(REPO)
+        .catch(() => {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          response.end(JSON.stringify({ merged: true, sha: SHA }));
+        });
       return undefined;
     });
     expect(await writer.merge(proofAt(NOW), {})).toMatchObject({ kind: 'merged' });

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { databaseIn } from '../crash/app-process.ts';
 import { MERGE_ONLY } from '../scenario/support.ts';
-import { burst, GITHUB_WAITS_MS } from './burst.ts';
+import { until } from '../support/until.ts';
+import { burst } from './burst.ts';
 import { peakMemoryMb } from './process-facts.ts';
-import { readRows, until } from './rows.ts';
+import { readRows } from './rows.ts';
 import { buildTown, chatter, signedDeliveries } from './town.ts';
 import { startApp } from './world.ts';
 
@@ -17,15 +18,16 @@ const DELIVERIES = LONG ? 2_000 : 300;
 const PULL_REQUESTS = LONG ? 200 : 5;
 const BODY_BYTES = LONG ? 24 * 1_024 : 0;
 const LARGE_BODIES = LONG ? 20 : 2;
-/** A net only: where nothing else asks the disk to sync, it is a matter of seconds. */
-const DONE_WITHIN_MS = LONG ? 1_200_000 : 90_000;
+/** Nets only, the second for a whole test. */
+const PATIENCE = { patienceMs: LONG ? 1_200_000 : 120_000 };
+const TIMEOUT_MS = 2 * PATIENCE.patienceMs;
 
 /** What the process may hold at most, in MB; the figures measured are printed, and stand in docs/reliability.md. */
 const MOST_MEMORY_MB = 500;
 const MOST_MEMORY_WITH_LARGE_BODIES_MB = 1_500;
 
 test(
-  `${DELIVERIES} deliveries at once are all answered in time and all processed`,
+  `${DELIVERIES} deliveries at once are all answered before most are processed, and all processed`,
   async () => {
     const { github, app, folder } = await startApp();
     const town = await buildTown(github, {
@@ -38,54 +40,66 @@ test(
 
     const sent = await burst(app.webhookUrl, deliveries);
     expect(sent.statuses).toEqual({ 202: DELIVERIES });
-    expect(sent.lastAnswerMs).toBeLessThan(GITHUB_WAITS_MS);
+    // Whoever waits for an answer waits for its record alone; `bench:load` holds that wait against GitHub's ten seconds.
+    const doneByThen = readRows(databaseIn(folder)).deliveries.done ?? 0;
+    expect(doneByThen).toBeLessThan(DELIVERIES / 2);
 
     const begun = performance.now();
     await allDone(folder, DELIVERIES);
     const processedMs = Math.round(performance.now() - begun);
 
     for (const { repo, number } of town.pullRequests) {
-      const asked = await until(`the question of ${repo}#${number}`, DONE_WITHIN_MS, () =>
-        github.comments(repo, number).find(({ body }) => body.includes('countersign:approval')),
+      const asked = await until(
+        `the question of ${repo}#${number}`,
+        () => github.comments(repo, number).find(({ body }) => body.includes('countersign:approval')),
+        PATIENCE,
       );
       if (LONG) await github.react(repo, asked.id, 'mia', 'rocket');
     }
     if (LONG) {
-      await until('every pull request to be merged', DONE_WITHIN_MS, () =>
-        github.merges.length === PULL_REQUESTS ? true : undefined,
+      await until(
+        'every pull request to be merged',
+        () => (github.merges.length === PULL_REQUESTS ? true : undefined),
+        PATIENCE,
       );
     }
     const peakMb = peakMemoryMb(app.pid);
-    print({ deliveries: DELIVERIES, ...sent, processedMs, merges: github.merges.length, peakMb });
+    print({ deliveries: DELIVERIES, ...sent, doneByThen, processedMs, merges: github.merges.length, peakMb });
     expect(peakMb).toBeLessThan(MOST_MEMORY_MB);
   },
-  DONE_WITHIN_MS,
+  TIMEOUT_MS,
 );
 
-test(`${LARGE_BODIES} bodies of 20 MB at once are taken or put off, and those taken are processed, within a bound of memory`, async () => {
-  const { github, app, folder } = await startApp();
-  const town = await buildTown(github, { repositories: 1, pullRequests: 0 });
-  await chatter(github, town, LARGE_BODIES);
-  const deliveries = signedDeliveries(github, 20_000_000).slice(-LARGE_BODIES);
+test(
+  `${LARGE_BODIES} bodies of 20 MB at once are taken or put off, and those taken are processed, within a bound of memory`,
+  async () => {
+    const { github, app, folder } = await startApp();
+    const town = await buildTown(github, { repositories: 1, pullRequests: 0 });
+    await chatter(github, town, LARGE_BODIES);
+    const deliveries = signedDeliveries(github, 20_000_000).slice(-LARGE_BODIES);
 
-  const sent = await burst(app.webhookUrl, deliveries);
-  const { 202: taken = 0, 429: ofOneSender = 0, 503: ofAll = 0 } = sent.statuses;
-  const putOff = ofOneSender + ofAll;
-  expect(taken + putOff).toBe(LARGE_BODIES);
-  expect(taken).toBeGreaterThan(0);
-  // 400 MB are more than are held at a time, from one sender or from all; what is put off, GitHub can be asked for again.
-  if (LONG) expect(putOff).toBeGreaterThan(0);
-  expect(sent.lastAnswerMs).toBeLessThan(GITHUB_WAITS_MS);
-  await allDone(folder, taken);
-  const peakMb = peakMemoryMb(app.pid);
-  print({ bodies: LARGE_BODIES, bytes: 20_000_000, ...sent, peakMb });
-  expect(peakMb).toBeLessThan(MOST_MEMORY_WITH_LARGE_BODIES_MB);
-}, 60_000);
+    const sent = await burst(app.webhookUrl, deliveries);
+    const { 202: taken = 0, 429: ofOneSender = 0, 503: ofAll = 0 } = sent.statuses;
+    const putOff = ofOneSender + ofAll;
+    expect(taken + putOff).toBe(LARGE_BODIES);
+    expect(taken).toBeGreaterThan(0);
+    // 400 MB are more than are held at a time, from one sender or from all; what is put off, GitHub can be asked for again.
+    if (LONG) expect(putOff).toBeGreaterThan(0);
+    await allDone(folder, taken);
+    const peakMb = peakMemoryMb(app.pid);
+    print({ bodies: LARGE_BODIES, bytes: 20_000_000, ...sent, peakMb });
+    expect(peakMb).toBeLessThan(MOST_MEMORY_WITH_LARGE_BODIES_MB);
+  },
+  TIMEOUT_MS,
+);
 
 async function allDone(folder: string, count: number): Promise<void> {
   const database = databaseIn(folder);
   const isDone = () => readRows(database).deliveries.done === count || undefined;
-  await until('all deliveries to be done', DONE_WITHIN_MS, isDone, () => readRows(database).deliveries);
+  await until('all deliveries to be done', isDone, {
+    ...PATIENCE,
+    last: () => readRows(database).deliveries,
+  });
 }
 
 function print(figures: object): void {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import BetterSqlite3 from 'better-sqlite3';
 
 /** What is written down in the database of a process that may still be at work. */
@@ -27,21 +26,5 @@ export function readRows(path: string): Rows {
     return { deliveries: counts('deliveries'), runs: counts('chain_runs'), unfinished: Number(unfinished) };
   } finally {
     db.close();
-  }
-}
-
-/** Looks until it finds something. @throws Error with what it last said of itself when the time is over. */
-export async function until<T>(
-  what: string,
-  ms: number,
-  look: () => T | undefined,
-  last: () => unknown = () => '',
-): Promise<T> {
-  const end = Date.now() + ms;
-  for (;;) {
-    const found = look();
-    if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error(`waited ${ms} ms in vain for ${what}: ${JSON.stringify(last())}`);
-    await sleep(25);
   }
 }

@@ -17,10 +17,13 @@ export interface World {
  * The real app in a process of its own, and GitHub, for one test; whatever runs at its end is ended.
  * @param atEnd Tests that run side by side hand in their own `onTestFinished`.
  */
-export async function startApp(atEnd: (end: () => Promise<void>) => void = onTestFinished): Promise<World> {
+export async function startApp(
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+  how: { endlessPatience?: boolean } = {},
+): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-load-'));
   const github = await startGitHub();
-  const world: World = { github, folder, app: await startListening(github, folder) };
+  const world: World = { github, folder, app: await startListening(github, folder, how) };
   // An app without an address is told of nothing, now or later: it comes before anything happens.
   github.setWebhookUrl(world.app.webhookUrl);
   atEnd(async () => {

@@ -62,12 +62,10 @@ describe('a bad answer ends in a stated failure', () => {
     ['a letter at a time', { drip: { text: FINE }, everyMs: 20 }],
   ])('%s until the time is over', async (_what, script) => {
     t.stub.answers(script);
-    const begun = performance.now();
     const answer = await (await t.model()).ask(
       question({ limits: { maxOutputTokens: 500, timeoutMs: 250 } }),
     );
     expect(answer).toMatchObject({ kind: 'failed', failure: { kind: 'timed_out' }, retryable: true });
-    expect(performance.now() - begun).toBeLessThan(2_000);
   });
 
   it('nobody who listens', async () => {

@@ -43,7 +43,7 @@ it('nothing is printed past the log when a provider does not support what is ask
   free.stub.answers({ text: FINE });
   const model = await free.model({ provider: 'anthropic', model: 'claude-haiku-4-5' });
   // More than the model can give, of which the package warns.
-  await model.ask(question({ limits: { maxOutputTokens: 500_000, timeoutMs: 5_000 } }));
+  await model.ask(question({ limits: { maxOutputTokens: 500_000, timeoutMs: 60_000 } }));
   for (const spy of printed) {
     expect(spy).not.toHaveBeenCalled();
     spy.mockRestore();

@@ -73,8 +73,10 @@ it('ends with its caller’s reason when that gives up, and the call stays count
   t.stub.answers({ silent: true });
   const controller = new AbortController();
   const asking = (await t.model()).ask(question({ signal: controller.signal }));
-  setTimeout(() => controller.abort(new Error('the run was cancelled')), 50);
-  await expect(asking).rejects.toThrow('the run was cancelled');
+  const ended = expect(asking).rejects.toThrow('the run was cancelled');
+  await expect.poll(() => t.stub.asked).toHaveLength(1);
+  controller.abort(new Error('the run was cancelled'));
+  await ended;
   const [call] = await t.calls();
   expect(call).toMatchObject({ tokensIn: null, error: expect.stringContaining('no whole answer') });
   expect(call?.tokens).toBeGreaterThan(500);

@@ -34,7 +34,7 @@ export const purpose: Purpose = {
 export const question = (over: Partial<Question<Verdict>> = {}): Question<Verdict> => ({
   prompt: 'Is this text friendly? Hello!',
   schema: verdictSchema,
-  limits: { maxOutputTokens: 500, timeoutMs: 5_000 },
+  limits: { maxOutputTokens: 500, timeoutMs: 60_000 },
   purpose,
   signal: new AbortController().signal,
   ...over,

@@ -96,7 +96,7 @@ test('of a pull request of more than 3,000 files what GitHub lists is reviewed w
   expect(scene.check(headSha, 'review')?.summary).toMatch(/Not looked at\n\n.*first 3,000/);
   expect(scene.github.labels(REPO, number)).toEqual([]);
   expectOnce(scene, number, headSha);
-}, 60_000);
+});
 
 test(`a file of ${MEGABYTES} MB is named, and the rest is reviewed`, async () => {
   const scene = await start(only({ review: REVIEW }));

@@ -107,7 +107,6 @@ test.skipIf(network === 'open')(
       findings: [{ rule: 'checker/check.py', file: 'src/todo.ts', line: 2, description: 'TODO: count' }],
     });
   },
-  60_000,
 );
 
 test('of a package with a program and a prompt the program is carried out, and it reads the prompt', async () => {

@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { withinEffortAsync } from '../support/effort.ts';
 import { REPO } from '../support/harness.ts';
+import { until } from '../support/until.ts';
 import {
   A_LOOK,
   approvalOf,
@@ -24,10 +25,21 @@ test('a cancel that comes while GitHub is being read for the merge is the last w
   const { github } = harness;
   const { number } = await open(harness);
   await react(harness, number, 'mia');
-  github.fail(({ path }) => path.includes('/collaborators/mia/permission'), { delayMs: 600 }, 1);
+  const [reading, cancelled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const isRead = ({ path }: { path: string }) => {
+    if (!path.includes('/collaborators/mia/permission')) return false;
+    reading.resolve();
+    return true;
+  };
+  github.fail(isRead, { until: cancelled.promise }, 1);
   const looking = harness.advance(A_LOOK);
-  await sleep(200);
+  await reading.promise;
   await github.comment(REPO, number, 'max', '/countersign cancel');
+  await until('the cancel', async () => {
+    const [run] = await harness.app.storage.read.runs.list({ limit: 1 });
+    return run?.status === 'cancelled' || undefined;
+  });
+  cancelled.resolve();
   await looking;
   await harness.advance(A_LOOK);
   expect(github.merges).toEqual([]);
@@ -119,7 +131,7 @@ test('an app that rewrites the question again and again gets no more than five o
   expect(harness.github.merges).toEqual([]);
 });
 
-test('a commit message of 300 KB of half trailers costs no noticeable time', async () => {
+test('a commit message of 300 KB of half trailers is little work', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await harness.github.push({
@@ -130,8 +142,7 @@ test('a commit message of 300 KB of half trailers costs no noticeable time', asy
     message: 'co-authored-by:\n'.repeat(20_000),
   });
   await harness.settle();
-  const before = performance.now();
   await react(harness, number, 'otto');
-  await harness.advance(A_LOOK);
-  expect(performance.now() - before).toBeLessThan(2_000);
+  // GitHub's part is in it, which this thread plays as well.
+  await withinEffortAsync(4_000, () => harness.advance(A_LOOK));
 });

@@ -5,6 +5,7 @@ import {
   approvalOf,
   approvals,
   countersign,
+  endDelivered,
   GREETING,
   headline,
   MERGE_ONLY,
@@ -266,16 +267,13 @@ describe('when nobody knows whether GitHub merged', () => {
       if (!isMerge(request)) return;
       github.fail(
         ({ method, path }) => method === 'GET' && path.endsWith(`/pulls/${number}`),
-        { delayMs: 300 },
+        { until: endDelivered(github) },
         1,
       );
     });
     await countersign(harness, number);
 
-    const closed = github.deliveries.find(
-      ({ event, action }) => event === 'pull_request' && action === 'closed',
-    );
-    expect(closed?.status).toBe(202);
+    expect(await endDelivered(github)).toBe(202);
     expect(github.merges).toHaveLength(1);
     expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
     expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);

@@ -61,7 +61,7 @@ test('more than a page of missed deliveries comes, oldest first, and each is ask
   expect(asked(harness)).toBe(107);
   await harness.advance(DAY);
   expect(asked(harness)).toBe(107);
-}, 60_000);
+});
 
 test('a delivery that fails again is asked for less and less often, and comes in the end', async () => {
   const harness = await start(NO_CHAINS);
@@ -77,7 +77,7 @@ test('a delivery that fails again is asked for less and less often, and comes in
   expect(afterSixHours).toBeGreaterThan(3);
   // Every ten minutes it would be 36 for each of them.
   expect(afterSixHours / github.deliveries.length).toBeLessThan(8);
-}, 60_000);
+});
 
 test('a pull request that no webhook ever told of is found within an hour', async () => {
   const harness = await start({ chain: MERGE_ONLY });

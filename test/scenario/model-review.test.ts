@@ -137,7 +137,7 @@ test('what the model finds blocks until it is fixed, over rounds that ask only a
   expect(github.merges).toEqual([]);
   await countersign(harness, number);
   expect(github.merges).toMatchObject([{ headSha: third }]);
-}, 60_000);
+});
 
 test('what an analyzer finds and the model takes more seriously is one finding that blocks', async () => {
   const harness = await startWithModel();
@@ -202,7 +202,7 @@ test('a finding on the second of two copies outlives a rebase and the end of the
     [3, null, [], '1 fixed since round 3.'],
     [4, 'failure', [20], ''],
   ]);
-}, 60_000);
+});
 
 const UNUSABLE = 'failure: Review incomplete: model gave no usable answer';
 const remark = (n: number) => ({

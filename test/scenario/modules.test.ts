@@ -175,7 +175,7 @@ test.each([
   ],
   [
     'never gets an answer',
-    { limits: { timeout_seconds: 1 } },
+    { limits: { timeout_seconds: 3 } },
     { silent: true } as const,
     'The model gave no whole answer in time',
     1,

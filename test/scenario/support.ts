@@ -1,6 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import type { SeenCheckRun, SeenComment } from '../support/github/read.ts';
 import { type Harness, type HarnessOptions, REPO, startHarness } from '../support/harness.ts';
+import { until } from '../support/until.ts';
 
 /**
  * The shipped chain without its review: a review takes a child process and a second, and most behaviour has nothing
@@ -99,6 +100,15 @@ export async function reportCi(
 ): Promise<void> {
   await github.setStatus(REPO, sha, { context: 'test', state });
   await settle();
+}
+
+/** Comes with the status that the app answered to the webhook of a pull request's end. */
+export function endDelivered(github: Harness['github']): Promise<number> {
+  return until(
+    'the webhook of the end',
+    () =>
+      github.deliveries.find(({ event, action }) => event === 'pull_request' && action === 'closed')?.status,
+  );
 }
 
 /** Every question that was put to the maintainers, oldest first. */

@@ -17,7 +17,7 @@ test.skipIf(!runs)(
       { type: 'function_call', name: 'exec_command', call_id: 'call_1', arguments: JSON.stringify(command) },
       message(answer),
     );
-    const end = await agents.run(codex, stub.url, { timeoutMs: 60_000, memoryMb: 2_048 });
+    const end = await agents.run(codex, stub.url, { timeoutMs: 100_000, memoryMb: 2_048 });
     await stub.stop();
     expect(end).toMatchObject({ answer, settled: [{ input: 1_200 }, { input: 1_200 }], refused: undefined });
     const [first, second] = stub.asked;

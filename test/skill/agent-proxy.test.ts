@@ -129,7 +129,7 @@ describe('the proxy of an agent', () => {
     /** Calls whose bodies come once so many of them are refused, or when that takes too long; how many were answered. */
     const together = async (calls: number, refused: number) => {
       const { promise: held, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, 5_000);
+      const timer = setTimeout(resolve, 60_000);
       let left = refused;
       const all = Array.from({ length: calls }, async () => {
         const { status } = await ask(at('/responses'), { input: 'x' }, {}, 'POST', held);

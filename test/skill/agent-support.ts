@@ -87,7 +87,7 @@ export function fakeAgents() {
         },
         prompt: 'Judge it.',
         schema: { type: 'object' },
-        limits: { timeoutMs: 20_000, memoryMb: 500, outputBytes: 100_000, ...limits },
+        limits: { timeoutMs: 100_000, memoryMb: 500, outputBytes: 100_000, ...limits },
         signal,
       }).finally(() => proxy.stop());
       return { ...end, settled, refused: proxy.refused() };

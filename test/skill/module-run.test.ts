@@ -69,7 +69,7 @@ describe('a module', () => {
     const end = await sidecar.perform({
       ask: { service: 'manifest' },
       host: async () => ({ because: '' }),
-      timeoutMs: 10_000,
+      timeoutMs: 100_000,
       signal: new AbortController().signal,
     });
     expect(end.kind === 'done' && manifestSchema.parse(end.value).optimizers).toEqual(['bootstrap_few_shot']);
@@ -139,7 +139,7 @@ describe('a module', () => {
   it('whose model is slow fails with that, and leaves the process to the others', async () => {
     const before = sidecar.pid();
     t.stub.answers({ silent: true });
-    expect(await run({ module: module({ limits: { timeout_seconds: 1 } }) })).toMatchObject({
+    expect(await run({ module: module({ limits: { timeout_seconds: 3 } }) })).toMatchObject({
       kind: 'failed',
       because: 'The model gave no whole answer in time.',
       retryable: true,
@@ -202,7 +202,7 @@ describe('a module that acts', () => {
       fences: new Fences(),
       tools,
       mostAsks: 3,
-      timeoutMs: 10_000,
+      timeoutMs: 100_000,
     });
     for (const tool of ['get_diff', 'checkpoint', 'llm_query', 'constructor', 'merge']) {
       const wanted = { kind: 'call', id: 1, task: 1, tool, arguments: {} } as const;
@@ -221,7 +221,7 @@ describe('a module that acts', () => {
       purpose,
       fences: new Fences(),
       mostAsks: 3,
-      timeoutMs: 10_000,
+      timeoutMs: 100_000,
     });
     const wanted: Wanted = { kind: 'ask', id: 1, task: 1, turns: [{ role: 'user', text: 'More!' }] };
     const ends = [];

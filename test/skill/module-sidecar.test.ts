@@ -37,7 +37,7 @@ const PROGRAM = { instruction: 'x', inputs: [], outputs: [], tools: [], steps: 1
 const task = (over: Partial<Task> = {}): Task => ({
   ask: { service: 'execute', program: PROGRAM, inputs: {} },
   host: nobody,
-  timeoutMs: 10_000,
+  timeoutMs: 100_000,
   signal: new AbortController().signal,
   ...over,
 });

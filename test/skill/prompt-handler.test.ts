@@ -31,7 +31,7 @@ const context = (over: Partial<PromptContext> = {}): PromptContext => ({
   schema,
   purpose,
   signal: new AbortController().signal,
-  limits: { timeoutMs: 5_000 },
+  limits: { timeoutMs: 100_000 },
   ...over,
 });
 

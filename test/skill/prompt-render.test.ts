@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
 import { sandbox } from '../../src/sandbox/sandbox.ts';
 import { type ShutIn, startShutIn } from '../../src/skill/prompt/process.ts';
@@ -10,7 +10,7 @@ import { missingName } from '../../src/skill/prompt/worker/missing-name.ts';
 import { describeRenderFault, type RenderFault } from '../../src/words/prompt.ts';
 import { ownChildren } from '../support/own-children.ts';
 
-const render = (template: string, context: { [name: string]: Json } = {}, timeoutMs = 10_000) =>
+const render = (template: string, context: { [name: string]: Json } = {}, timeoutMs = 100_000) =>
   renderString(template, context, { signal: new AbortController().signal, timeoutMs });
 
 describe('renderString', () => {
@@ -206,7 +206,7 @@ describe('several renderings of one step', () => {
 
 describe('the process of renderings', () => {
   const signal = new AbortController().signal;
-  const within = { timeoutMs: 10_000, signal };
+  const within = { timeoutMs: 100_000, signal };
   async function start(name: string): Promise<ShutIn> {
     const { launcher } = await sandbox();
     const main = fileURLToPath(new URL(name, import.meta.url));
@@ -233,7 +233,7 @@ describe('the process of renderings', () => {
   it('is killed when its caller gives up, whose reason it ends with', async () => {
     const caller = new AbortController();
     const shutIn = await start('./prompt-misbehaving.ts');
-    const running = shutIn.ask('endless', { timeoutMs: 60_000, signal: caller.signal });
+    const running = shutIn.ask('endless', { timeoutMs: 100_000, signal: caller.signal });
     setTimeout(() => caller.abort(new Error('the run was cancelled')), 200);
     await expect(running).rejects.toThrow('the run was cancelled');
     expect(shutIn.isOver()).toBe(true);
@@ -257,7 +257,7 @@ describe('the process of renderings', () => {
     });
     const later = await start('./prompt-misbehaving.ts');
     expect(await later.ask('again', within)).toEqual({ kind: 'said', text: 'again' });
-    await vi.waitFor(() => expect(later.isOver()).toBe(true), { timeout: 10_000 });
+    await expect.poll(() => later.isOver()).toBe(true);
   });
 
   it('sees no environment and no files, starts nothing, writes nothing and makes no code', async () => {

@@ -33,9 +33,7 @@ function serve(patienceMs: number) {
   return start('serving-process.ts', [String(patienceMs)], environment);
 }
 
-test('a second server of one database waits, says so, and refuses; the command line goes on beside the first', {
-  timeout: 40_000,
-}, async () => {
+test('a second server of one database waits, says so, and refuses; the command line goes on beside the first', async () => {
   const first = serve(0);
   const url = /"url":"([^"]+)"/.exec(await first.line(/"url"/))?.[1];
   const second = serve(PATIENCE_MS);
@@ -72,19 +70,15 @@ test('a server whose database was made by another text of a migration says so, a
   );
 });
 
-test.runIf(LONG)(
-  'a server that waits takes over when the other is told to stop',
-  { timeout: 40_000 },
-  async () => {
-    const first = serve(0);
-    await first.line(/"url"/);
-    const second = serve(15_000);
-    await second.line(/waiting up to 15 s/);
-    first.signal('SIGTERM');
-    expect(await first.ended).toBe(0);
-    await second.line(/"url"/);
-    second.signal('SIGTERM');
-    expect(await second.ended).toBe(0);
-    expect(existsSync(`${path}.lock.json`)).toBe(false);
-  },
-);
+test.runIf(LONG)('a server that waits takes over when the other is told to stop', async () => {
+  const first = serve(0);
+  await first.line(/"url"/);
+  const second = serve(15_000);
+  await second.line(/waiting up to 15 s/);
+  first.signal('SIGTERM');
+  expect(await first.ended).toBe(0);
+  await second.line(/"url"/);
+  second.signal('SIGTERM');
+  expect(await second.ended).toBe(0);
+  expect(existsSync(`${path}.lock.json`)).toBe(false);
+});

@@ -13,9 +13,17 @@ export interface Patience {
   backoffMs: number;
   /** From 0 to 1, so that what failed together does not come again together. */
   random: () => number;
+  /** Tests need not wait to know for how long it would. */
+  wait: (ms: number) => Promise<void>;
 }
 
-export const PATIENCE: Patience = { timeoutMs: 20_000, attempts: 4, backoffMs: 250, random: Math.random };
+export const PATIENCE: Patience = {
+  timeoutMs: 20_000,
+  attempts: 4,
+  backoffMs: 250,
+  random: Math.random,
+  wait: (ms) => sleep(ms),
+};
 
 /** The slowest line that a large body is sent over, in bytes a millisecond. */
 const SLOWEST = 50;
@@ -96,7 +104,7 @@ export function createS3Client(bucket: string, access: S3Access, patience: Patie
           if (tries >= patience.attempts) throw outOfReach(bucket, error.message);
         }
         const full = patience.backoffMs * 2 ** (tries - 1);
-        await sleep((full * (1 + patience.random())) / 2);
+        await patience.wait((full * (1 + patience.random())) / 2);
       }
     },
   };

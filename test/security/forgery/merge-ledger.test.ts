@@ -44,10 +44,12 @@ test('a worker that GitHub refuses because another one merged does not take that
   const { github } = harness;
   const arrived = Promise.withResolvers<void>();
   justBefore(harness, READS.merge, arrived.resolve);
-  github.fail(READS.merge, { delayMs: 300 }, 1);
+  const merged = Promise.withResolvers<void>();
+  github.fail(READS.merge, { until: merged.promise }, 1);
   const late = worker();
   await arrived.promise;
   const made = await worker();
+  merged.resolve();
   expect(made).toMatchObject({ kind: 'merged' });
   expect(await late).toEqual(made);
   expect(mergeCalls(harness)).toBe(2);
@@ -64,12 +66,21 @@ test('of two steps that merge at the same time, the ledger names the one whose c
   const { harness, worker, ledger } = await twoWorkers();
   const arrived = Promise.withResolvers<void>();
   justBefore(harness, READS.merge, arrived.resolve);
-  harness.github.fail(READS.merge, { delayMs: 100 }, 1);
-  harness.github.fail(READS.merge, { delayMs: 400 }, 1);
+  const bothArrived = Promise.withResolvers<void>();
+  const firstMerged = Promise.withResolvers<void>();
+  harness.github.fail(READS.merge, { until: bothArrived.promise }, 1);
+  const isSecond = (request: { method: string; path: string }) => {
+    if (!READS.merge(request)) return false;
+    bothArrived.resolve();
+    return true;
+  };
+  harness.github.fail(isSecond, { until: firstMerged.promise }, 1);
   const first = worker('merge');
   await arrived.promise;
   const second = worker('squash');
-  expect(await second).toEqual(await first);
+  const made = await first;
+  firstMerged.resolve();
+  expect(await second).toEqual(made);
   expect(mergeCalls(harness)).toBe(2);
   expect(await ledger()).toMatchObject({ status: 'done', effect: { method: 'merge' } });
 });

@@ -88,5 +88,4 @@ test.each(CHOSEN.map((chosen) => ({ count: chosen.length, chosen })))(
     await countersign(harness, harmless.number);
     expect(github.merges).toMatchObject([{ headSha: harmless.headSha }]);
   },
-  60_000,
 );

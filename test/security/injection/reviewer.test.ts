@@ -25,7 +25,7 @@ const changeOf = (injection: Injection, fault: string): ChangedFile[] =>
 let analysis: Analysis;
 beforeAll(async () => {
   const files = INJECTIONS.flatMap((one) => [...changeOf(one, FAULT), ...changeOf(one, HARMLESS)]);
-  analysis = await reviewFiles(files, { timeoutMs: 60_000, signal: new AbortController().signal });
+  analysis = await reviewFiles(files, { timeoutMs: 100_000, signal: new AbortController().signal });
 });
 
 /** What is said of one pull request alone. */

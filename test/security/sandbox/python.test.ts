@@ -13,7 +13,7 @@ describe.skipIf(network === 'open')('a Python template that does all it can to g
     const output = await run('template.py', fixture('escape.py'), { input: targets(shelf) });
     if (output.kind === 'failed') throw new Error(output.because);
     got = output.value as Record<string, string>;
-  }, 60_000);
+  });
   afterAll(() => shelf[Symbol.asyncDispose]());
 
   test.each([

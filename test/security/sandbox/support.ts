@@ -61,7 +61,7 @@ export function run(
   return codeTemplate.execute(artifact, {
     host,
     input,
-    limits: { timeoutMs: 20_000, ...limits },
+    limits: { timeoutMs: 100_000, ...limits },
     signal,
     command,
   });

@@ -6,8 +6,8 @@ export type Fault =
   | 'reset'
   /** Never answered. */
   | 'hang'
-  /** Done and answered, later. */
-  | { delayMs: number }
+  /** Done and answered once this has come. */
+  | { until: Promise<unknown> }
   /** Done, but the connection is cut before the answer. */
   | { after: 'reset' }
   /** The connection is cut at once; done when so much time of the clock has passed. */

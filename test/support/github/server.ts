@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from './api-error.ts';
 import type { Auth, Caller } from './auth.ts';
 import { followUp } from './deeds/follow-up.ts';
@@ -101,7 +100,7 @@ export class ApiServer {
       request.socket.destroy();
       return;
     }
-    if (isDelay(fault)) await sleep(fault.delayMs);
+    if (isHeld(fault)) await fault.until;
     const incoming: Incoming = { method, url, headers: request.headers, body: undefined, caller: undefined };
     this.doWhatIsLate();
     if (typeof fault === 'object' && 'lateMs' in fault) {
@@ -244,8 +243,8 @@ function refusal(error: unknown): Reply {
   };
 }
 
-function isDelay(fault: Fault | undefined): fault is { delayMs: number } {
-  return typeof fault === 'object' && 'delayMs' in fault;
+function isHeld(fault: Fault | undefined): fault is { until: Promise<unknown> } {
+  return typeof fault === 'object' && 'until' in fault;
 }
 
 function isAnswer(fault: Fault | undefined): fault is Extract<Fault, { status: number }> {

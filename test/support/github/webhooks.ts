@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 
-/** GitHub gives up on a receiver after this long. */
-const ANSWER_LIMIT_MS = 10_000;
+/** GitHub gives up on a receiver after ten seconds; this one has more patience, for a receiver on a slow machine. */
+const ANSWER_LIMIT_MS = 60_000;
 const HOOK_ID = 480_001;
 /** Every App gets these without asking: https://docs.github.com/en/webhooks/webhook-events-and-payloads#installation */
 const SENT_TO_ALL = ['installation', 'installation_repositories'];

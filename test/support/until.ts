@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * How long the tests wait for what must come. It only ends a test that hangs: no machine is so busy that it needs half of it, and the
+ * limit of a test itself, in vitest.config.ts, is longer, so that what was waited for is said.
+ */
+export const PATIENCE_MS = 90_000;
+
+interface Waiting {
+  /** What it last looked like, for the sentence when the time is over. */
+  last?: () => unknown;
+  patienceMs?: number;
+}
+
+/** Looks until it finds something. @throws Error that names it when it never comes. */
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | Promise<T | undefined>,
+  { last = () => '', patienceMs = PATIENCE_MS }: Waiting = {},
+): Promise<T> {
+  const end = Date.now() + patienceMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > end) {
+      throw new Error(`waited ${patienceMs / 1_000} s in vain for ${what}: ${JSON.stringify(last())}`);
+    }
+    await sleep(25);
+  }
+}

@@ -59,6 +59,11 @@ const countersign = z.strictObject({
 
 const merge = z.strictObject({
   method: z.enum(['squash', 'merge', 'rebase']).describe('How pull requests are merged.'),
+  changes_requested: z
+    .enum(['block', 'ignore'])
+    .describe(
+      'What a review that requests changes means, by somebody who can write and has not lifted it since.',
+    ),
 });
 
 const ci = z.strictObject({
@@ -115,7 +120,7 @@ export const defaultSettings: Readonly<Settings> = {
     approve: ['rocket', '+1'],
     reject: ['-1'],
   },
-  merge: { method: 'squash' },
+  merge: { method: 'squash', changes_requested: 'block' },
   ci: { wait: 6 * 3_600_000, no_checks: 'allow', required: [], ignore: [] },
   noise: 'normal',
 };

@@ -1,5 +1,6 @@
 import { redact } from '../core/redact.ts';
 import type { CheckRunContent } from '../effect/effect.ts';
+import type { Mergeability } from '../policy/conflict.ts';
 import type { Review } from '../policy/facts/reviews.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
 import type { RepositoryRole } from '../policy/role.ts';
@@ -10,7 +11,7 @@ export interface Repo {
   name: string;
 }
 
-export interface PullRequest {
+export interface PullRequest extends Mergeability {
   number: number;
   repositoryId: number;
   defaultBranch: string;

@@ -265,10 +265,15 @@ function heldUp(merges: boolean): string {
   return merges ? 'not merging' : 'not going on';
 }
 
-/** How a question stands right after it was asked: nothing is known yet but that nobody can have answered. */
-export function justAsked({ merges }: { merges: boolean }): Why {
-  const reason = why('pending', missing(0, 1));
-  return why('pending', `${heldUp(merges)}: ${reason.summary}`, [reason]);
+/**
+ * How a question stands right after it was asked: nothing is known yet but that nobody can have answered.
+ * @param heldUpBy what was found to hold the step up before anybody was asked
+ */
+export function justAsked({ merges }: { merges: boolean }, heldUpBy: readonly Why[] = []): Why {
+  const reasons = [why('pending', missing(0, 1)), ...heldUpBy];
+  const status = combined(reasons);
+  const first = reasons.find((reason) => reason.status === status);
+  return why(status, `${heldUp(merges)}: ${first?.summary ?? 'unknown'}`, reasons);
 }
 
 /** Whether two looks found the same things missing, so that there is nothing new to tell. */

@@ -123,7 +123,9 @@ function stepWhy(state: RunState, step: Invocation, approval: Approval | null): 
     case 'waiting_ci':
       return why('pending', said('waits for CI'), [], pointers(step));
     case 'waiting_until':
-      return why('pending', said('waits'), [], pointers(step));
+      return step.reason?.code === 'step.waiting.conflict'
+        ? why('unmet', said('is held up'))
+        : why('pending', said('waits'), [], pointers(step));
     case 'waiting_approval':
       // What the last look found is older than the outage: it may be read below, and decides nothing.
       if (step.reason?.code === 'step.waiting.github') return why('pending', said('waits'), asked?.reasons);

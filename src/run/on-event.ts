@@ -5,6 +5,7 @@ import { auditPush } from './audit-configuration.ts';
 import { ORGANISATION_REPOSITORY } from './configuration-files.ts';
 import { fireByHand } from './fire-by-hand.ts';
 import { fireOnce } from './fire-once.ts';
+import { onBaseMoved } from './on-base-moved.ts';
 import { onCi } from './on-ci.ts';
 import { onGone, onRenamed } from './on-gone.ts';
 import { LOOK, onPullRequest, type PullRequestDeps } from './on-pull-request.ts';
@@ -39,6 +40,7 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
       return fireByHand(deps, event, deliveryId);
     case 'file.changed':
       await onConfiguration(deps, event, by);
+      await onBaseMoved(deps, event, by);
       return fireOnce(deps, event, deliveryId);
     case 'issue.created':
       return fireOnce(deps, event, deliveryId);

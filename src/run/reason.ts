@@ -49,6 +49,8 @@ export const REASON_CODES = [
   'step.waiting.github',
   'step.waiting.paused',
   'step.waiting.gate',
+  'step.waiting.conflict',
+  'step.waiting.mergeability',
   'gate.blocked.policy',
 ] as const;
 export const reasonCodeSchema = z.enum(REASON_CODES);

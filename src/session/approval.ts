@@ -2,6 +2,7 @@ import { MERGE_ACTION } from '../chain/chain.ts';
 import { unreachable } from '../core/errors.ts';
 import type { PullRequest } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
+import type { Conflict } from '../policy/conflict.ts';
 import {
   judgeMerge,
   justAsked,
@@ -13,7 +14,9 @@ import {
 import { mergedByChain } from '../run/plan.ts';
 import { type ReasonCode, reason } from '../run/reason.ts';
 import type { Why } from '../run/why.ts';
-import { pullRequestOf, readMergeFacts } from './merge-facts.ts';
+import { beforeAsking } from './before-asking.ts';
+import { pullRequestOf, readMergeFacts, wasConflicting } from './merge-facts.ts';
+import { mergeMethod } from './merge-method.ts';
 import type { StepContext, StepHandler, StepResult } from './step.ts';
 
 export type ApprovalAnswer =
@@ -37,7 +40,13 @@ export async function seekApproval(
   handlerOf: (name: string) => StepHandler | undefined,
 ): Promise<ApprovalAnswer> {
   const { approval } = context;
-  if (!approval || approval.status === 'void') return { kind: 'not_yet', result: ask(context) };
+  if (!approval || approval.status === 'void') {
+    const before = await beforeAsking(context, mergeMethod(context));
+    return {
+      kind: 'not_yet',
+      result: before.kind === 'wait' ? before.result : ask(context, before.heldUpBy),
+    };
+  }
   const comment = await context.approvalComment(approval.id);
   if (!comment) return { kind: 'not_yet', result: wait(context, approval) };
   if ('refused' in comment) {
@@ -45,7 +54,7 @@ export async function seekApproval(
     return { kind: 'not_yet', result: stop(because) };
   }
 
-  const { facts, pullRequest } = await readMergeFacts(context, comment, handlerOf);
+  const { facts, pullRequest, conflict } = await readMergeFacts(context, comment, handlerOf);
   if (pullRequest.merged && pullRequest.headSha === approval.headSha && (await context.mergeBegun())) {
     return { kind: 'already_merged', pullRequest, approval };
   }
@@ -87,7 +96,7 @@ export async function seekApproval(
     // A comment that says something else now cannot have been agreed to, before or after: a fresh one is asked.
     return {
       kind: 'not_yet',
-      result: ask(context, { ...looked, status: 'void' }),
+      result: ask(context, [], { ...looked, status: 'void' }),
     };
   }
   if (decision.rejectedBy.length > 0) {
@@ -109,8 +118,28 @@ export async function seekApproval(
     const approvalNow: Approval = { ...looked, status: 'countersigned' };
     return { kind: 'granted', proof: decision.proof, why: decision.why, approval: approvalNow, pullRequest };
   }
-  return { kind: 'not_yet', result: wait(context, looked) };
+  return {
+    kind: 'not_yet',
+    result: holdsUp(conflict, context) ? waitForConflict(context, looked, conflict) : wait(context, looked),
+  };
 }
+
+function holdsUp(conflict: Conflict, context: StepContext): boolean {
+  return conflict.kind === 'conflict' || (conflict.kind === 'unknown' && wasConflicting(context));
+}
+
+/** A question that is open already stays: what resolves the conflict on the base branch leaves the answers to it valid. */
+function waitForConflict(context: StepContext, approval: Approval, conflict: Conflict): StepResult {
+  const isKnown = conflict.kind === 'conflict';
+  const waiting = wait(context, approval, isKnown ? undefined : WORKING_OUT_MS);
+  const because = isKnown
+    ? conflict.says
+    : (approval.decision?.summary ?? 'GitHub is working out whether it conflicts');
+  return { ...waiting, reason: reason('step.waiting.conflict', because) };
+}
+
+/** How soon GitHub is asked again whether there still is a conflict, in milliseconds. */
+const WORKING_OUT_MS = 3_000;
 
 /** How soon an update of the comment that is under way should be done, in milliseconds. */
 const WRITTEN_IN_MS = 1_000;
@@ -161,15 +190,7 @@ function question(context: StepContext): MergeQuestion {
   };
 }
 
-/** From the step's `with: {method}`, else from the repository's settings. */
-export function mergeMethod(context: StepContext): MergeQuestion['method'] {
-  const wished = context.inputs.method;
-  return wished === 'merge' || wished === 'squash' || wished === 'rebase'
-    ? wished
-    : context.state.run.settings.merge.method;
-}
-
-function ask(context: StepContext, previous?: Approval): StepResult {
+function ask(context: StepContext, heldUpBy: readonly Why[] = [], previous?: Approval): StepResult {
   const now = context.clock.now();
   const { run } = context.state;
   const approval: Approval = {
@@ -181,14 +202,18 @@ function ask(context: StepContext, previous?: Approval): StepResult {
     status: 'open',
     askedAt: now,
     lookedAt: now,
-    decision: justAsked({ merges: context.step.uses.name === MERGE_ACTION }),
+    decision: justAsked({ merges: context.step.uses.name === MERGE_ACTION }, heldUpBy),
     countersignedBy: [],
     answers: [],
   };
   return { ...wait(context, approval), ...(previous ? { replaced: previous } : {}) };
 }
 
-function wait(context: StepContext, approval: Approval, lookAgainInMs?: number): StepResult {
+function wait(
+  context: StepContext,
+  approval: Approval,
+  lookAgainInMs?: number,
+): Extract<StepResult, { kind: 'waits' }> {
   const now = context.clock.now();
   const openForMs = now.getTime() - approval.askedAt.getTime();
   return {

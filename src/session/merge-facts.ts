@@ -6,9 +6,11 @@ import type { PullRequest } from '../github/github.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { SpokenAnswer } from '../policy/approval.ts';
+import { type Conflict, conflictOf, conflictWhy } from '../policy/conflict.ts';
 import { conditionOf } from '../policy/gate/verdict.ts';
 import type { ConfigurationStanding, CountersignRules, MergeFacts } from '../policy/merge-gate.ts';
 import { isOwnComment } from '../policy/own-comment.ts';
+import { requestedChangesWhy } from '../policy/reviews-standing.ts';
 import type { HowFresh } from '../run/configuration.ts';
 import { asConditionsSeeIt, conditionContext } from '../run/context.ts';
 import { pullRequestNow } from '../run/on-pull-request.ts';
@@ -18,6 +20,8 @@ import { readAnswerer, readContributors, readSpeaker } from './answerers.ts';
 import { degraded } from './degraded.ts';
 import { gatesOfStep } from './gates-of-step.ts';
 import { judgeGates, lastVerdict } from './judge-gates.ts';
+import { mergeMethod } from './merge-method.ts';
+import { readRequestedChanges } from './requested-changes.ts';
 import type { ApprovalComment, StepContext, StepHandler } from './step.ts';
 import { stillExpected } from './validated.ts';
 
@@ -29,7 +33,7 @@ export async function readMergeFacts(
   looking: StepContext,
   comment: ApprovalComment,
   volatileHandler: (name: string) => StepHandler | undefined,
-): Promise<{ facts: MergeFacts; pullRequest: PullRequest }> {
+): Promise<{ facts: MergeFacts; pullRequest: PullRequest; conflict: Conflict }> {
   const { repo, state } = looking;
   const rules: CountersignRules = state.run.settings.countersign;
   const number = pullRequestOf(looking);
@@ -69,9 +73,12 @@ export async function readMergeFacts(
   const speakers =
     spoken && (await Promise.all(spoken.map((answer) => readSpeaker(reader, repo, answer, rules))));
   const elsewhere = context.step.uses.name === MERGE_ACTION ? await context.rejectedElsewhere() : [];
+  const requested = thorough ? await readRequestedChanges(context, number) : undefined;
   const pullRequest = await reader.pullRequest(repo, number);
+  const conflict = conflictNow(context, pullRequest);
   return {
     pullRequest,
+    conflict,
     facts: {
       readAt: context.clock.now(),
       pullRequest: {
@@ -93,10 +100,30 @@ export async function readMergeFacts(
       contributors,
       reactors,
       ...(speakers ? { speakers: speakers.flat() } : {}),
-      conditions: [...conditionsNow(context, fresh), ...gates.map(conditionOf), ...elsewhere],
+      conditions: [
+        ...conditionsNow(context, fresh),
+        ...gates.map(conditionOf),
+        ...elsewhere,
+        ...(requested ? [requestedChangesWhy(requested, pullRequest.author.id)] : []),
+        ...conflictWhy(conflict, wasConflicting(context), state.run.baseRef),
+      ],
       pausedBy: await context.pausedBy(),
     },
   };
+}
+
+/** Whether it could be merged as far as its commits go; of another head than the run's, and of a step that merges nothing, nothing is said. */
+function conflictNow(context: StepContext, pullRequest: PullRequest): Conflict {
+  const { headSha, baseRef } = context.state.run;
+  const isSame = pullRequest.headSha === headSha && pullRequest.baseRef === baseRef;
+  return isSame && pullRequest.state === 'open' && context.step.uses.name === MERGE_ACTION
+    ? conflictOf(pullRequest, mergeMethod(context), baseRef)
+    : { kind: 'none' };
+}
+
+/** Whether the last look found a conflict. */
+export function wasConflicting({ invocation }: StepContext): boolean {
+  return invocation.reason?.code === 'step.waiting.conflict';
 }
 
 /** What was said to the question in words; `undefined` for a merge, whatever is recorded: nothing in words reaches its gate. */

@@ -37,6 +37,7 @@ const FACTS: Readonly<Record<Standing['kind'], Facts>> = {
   countersigned: { mark: '✍️', buttons: ['cancel', 'pause'] },
   waiting_github: { mark: '⏳', buttons: ['cancel', 'pause'] },
   held_back: { mark: '✋', buttons: ['review', 'cancel', 'pause'] },
+  conflict: { mark: '✋', buttons: ['cancel', 'pause'] },
   waiting_retry: { mark: '⏳', buttons: ['cancel', 'pause'] },
   merged: { conclusion: 'success', mark: '🎉', buttons: [] },
   done: { conclusion: 'success', mark: '✅', buttons: ['rerun'] },

@@ -34,6 +34,7 @@ function words(where: Standing, state: RunState, approval: Approval | null): str
         ? 'Waiting for GitHub, which cannot be asked for now'
         : `Countersigned by ${listed(where.by, 'and')}: waiting for GitHub, which cannot be asked for now`;
     case 'held_back':
+    case 'conflict':
       return capital(where.because);
     case 'waiting_retry':
       return `Trying ${where.step.stepId} again soon`;
@@ -168,6 +169,8 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
         : 'Nothing to do for now: this is tried again by itself.';
     case 'held_back':
       return 'Once that is settled, this goes on by itself. `/countersign why` says it step by step.';
+    case 'conflict':
+      return 'Merge the base branch into the branch of this pull request, or rebase it, and push: the new commit gets a run of its own. A change of the base branch that ends the conflict is noticed, too.';
     case 'changes_requested':
       return 'The author fixes what must be fixed and pushes: the new commit is reviewed by itself.';
     case 'review_incomplete':

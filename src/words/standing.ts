@@ -22,6 +22,7 @@ export type Standing =
   | { kind: 'countersigned'; by: readonly string[] }
   | { kind: 'waiting_github'; asks: boolean; by: readonly string[] }
   | { kind: 'held_back'; because: string }
+  | { kind: 'conflict'; because: string }
   | { kind: 'waiting_retry'; step: Invocation }
   | { kind: 'merged'; by: readonly string[]; commit: string }
   | { kind: 'done' }
@@ -65,6 +66,9 @@ function alive({ run, invocations }: RunState, approval: Approval | null): Stand
   if (ci) return isCutOff(ci) ? cutOff() : { kind: 'waiting_ci', step: ci };
   const later = invocations.find((step) => step.status === 'waiting_until');
   if (later && isCutOff(later)) return cutOff();
+  if (later && isConflicting(later)) return conflict(later);
+  if (later?.reason?.code === 'step.waiting.mergeability')
+    return { kind: 'held_back', because: later.reason.summary };
   if (later?.reason?.code === 'step.waiting.gate')
     return { kind: 'held_back', because: `step ${later.stepId} waits: ${later.reason.summary}` };
   return later ? { kind: 'waiting_retry', step: later } : { kind: 'queued' };
@@ -75,12 +79,25 @@ function asks(steps: readonly Invocation[], approval: Approval | null): Standing
   const decision = approval?.decision;
   const by = decision?.status === 'met' ? (approval?.countersignedBy ?? []) : [];
   if (steps.every(isCutOff)) return { kind: 'waiting_github', asks: true, by };
+  const [first] = steps;
+  if (first && steps.every(isConflicting)) return conflict(first);
   if (decision?.status === 'unmet') return { kind: 'held_back', because: decision.summary };
   return by.length > 0 ? { kind: 'countersigned', by } : { kind: 'waiting_countersign' };
 }
 
 function isCutOff({ reason }: Invocation): boolean {
   return reason?.code === 'step.waiting.github';
+}
+
+function isConflicting({ reason }: Invocation): boolean {
+  return reason?.code === 'step.waiting.conflict';
+}
+
+function conflict({ reason }: Invocation): Standing {
+  return {
+    kind: 'conflict',
+    because: reason?.summary.replace(/^not merging: /, '') ?? 'there is a conflict',
+  };
 }
 
 function cutOff(): Standing {

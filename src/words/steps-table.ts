@@ -42,7 +42,9 @@ export function stepsList(state: RunState, limit: { items: number; bytes: number
 /** A step that is done may have come to a no, and must not look like a yes. */
 export function face({ status, outcome, reason }: Invocation): { mark: string; words: string } {
   if (reason?.code === 'step.waiting.gate') return { mark: '✋', words: 'waiting for a gate' };
-  if (reason?.code === 'step.waiting.github') return { mark: '⏳', words: 'waiting for GitHub' };
+  if (reason?.code === 'step.waiting.conflict') return { mark: '✋', words: 'held up' };
+  if (reason?.code === 'step.waiting.github' || reason?.code === 'step.waiting.mergeability')
+    return { mark: '⏳', words: 'waiting for GitHub' };
   if (status !== 'completed' || outcome === null || outcome.passed === true) return STEP_WORDS[status];
   if (outcome.passed === false) return { mark: '❌', words: 'not passed' };
   return outcome.outcome_kind === 'ci_result' && outcome.checks.length === 0

@@ -27,7 +27,7 @@ countersign:
   count: 2
   approve: [heart]
   reject: []
-merge: { method: rebase }
+merge: { method: rebase, changes_requested: ignore }
 ci: { wait: 90m, no_checks: block, required: [build], ignore: [flaky] }
 noise: quiet
 `;
@@ -41,7 +41,7 @@ noise: quiet
         approve: ['heart'],
         reject: [],
       },
-      merge: { method: 'rebase' },
+      merge: { method: 'rebase', changes_requested: 'ignore' },
       ci: { wait: 5_400_000, no_checks: 'block', required: ['build'], ignore: ['flaky'] },
       noise: 'quiet',
     });

@@ -155,6 +155,7 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
       - ✅ nobody who may countersign rejects it
       - ✅ ci: the only check passed
       - ✅ every condition of the step still holds
+      - ✅ nobody who can write requests changes
       - ✅ not paused
 
     ### Review: approved

@@ -46,6 +46,8 @@ export interface HarnessOptions {
   artifactHandlers?: AppOverrides['artifactHandlers'];
   sidecar?: AppOverrides['sidecar'];
   timers?: AppOverrides['timers'];
+  /** `lazy`: GitHub works out whether there is a conflict when it is first asked, and does not know until then. */
+  mergeability?: 'eager' | 'lazy';
   /** An empty folder for the database; one in memory, if there is such a place, when left out. */
   folder?: string;
 }
@@ -66,7 +68,10 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const database = join(folder, 'countersign.db');
   if (options.folder === undefined) await writeMigratedDatabase(database);
   const clock = new ManualClock('2026-03-02T09:00:00.000Z');
-  const github = await startGitHub({ now: () => clock.now() });
+  const github = await startGitHub({
+    now: () => clock.now(),
+    ...(options.mergeability ? { mergeability: options.mergeability } : {}),
+  });
   const faultyRequests: string[] = [];
   validator ??= createRequestValidator();
   const validate = validator;

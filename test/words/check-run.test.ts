@@ -26,6 +26,7 @@ describe('check run', () => {
       no checks, two countersigns needed → in_progress · Waiting for maintainers to countersign: 1 of 2 did · [review cancel pause]
       just asked → in_progress · Waiting for a maintainer to countersign · [review cancel pause]
       countersigned, but GitHub cannot merge it yet → in_progress · Not merging: GitHub says: merge conflict · [review cancel pause]
+      it conflicts, and nobody is asked → in_progress · Conflicts with main: resolve them by merging or rebasing · [cancel pause]
       countersigned, and GitHub wants a break → in_progress · Countersigned by alice: going on · [cancel pause]
       countersigned, but GitHub fails → in_progress · Countersigned by alice: waiting for GitHub, which cannot be asked for now · [cancel pause]
       asked, and GitHub fails → in_progress · Waiting for GitHub, which cannot be asked for now · [cancel pause]

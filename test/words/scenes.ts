@@ -184,6 +184,22 @@ export const SCENES: Record<string, Scene> = {
       countersignedBy: ['alice'],
     }),
   },
+  'it conflicts, and nobody is asked': {
+    state: makeState(
+      { status: 'waiting_until' },
+      {
+        review: approved,
+        ci: green,
+        merge: {
+          status: 'waiting_until',
+          reason: reason('step.waiting.conflict', 'conflicts with main: resolve them by merging or rebasing'),
+          startedAt: at('12:04'),
+        },
+        changes: noComment,
+      },
+    ),
+    approval: null,
+  },
   'countersigned, and GitHub wants a break': {
     state: makeState(
       { status: 'waiting_approval' },

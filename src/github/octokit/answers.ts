@@ -29,6 +29,9 @@ export const pullRequestSchema = z
     state: z.enum(['open', 'closed']),
     merged: z.boolean(),
     merge_commit_sha: z.string().nullish(),
+    mergeable: z.boolean().nullish(),
+    rebaseable: z.boolean().nullish(),
+    mergeable_state: z.string().nullish(),
     draft: z.boolean(),
     head: z.object({
       sha: z.string(),
@@ -55,6 +58,9 @@ export const pullRequestSchema = z
     state: pull.state,
     merged: pull.merged,
     mergeCommitSha: pull.merge_commit_sha ?? null,
+    mergeable: pull.mergeable ?? null,
+    rebaseable: pull.rebaseable ?? null,
+    mergeableState: pull.mergeable_state ?? null,
     draft: pull.draft,
     headSha: pull.head.sha,
     headRef: pull.head.ref,
@@ -216,7 +222,6 @@ const REVIEW_STATES: Readonly<Record<string, Review['state']>> = {
   PENDING: 'pending',
 };
 
-/** A state that GitHub may add later withdraws what its giver said before: it is no approval. */
 export const reviewsSchema = z.array(
   z
     .object({
@@ -230,7 +235,7 @@ export const reviewsSchema = z.array(
       ({ id, user, state, commit_id, submitted_at }): Review => ({
         id,
         person: user,
-        state: REVIEW_STATES[state] ?? 'dismissed',
+        state: REVIEW_STATES[state] ?? 'unknown',
         commitSha: commit_id,
         submittedAt: submitted_at,
       }),

@@ -4,7 +4,8 @@ import { type Facts, known } from './fact.ts';
 export interface Review {
   id: number;
   person: { id: number; login: string; type: string };
-  state: 'approved' | 'changes_requested' | 'commented' | 'dismissed' | 'pending';
+  /** `unknown` is one that GitHub has and this app does not: it is no approval, and lifts no request for changes. */
+  state: 'approved' | 'changes_requested' | 'commented' | 'dismissed' | 'pending' | 'unknown';
   /** The head that it was about; `null` when GitHub has forgotten it. */
   commitSha: string | null;
   /** `null` while it is pending. */
@@ -24,6 +25,8 @@ export function standingReviews(reviews: readonly Review[], authorId: number): R
     const { person, state } = review;
     if (person.type !== 'User' || person.id === authorId) continue;
     if (state === 'commented' || state === 'pending') continue;
+    // It withdraws an approval, but no request for changes: either would be a guess in its giver's favour.
+    if (state === 'unknown' && newest.get(person.id)?.state === 'changes_requested') continue;
     newest.set(person.id, review);
   }
   return [...newest.values()];

@@ -4,13 +4,11 @@ import type { Approval } from '../../policy/approval.ts';
 import { CAPABILITIES } from '../../policy/capability.ts';
 import type { PolicyEngine } from '../../policy/engine.ts';
 import { reason } from '../../run/reason.ts';
-import { why } from '../../run/why.ts';
 import { refusedAfterAll } from '../allowed.ts';
-import { mergeMethod, seekApproval } from '../approval.ts';
+import { seekApproval } from '../approval.ts';
+import { mergeMethod } from '../merge-method.ts';
+import { notMergeable } from '../not-mergeable.ts';
 import type { StepContext, StepHandler, StepResult } from '../step.ts';
-
-/** How long GitHub may take to make a pull request mergeable before a 405 counts, in milliseconds. */
-const NOT_MERGEABLE_RETRY_MS = 60_000;
 
 /** Merges the pull request of the run, after and only after a countersign. */
 export function ghMerge(
@@ -54,17 +52,7 @@ export function ghMerge(
             approval: { ...approval, status: 'void' },
           };
         case 'not_mergeable':
-          return {
-            kind: 'waits',
-            for: 'approval',
-            until: new Date(context.clock.now().getTime() + NOT_MERGEABLE_RETRY_MS),
-            reason: reason('step.waiting.approval', `GitHub says it cannot be merged yet: ${result.message}`),
-            approval: {
-              ...approval,
-              status: 'open',
-              decision: why('unmet', `not merging: GitHub says: ${result.message}`, answer.why.reasons),
-            },
-          };
+          return notMergeable(context, approval, answer.why, result.message);
         case 'refused':
           return {
             kind: 'failed',

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import { type Harness, type HarnessOptions, REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvalOf,
+  approvals,
+  countersign,
+  headline,
+  MERGE_ONLY,
+  open,
+  react,
+  type Setting,
+  said,
+  start,
+  statusOf,
+} from './support.ts';
+
+const HELD_BY_WILL = 'Not merging: will requested changes, and has neither approved since nor been dismissed';
+const CONFLICTS = 'Conflicts with main: resolve them by merging or rebasing';
+
+async function asked(setting: Setting = {}): Promise<{ harness: Harness; number: number; headSha: string }> {
+  const harness = await start({ chain: MERGE_ONLY, ...setting });
+  return { harness, ...(await open(harness)) };
+}
+
+describe('a review that requests changes', () => {
+  test('holds the merge up until its giver approves', async () => {
+    const { harness, number, headSha } = await asked();
+    const { github } = harness;
+    await github.review(REPO, number, 'will', 'CHANGES_REQUESTED');
+    await countersign(harness, number);
+    expect(github.merges).toEqual([]);
+    expect(said(harness, headSha)).toEqual([`in_progress: ${HELD_BY_WILL}`]);
+    expect(approvalOf(harness, number).body).toContain(`> **For now:** ${HELD_BY_WILL}.`);
+
+    await github.review(REPO, number, 'will', 'COMMENTED');
+    await harness.advance(A_LOOK);
+    expect(github.merges).toEqual([]);
+    await github.review(REPO, number, 'will', 'APPROVED');
+    await harness.advance(A_LOOK);
+    expect(github.merges).toHaveLength(1);
+  });
+
+  test('holds the merge up until somebody dismisses it', async () => {
+    const { harness, number } = await asked();
+    const { github } = harness;
+    const review = await github.review(REPO, number, 'mia', 'CHANGES_REQUESTED');
+    await countersign(harness, number, 'max');
+    expect(github.merges).toEqual([]);
+    await github.dismissReview(REPO, number, review, 'max');
+    await harness.advance(A_LOOK);
+    expect(github.merges).toHaveLength(1);
+  });
+
+  test('is in the question from the first on, and outlives a push', async () => {
+    const { harness, number } = await asked();
+    const { github } = harness;
+    await github.review(REPO, number, 'will', 'CHANGES_REQUESTED');
+    await github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'b.txt': 'b\n' } });
+    await harness.settle();
+    expect(approvals(harness, number)).toHaveLength(2);
+    expect(approvalOf(harness, number).body).toContain(`> **For now:** ${HELD_BY_WILL}.`);
+    await countersign(harness, number);
+    expect(github.merges).toEqual([]);
+  });
+
+  test.each([
+    ['an outsider', 'otto', {}],
+    [
+      'a writer, where the settings ignore it,',
+      'will',
+      { settings: 'merge: { changes_requested: ignore }\n' },
+    ],
+  ])('of %s holds nothing up', async (_, login, setting) => {
+    const { harness, number } = await asked(setting);
+    await harness.github.review(REPO, number, login, 'CHANGES_REQUESTED');
+    await countersign(harness, number);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test('that GitHub refuses to tell of is not taken to be missing', async () => {
+    const { harness, number, headSha } = await asked();
+    harness.github.fail(({ path }) => path.includes('/reviews'), { status: 403, body: { message: 'No' } });
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    expect(said(harness, headSha)).toEqual([
+      'in_progress: Not merging: it is not known whether a maintainer requests changes: GitHub refuses to tell (forbidden, 403)',
+    ]);
+  });
+});
+
+describe('a conflict with the base branch', () => {
+  const conflicting = { files: { 'README.md': '# Greetings\n' } };
+  const theirs = { 'README.md': '# The app\n' };
+
+  /** The pull request conflicts before the app hears of it. */
+  async function conflictingFromTheStart(options: HarnessOptions = {}) {
+    const harness = await start({ chain: MERGE_ONLY, ...options });
+    const { github } = harness;
+    github.holdDeliveries();
+    const before = github.branch(REPO, 'main') ?? '';
+    const opened = await github.openPullRequest({
+      repo: REPO,
+      author: 'ada',
+      branch: 'greet',
+      title: 'Greet people by name',
+      ...conflicting,
+    });
+    await github.push({ repo: REPO, branch: 'main', author: 'max', files: theirs });
+    await github.releaseDeliveries();
+    await harness.settle();
+    return { harness, before, ...opened };
+  }
+
+  test('is said, and nobody is asked', async () => {
+    const { harness, number, headSha } = await conflictingFromTheStart();
+    await harness.advance(600_000);
+    expect(approvals(harness, number)).toEqual([]);
+    expect(said(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
+    expect(headline(statusOf(harness, number))).toBe(`✋ ${CONFLICTS}`);
+    expect(statusOf(harness, number).body).not.toContain('by itself');
+  });
+
+  test('that ends on the base branch lets people be asked at once', async () => {
+    const { harness, number, before } = await conflictingFromTheStart();
+    const { github } = harness;
+    await github.push({ repo: REPO, branch: 'main', author: 'max', forceTo: before });
+    await harness.settle();
+    expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+    await countersign(harness, number);
+    expect(github.merges).toHaveLength(1);
+  });
+
+  test('that a push resolves is asked about for the new head', async () => {
+    const { harness, number } = await conflictingFromTheStart();
+    const { github } = harness;
+    const forceTo = github.branch(REPO, 'main') ?? '';
+    await github.push({ repo: REPO, branch: 'greet', author: 'ada', forceTo, ...conflicting });
+    await harness.settle();
+    expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+    await countersign(harness, number);
+    expect(github.merges).toHaveLength(1);
+  });
+
+  test('is not taken to be there while GitHub works it out', async () => {
+    const harness = await start({ chain: MERGE_ONLY, mergeability: 'lazy' });
+    const { number } = await open(harness);
+    await harness.advance(A_LOOK);
+    expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+    await countersign(harness, number);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test('that GitHub finds only after a while is said before anybody is asked', async () => {
+    const { harness, number, headSha } = await conflictingFromTheStart({ mergeability: 'lazy' });
+    await harness.advance(10_000);
+    expect(approvals(harness, number)).toEqual([]);
+    expect(said(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
+  });
+
+  test('that a refused merge brings to light is named, and the merge is not tried again and again', async () => {
+    const harness = await start({ chain: MERGE_ONLY, mergeability: 'lazy' });
+    const { github } = harness;
+    const { number, headSha } = await open(harness, conflicting);
+    await harness.advance(A_LOOK);
+    let pushed = false;
+    github.fail((request) => {
+      if (pushed || request.method !== 'PUT') return false;
+      pushed = true;
+      void github.push({ repo: REPO, branch: 'main', author: 'max', files: theirs });
+      return false;
+    }, 'reset');
+    await react(harness, number, 'mia');
+    await harness.advance(600_000);
+    expect(github.merges).toEqual([]);
+    expect(said(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
+    expect(github.mergeRequests).toHaveLength(1);
+  });
+});

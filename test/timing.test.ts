@@ -31,6 +31,7 @@ const LIMITS = [
   /^ *\},\n *([\d_]{4,}),\n *\);$/gm,
   /\{ timeout: ([\d_]+) \}/g,
   /^ *timeout: ([\d_]+),$/gm,
+  /Timeout: ([\d_]+) \}\)/g,
 ];
 const LEAST_LIMIT_MS = 90_000;
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Timers } from '../../src/core/clock.ts';
 import { LOCK_WAIT_MS } from '../../src/storage/sqlite/lock-wait.ts';
 import { WEBHOOK_PATH } from '../../src/webhook/server.ts';
@@ -11,11 +11,6 @@ import { keepingLog } from './log-lines.ts';
 
 /** As many answers prove that the event loop turned as often; nothing is said about how long it took. */
 const PROBES = 20;
-
-/** However slow the machine is. */
-const PATIENTLY = { timeout: 60_000 };
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const startChild = useChildren();
 const folder = temporaryFolders();
@@ -86,7 +81,7 @@ it('the event loop turns while another process holds the lock, and the webhook t
   await lock();
   const sent = send(harness, number, 'waited');
   for (let n = 0; n < PROBES; n++) expect((await probe(harness, '/healthz')).status).toBe(200);
-  await expect.poll(() => probe(harness, '/readyz'), PATIENTLY).toEqual(LOCKED);
+  await expect.poll(() => probe(harness, '/readyz')).toEqual(LOCKED);
   expect(sent.status).toBeUndefined();
 
   await free();
@@ -103,7 +98,7 @@ it('webhooks that waited for as long as two waits last are refused, and taken on
   const { number } = await open(harness);
   await lock();
   const first = send(harness, number, 'first');
-  await expect.poll(() => probe(harness, '/readyz'), PATIENTLY).toEqual(LOCKED);
+  await expect.poll(() => probe(harness, '/readyz')).toEqual(LOCKED);
   const later = ['a', 'b', 'c'].map((guid) => send(harness, number, guid));
   for (let n = 0; n < PROBES; n++) await probe(harness, '/healthz');
   pass(LOCK_WAIT_MS);
@@ -115,7 +110,7 @@ it('webhooks that waited for as long as two waits last are refused, and taken on
   expect(await probe(harness, '/readyz')).toEqual(LOCKED);
 
   await free();
-  await expect.poll(() => probe(harness, '/readyz'), PATIENTLY).toMatchObject({ status: 200 });
+  await expect.poll(() => probe(harness, '/readyz')).toMatchObject({ status: 200 });
   const again = ['first', 'a', 'b', 'c'].map((guid) => send(harness, number, guid).answered);
   expect(await Promise.all(again)).toEqual([202, 202, 202, 202]);
   await harness.settle();

@@ -34,7 +34,11 @@ const creditsSchema = z.object({
   }),
 });
 
-export async function readCredits(client: Client, repo: Repo, number: number): Promise<CommitCredit[]> {
+export async function readCredits(
+  client: Pick<Client, 'query'>,
+  repo: Repo,
+  number: number,
+): Promise<CommitCredit[]> {
   const credits: CommitCredit[] = [];
   let after: string | null = null;
   for (let page = 1; page <= MAX_PAGES; page++) {

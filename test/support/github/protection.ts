@@ -72,6 +72,7 @@ export function createProtectionDesk(state: State): ProtectionDesk {
       const id = state.nextId('ruleset');
       state.repository(repo).rulesets.push({
         id,
+        name: `Ruleset ${id}`,
         branches: input.branches ?? ['~DEFAULT_BRANCH'],
         bypass: input.bypass ?? [],
         mergeQueue: input.mergeQueue && { ...USUAL_QUEUE, ...input.mergeQueue },

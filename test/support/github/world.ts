@@ -112,6 +112,7 @@ export interface Protection extends Requirements {
 
 export interface Ruleset extends Requirements {
   readonly id: number;
+  readonly name: string;
   /** Names of branches, in which `*` stands for any text; `~DEFAULT_BRANCH` and `~ALL` as on GitHub. */
   readonly branches: readonly string[];
   /** Roles that may go around it. */

@@ -71,17 +71,18 @@ function branchRoutes(router: Router): void {
     return json({ ref, node_id: nodeId('Ref', ref), object: { sha, type: 'commit' } }, 201);
   });
 
-  router.repository(
-    'DELETE',
-    '/git/refs/heads/*branch',
-    'contents:write',
-    ({ state, repository, params }) => {
-      const branch = params.branch ?? '';
-      if (!repository.branches.has(branch)) throw new ApiError(422, 'Reference does not exist');
-      deleteBranch(state, repository, branch, state.app.bot);
-      return { status: 204 };
-    },
-  );
+  router.repository('GET', '/git/matching-refs/*ref', 'contents:read', ({ repository, params }) => {
+    const start = (params.ref ?? '').replace(/^heads\//, '');
+    const found = [...repository.branches].filter(([name]) => name.startsWith(start));
+    return json(found.map(([name, sha]) => ({ ref: `refs/heads/${name}`, object: { sha, type: 'commit' } })));
+  });
+
+  router.repository('DELETE', '/git/refs/*ref', 'contents:write', ({ state, repository, params }) => {
+    const branch = (params.ref ?? '').replace(/^heads\//, '');
+    if (!repository.branches.has(branch)) throw new ApiError(422, 'Reference does not exist');
+    deleteBranch(state, repository, branch, state.app.bot);
+    return { status: 204 };
+  });
 
   router.repository('PUT', '/contents/*path', 'contents:write', (call) => {
     const { state, repository } = call;
@@ -144,6 +145,7 @@ function rulesetRoutes(router: Router): void {
     const parameters = input.rules.map((rule) => rule.parameters);
     const ruleset: Ruleset = {
       id: state.nextId('ruleset'),
+      name: input.name,
       branches: input.conditions.ref_name.include.map((pattern) => pattern.replace(/^refs\/heads\//, '')),
       checks: parameters
         .flatMap((one) => one.required_status_checks)
@@ -166,6 +168,6 @@ function rulesetRoutes(router: Router): void {
   });
 }
 
-function viewRuleset({ id }: Ruleset) {
-  return { id, name: `ruleset ${id}`, target: 'branch', source_type: 'Repository', enforcement: 'active' };
+function viewRuleset({ id, name }: Ruleset) {
+  return { id, name, target: 'branch', source_type: 'Repository', enforcement: 'active' };
 }

@@ -1,0 +1,154 @@
+import { expect } from 'vitest';
+import { commentSchema, commentsSchema, reactionsSchema } from '../../../src/github/octokit/answers.ts';
+import type { Assertion, World } from '../assertion.ts';
+import { needApp, refusalOf } from '../target.ts';
+
+const LONGEST = 65_536;
+
+async function comment(world: World, body = 'A comment of the conformance suite.'): Promise<number> {
+  const { number } = await world.scratch.shared();
+  return world.scratch.comment(number, body);
+}
+
+function read({ octokit, at }: World, id: number, etag?: string) {
+  const headers = etag === undefined ? {} : { 'if-none-match': etag };
+  return octokit.issues.getComment({ ...at, comment_id: id, headers });
+}
+
+export const conversation: readonly Assertion[] = [
+  {
+    says: 'a comment says who wrote it and counts its reactions by content',
+    async check(world) {
+      const id = await comment(world);
+      const { data } = await read(world, id);
+      expect(commentSchema.parse(data)).toMatchObject({
+        id,
+        author: { id: expect.any(Number), login: expect.any(String) },
+        reactions: { rocket: 0, '+1': 0, '-1': 0 },
+      });
+    },
+  },
+  {
+    says: 'a reaction gives its comment another tag, when it is added and when it is taken back',
+    async check(world) {
+      const id = await comment(world);
+      const before = await read(world, id);
+      const { data: reaction } = await world.octokit.reactions.createForIssueComment({
+        ...world.at,
+        comment_id: id,
+        content: 'rocket',
+      });
+      let withIt = before;
+      // A tag that had not changed would be answered with 304, which the client throws.
+      await world.scratch.eventually(async () => {
+        withIt = await read(world, id, String(before.headers.etag));
+        expect(commentSchema.parse(withIt.data).reactions.rocket).toBe(1);
+      });
+      await world.octokit.reactions.deleteForIssueComment({
+        ...world.at,
+        comment_id: id,
+        reaction_id: reaction.id,
+      });
+      await world.scratch.eventually(async () => {
+        const without = await read(world, id, String(withIt.headers.etag));
+        expect(commentSchema.parse(without.data).reactions.rocket).toBe(0);
+      });
+    },
+  },
+  {
+    says: 'a reaction is listed with who gave it and when',
+    async check(world) {
+      const id = await comment(world);
+      await world.octokit.reactions.createForIssueComment({ ...world.at, comment_id: id, content: 'eyes' });
+      await world.scratch.eventually(async () => {
+        const { data } = await world.octokit.reactions.listForIssueComment({ ...world.at, comment_id: id });
+        expect(reactionsSchema.parse(data)).toMatchObject([
+          { content: 'eyes', person: { id: expect.any(Number) }, createdAt: expect.any(Date) },
+        ]);
+      });
+    },
+  },
+  {
+    says: 'the same reaction a second time is the first: 201, then 200 with the same id',
+    async check(world) {
+      const id = await comment(world);
+      const react = () =>
+        world.octokit.reactions.createForIssueComment({ ...world.at, comment_id: id, content: 'hooray' });
+      const [first, second] = [await react(), await react()];
+      expect([first.status, second.status]).toEqual([201, 200]);
+      expect(second.data.id).toBe(first.data.id);
+    },
+  },
+  {
+    says: 'a hidden marker in a comment comes back as it was written',
+    async check(world) {
+      const marker = '<!-- countersign:conformance -->';
+      const id = await comment(world, `${marker}\nText`);
+      const { number } = await world.scratch.shared();
+      await world.scratch.eventually(async () => {
+        const { data } = await world.octokit.issues.listComments({
+          ...world.at,
+          issue_number: number,
+          per_page: 100,
+        });
+        const found = commentsSchema.parse(data).find((one) => one.id === id);
+        expect(found?.body.startsWith(marker)).toBe(true);
+      });
+    },
+  },
+  {
+    says: 'an edited comment keeps its id',
+    async check(world) {
+      const id = await comment(world);
+      const { data } = await world.octokit.issues.updateComment({
+        ...world.at,
+        comment_id: id,
+        body: 'Edited',
+      });
+      expect(commentSchema.parse(data)).toMatchObject({ id, body: 'Edited' });
+    },
+  },
+  {
+    says: 'a comment of 65,536 characters is taken, and one more is refused with 422',
+    async check(world) {
+      const { number } = await world.scratch.shared();
+      await world.scratch.comment(number, 'x'.repeat(LONGEST));
+      const tooLong = world.scratch.comment(number, 'x'.repeat(LONGEST + 1));
+      expect((await refusalOf(tooLong)).status).toBe(422);
+    },
+  },
+  {
+    says: 'a deleted comment is gone: 404',
+    async check(world) {
+      const id = await comment(world);
+      await world.octokit.issues.deleteComment({ ...world.at, comment_id: id });
+      await world.scratch.eventually(async () =>
+        expect([404, 410]).toContain((await refusalOf(read(world, id))).status),
+      );
+    },
+  },
+  {
+    says: 'times are told to the second',
+    async check(world) {
+      const { data } = await read(world, await comment(world));
+      expect(data.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    },
+  },
+  {
+    says: 'a comment that an App wrote names the App and is by a bot',
+    async check(world) {
+      const app = needApp(world);
+      const { number } = await world.scratch.shared();
+      const { data } = await app.octokit.issues.createComment({
+        ...world.at,
+        issue_number: number,
+        body: 'By the App.',
+      });
+      try {
+        expect(commentSchema.parse(data)).toMatchObject({ viaAppId: app.id, author: { type: 'Bot' } });
+      } finally {
+        await app.octokit.issues.deleteComment({ ...world.at, comment_id: data.id });
+      }
+    },
+  },
+];

@@ -11,6 +11,7 @@ import { neverShow } from './core/redact.ts';
 import { createIntake } from './delivery/intake.ts';
 import { jobsOfNewDeliveries } from './delivery/new-jobs.ts';
 import { createProcessor } from './delivery/process.ts';
+import { createGateChecks } from './effect/gate-check.ts';
 import { createOutbox, effectJobSchema } from './effect/outbox.ts';
 import { createPace } from './effect/pace.ts';
 import { createPerformer } from './effect/perform.ts';
@@ -38,6 +39,7 @@ import { createPublisher } from './run/publish.ts';
 import { createSessionArtifacts } from './session/artifacts.ts';
 import { createContextOf } from './session/context.ts';
 import { createExecutor } from './session/execute.ts';
+import { createMergeGroups, mergeGroupJobSchema } from './session/merge-group.ts';
 import { shippedChains, shippedSkills } from './shipped.ts';
 import { askJobSchema, createAsk } from './skill/ask/ask.ts';
 import { createSkillKeeper } from './skill/registry/keep.ts';
@@ -113,6 +115,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   });
 
   const outbox = createOutbox({ queue, ids });
+  const gates = createGateChecks({ storage, github, queue, outbox, clock });
   const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
   const skills = await createSkills(config, { storage, blobs, github, clock }, overrides);
   const { registry, activation } = skills;
@@ -140,12 +143,22 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     ids,
     log,
   });
+  const contextOf = createContextOf({
+    storage,
+    github,
+    gates,
+    configuration,
+    ...skillDefaults,
+    clock,
+    ids,
+    log,
+  });
   const executor = createExecutor({
     storage,
     github,
     queue,
     artifacts: createSessionArtifacts({ blobs, clock, ids }),
-    contextOf: createContextOf({ storage, github, configuration, ...skillDefaults, clock, ids, log }),
+    contextOf,
     outbox,
     engine: (): Engine => engine,
     registry,
@@ -157,6 +170,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     ...skillDefaults,
     publisher: createPublisher({
       outbox,
+      gates,
       clock,
       pages: { github: gitHubPages(config.githubApiUrl) },
     }),
@@ -176,15 +190,28 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     ids,
     log,
   });
+  const groups = createMergeGroups({
+    storage,
+    github,
+    queue,
+    gates,
+    configuration,
+    contextOf,
+    judgeStep: registry.judgeMerge,
+    clock,
+    log,
+  });
   const eventDeps = {
     storage,
     github,
     engine,
     outbox,
+    gates,
     configuration,
     clock,
     ids,
     log,
+    onMergeGroup: groups.on,
     onCommand,
   };
   const onAnyEvent = (event: Event, cause: Cause | null) => onEvent(eventDeps, event, cause);
@@ -213,6 +240,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       return { kind: 'done' };
     },
     effect: (job) => performer.perform(effectJobSchema.parse(job.payload).key),
+    merge_group: (job, signal) => groups.judge(mergeGroupJobSchema.parse(job.payload), signal),
     ask: (job, signal) => ask.answer(askJobSchema.parse(job.payload), signal),
     missed_deliveries: (_, signal) => fetchMissedDeliveries({ storage, app: github.app, clock, log }, signal),
     reconcile: (job, signal) => reconcile(reconcileDeps, reconcileJobSchema.parse(job.payload), signal),
@@ -229,6 +257,8 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       case 'ask':
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on answering a question');
         return ask.giveUp(askJobSchema.parse(job.payload));
+      case 'merge_group':
+        return groups.giveUp(mergeGroupJobSchema.parse(job.payload), error);
       case 'missed_deliveries':
       case 'reconcile':
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on looking for what was missed');

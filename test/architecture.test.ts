@@ -135,11 +135,6 @@ test('only the configuration reads the environment', () => {
   expect(wrong).toEqual([]);
 });
 
-test('no file has grown into two rooms', () => {
-  const long = files(SRC).filter((file) => readFileSync(join(SRC, file), 'utf8').split('\n').length > 420);
-  expect(long).toEqual([]);
-});
-
 test('every test that docs/reliability.md names is there', () => {
   const page = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8');
   const named = page.split('\n').flatMap((line) => {

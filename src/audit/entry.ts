@@ -64,6 +64,21 @@ export const auditEntrySchema = z.discriminatedUnion('kind', [
     kind: z.literal('merge.made_elsewhere'),
     ...common,
     merge_sha: z.string().nullable(),
+    /** Who had countersigned, when the gate check was green for it; absent when it was merged around the gate. */
+    people: z.array(z.string()).optional(),
+  }),
+  /** The gate check of a head and base turned green; of a merge group, for these pull requests. */
+  z.strictObject({
+    kind: z.literal('gate.opened'),
+    ...common,
+    people: z.array(z.string()),
+    members: z.array(z.int()).optional(),
+  }),
+  /** It fell back without a merge. */
+  z.strictObject({
+    kind: z.literal('gate.closed'),
+    ...common,
+    because: z.enum(['withdrawn', 'not_renewed']),
   }),
   z.strictObject({
     kind: z.literal('command.carried_out'),

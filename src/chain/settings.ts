@@ -4,6 +4,7 @@ import { type Fault, notAllowed } from '../core/fault.ts';
 import { memberOf } from '../core/mapping.ts';
 import { writtenMandatorySchema } from '../policy/gate/gate.ts';
 import { type MandatoryGates, mandatoryGates } from '../policy/gate/placed.ts';
+import { MERGED_BY } from '../policy/gate-check.ts';
 import { CHAIN_NAME } from './chain.ts';
 import type { Known } from './check.ts';
 import { checkMandatoryGates } from './check-gates.ts';
@@ -64,6 +65,11 @@ const merge = z.strictObject({
     .describe(
       'What a review that requests changes means, by somebody who can write and has not lifted it since.',
     ),
+  by: z
+    .enum(MERGED_BY)
+    .describe(
+      'Who merges after the countersign. app: Countersign does, at once. people: the gate check turns green, and somebody presses the merge button. queue: Countersign adds the pull request to the merge queue of its branch.',
+    ),
 });
 
 const ci = z.strictObject({
@@ -120,7 +126,7 @@ export const defaultSettings: Readonly<Settings> = {
     approve: ['rocket', '+1'],
     reject: ['-1'],
   },
-  merge: { method: 'squash', changes_requested: 'block' },
+  merge: { method: 'squash', by: 'app', changes_requested: 'block' },
   ci: { wait: 6 * 3_600_000, no_checks: 'allow', required: [], ignore: [] },
   noise: 'normal',
 };

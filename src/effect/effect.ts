@@ -48,6 +48,29 @@ export const checkRunContentSchema = z.strictObject({
 });
 export type CheckRunContent = z.infer<typeof checkRunContentSchema>;
 
+/**
+ * What a stored gate check can say: that the gate is closed, for now or until somebody acts. It cannot say that the gate
+ * is open. GitHub treats `success`, `neutral` and `skipped` as passing, and a stored row could be replayed long after the
+ * facts it rested on have changed; only `passGate` turns the check green, and it takes a fresh proof.
+ */
+export const closedGateContentSchema = checkRunContentSchema.extend({
+  state: z.discriminatedUnion('status', [
+    z.strictObject({ status: z.literal('in_progress'), started_at: z.string() }),
+    z.strictObject({
+      status: z.literal('completed'),
+      conclusion: z.enum(['failure', 'cancelled']),
+      completed_at: z.string(),
+    }),
+  ]),
+});
+export type ClosedGateContent = z.infer<typeof closedGateContentSchema>;
+
+/** What a gate check says while it is green; who sends it adds the state, which is `success`. */
+export type OpenGateContent = Pick<
+  CheckRunContent,
+  'name' | 'head_sha' | 'external_id' | 'title' | 'summary'
+>;
+
 const place = {
   installation_id: z.int(),
   owner: z.string(),
@@ -62,6 +85,15 @@ const place = {
  */
 export const effectSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('check_run'), ...place, content: checkRunContentSchema }),
+  z.strictObject({
+    kind: z.literal('gate_check'),
+    ...place,
+    repository_id: z.int(),
+    /** `null` for a merge group, which can hold several. */
+    pull_request: z.int().nullable(),
+    base_ref: z.string(),
+    content: closedGateContentSchema,
+  }),
   z.strictObject({
     kind: z.literal('comment'),
     ...place,
@@ -88,6 +120,15 @@ export const effectSchema = z.discriminatedUnion('kind', [
     /** The step that merges: a run can have several. Rows of before it was kept have none. */
     invocation_id: z.string().optional(),
   }),
+  /** The ledger of a pull request that was added to a merge queue: like a merge, never carried out from the outbox. */
+  z.strictObject({
+    kind: z.literal('enqueue'),
+    ...place,
+    pull_request: z.int(),
+    head_sha: z.string(),
+    base_ref: z.string(),
+    countersigned_by: z.array(z.string()),
+  }),
 ]);
 export type Effect = z.infer<typeof effectSchema>;
 export type EffectKind = Effect['kind'];
@@ -95,6 +136,24 @@ export type EffectOf<K extends EffectKind> = Extract<Effect, { kind: K }>;
 
 export const EFFECT_STATUSES = ['pending', 'done', 'failed'] as const;
 export type EffectStatus = (typeof EFFECT_STATUSES)[number];
+
+/**
+ * That a gate check was turned green. Green is a lease: unless somebody renews it with a new proof, or the pull request
+ * is merged, the outbox closes the gate again at `until`, whatever became of the process that opened it.
+ */
+export const gatePassSchema = z.strictObject({
+  /** The run whose proof it was; `null` for a merge group, which has no run of its own. */
+  run_id: z.string().nullable(),
+  /** When the check turned green without falling back since. */
+  since: z.iso.datetime(),
+  /** `null` once the pull request is merged: nothing is left to protect for it. */
+  until: z.iso.datetime().nullable(),
+  /** The closed state that was requested at that time: a newer request closes the gate at once. */
+  wished_hash: z.string(),
+  /** GitHub answered that the check is green. */
+  shown: z.boolean(),
+});
+export type GatePass = z.infer<typeof gatePassSchema>;
 
 /** What is remembered of what was carried out so far. */
 export const effectProgressSchema = z.strictObject({
@@ -115,6 +174,8 @@ export const effectProgressSchema = z.strictObject({
   /** It failed for a reason that time alone does not mend: wished for again unchanged, it is not sent before then. */
   rests_until: z.iso.datetime().optional(),
   merge_sha: z.string().optional(),
+  /** The gate check is green on GitHub, or is about to be: see `GatePass`. */
+  passed: gatePassSchema.optional(),
   /** Where people find what was created. */
   url: z.string().optional(),
 });

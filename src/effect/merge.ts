@@ -212,7 +212,7 @@ function describe(result: Exclude<MergeResult, { kind: 'merged' }>): string {
 }
 
 /** Whether somebody cancelled, paused or restarted the step, or its time ran out, while GitHub was being read. */
-function isCurrent(state: RunState | undefined, sessionId: string): boolean {
+export function isCurrent(state: RunState | undefined, sessionId: string): boolean {
   if (!state || state.run.paused || isRunOver(state.run.status)) return false;
   const step = state.invocations.find((invocation) => invocation.sessionId === sessionId);
   return step !== undefined && !isStepOver(step.status);

@@ -41,7 +41,7 @@ export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
 }
 
 /** One for all changes of the wish that come before it runs. */
-function effectJob(key: string, runAt: Date): NewJob {
+export function effectJob(key: string, runAt: Date): NewJob {
   const payload: z.infer<typeof effectJobSchema> = { key };
   return { kind: 'effect', key: `effect:${key}`, payload, runAt, coalesce: true };
 }

@@ -6,7 +6,8 @@ import { type GitHub, GitHubError, type GitHubWriter, SignInRefused } from '../g
 import type { JobResult } from '../queue/queue.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
 import { bodyHash } from './body-hash.ts';
-import type { CheckRunContent, EffectOf, EffectRow } from './effect.ts';
+import type { CheckRunContent, Effect, EffectOf, EffectRow } from './effect.ts';
+import { gateClosed, isLeftOpen } from './gate-check.ts';
 import type { Pace } from './pace.ts';
 
 type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
@@ -50,7 +51,10 @@ export function createPerformer(deps: {
 
   async function perform(key: string): Promise<JobResult> {
     const row = await storage.read.effects.get(key);
-    if (!row || row.effect.kind === 'merge' || row.wishedHash === row.appliedHash) return { kind: 'done' };
+    if (!row || isLedger(row.effect) || row.wishedHash === row.appliedHash) return { kind: 'done' };
+    const open = isLeftOpen(row, clock.now());
+    if (open) return open.until ? { kind: 'later', at: open.until } : { kind: 'done' };
+    if (row.progress.passed) return endPass(row);
     const gone = await outOfReach(row);
     if (gone !== undefined) {
       await save(row, {
@@ -103,6 +107,16 @@ export function createPerformer(deps: {
       begun: true,
     });
     return changedMeanwhile ? { kind: 'again', at: clock.now() } : { kind: 'done' };
+  }
+
+  /** Nobody renewed what keeps a gate check green, so it is closed in the next try, as the row says from here on. */
+  async function endPass(row: EffectRow): Promise<JobResult> {
+    await storage.transaction(async (tx) => {
+      const { passed: _, ...progress } = row.progress;
+      await tx.effects.saveProgress({ ...row, appliedHash: null, progress, updatedAt: clock.now() });
+      await tx.audit.record(gateClosed(row, 'not_renewed'));
+    });
+    return { kind: 'again', at: clock.now() };
   }
 
   /** A newer wish would bring the next try forward, to a moment at which GitHub has not made yet what it was told to make. */
@@ -177,6 +191,11 @@ export function createPerformer(deps: {
   return { perform, giveUp, beCutOff };
 }
 
+/** Rows that only keep account of what takes a fresh proof. */
+function isLedger({ kind }: Effect): boolean {
+  return kind === 'merge' || kind === 'enqueue';
+}
+
 async function carryOut(
   writer: GitHubWriter,
   row: EffectRow,
@@ -187,6 +206,7 @@ async function carryOut(
   const repo = { owner: effect.owner, name: effect.repo };
   switch (effect.kind) {
     case 'check_run':
+    case 'gate_check':
       return checkRun(writer, row, effect, wasBegun, note);
     case 'comment':
       return comment(writer, row, effect, wasBegun);
@@ -197,6 +217,7 @@ async function carryOut(
       await writer.label(repo, effect.issue, effect.labels);
       return { githubId: null, progress: {} };
     case 'merge':
+    case 'enqueue':
       throw new Error('a merge is never carried out from the outbox: it takes a fresh proof');
     default:
       return unreachable(effect);
@@ -232,7 +253,7 @@ async function comment(
 async function checkRun(
   writer: GitHubWriter,
   row: EffectRow,
-  effect: EffectOf<'check_run'>,
+  effect: EffectOf<'check_run' | 'gate_check'>,
   wasBegun: boolean,
   note: Note,
 ): Promise<Progress> {

@@ -11,6 +11,8 @@ export function redactedEffect(effect: Effect): Effect {
   switch (effect.kind) {
     case 'check_run':
       return { ...effect, content: redactedCheckRun(effect.content) };
+    case 'gate_check':
+      return { ...effect, content: { ...redactedCheckRun(effect.content), state: effect.content.state } };
     case 'comment': {
       // The marker stays the same in both, whatever stands around it in the body: the comment is found again by it.
       const marker = redact(effect.marker);
@@ -21,6 +23,7 @@ export function redactedEffect(effect: Effect): Effect {
       return { ...effect, labels: effect.labels.map(redact) };
     case 'reaction':
     case 'merge':
+    case 'enqueue':
       return effect;
     default:
       return unreachable(effect);

@@ -71,6 +71,21 @@ const ciChanged = z.strictObject({
   ...place,
   head_sha: z.string(),
 });
+/** GitHub's merge queue made a commit of one or more pull requests, and waits for its checks. */
+const groupRequested = z.strictObject({
+  kind: z.literal('group.requested'),
+  ...place,
+  head_sha: z.string(),
+  base_ref: z.string(),
+});
+/** That commit landed on its branch, or the queue threw it away. */
+const groupDestroyed = z.strictObject({
+  kind: z.literal('group.destroyed'),
+  ...place,
+  head_sha: z.string(),
+  base_ref: z.string(),
+  reason: z.string(),
+});
 /** Something that may bear on an open approval: a review, an edited or deleted comment. */
 const approvalChanged = z.strictObject({ kind: z.literal('approval.changed'), ...onPullRequest });
 /** A person spoke to the app in a pull request's comment, or pressed a button of its check run. */
@@ -133,6 +148,8 @@ export const eventSchema = z.discriminatedUnion('kind', [
   issueCreated,
   fileChanged,
   ciChanged,
+  groupRequested,
+  groupDestroyed,
   approvalChanged,
   commandIssued,
   manualFired,

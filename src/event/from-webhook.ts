@@ -9,6 +9,7 @@ import {
   installationRepositoriesFields,
   issueCommentFields,
   issuesFields,
+  mergeGroupFields,
   pullRequestFields,
   pullRequestReviewFields,
   pushFields,
@@ -262,6 +263,20 @@ const push = reader(
   },
 );
 
+/** https://docs.github.com/en/webhooks/webhook-events-and-payloads#merge_group: `base_ref` is a whole ref, `refs/heads/main`. */
+const mergeGroup = reader(mergeGroupFields, ({ action, reason, merge_group }, place) => {
+  const { head_sha, base_ref: ref } = merge_group;
+  const base_ref = ref.startsWith(BRANCH) ? ref.slice(BRANCH.length) : ref;
+  switch (action) {
+    case 'checks_requested':
+      return [{ kind: 'group.requested', ...place, head_sha, base_ref }];
+    case 'destroyed':
+      return [{ kind: 'group.destroyed', ...place, head_sha, base_ref, reason: reason ?? 'unknown' }];
+    default:
+      return doesNotMatter('merge_group', action);
+  }
+});
+
 const installation = ofInstallation(installationFields, ({ action, installation: { id } }) => {
   switch (action) {
     case 'deleted':
@@ -310,6 +325,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['installation_repositories', installationRepositories],
   ['issue_comment', issueComment],
   ['issues', issues],
+  ['merge_group', mergeGroup],
   ['pull_request', pullRequest],
   ['pull_request_review', pullRequestReview],
   ['push', push],

@@ -35,6 +35,12 @@ export const pullRequestFields = z.object({
   changes: z.record(z.string(), z.unknown()).nullish(),
 });
 
+export const mergeGroupFields = z.object({
+  action: z.string(),
+  reason: z.string().nullish(),
+  merge_group: z.object({ head_sha: shaField, base_ref: z.string().min(1) }),
+});
+
 export const pullRequestReviewFields = z.object({
   action: z.string(),
   pull_request: z.object({ number: id }),

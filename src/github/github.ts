@@ -1,8 +1,8 @@
 import { redact } from '../core/redact.ts';
-import type { CheckRunContent } from '../effect/effect.ts';
+import type { CheckRunContent, OpenGateContent } from '../effect/effect.ts';
 import type { Mergeability } from '../policy/conflict.ts';
 import type { Review } from '../policy/facts/reviews.ts';
-import type { MergeProof } from '../policy/merge-gate.ts';
+import type { GateProof, MergeProof } from '../policy/merge-gate.ts';
 import type { RepositoryRole } from '../policy/role.ts';
 
 /** One repository as this app talks about it to GitHub. */
@@ -21,6 +21,8 @@ export interface PullRequest extends Mergeability {
   state: 'open' | 'closed';
   merged: boolean;
   mergeCommitSha: string | null;
+  /** Who merged it: a person by the button, this app, or the merge queue; `null` as long as nobody did. */
+  mergedBy: Person | null;
   draft: boolean;
   headSha: string;
   headRef: string;
@@ -187,6 +189,25 @@ export interface DeliveryAttempt {
   statusCode: number;
 }
 
+/** A pull request in the merge queue of a branch. */
+export interface MergeQueueEntry {
+  /** From 1, the one that merges first. */
+  position: number;
+  /** The commit that GitHub tests for this entry: the base with this pull request and all before it; `null` until it is made. */
+  groupSha: string | null;
+  number: number;
+  headSha: string;
+  baseRef: string;
+}
+
+export interface QueuedPullRequest {
+  /** GitHub's global id, by which GraphQL names the pull request. */
+  nodeId: string;
+  isQueued: boolean;
+}
+
+export type EnqueueResult = { kind: 'done' } | { kind: 'refused'; message: string };
+
 /** What a merge call came to; every answer GitHub documents is a case. */
 export type MergeResult =
   | { kind: 'merged'; sha: string }
@@ -230,6 +251,9 @@ export interface GitHubReader {
   checkSuites(repo: Repo, sha: string, appId: number): Promise<CheckSuiteFacts[]>;
   statuses(repo: Repo, sha: string): Promise<StatusFacts[]>;
   requiredChecks(repo: Repo, branch: string): Promise<RequiredCheck[]>;
+  /** Every entry of a branch's merge queue, in order; none when the branch has no queue. */
+  mergeQueue(repo: Repo, branch: string): Promise<MergeQueueEntry[]>;
+  queued(repo: Repo, number: number): Promise<QueuedPullRequest>;
   /** The jobs of the last attempt at a workflow run. Needs the permission `actions: read`. */
   workflowJobs(repo: Repo, runId: number): Promise<WorkflowJob[]>;
   /** What workflow runs have left under that name, the newest first and at most 300. Needs the permission `actions: read`. */
@@ -287,6 +311,15 @@ export interface GitHubWriter {
   findComment(repo: Repo, issue: number, marker: string): Promise<WrittenComment | undefined>;
   react(repo: Repo, commentId: number, content: 'eyes' | 'hooray' | 'confused'): Promise<void>;
   label(repo: Repo, issue: number, labels: readonly string[]): Promise<void>;
+  /**
+   * Turns the gate check with that id green, for exactly the head and base that the proof is about.
+   * @throws GitHubError `unavailable` when the proof is stale: nothing was sent then.
+   */
+  passGate(proof: GateProof, checkRunId: number, content: OpenGateContent): Promise<void>;
+  /** Adds exactly what the proof is about to the merge queue of its base. */
+  enqueue(proof: MergeProof, nodeId: string): Promise<EnqueueResult>;
+  /** Takes a pull request out of its merge queue; one that is in none is no error. */
+  dequeue(nodeId: string): Promise<void>;
   /** Merges exactly what the proof is about, once: a failure is never tried again in here. */
   merge(proof: MergeProof, message: { title?: string }): Promise<MergeResult>;
 }

@@ -1,5 +1,6 @@
 import { combined, type Why, why } from '../run/why.ts';
 import type { Saying } from './approval.ts';
+import type { MergedBy } from './gate-check.ts';
 import { isAtLeast } from './role.ts';
 
 /** Who may countersign, how many are needed and how they say it; from the repository's settings. */
@@ -21,6 +22,7 @@ export interface MergeQuestion {
   headSha: string;
   baseRef: string;
   method: 'merge' | 'squash' | 'rebase';
+  by: MergedBy;
   rules: CountersignRules;
 }
 
@@ -110,6 +112,40 @@ class Proof {
 }
 export type MergeProof = Proof;
 
+/** The commit and branch that a gate check is about. */
+export interface Gate {
+  owner: string;
+  repo: string;
+  headSha: string;
+  baseRef: string;
+}
+
+/** That every pull request of a merge group may be merged; as hard to come by as the proofs that it is made of. */
+class ProofOfGroup {
+  readonly gate: Readonly<Gate>;
+  readonly members: readonly MergeProof[];
+  /** Of the oldest member. */
+  readonly mintedAt: number;
+
+  constructor(gate: Gate, members: readonly MergeProof[]) {
+    this.gate = Object.freeze({ ...gate });
+    this.members = Object.freeze([...members]);
+    this.mintedAt = Math.min(...members.map((member) => member.mintedAt));
+    Object.freeze(this);
+  }
+}
+export type GroupProof = ProofOfGroup;
+
+/** What turns a gate check green. */
+export type GateProof = MergeProof | GroupProof;
+
+/** The gate that a proof opens, and no other. */
+export function gateOf(proof: GateProof): Gate {
+  if (proof instanceof ProofOfGroup) return proof.gate;
+  const { owner, repo, headSha, baseRef } = proof.question;
+  return { owner, repo, headSha, baseRef };
+}
+
 const minted = new WeakSet<object>();
 
 function mint(question: MergeQuestion, countersignedBy: readonly string[], at: Date): Proof {
@@ -119,10 +155,54 @@ function mint(question: MergeQuestion, countersignedBy: readonly string[], at: D
 }
 
 /** Whether this is a proof the gate minted, and not too long ago; one from the future, after a clock was set back, is none. */
-export function isFreshProof(value: object, now: Date): value is MergeProof {
+export function isFreshProof(value: object, now: Date): value is GateProof {
   if (!minted.has(value)) return false;
-  const age = now.getTime() - (value as Proof).mintedAt;
+  const age = now.getTime() - (value as GateProof).mintedAt;
   return age >= 0 && age <= PROOF_LIFETIME_MS;
+}
+
+/** A pull request in a merge group, with what the gate says of it at this moment. */
+export interface GroupMember {
+  number: number;
+  headSha: string;
+  /** `undefined` when no chain has asked anybody about this head and base. */
+  decision: Pick<MergeDecision, 'why' | 'proof'> | undefined;
+}
+
+/**
+ * May this merge group land? Only when the gate proved each of its pull requests, for the head that the queue took and the
+ * branch that it merges into. A group without members is one that nobody could read, and proves nothing.
+ */
+export function judgeGroup(
+  gate: Gate,
+  members: readonly GroupMember[],
+  now: Date,
+): { why: Why; proof: GroupProof | undefined } {
+  const reasons = members.map(({ number, headSha, decision }) => {
+    if (!decision) return why('unmet', `#${number}: nobody was asked to countersign ${short(headSha)}`);
+    const { proof } = decision;
+    const isProved =
+      proof !== undefined &&
+      isFreshProof(proof, now) &&
+      proof instanceof Proof &&
+      proof.question.pullRequest === number &&
+      proof.question.headSha === headSha &&
+      proof.question.baseRef === gate.baseRef &&
+      proof.question.owner === gate.owner &&
+      proof.question.repo === gate.repo;
+    if (isProved) return why('met', `#${number}: countersigned by ${proof.countersignedBy.join(', ')}`);
+    return why('unmet', `#${number}: ${decision.why.summary}`, decision.why.reasons);
+  });
+  const proofs = members.flatMap(({ decision }) => decision?.proof ?? []);
+  if (members.length === 0) {
+    return { why: why('unmet', 'no pull request of this merge group is known'), proof: undefined };
+  }
+  const open = reasons.find(({ status }) => status !== 'met');
+  if (open) return { why: why('unmet', open.summary, reasons), proof: undefined };
+  const proof = new ProofOfGroup(gate, proofs);
+  minted.add(proof);
+  const list = members.map(({ number }) => `#${number}`).join(', ');
+  return { why: why('met', `every pull request of this group is countersigned: ${list}`, reasons), proof };
 }
 
 /** Why this person's reaction does not count, or `undefined` when it does. */
@@ -179,7 +259,7 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
   const tree = why(
     status,
     status === 'met'
-      ? `countersigned by ${countersignedBy.join(', ')}; ${facts.speakers ? 'going on' : 'merging'}`
+      ? `countersigned by ${countersignedBy.join(', ')}; ${facts.speakers ? 'going on' : AFTERWARDS[question.by]}`
       : `${heldUp(facts.speakers === undefined)}: ${reasons.find((reason) => reason.status === status)?.summary ?? 'unknown'}`,
     reasons,
   );
@@ -194,6 +274,12 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
         : undefined,
   };
 }
+
+const AFTERWARDS: Readonly<Record<MergedBy, string>> = {
+  app: 'merging',
+  people: 'the merge button is open',
+  queue: 'in the merge queue',
+};
 
 function answering(
   { reactors, speakers = [] }: MergeFacts,

@@ -14,6 +14,7 @@ export type JobKind =
   | 'wake'
   | 'effect'
   | 'ask'
+  | 'merge_group'
   | 'missed_deliveries'
   | 'reconcile';
 

@@ -50,6 +50,8 @@ export function actorOf(event: Event, deliveryId: number | null): Actor {
     case 'issue.created':
     case 'file.changed':
     case 'ci.changed':
+    case 'group.requested':
+    case 'group.destroyed':
     case 'approval.changed':
     case 'installation.gone':
     case 'repository.gone':

@@ -12,6 +12,8 @@ import { LOOK, onPullRequest, type PullRequestDeps } from './on-pull-request.ts'
 
 export interface EventDeps extends PullRequestDeps {
   /** Commands are a door of their own; the engine only hands the event on. */
+  /** Judging a merge group takes what judges a step, which comes after this. */
+  onMergeGroup(event: EventOf<'group.requested' | 'group.destroyed'>): Promise<void>;
   onCommand(event: EventOf<'command.issued'>, cause: Cause | null): Promise<void>;
 }
 
@@ -32,6 +34,9 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
       return fireOnce(deps, event, deliveryId);
     case 'ci.changed':
       return onCi(deps, event, by);
+    case 'group.requested':
+    case 'group.destroyed':
+      return deps.onMergeGroup(event);
     case 'approval.changed':
       return onApproval(deps, event, by);
     case 'command.issued':

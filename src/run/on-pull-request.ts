@@ -2,10 +2,12 @@ import { mergedOnce } from '../audit/entry.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import { type GateChecks, gateCheckKey } from '../effect/gate-check.ts';
 import { mergeKey, ownMerge } from '../effect/merge.ts';
 import type { Outbox } from '../effect/outbox.ts';
 import type { EventOf, RepositoryEvent } from '../event/event.ts';
 import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from '../github/github.ts';
+import { type GateProtection, gateProtection } from '../policy/gate-check.ts';
 import type { PullRequestRow, Storage, Tx } from '../storage/storage.ts';
 import { type Actor, actorOf } from './actor.ts';
 import { auditConfiguration } from './audit-configuration.ts';
@@ -13,11 +15,13 @@ import { checkConfiguration } from './check-configuration.ts';
 import type { Configuration, ConfigurationLoader } from './configuration.ts';
 import type { Engine } from './engine.ts';
 import { newRun } from './new-run.ts';
-import { type Plan, type PullRequestNow, planRuns, type Reopening } from './plan.ts';
+import { isAboutNow, type Plan, type PullRequestNow, planRuns, type Reopening } from './plan.ts';
+import { merges, publishUnaskedGate } from './publish-gate.ts';
 import type { ReasonCode } from './reason.ts';
 import { isRunOver, type Run, type RunFacts } from './run.ts';
 import type { Signal } from './transition.ts';
 import { unreadableBecause } from './what-changed.ts';
+import { whyNoRun } from './why-no-run.ts';
 
 /** What waits for people or for a gate looks at once. */
 export const LOOK: Signal = { kind: 'poke', for: ['approval', 'until'] };
@@ -29,6 +33,7 @@ export interface PullRequestDeps {
   github: GitHub;
   engine: Engine;
   outbox: Outbox;
+  gates: GateChecks;
   configuration: ConfigurationLoader;
   clock: Clock;
   ids: Ids;
@@ -57,6 +62,10 @@ export async function onPullRequest(
   const configurationChecks = configuration
     ? await checkConfiguration(deps, event, pullRequest, listed.files, configuration)
     : [];
+  const protection =
+    configuration && pullRequest.state === 'open' && isGated(configuration)
+      ? await readProtection(deps, event, pullRequest.baseRef)
+      : undefined;
 
   await storage.transaction(async (tx) => {
     const subject = { repositoryId: event.repository.id, pullRequest: event.pull_request };
@@ -65,11 +74,12 @@ export async function onPullRequest(
     const own = pullRequest.merged
       ? await ownMerge(tx, { ...subject, headSha: pullRequest.headSha })
       : undefined;
-    const now = { ...pullRequestNow(pullRequest, listed), mergedBy: own?.merge };
+    const now = { ...pullRequestNow(pullRequest, listed), ownMerge: own?.merge };
     const reopening = await reopeningOf(tx, event, pullRequest);
     const planned = planRuns(now, configuration?.chains ?? [], runs, facts, reopening);
     const plan = withoutGuesses(planned, runs, configuration);
-    if (own?.underWay) await lookAtMerge(deps, tx, runs, by);
+    if (own?.underWay || (pullRequest.merged && (await isHeldOpen(tx, runs))))
+      await lookAtMerge(deps, tx, runs, by);
     else await endRuns(deps, tx, plan, by);
     if (pullRequest.merged) await auditMergeElsewhere(tx, event, pullRequest, by);
     if (configuration) await auditConfiguration(tx, event, pullRequest.baseRef, configuration, by);
@@ -83,6 +93,12 @@ export async function onPullRequest(
       ...headsSeen(row, pullRequest.headSha, clock.now()),
       updatedAt: clock.now(),
     });
+    if (protection) {
+      await tx.gateProtections.put(event.repository.id, pullRequest.baseRef, {
+        protection,
+        readAt: clock.now(),
+      });
+    }
     for (const chain of plan.begin) {
       if (!configuration) continue;
       const state = newRun(
@@ -103,6 +119,7 @@ export async function onPullRequest(
       );
       await engine.begin(tx, state);
     }
+    await closeUnaskedGate(deps, tx, event, pullRequest, { plan, runs, configuration, now, facts });
     await pokeRemaining(deps, tx, plan, runs, by);
     await wishAgain(deps, tx, event);
     for (const { key, effect } of configurationChecks) {
@@ -120,6 +137,70 @@ function withoutGuesses(plan: Plan, runs: readonly Run[], configuration: Configu
   const isGuess = ({ runId, reason }: Plan['cancel'][number]) =>
     reason.code === 'run.cancelled.not_triggered' && isUnreadable(runId);
   return { ...plan, cancel: plan.cancel.filter((end) => !isGuess(end)) };
+}
+
+/** Whether pull requests of this configuration are for a maintainer to countersign: some chain merges, or one may that cannot be read. */
+function isGated({ chains, broken }: Configuration): boolean {
+  return broken.length > 0 || chains.some(merges);
+}
+
+/** How long what a branch requires is believed, in milliseconds: it is told to people, and nothing is decided by it. */
+const PROTECTION_TTL_MS = 600_000;
+
+async function readProtection(
+  { storage, github, clock }: PullRequestDeps,
+  { installation_id, repository }: PullRequestEvent,
+  baseRef: string,
+): Promise<GateProtection | undefined> {
+  const known = await storage.read.gateProtections.get(repository.id, baseRef);
+  if (known && clock.now().getTime() - known.readAt.getTime() < PROTECTION_TTL_MS) return undefined;
+  const required = await github.reader(installation_id).requiredChecks(repository, baseRef);
+  return gateProtection(required, baseRef, github.appId);
+}
+
+/**
+ * A required check that nobody sets says nothing about why it is missing. So the gate check of an open pull request is there
+ * as soon as its branch has a chain that merges, also when none of them is for it; and one that an earlier pull request
+ * with the same head and base left green is closed.
+ */
+async function closeUnaskedGate(
+  { gates, clock }: PullRequestDeps,
+  tx: Tx,
+  event: PullRequestEvent,
+  pullRequest: PullRequest,
+  known: {
+    plan: Plan;
+    runs: readonly Run[];
+    configuration: Configuration | undefined;
+    now: PullRequestNow;
+    facts: RunFacts['repo'];
+  },
+): Promise<void> {
+  const { plan, runs, configuration, now, facts } = known;
+  if (pullRequest.state !== 'open') return;
+  const ended = new Set(plan.cancel.map(({ runId }) => runId));
+  const isAsked =
+    plan.begin.some(merges) ||
+    runs.some((run) => merges(run.definition) && isAboutNow(run, pullRequest) && !ended.has(run.id));
+  if (isAsked) return;
+  const { id: repositoryId } = event.repository;
+  const { headSha, baseRef } = pullRequest;
+  const isThere = await tx.effects.get(gateCheckKey(repositoryId, headSha, baseRef));
+  if (!isThere && !(configuration && isGated(configuration))) return;
+  await publishUnaskedGate(
+    gates,
+    tx,
+    {
+      installationId: event.installation_id,
+      repository: facts.full_name,
+      repositoryId,
+      pullRequest: pullRequest.number,
+      headSha,
+      baseRef,
+    },
+    whyNoRun(now, configuration, facts),
+    clock.now(),
+  );
 }
 
 /** What chains are chosen by for a pull request, besides itself: nothing begins for one that is closed, so nothing is read. */
@@ -151,8 +232,7 @@ async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent, by:
       active: true,
     });
     for (const run of unfinished) {
-      const merging = await tx.effects.get(mergeKey(run.id, run.headSha));
-      if (!merging?.begun) return false;
+      if (!(await expectsMerge(tx, run))) return false;
     }
     if (unfinished.length === 0) return isOurMerge(tx, event);
     for (const run of unfinished) {
@@ -189,6 +269,25 @@ async function auditMergeElsewhere(
     },
     mergedOnce(id, number),
   );
+}
+
+/**
+ * Whether a merge of the pull request is what the run has asked for: it has begun the merge call itself, or it holds the gate
+ * open for people, auto-merge or the merge queue.
+ */
+async function expectsMerge(tx: Tx, run: Run): Promise<boolean> {
+  const merging = await tx.effects.get(mergeKey(run.id, run.headSha));
+  if (merging?.begun) return true;
+  const gate = await tx.effects.get(gateCheckKey(run.repositoryId, run.headSha, run.baseRef));
+  return gate?.progress.passed?.run_id === run.id;
+}
+
+/** Whether one of the runs holds the gate open, so that a merge by the button, auto-merge or the merge queue is its own. */
+async function isHeldOpen(tx: Tx, runs: readonly Run[]): Promise<boolean> {
+  for (const run of runs) {
+    if (!isRunOver(run.status) && (await expectsMerge(tx, run))) return true;
+  }
+  return false;
 }
 
 async function reopeningOf(
@@ -264,7 +363,7 @@ async function wishAgain(
   const place = { installation_id, owner: repository.owner, repo: repository.name };
   for (const run of runs.filter(({ reason }) => OUT_OF_REACH.includes(reason?.code))) {
     for (const { key, effect, status, begun } of await tx.effects.ofRun(run.id)) {
-      if (status !== 'failed' || !begun || effect.kind === 'merge') continue;
+      if (status !== 'failed' || !begun || effect.kind === 'merge' || effect.kind === 'enqueue') continue;
       await outbox.wish(tx, key, { ...effect, ...place }, { runId: run.id, at: clock.now(), anew: true });
     }
   }

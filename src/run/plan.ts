@@ -10,7 +10,7 @@ export interface PullRequestNow {
   state: 'open' | 'closed';
   merged: boolean;
   /** The merge that this app made of it, if it did. */
-  mergedBy?: OwnMerge | undefined;
+  ownMerge?: OwnMerge | undefined;
   draft: boolean;
   headSha: string;
   headRef: string;
@@ -108,9 +108,9 @@ export function outdatedBecause(
 ): Reason | undefined {
   if (!isAboutTheHead(run)) return undefined;
   if (now.merged) {
-    const { mergedBy } = now;
-    return mergedBy?.headSha === now.headSha
-      ? mergedByChain(mergedBy)
+    const { ownMerge } = now;
+    return ownMerge?.headSha === now.headSha
+      ? mergedByChain(ownMerge)
       : reason('run.cancelled.merged_elsewhere', 'the pull request was merged by hand');
   }
   if (now.state === 'closed') return reason('run.cancelled.closed', 'the pull request was closed');

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Effect } from '../effect/effect.ts';
+import type { GateChecks } from '../effect/gate-check.ts';
 import { type Outbox, SETTLE_MS } from '../effect/outbox.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Tx } from '../storage/storage.ts';
@@ -7,6 +8,7 @@ import { approvalComment, questionMarker } from '../words/approval-comment.ts';
 import { checkRunContent } from '../words/check-run.ts';
 import type { Pages } from '../words/evidence.ts';
 import { STATUS_MARKER, statusComment } from '../words/status-comment.ts';
+import { publishGate, type RunView } from './publish-gate.ts';
 import { isRunOver, type Run, type RunState, repoOf } from './run.ts';
 
 export interface Publisher {
@@ -26,8 +28,13 @@ export function checkRunKey(runId: string): string {
   return `check_run:${runId}`;
 }
 
-export function createPublisher(deps: { outbox: Outbox; clock: Clock; pages: Pages }): Publisher {
-  const { outbox, clock, pages } = deps;
+export function createPublisher(deps: {
+  outbox: Outbox;
+  gates: GateChecks;
+  clock: Clock;
+  pages: Pages;
+}): Publisher {
+  const { outbox, gates, clock, pages } = deps;
 
   return {
     async publish(tx, state) {
@@ -51,22 +58,39 @@ export function createPublisher(deps: { outbox: Outbox; clock: Clock; pages: Pag
         const body = approvalComment({ ...view, approval });
         await comment(tx, run, key, questionMarker(approval), body, SETTLE_MS.urgent);
       }
-      if (run.pullRequest !== null) await publishStatus(tx, view, urgent);
+      if (run.pullRequest === null) return;
+      const views = await newestOfEachChain(tx, view);
+      await publishGate({ gates, pages, now }, tx, run, views.includes(view) ? views : [view, ...views]);
+      await publishStatus(tx, view, views, urgent);
     },
   };
 
-  /** All chains of a pull request share one comment: the newest run of each has its part in it. */
-  async function publishStatus(tx: Tx, own: RunView, urgent: boolean): Promise<void> {
+  async function newestOfEachChain(tx: Tx, own: RunView): Promise<RunView[]> {
     const { run } = own.state;
-    if (run.pullRequest === null) return;
+    if (run.pullRequest === null) return [];
     const { repositoryId, pullRequest } = run;
     const runs = await tx.runs.current({ repositoryId, pullRequest });
     const newestOfChain = [...new Map(runs.reverse().map((other) => [other.chain, other])).values()];
     const views = [];
     for (const { id } of newestOfChain) {
       const view = id === run.id ? own : await viewOf(tx, id);
-      if (!view) continue;
-      const checkRunUrl = (await tx.effects.get(checkRunKey(id)))?.progress.url ?? null;
+      if (view) views.push(view);
+    }
+    return views;
+  }
+
+  /** All chains of a pull request share one comment: the newest run of each has its part in it. */
+  async function publishStatus(
+    tx: Tx,
+    own: RunView,
+    newest: readonly RunView[],
+    urgent: boolean,
+  ): Promise<void> {
+    const { run } = own.state;
+    if (run.pullRequest === null) return;
+    const views = [];
+    for (const view of newest) {
+      const checkRunUrl = (await tx.effects.get(checkRunKey(view.state.run.id)))?.progress.url ?? null;
       views.push({ ...view, checkRunUrl });
     }
     const key = statusCommentKey(run.repositoryId, run.pullRequest);
@@ -89,11 +113,6 @@ export function createPublisher(deps: { outbox: Outbox; clock: Clock; pages: Pag
     const effect: Effect = { kind: 'comment', ...placeOfEffect(run), issue: run.pullRequest, marker, body };
     await outbox.wish(tx, key, effect, { runId: run.id, at: clock.now(), settleMs });
   }
-}
-
-interface RunView {
-  state: RunState;
-  approval: Approval | null;
 }
 
 async function viewOf(tx: Tx, runId: string): Promise<RunView | undefined> {

@@ -44,6 +44,8 @@ export const REASON_CODES = [
   'step.cancelled',
   'step.waiting.ci',
   'step.waiting.approval',
+  'step.waiting.merge_button',
+  'step.waiting.merge_queue',
   'step.waiting.retry',
   'step.waiting.rate_limit',
   'step.waiting.github',

@@ -6,6 +6,7 @@ import type { Conflict } from '../policy/conflict.ts';
 import {
   judgeMerge,
   justAsked,
+  type MergeDecision,
   type MergeFacts,
   type MergeProof,
   type MergeQuestion,
@@ -54,14 +55,14 @@ export async function seekApproval(
     return { kind: 'not_yet', result: stop(because) };
   }
 
-  const { facts, pullRequest, conflict } = await readMergeFacts(context, comment, handlerOf);
-  if (pullRequest.merged && pullRequest.headSha === approval.headSha && (await context.mergeBegun())) {
+  const { facts, pullRequest, conflict, decision } = await judgeQuestion(context, comment, handlerOf);
+  const isAbout = pullRequest.headSha === approval.headSha && pullRequest.baseRef === approval.baseRef;
+  if (pullRequest.merged && isAbout && ((await context.mergeBegun()) || (await context.gate.isOpen()))) {
     return { kind: 'already_merged', pullRequest, approval };
   }
   const own = pullRequest.merged ? await context.ownMerge() : undefined;
   // Another chain is merging at this moment: once its answer is here, it can be said who merged.
   if (own?.underWay) return { kind: 'not_yet', result: wait(context, approval, WRITTEN_IN_MS) };
-  const decision = judgeMerge(question(context), facts);
   const looked: Approval = {
     ...approval,
     status: 'open',
@@ -141,6 +142,32 @@ function waitForConflict(context: StepContext, approval: Approval, conflict: Con
 /** How soon GitHub is asked again whether there still is a conflict, in milliseconds. */
 const WORKING_OUT_MS = 3_000;
 
+async function judgeQuestion(
+  context: StepContext,
+  comment: Parameters<typeof readMergeFacts>[1],
+  handlerOf: (name: string) => StepHandler | undefined,
+): Promise<Awaited<ReturnType<typeof readMergeFacts>> & { decision: MergeDecision }> {
+  const read = await readMergeFacts(context, comment, handlerOf);
+  return { ...read, decision: judgeMerge(question(context), read.facts) };
+}
+
+/**
+ * What the gate says at this moment, without asking or recording anything.
+ * @returns `undefined` when nobody has been asked, or nobody can see the question yet.
+ */
+export async function judgeApproval(
+  context: StepContext,
+  handlerOf: (name: string) => StepHandler | undefined,
+): Promise<{ decision: MergeDecision; pullRequest: PullRequest; approval: Approval } | undefined> {
+  const { approval } = context;
+  if (!approval || approval.status === 'void') return undefined;
+  const comment = await context.approvalComment(approval.id);
+  if (!comment || 'refused' in comment) return undefined;
+  const { decision, pullRequest } = await judgeQuestion(context, comment, handlerOf);
+  const { countersignedBy } = decision;
+  return { decision, pullRequest, approval: { ...approval, countersignedBy } };
+}
+
 /** How soon an update of the comment that is under way should be done, in milliseconds. */
 const WRITTEN_IN_MS = 1_000;
 
@@ -186,6 +213,7 @@ function question(context: StepContext): MergeQuestion {
     headSha: run.headSha,
     baseRef: run.baseRef,
     method: mergeMethod(context),
+    by: run.settings.merge.by ?? 'app',
     rules: run.settings.countersign,
   };
 }

@@ -2,6 +2,8 @@ import { renderText, renderWith } from '../chain/template.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import { queueHandle } from '../effect/enqueue.ts';
+import type { GateChecks } from '../effect/gate-check.ts';
 import { confirmMerge, mergeKey, mergeOnce, ownMerge } from '../effect/merge.ts';
 import type { GitHub, Urgency } from '../github/github.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
@@ -11,6 +13,7 @@ import { asBegun, type SkillDefaults } from '../run/engine.ts';
 import { approvalKey } from '../run/publish.ts';
 import { type Invocation, type RunState, repoOf, type Session } from '../run/run.ts';
 import type { Storage } from '../storage/storage.ts';
+import { gateHandle } from './gate-handle.ts';
 import { rejectedElsewhere } from './rejected-elsewhere.ts';
 import type { StepContext } from './step.ts';
 
@@ -25,6 +28,7 @@ export type ContextOf = (
 export interface ContextDeps extends SkillDefaults {
   storage: Storage;
   github: GitHub;
+  gates: GateChecks;
   configuration: Pick<ConfigurationLoader, 'atBranch'>;
   clock: Clock;
   ids: Ids;
@@ -102,6 +106,8 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       },
       rejectedElsewhere: () => rejectedElsewhere(storage, state),
       merge: mergeOnce({ storage, github, clock, ids }, run.installationId, session.id),
+      gate: gateHandle(deps, run, session.id),
+      mergeQueue: queueHandle(deps, run, repoOf(run), session.id),
     };
   };
 }

@@ -3,6 +3,7 @@ import type { Step } from '../chain/chain.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Capability } from '../policy/capability.ts';
 import { builtInPolicy, type PolicyEngine } from '../policy/engine.ts';
+import type { MergeDecision } from '../policy/merge-gate.ts';
 import { reason } from '../run/reason.ts';
 import type { Slot } from '../run/state/slot.ts';
 import { ghComment } from './actions/gh-comment.ts';
@@ -11,7 +12,7 @@ import { ghMerge } from './actions/gh-merge.ts';
 import { allowed, asksFirst, refusedAfterAll } from './allowed.ts';
 import { seekApproval } from './approval.ts';
 import { gated } from './gated.ts';
-import type { StepHandler } from './step.ts';
+import type { StepContext, StepHandler } from './step.ts';
 import { validated } from './validated.ts';
 
 export interface Registry {
@@ -19,6 +20,8 @@ export interface Registry {
   readonly actions: string[];
   /** @throws CountersignError when nothing has that name. */
   handlerOf(step: Step): StepHandler;
+  /** What the merge gate says of a merge step at this moment; `undefined` when nobody was asked yet. */
+  judgeMerge(context: StepContext): Promise<MergeDecision | undefined>;
   /** What the step's skill or action usually leaves behind; nothing when nothing has that name. */
   artifactDefaultsOf(step: Step): readonly Expected[];
   /** The slots of the run's working memory that the step's skill or action fills. */
@@ -85,6 +88,7 @@ export function createRegistry(
       const { capability } = found(step);
       return { capability, asksFirst: asksFirst(step, capability) };
     },
+    judgeMerge: (context) => merge.judge(context),
     artifactDefaultsOf: (step) => named(step)?.artifactDefaults ?? [],
     producesOf: (step) => named(step)?.cognitiveHints?.produces ?? [],
     handlerOf(step) {

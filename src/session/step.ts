@@ -4,12 +4,15 @@ import type { Json } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Effect, EffectOf } from '../effect/effect.ts';
+import type { QueueHandle } from '../effect/enqueue.ts';
+import type { Passed } from '../effect/gate-check.ts';
 import type { MergeOnce } from '../effect/merge.ts';
 import type { GitHubReader, PullRequest, Repo } from '../github/github.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Capability } from '../policy/capability.ts';
+import type { MergeProof } from '../policy/merge-gate.ts';
 import type { Configuration, HowFresh } from '../run/configuration.ts';
 import type { OwnMerge } from '../run/plan.ts';
 import type { Reason } from '../run/reason.ts';
@@ -115,6 +118,24 @@ export interface StepContext {
   /** Conditions of a merge that do not hold, since somebody rejected one of this head when another chain asked. */
   rejectedElsewhere(): Promise<readonly Why[]>;
   merge: MergeOnce;
+  /** The gate check of the run's head and base. */
+  gate: GateHandle;
+  mergeQueue: QueueHandle;
+}
+
+/** What the merge step may do to the gate check of its run's head and base. */
+export interface GateHandle {
+  /**
+   * Turns it green for the proof, or renews it.
+   * @throws GitHubError when the proof is stale, the session was overtaken, or GitHub does not answer.
+   */
+  open(proof: MergeProof, leaseMs: number): Promise<Passed>;
+  /** Closes it again, if this run opened it. */
+  withdraw(): Promise<void>;
+  /** The pull request is merged, for these people's countersigns: the check stays as it is. */
+  settle(mergeSha: string, people: readonly string[]): Promise<void>;
+  /** Whether this run has opened it and nobody has closed it since. */
+  isOpen(): Promise<boolean>;
 }
 
 /** Something a chain's step can name: `skill: <name>` or `action: <name>`. */

@@ -52,6 +52,8 @@ export function readOnlyStep(
     pausedBy: refuse,
     rejectedElsewhere: refuse,
     merge: refuse,
+    gate: { open: refuse, withdraw: refuse, settle: refuse, isOpen: refuse },
+    mergeQueue: { enqueue: refuse, dequeue: refuse },
     ...given,
   };
 }

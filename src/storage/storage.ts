@@ -3,6 +3,7 @@ import type { AuditEntry, AuditLine } from '../audit/entry.ts';
 import type { Json } from '../core/canonical.ts';
 import type { Effect, EffectRow, EffectStatus } from '../effect/effect.ts';
 import type { Approval } from '../policy/approval.ts';
+import type { GateProtection } from '../policy/gate-check.ts';
 import type { Actor } from '../run/actor.ts';
 import type { PastTransition } from '../run/history.ts';
 import type { Invocation, Run, RunState, RunStatus, Session } from '../run/run.ts';
@@ -51,6 +52,7 @@ export interface Tx {
   readonly effects: Effects;
   readonly artifacts: Artifacts;
   readonly pullRequests: PullRequests;
+  readonly gateProtections: GateProtections;
   readonly jobs: Jobs;
   readonly cursors: Cursors;
   readonly missedDeliveries: MissedDeliveries;
@@ -242,6 +244,19 @@ export interface PullRequestRow {
 export interface PullRequests {
   get(repositoryId: number, number: number): Promise<PullRequestRow | undefined>;
   upsert(row: PullRequestRow): Promise<void>;
+}
+
+/** Whether branches require the gate check, as last read from GitHub. Told to people; nothing is decided by it. */
+export interface GateProtections {
+  get(
+    repositoryId: number,
+    branch: string,
+  ): Promise<{ protection: GateProtection; readAt: Date } | undefined>;
+  put(
+    repositoryId: number,
+    branch: string,
+    read: { protection: GateProtection; readAt: Date },
+  ): Promise<void>;
 }
 
 /** Rows of the embedded queue; `queue/` gives them their meaning. */

@@ -153,7 +153,11 @@ function deed(view: ApprovalView): string {
 function wasMerged(view: ApprovalView, { details }: ActionResult): string {
   const commit =
     typeof details.sha === 'string' && details.sha !== '' ? ` as ${code(short(details.sha))}` : '';
-  return `${head(view)} was ${PASSIVE[methodOf(view)]} into ${code(view.approval.baseRef)}${commit}`;
+  const into = `into ${code(view.approval.baseRef)}${commit}`;
+  // Whoever pressed the button chose the method.
+  return typeof details.merged_by === 'string'
+    ? `${head(view)} was merged ${into} by ${code(details.merged_by)}`
+    : `${head(view)} was ${PASSIVE[methodOf(view)]} ${into}`;
 }
 
 /** Any step can ask; only one of them merges. */

@@ -35,6 +35,7 @@ const FACTS: Readonly<Record<Standing['kind'], Facts>> = {
   waiting_ci: { mark: '⏳', buttons: ['ci', 'cancel', 'pause'] },
   waiting_countersign: { mark: '✍️', buttons: ['review', 'cancel', 'pause'] },
   countersigned: { mark: '✍️', buttons: ['cancel', 'pause'] },
+  ready_to_merge: { mark: '✅', buttons: ['cancel', 'pause'] },
   waiting_github: { mark: '⏳', buttons: ['cancel', 'pause'] },
   held_back: { mark: '✋', buttons: ['review', 'cancel', 'pause'] },
   conflict: { mark: '✋', buttons: ['cancel', 'pause'] },

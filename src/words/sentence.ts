@@ -29,6 +29,8 @@ function words(where: Standing, state: RunState, approval: Approval | null): str
       return waitingForCountersign(state.run, approval);
     case 'countersigned':
       return `Countersigned by ${listed(where.by, 'and')}: going on`;
+    case 'ready_to_merge':
+      return `Countersigned by ${listed(where.by, 'and')}: ${where.how === 'people' ? 'ready for the merge button' : 'in the merge queue'}`;
     case 'waiting_github':
       return where.by.length === 0
         ? 'Waiting for GitHub, which cannot be asked for now'
@@ -163,6 +165,10 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
         ? `${how} to merge${stoppers(countersign.reject)}.`
         : `${how} to let it go on${stoppers(countersign.reject)}. The button Approve of the check run and ${code(`/countersign approve ${step}`)} do the same.`;
     }
+    case 'ready_to_merge':
+      return where.how === 'people'
+        ? "Anybody with write access can press GitHub's merge button now."
+        : "Nothing to do for now: GitHub's merge queue merges it.";
     case 'waiting_github':
       return where.asks && where.by.length === 0
         ? 'This is tried again by itself. Answers to the approval comment count as soon as GitHub can be asked.'

@@ -20,6 +20,7 @@ export type Standing =
   | { kind: 'waiting_ci'; step: Invocation }
   | { kind: 'waiting_countersign' }
   | { kind: 'countersigned'; by: readonly string[] }
+  | { kind: 'ready_to_merge'; by: readonly string[]; how: 'people' | 'queue' }
   | { kind: 'waiting_github'; asks: boolean; by: readonly string[] }
   | { kind: 'held_back'; because: string }
   | { kind: 'conflict'; because: string }
@@ -82,7 +83,16 @@ function asks(steps: readonly Invocation[], approval: Approval | null): Standing
   const [first] = steps;
   if (first && steps.every(isConflicting)) return conflict(first);
   if (decision?.status === 'unmet') return { kind: 'held_back', because: decision.summary };
+  const how = readyHow(steps);
+  if (how) return { kind: 'ready_to_merge', by, how };
   return by.length > 0 ? { kind: 'countersigned', by } : { kind: 'waiting_countersign' };
+}
+
+/** Whether the gate is open and somebody else merges: people by the button, or the merge queue. */
+function readyHow(steps: readonly Invocation[]): 'people' | 'queue' | undefined {
+  const codes = steps.map(({ reason }) => reason?.code);
+  if (codes.includes('step.waiting.merge_button')) return 'people';
+  return codes.includes('step.waiting.merge_queue') ? 'queue' : undefined;
 }
 
 function isCutOff({ reason }: Invocation): boolean {

@@ -1,5 +1,5 @@
 import type { Run } from '../../src/run/run.ts';
-import type { SeenCheckRun } from '../support/github/read.ts';
+import { isGateCheck, type SeenCheckRun } from '../support/github/read.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 import type { Harness } from '../support/harness.ts';
 import { type Life, questionsOf } from './life.ts';
@@ -111,5 +111,5 @@ function asked(github: GitHubStandIn, { repo, heads }: Life, checks: readonly Se
 }
 
 function ownChecks(github: GitHubStandIn, repo: string, sha: string) {
-  return github.checkRuns(repo, sha).filter(({ app }) => app === github.app.slug);
+  return github.checkRuns(repo, sha).filter((run) => run.app === github.app.slug && !isGateCheck(run));
 }

@@ -25,6 +25,7 @@ describe('app.yml', () => {
       statuses: 'read',
       actions: 'read',
       members: 'read',
+      merge_queues: 'read',
       metadata: 'read',
     });
   });

@@ -12,5 +12,6 @@ export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
     signal: handler,
     missed_deliveries: handler,
     reconcile: handler,
+    merge_group: handler,
   };
 }

@@ -40,6 +40,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         signal: handler('signal'),
         missed_deliveries: handler('missed_deliveries'),
         reconcile: handler('reconcile'),
+        merge_group: handler('merge_group'),
       },
       onGivenUp: async () => undefined,
     });

@@ -16,6 +16,7 @@ const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   effects: ['get', 'ofRun', 'list', 'countByStatus'],
   artifacts: ['ofRun', 'get', 'page'],
   pullRequests: ['get'],
+  gateProtections: ['get'],
   jobs: ['isHeld', 'leaseTokens', 'nextDue', 'countDue'],
   cursors: ['get'],
   missedDeliveries: ['get', 'due'],

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { REPO } from '../../demo/world.ts';
+import { isGateCheck } from '../support/github/read.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 import { artifactsIn, databaseIn } from './app-process.ts';
 
@@ -71,7 +72,9 @@ const ROWS = {
 
 export function readEndState(github: GitHubStandIn, folder: string, subject: Subject): EndState {
   const { number, headSha } = subject;
-  const ours = github.checkRuns(REPO, headSha ?? '').filter(({ app }) => app === github.app.slug);
+  const ours = github
+    .checkRuns(REPO, headSha ?? '')
+    .filter((run) => run.app === github.app.slug && !isGateCheck(run));
   const newest = new Map(ours.map((checkRun) => [checkRun.externalId, checkRun]));
   return {
     subject:

@@ -194,6 +194,7 @@ describe('with a GitHub that keeps state, the adapter', () => {
         headSha,
         baseRef: 'main',
         method: 'squash',
+        by: 'app',
         rules: { permission: 'maintain', teams: [], users: [], count: 1, approve: ['rocket'], reject: [] },
       },
       {

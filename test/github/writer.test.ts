@@ -271,6 +271,7 @@ describe('a merge', () => {
         headSha: SHA,
         baseRef: 'main',
         method: 'squash',
+        by: 'app',
         rules: {
           permission: 'maintain',
           teams: [],

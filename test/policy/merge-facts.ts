@@ -25,6 +25,7 @@ export function question(more: Partial<MergeQuestion> = {}): MergeQuestion {
     headSha: HEAD,
     baseRef: 'main',
     method: 'squash',
+    by: 'app',
     rules: rules(),
     ...more,
   };

@@ -1,6 +1,6 @@
 import { isRunOver } from '../../src/run/run.ts';
 import { timeless } from '../crash/end-state.ts';
-import type { SeenPullRequest } from '../support/github/read.ts';
+import { isGateCheck, type SeenPullRequest } from '../support/github/read.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 
 /** What a person reads about a pull request when everything is over and done. */
@@ -29,7 +29,7 @@ export async function readEndState({ github, app }: Harness, number: number): Pr
   const [newest, ...older] = runs;
   const checkRuns = [...new Set([headSha, ...runs.map((run) => run.headSha)])]
     .flatMap((sha) => github.checkRuns(REPO, sha))
-    .filter((run) => run.app === github.app.slug);
+    .filter((run) => run.app === github.app.slug && !isGateCheck(run));
   const shown = checkRuns.findLast(({ externalId }) => externalId === newest?.id);
   const comments = github.comments(REPO, number);
   const questions = comments.filter(({ body }) => body.includes('<!-- countersign:approval'));

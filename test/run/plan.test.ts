@@ -189,17 +189,17 @@ describe('a pull request that is closed', () => {
   });
 
   test('by the merge of another chain ends its runs and names that chain', () => {
-    const mergedBy = {
+    const ownMerge = {
       runId: 'run_9',
       chain: 'ship',
       headSha: pullRequestNow().headSha,
       countersignedBy: ['mia'],
     };
-    const merged = { state: 'closed', merged: true, mergedBy } as const;
+    const merged = { state: 'closed', merged: true, ownMerge } as const;
     expect(opened(review).becomes(merged).look()).toEqual([
       'cancel run_1 run.cancelled.merged_by_chain: the chain ship merged the pull request, countersigned by mia',
     ]);
-    const older = { ...merged, mergedBy: { ...mergedBy, headSha: 'f'.repeat(40) } };
+    const older = { ...merged, ownMerge: { ...ownMerge, headSha: 'f'.repeat(40) } };
     expect(opened(review).becomes(older).look()).toEqual([
       expect.stringContaining('run.cancelled.merged_elsewhere'),
     ]);

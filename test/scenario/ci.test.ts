@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { isGateCheck } from '../support/github/read.ts';
 import type { CheckConclusion } from '../support/github/world.ts';
 import { REPO } from '../support/harness.ts';
 import {
@@ -155,7 +156,7 @@ test('CI that turns green after it was red asks nobody when the pull request is 
     retargeted: (number: number) => github.editPullRequest(REPO, number, 'ada', { base: 'release' }),
   };
   const shown = async ({ number, headSha }: Opened) => ({
-    checks: github.checkRuns(REPO, headSha).filter(({ app }) => app === github.app.slug),
+    checks: github.checkRuns(REPO, headSha).filter((run) => run.app === github.app.slug && !isGateCheck(run)),
     comments: github.comments(REPO, number),
     runs: (await scene.runs('ship')).filter((run) => run.pullRequest === number),
   });

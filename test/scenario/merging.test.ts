@@ -193,7 +193,7 @@ describe('what GitHub does not merge', () => {
   test('a method that the repository does not allow is said', async () => {
     const { harness, number, headSha } = await asked();
     const message = 'Squash merges are not allowed on this repository.';
-    harness.github.fail(isMerge, { status: 405, body: { message } }, 1);
+    harness.github.fail(isMerge, { status: 405, body: { message } }, 20);
     await countersign(harness, number);
     expect(said(harness, headSha)).toEqual([`in_progress: Not merging: GitHub says: ${message}`]);
   });
@@ -274,7 +274,7 @@ describe('when nobody knows whether GitHub merged', () => {
     expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
   });
 
-  test('a person who merges at the same moment is not taken for us', async () => {
+  test('a person who merges while the gate is open for our merge call is named, under the countersign', async () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     justBeforeTheMerge(harness, () => {
@@ -282,7 +282,10 @@ describe('when nobody knows whether GitHub merged', () => {
     });
     await countersign(harness, number);
     expect(github.merges).toMatchObject([{ by: 'max', method: 'merge' }]);
-    expect(said(harness, headSha)).toEqual(['cancelled: Stopped: somebody merged the pull request by hand']);
+    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(approvalOf(harness, number).body).toMatch(
+      /was merged into `main` as `\w+` by `max`, countersigned by `mia`/,
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, expect } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
 import type { Run } from '../../src/run/run.ts';
-import type { SeenCheckRun, SeenComment } from '../support/github/read.ts';
+import { isGateCheck, type SeenCheckRun, type SeenComment } from '../support/github/read.ts';
 import { type Harness, type HarnessOptions, REPO, startHarness } from '../support/harness.ts';
 
 export const CHAINS = '.github/countersign/chains';
@@ -64,7 +64,8 @@ async function startScene(files: Record<string, string>, options: HarnessOptions
   };
   const harness = await startHarness({ log, ...options, files });
   const { github } = harness;
-  const own = (sha: string) => github.checkRuns(REPO, sha).filter((run) => run.app === github.app.slug);
+  const own = (sha: string) =>
+    github.checkRuns(REPO, sha).filter((run) => run.app === github.app.slug && !isGateCheck(run));
   return Object.assign(harness, {
     errors,
     async open(more: Partial<Parameters<typeof github.openPullRequest>[0]> = {}) {

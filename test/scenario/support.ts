@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest';
-import type { SeenCheckRun, SeenComment } from '../support/github/read.ts';
+import { isGateCheck, type SeenCheckRun, type SeenComment } from '../support/github/read.ts';
 import { type Harness, type HarnessOptions, REPO, startHarness } from '../support/harness.ts';
 import { until } from '../support/until.ts';
 
@@ -152,7 +152,21 @@ export function statusOf({ github }: Harness, number: number): SeenComment {
 
 /** The app's check runs on a commit, oldest first. */
 export function ownChecks({ github }: Harness, sha: string): SeenCheckRun[] {
-  return github.checkRuns(REPO, sha).filter(({ app }) => app === github.app.slug);
+  return github.checkRuns(REPO, sha).filter((run) => run.app === github.app.slug && !isGateCheck(run));
+}
+
+/** The gate checks of a commit, oldest first, as a person sees them: which gate, how it stands, and in which words. */
+export function gates({ github }: Harness, sha: string): string[] {
+  return github
+    .checkRuns(REPO, sha)
+    .filter((run) => run.app === github.app.slug && isGateCheck(run))
+    .map(({ name, status, conclusion, title }) => `${name}: ${conclusion ?? status}: ${title}`);
+}
+
+/** How the gate check of a commit stands: of several of one name, GitHub goes by the newest. */
+export function gate(harness: Harness, sha: string, base = 'main'): string {
+  const newest = gates(harness, sha).findLast((said) => said.startsWith(`countersign: ${base}: `));
+  return newest?.slice(`countersign: ${base}: `.length) ?? 'none';
 }
 
 /** The newest of them. */

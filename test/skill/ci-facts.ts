@@ -43,6 +43,7 @@ export function required(name: string, appId: number | null = null): RequiredChe
 export function judge(more: Partial<CiFacts>): CiJudgement {
   return judgeCi({
     headSha: HEAD,
+    baseRef: 'main',
     ownAppId: OWN_APP,
     checkRuns: [],
     suites: [],

@@ -61,6 +61,8 @@ export function stepContext(
     pausedBy: refuse,
     rejectedElsewhere: refuse,
     merge: refuse,
+    gate: { open: refuse, withdraw: refuse, settle: refuse, isOpen: refuse },
+    mergeQueue: { enqueue: refuse, dequeue: refuse },
     ...more,
   };
 }

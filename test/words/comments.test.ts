@@ -66,7 +66,7 @@ describe('approval comment', () => {
 
   it('says how it will be merged: as the step wishes, else as the settings say', () => {
     const state = makeState({
-      settings: { ...defaultSettings, merge: { method: 'rebase', changes_requested: 'block' } },
+      settings: { ...defaultSettings, merge: { method: 'rebase', by: 'app', changes_requested: 'block' } },
     });
     const plain = structuredClone(state);
     for (const step of plain.run.definition.steps) step.with = {};

@@ -32,6 +32,7 @@ export const pullRequestSchema = z
     mergeable: z.boolean().nullish(),
     rebaseable: z.boolean().nullish(),
     mergeable_state: z.string().nullish(),
+    merged_by: accountSchema.nullish(),
     draft: z.boolean(),
     head: z.object({
       sha: z.string(),
@@ -61,6 +62,7 @@ export const pullRequestSchema = z
     mergeable: pull.mergeable ?? null,
     rebaseable: pull.rebaseable ?? null,
     mergeableState: pull.mergeable_state ?? null,
+    mergedBy: pull.merged_by ?? null,
     draft: pull.draft,
     headSha: pull.head.sha,
     headRef: pull.head.ref,

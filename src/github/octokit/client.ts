@@ -76,6 +76,16 @@ export interface Client {
    * @throws GitHubError as `request` does; also (`unavailable`) when GitHub answers with errors, even beside data.
    */
   query<T>(text: string, variables: Parameters, schema: z.ZodType<T>): Promise<T>;
+  /**
+   * One change in GraphQL. GitHub's own sentence is kept when it refuses: people are told of it.
+   * @throws GitHubError as `request` does.
+   */
+  mutate<T>(
+    text: string,
+    variables: Parameters,
+    schema: z.ZodType<T>,
+    options?: RequestOptions,
+  ): Promise<{ kind: 'done' } | { kind: 'refused'; message: string }>;
   /** One page of a list that is not numbered; `next` is the cursor of the page after it. */
   page<T>(
     route: string,
@@ -206,12 +216,36 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     return read(route, status, data, schema);
   }
 
-  async function query<T>(text: string, variables: Parameters, schema: z.ZodType<T>): Promise<T> {
+  async function graphql(text: string, variables: Parameters, options?: RequestOptions) {
     // On GitHub Enterprise Server, whose REST is at `/api/v3`, it is beside that, at `/api/graphql`.
     const { baseUrl } = signIn.octokit().request.endpoint.DEFAULTS;
     const url = `${baseUrl.replace(/\/v3$/, '')}/graphql`;
-    const { status, data, headers } = await send(GRAPHQL, { url, query: text, variables });
-    const [error] = read(GRAPHQL, status, data, graphqlErrors).errors ?? [];
+    const answered = await send(GRAPHQL, { url, query: text, variables }, options);
+    const [error] = read(GRAPHQL, answered.status, answered.data, graphqlErrors).errors ?? [];
+    return { ...answered, error };
+  }
+
+  async function mutate<T>(
+    text: string,
+    variables: Parameters,
+    schema: z.ZodType<T>,
+    options?: RequestOptions,
+  ): Promise<{ kind: 'done' } | { kind: 'refused'; message: string }> {
+    const { status, data, headers, error } = await graphql(text, variables, options);
+    if (error?.type === 'RATE_LIMITED') throw spent(status, headers, error);
+    if (error) return { kind: 'refused', message: error.message ?? error.type ?? 'no reason given' };
+    read(GRAPHQL, status, data, z.object({ data: schema }));
+    return { kind: 'done' };
+  }
+
+  function spent(status: number, headers: Record<string, unknown>, error: { type?: string | undefined }) {
+    const said = `but with an error: ${error.type}`;
+    const failure = { status, route: GRAPHQL, said, signIn: false };
+    return new RequestFailure({ ...failure, kind: 'rate_limited', retryAt: retryAt(headers, clock.now()) });
+  }
+
+  async function query<T>(text: string, variables: Parameters, schema: z.ZodType<T>): Promise<T> {
+    const { status, data, headers, error } = await graphql(text, variables);
     if (!error) return read(GRAPHQL, status, data, z.object({ data: schema })).data;
     const failure = {
       status,
@@ -221,7 +255,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     };
     // A spent budget comes with status 200 here, and is one of its own: other requests go on.
     if (error.type !== 'RATE_LIMITED') throw new RequestFailure({ ...failure, kind: 'unavailable' });
-    throw new RequestFailure({ ...failure, kind: 'rate_limited', retryAt: retryAt(headers, clock.now()) });
+    throw spent(status, headers, error);
   }
 
   async function page<T>(route: string, parameters: Parameters, schema: z.ZodType<T>) {
@@ -274,13 +308,15 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     }
   }
 
-  return { request, query, page, entries, list, archive };
+  return { request, query, mutate, page, entries, list, archive };
 }
 
 const GRAPHQL = 'POST /graphql';
 /** An answer with errors has the status 200 all the same: https://spec.graphql.org/October2021/#sec-Response-Format */
 const graphqlErrors = z.object({
-  errors: z.array(z.object({ type: z.string().max(60).optional() })).optional(),
+  errors: z
+    .array(z.object({ type: z.string().max(60).optional(), message: z.string().max(2_000).optional() }))
+    .optional(),
 });
 
 /** A parameter of dots would be taken for a step up in the path, to another route than the one that was meant. */

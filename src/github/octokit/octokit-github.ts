@@ -13,6 +13,8 @@ import { type Client, createClient, type Installation } from './client.ts';
 import { createLane, GITHUB_LANE } from './lane.ts';
 import { learningCredentials } from './learn-credentials.ts';
 import { merge } from './merge.ts';
+import { dequeue, enqueue } from './merge-queue.ts';
+import { passGate } from './pass-gate.ts';
 import { createReader } from './reader.ts';
 import { createSignIn } from './sign-in.ts';
 import { createSignInWatch, watched } from './sign-in-watch.ts';
@@ -121,6 +123,9 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
       const client = clientOf(installationId, 'person');
       return {
         ...createWriter(client, appId),
+        passGate: (proof, checkRunId, content) => passGate(client, clock, proof, checkRunId, content),
+        enqueue: (proof, nodeId) => enqueue(client, clock, proof, nodeId),
+        dequeue: (nodeId) => dequeue(client, nodeId),
         merge: (proof, message) => merge(client, clock, options.mergeTimeoutMs ?? 30_000, proof, message),
       };
     },

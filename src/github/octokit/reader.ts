@@ -33,6 +33,7 @@ import {
 import type { Client } from './client.ts';
 import { readCredits } from './credits.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
+import { readMergeQueue, readQueued } from './merge-queue.ts';
 import { readRequiredChecks } from './required-checks.ts';
 import { AnswerTooLarge } from './transport.ts';
 
@@ -170,6 +171,8 @@ export function createReader(client: Client): GitHubReader {
         ),
       ),
 
+    mergeQueue: (repo, branch) => readMergeQueue(client, repo, branch),
+    queued: (repo, number) => readQueued(client, repo, number),
     requiredChecks: (repo, branch) => readRequiredChecks(client, { ...at(repo), branch }),
 
     comment: (repo, id) =>

@@ -13,7 +13,10 @@ const UPDATE_CHECK_RUN = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}'
 const MAX_BODY_LENGTH = 65_536;
 
 /** Everything that is written to GitHub but the merge. Nothing is tried again in here. */
-export function createWriter(client: Client, appId: number): Omit<GitHubWriter, 'merge'> {
+export function createWriter(
+  client: Client,
+  appId: number,
+): Omit<GitHubWriter, 'merge' | 'passGate' | 'enqueue' | 'dequeue'> {
   return {
     /** If a later part of the annotations fails, the run exists: `findCheckRun` says how many it has. */
     async createCheckRun(repo, content) {

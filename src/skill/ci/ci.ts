@@ -80,6 +80,7 @@ async function read(context: StepContext): Promise<CiJudgement> {
   ]);
   const facts: CiFacts = {
     headSha,
+    baseRef,
     ownAppId: context.appId,
     checkRuns,
     statuses,

@@ -2,11 +2,13 @@ import { redact } from '../../core/redact.ts';
 import type { CheckRunFacts, CheckSuiteFacts, RequiredCheck, StatusFacts } from '../../github/github.ts';
 import type { CiCheck, CiResult } from '../../outcome/ci-result.ts';
 import { makeOutcome } from '../../outcome/outcome.ts';
+import { gateCheckName } from '../../policy/gate-check.ts';
 import { clip } from '../../words/pretty.ts';
 import { testsOf, wordsOf } from './said.ts';
 
 export interface CiFacts {
   headSha: string;
+  baseRef: string;
   /** This app's id: its own check runs say nothing about the code. */
   ownAppId: number;
   checkRuns: readonly CheckRunFacts[];
@@ -105,8 +107,12 @@ function collect(facts: CiFacts, runs: readonly CheckRunFacts[]): CiCheck[] {
     rule.name === name && (rule.appId === null || rule.appId === appId);
   const isRequired = (name: string, appId: number | null) =>
     facts.required.some((rule) => meets(rule, name, appId));
-  // A rule that requires this app's own check run is GitHub's to hold: waiting for it here would be waiting for oneself.
-  const own = facts.checkRuns.filter((run) => run.appId === facts.ownAppId).map((run) => run.name);
+  // A rule that requires this app's own check run is GitHub's to hold: waiting for it here would be waiting for oneself. The
+  // gate check is this app's, whether it is there yet or not.
+  const own = [
+    gateCheckName(facts.baseRef),
+    ...facts.checkRuns.filter((run) => run.appId === facts.ownAppId).map((run) => run.name),
+  ];
   const checks: CiCheck[] = [];
   for (const run of runs) {
     const conclusion = run.status === 'completed' ? (run.conclusion ?? 'unknown') : run.status;

@@ -24,6 +24,7 @@ export const LOCAL_PULL_REQUEST: PullRequest = {
   mergeable: null,
   rebaseable: null,
   mergeableState: null,
+  mergedBy: null,
   draft: false,
   headSha: '0'.repeat(40),
   headRef: 'change',

@@ -40,6 +40,7 @@ export function caseReader(of: SkillCase, pullRequest: number): GitHubReader {
       mergeable: null,
       rebaseable: null,
       mergeableState: null,
+      mergedBy: null,
       draft: false,
       headSha: HEAD_SHA,
       headRef: 'change',

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { EffectStatus } from '../../effect/effect.ts';
 import type { ApprovalStatus } from '../../policy/approval.ts';
+import type { GateProtection } from '../../policy/gate-check.ts';
 import type { PastTransition } from '../../run/history.ts';
 import type { RunStatus, SessionStatus, StepStatus } from '../../run/run.ts';
 import type { SkillArtifact } from '../../skill/package/skill.ts';
@@ -25,6 +26,12 @@ export interface Database {
   jobs: JobsTable;
   transitions: TransitionsTable;
   cursors: { name: string; position_json: string; updated_at: string };
+  gate_protections: {
+    repository_id: number;
+    branch: string;
+    protection: GateProtection;
+    read_at: string;
+  };
   missed_deliveries: MissedDeliveriesTable;
   skills: SkillsTable;
   skill_artifacts: SkillArtifactsTable;

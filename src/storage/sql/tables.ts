@@ -7,6 +7,7 @@ import { auditTable } from './audit.ts';
 import { cursorsTable } from './cursors.ts';
 import { deliveriesTable } from './deliveries.ts';
 import { effectsTable } from './effects.ts';
+import { gateProtectionsTable } from './gate-protections.ts';
 import { jobsTable } from './jobs.ts';
 import { missedDeliveriesTable } from './missed-deliveries.ts';
 import { modelCallsTable } from './model-calls.ts';
@@ -26,6 +27,7 @@ export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
     effects: effectsTable(db),
     artifacts: artifactsTable(db),
     pullRequests: pullRequestsTable(db),
+    gateProtections: gateProtectionsTable(db),
     jobs: jobsTable(db),
     cursors: cursorsTable(db),
     missedDeliveries: missedDeliveriesTable(db),

@@ -11,6 +11,11 @@ import type {
   ReviewComment,
 } from './world.ts';
 
+/** Whether the check run is the app's gate check and not the report of a run. */
+export function isGateCheck({ name }: { name: string }): boolean {
+  return name.startsWith('countersign: ');
+}
+
 export interface SeenPullRequest {
   state: 'open' | 'closed';
   merged: boolean;

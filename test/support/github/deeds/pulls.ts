@@ -19,8 +19,8 @@ export interface OpenPullRequest {
   base?: string;
   title: string;
   body?: string;
-  /** What the head changes; `null` removes a file. */
-  files: Record<string, FileInput | null>;
+  /** What the head changes; `null` removes a file. Left out, the pull request is opened for a branch as it is. */
+  files?: Record<string, FileInput | null>;
   draft?: boolean;
   /** Head repository as `owner/name`, made as a fork on first use; the same repository when left out. */
   fork?: string;
@@ -38,23 +38,26 @@ export function openPullRequest(state: State, input: OpenPullRequest): PullReque
   const tip = repository.branches.get(base);
   if (tip === undefined) throw new Error(`${input.repo} has no branch ${base}.`);
   const head = input.fork === undefined ? repository : forkOf(state, repository, input.fork);
-  const commit = writeCommit(state, {
-    repository: head,
-    parent: head.branches.get(input.branch) ?? tip,
-    author,
-    committer: input.committer === undefined ? undefined : state.account(input.committer),
-    message: input.title,
-    coAuthors: input.coAuthors,
-    files: input.files,
-  });
-  moveBranch(state, head, input.branch, commit.sha, author);
+  const asItIs = input.files === undefined ? head.branches.get(input.branch) : undefined;
+  const sha =
+    asItIs ??
+    writeCommit(state, {
+      repository: head,
+      parent: head.branches.get(input.branch) ?? tip,
+      author,
+      committer: input.committer === undefined ? undefined : state.account(input.committer),
+      message: input.title,
+      coAuthors: input.coAuthors,
+      files: input.files ?? {},
+    }).sha;
+  if (asItIs === undefined) moveBranch(state, head, input.branch, sha, author);
   const { title, body, draft } = input;
   return proposeMerge(state, repository, {
     author,
     title,
     body,
     draft,
-    head: { repository: head, ref: input.branch, sha: commit.sha },
+    head: { repository: head, ref: input.branch, sha },
     base: { ref: base, sha: tip },
   });
 }

@@ -1,0 +1,49 @@
+import type { Clock } from '../../core/clock.ts';
+import type { OpenGateContent } from '../../effect/effect.ts';
+import { gateCheckName } from '../../policy/gate-check.ts';
+import { type GateProof, gateOf, isFreshProof } from '../../policy/merge-gate.ts';
+import { GitHubError } from '../github.ts';
+import { anythingSchema } from './answers.ts';
+import { checkRunBodies } from './check-run.ts';
+import type { Client } from './client.ts';
+
+const ROUTE = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
+
+/**
+ * The one request that turns a gate check green. It takes the repository, branch and commit from the proof, and looks at
+ * the proof again when the request leaves: by then a token may have been waited for.
+ * @throws GitHubError `unavailable` when the proof is stale, `invalid` when the words are about another gate; nothing was
+ * sent then.
+ */
+export async function passGate(
+  client: Client,
+  clock: Clock,
+  proof: GateProof,
+  checkRunId: number,
+  content: OpenGateContent,
+): Promise<void> {
+  const refuseStale = () => {
+    if (isFreshProof(proof, clock.now())) return;
+    throw new GitHubError(
+      'unavailable',
+      0,
+      `${ROUTE}: the proof is not the gate's or is too old; nothing was sent.`,
+    );
+  };
+  refuseStale();
+  const { owner, repo, headSha, baseRef } = gateOf(proof);
+  if (content.name !== gateCheckName(baseRef) || content.head_sha !== headSha) {
+    throw new GitHubError('invalid', 0, `${ROUTE}: the proof is for another gate; nothing was sent.`);
+  }
+  const [body] = checkRunBodies({
+    ...content,
+    state: { status: 'completed', conclusion: 'success', completed_at: clock.now().toISOString() },
+    text: '',
+    annotations: [],
+    actions: [],
+    details_url: null,
+  });
+  await client.request(ROUTE, { owner, repo, check_run_id: checkRunId, ...body }, anythingSchema, {
+    beforeSending: refuseStale,
+  });
+}

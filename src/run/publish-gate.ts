@@ -1,0 +1,116 @@
+import { type Chain, MERGE_ACTION } from '../chain/chain.ts';
+import { contentHash } from '../core/canonical.ts';
+import type { EffectOf } from '../effect/effect.ts';
+import { type GateChecks, gateCheckKey } from '../effect/gate-check.ts';
+import type { Approval } from '../policy/approval.ts';
+import type { Tx } from '../storage/storage.ts';
+import type { Pages } from '../words/evidence.ts';
+import { closedGate, type GateView, unaskedGate } from '../words/gate-check.ts';
+import { isMergeStep, isRunOver, type Run, type RunState, repoOf } from './run.ts';
+import type { Why } from './why.ts';
+
+/** A run with the newest of its questions, which need not be the one about the merge. */
+export interface RunView {
+  state: RunState;
+  approval: Approval | null;
+}
+
+export function merges({ steps }: Pick<Chain, 'steps'>): boolean {
+  return steps.some(({ uses }) => uses.name === MERGE_ACTION);
+}
+
+/** What the gate check of a head and base says besides the chains that ask about it. */
+export async function gateView(
+  tx: Tx,
+  repositoryId: number,
+  headSha: string,
+  baseRef: string,
+): Promise<GateView> {
+  const read = await tx.gateProtections.get(repositoryId, baseRef);
+  return {
+    headSha,
+    baseRef,
+    externalId: gateExternalId(gateCheckKey(repositoryId, headSha, baseRef)),
+    protection: read?.protection,
+  };
+}
+
+export function gateExternalId(key: string): string {
+  return contentHash(key).slice('sha256:'.length, 'sha256:'.length + 32);
+}
+
+/**
+ * Keeps the gate check of the run's head and base closed, with the words of the chains that ask about it, unless one of
+ * these runs holds it open.
+ * @param views the newest run of each chain for this pull request, the run itself among them
+ */
+export async function publishGate(
+  { gates, pages, now }: { gates: GateChecks; pages: Pages; now: Date },
+  tx: Tx,
+  run: Run,
+  views: readonly RunView[],
+): Promise<void> {
+  const asking = views.filter(({ state }) => asksAbout(state.run, run));
+  const [first, ...more] = asking;
+  if (!first) return;
+  const key = gateCheckKey(run.repositoryId, run.headSha, run.baseRef);
+  if (await isHeldOpen(tx, key, run, asking)) return;
+  const view = await gateView(tx, run.repositoryId, run.headSha, run.baseRef);
+  const content = closedGate(view, [first, ...more], pages);
+  await gates.close(tx, key, gateEffect(run, content), { runId: run.id, at: now });
+}
+
+/** Closes the gate of a pull request about which no chain asks anybody. */
+export async function publishUnaskedGate(
+  gates: GateChecks,
+  tx: Tx,
+  place: Parameters<typeof gateEffect>[0] & { headSha: string },
+  because: Why,
+  at: Date,
+): Promise<void> {
+  const { repositoryId, headSha, baseRef } = place;
+  const key = gateCheckKey(repositoryId, headSha, baseRef);
+  const view = await gateView(tx, repositoryId, headSha, baseRef);
+  const since = (await tx.effects.get(key))?.createdAt ?? at;
+  await gates.close(tx, key, gateEffect(place, unaskedGate(view, because, since)), { runId: null, at });
+}
+
+function asksAbout(other: Run, { headSha, baseRef }: Run): boolean {
+  return other.headSha === headSha && other.baseRef === baseRef && merges(other.definition);
+}
+
+/**
+ * Whether a run of this pull request holds the gate open: it is waiting for its merge, or has merged. A run that was paused
+ * or has ended without a merge holds nothing, whatever it had proved before.
+ */
+async function isHeldOpen(tx: Tx, key: string, run: Run, asking: readonly RunView[]): Promise<boolean> {
+  const passed = (await tx.effects.get(key))?.progress.passed;
+  if (!passed) return false;
+  const holder = asking.find(({ state }) => state.run.id === passed.run_id)?.state;
+  if (passed.until === null) {
+    const merged = holder ?? (passed.run_id === null ? undefined : await tx.runs.load(passed.run_id));
+    return merged?.run.pullRequest === run.pullRequest;
+  }
+  if (!holder || holder.run.paused || isRunOver(holder.run.status)) return false;
+  return holder.invocations.some(
+    (step) =>
+      isMergeStep(holder.run, step) && (step.status === 'waiting_approval' || step.status === 'running'),
+  );
+}
+
+function gateEffect(
+  run: Pick<Run, 'installationId' | 'repository' | 'repositoryId' | 'pullRequest' | 'baseRef'>,
+  content: EffectOf<'gate_check'>['content'],
+): EffectOf<'gate_check'> {
+  const { owner, name } = repoOf(run);
+  return {
+    kind: 'gate_check',
+    installation_id: run.installationId,
+    owner,
+    repo: name,
+    repository_id: run.repositoryId,
+    pull_request: run.pullRequest,
+    base_ref: run.baseRef,
+    content,
+  };
+}

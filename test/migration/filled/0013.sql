@@ -1,0 +1,2 @@
+-- Version 13 adds indexes and no data.
+-- Never changed once a later version exists: it stands for databases that people have.

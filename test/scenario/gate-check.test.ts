@@ -1,0 +1,357 @@
+import { describe, expect, test } from 'vitest';
+import { type Harness, REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvalOf,
+  CI_AND_MERGE,
+  countersign,
+  gate,
+  gates,
+  headline,
+  MERGE_ONLY,
+  open,
+  pushAgain,
+  react,
+  reportCi,
+  type Setting,
+  said,
+  start,
+  statusOf,
+} from './support.ts';
+
+const GATE = 'countersign: main';
+
+/** A repository whose `main` requires the gate check, from this app alone, as docs/security.md asks. */
+async function guarded(setting: Setting = {}): Promise<Harness> {
+  const harness = await start({ chain: MERGE_ONLY, ...setting });
+  const { github } = harness;
+  github.requireChecks(REPO, 'main', [{ context: GATE, app: github.app.slug }]);
+  return harness;
+}
+
+/** What GitHub answers to will, who has write access and no more, when he presses the merge button. */
+async function press({ github, settle }: Harness, number: number): Promise<string> {
+  const pressed = await github.pressMergeButton(REPO, number, 'will');
+  await settle();
+  return pressed.kind === 'merged' ? 'merged' : pressed.message;
+}
+
+const NOT_GREEN = /^Required status check "countersign: main" is /;
+
+describe('with the gate check required on main', () => {
+  test('the app merges after the countersign, and not before', async () => {
+    const harness = await guarded();
+    const { number, headSha } = await open(harness);
+    expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
+    expect(await press(harness, number)).toMatch(NOT_GREEN);
+
+    await countersign(harness, number);
+    expect(harness.github.merges).toMatchObject([{ number, by: harness.github.app.botLogin }]);
+    expect(gates(harness, headSha)).toEqual([`${GATE}: success: Countersigned by mia`]);
+    expect(headline(statusOf(harness, number))).toBe('🎉 Merged: countersigned by mia');
+  });
+
+  test('the shipped order of the act is proof, green check, merge call', async () => {
+    const harness = await guarded();
+    const { number } = await open(harness);
+    const before = harness.github.requests.length;
+    await countersign(harness, number);
+    const writes = harness.github.requests
+      .slice(before)
+      .filter(({ method, path }) => method !== 'GET' && /check-runs|\/merge$/.test(path));
+    expect(writes.slice(0, 2).map(({ method, path }) => `${method} ${path.replace(/\d+/g, 'n')}`)).toEqual([
+      'PATCH /repos/octo/app/check-runs/n',
+      'PUT /repos/octo/app/pulls/n/merge',
+    ]);
+  });
+
+  test('CI does not wait for the gate check, which waits for CI', async () => {
+    const harness = await guarded({ chain: CI_AND_MERGE });
+    const { number, headSha } = await open(harness);
+    await reportCi(harness, headSha, 'success');
+    await harness.advance(A_LOOK);
+    expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+    await countersign(harness, number);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test('a merge that GitHub refuses for another reason closes the gate again', async () => {
+    const harness = await guarded();
+    const { github } = harness;
+    const { number, headSha } = await open(harness);
+    github.protectBranch(REPO, 'main', {
+      checks: [{ context: GATE, app: github.app.slug }],
+      approvals: 1,
+    });
+    await countersign(harness, number);
+    await harness.advance(20_000);
+    expect(github.merges).toEqual([]);
+    expect(gate(harness, headSha)).toMatch(
+      /^in_progress: Not merging: GitHub says: At least 1 approving review/,
+    );
+    expect(await press(harness, number)).not.toBe('merged');
+  });
+
+  test('a merge is tried again at once while GitHub has not seen the green check yet', async () => {
+    const harness = await guarded();
+    const { github } = harness;
+    const { number } = await open(harness);
+    const message = 'Required status check "countersign: main" is expected.';
+    github.fail(
+      ({ method, path }) => method === 'PUT' && path.endsWith('/merge'),
+      { status: 405, body: { message } },
+      2,
+    );
+    await countersign(harness, number);
+    expect(github.merges).toHaveLength(1);
+  });
+});
+
+describe('what is green to GitHub and was no countersign', () => {
+  test('a head without checks leaves the gate failing, although its run ends neutral', async () => {
+    const harness = await guarded({ chain: CI_AND_MERGE, settings: 'ci: { no_checks: block }\n' });
+    const { number, headSha } = await open(harness);
+    await harness.advance(60_000);
+    expect(said(harness, headSha)).toEqual([
+      'neutral: Not merged: no checks ran, and the settings ask for some',
+    ]);
+    expect(gate(harness, headSha)).toBe('failure: Not merged: no checks ran, and the settings ask for some');
+    expect(await press(harness, number)).toMatch(NOT_GREEN);
+  });
+
+  test('a label filter that no longer holds leaves the gate pending', async () => {
+    const chain = MERGE_ONLY.replace('draft: false', 'draft: false, labels: [ship]');
+    const harness = await guarded({ chain });
+    const { number, headSha } = await open(harness);
+    expect(gate(harness, headSha)).toMatch(/^in_progress: No chain runs: no chain is for this pull request/);
+    await harness.github.addLabel(REPO, number, 'will', 'ship');
+    await harness.settle();
+    expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
+    await harness.github.removeLabel(REPO, number, 'will', 'ship');
+    await harness.settle();
+    expect(said(harness, headSha).at(-1)).toMatch(/^skipped: /);
+    expect(gate(harness, headSha)).toMatch(/^in_progress: No chain runs/);
+    expect(await press(harness, number)).toMatch(NOT_GREEN);
+  });
+
+  test('a draft leaves the gate pending, and so does the moment in which it turns ready', async () => {
+    const harness = await guarded();
+    const { github } = harness;
+    const { number, headSha } = await open(harness, { draft: true });
+    expect(gate(harness, headSha)).toMatch(/^in_progress: No chain runs/);
+    github.holdDeliveries();
+    await github.readyForReview(REPO, number, 'ada');
+    expect(await press(harness, number)).toMatch(NOT_GREEN);
+    await github.releaseDeliveries();
+    await harness.settle();
+    expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
+  });
+
+  test('chains that do not merge set no gate check, so a required one stays missing', async () => {
+    const chain =
+      'name: pr-review\ntrigger: { event: pr.opened }\nsteps:\n  - action: gh-label\n    with: { labels: [seen] }\n';
+    const harness = await guarded({ chain });
+    const { number, headSha } = await open(harness);
+    expect(said(harness, headSha)).toEqual(['success: Done']);
+    expect(gates(harness, headSha)).toEqual([]);
+    expect(await press(harness, number)).toMatch(NOT_GREEN);
+  });
+
+  test('the same head against another branch opens nothing for main', async () => {
+    const harness = await guarded();
+    const { github } = harness;
+    const { number, headSha } = await open(harness);
+    await github.push({ repo: REPO, branch: 'theirs', author: 'will', files: { 'a.txt': 'a\n' } });
+    const other = await github.openPullRequest({
+      repo: REPO,
+      author: 'will',
+      branch: 'greet',
+      base: 'theirs',
+      title: 'The same into theirs',
+    });
+    await harness.settle();
+    expect(other.headSha).toBe(headSha);
+    await countersign(harness, other.number);
+    expect(gate(harness, headSha, 'theirs')).toBe('success: Countersigned by mia');
+    expect(gate(harness, headSha, 'main')).toBe('in_progress: Waiting for a maintainer to countersign');
+    expect(await press(harness, number)).toMatch(NOT_GREEN);
+  });
+
+  test('a check of the same name by another app does not open the gate', async () => {
+    const harness = await guarded();
+    const { number, headSha } = await open(harness);
+    await harness.github.reportCheck(REPO, headSha, {
+      name: GATE,
+      status: 'completed',
+      conclusion: 'success',
+    });
+    await harness.settle();
+    expect(await press(harness, number)).toMatch(NOT_GREEN);
+  });
+
+  test('a head that was merged once is not open for the next pull request with it', async () => {
+    const harness = await guarded();
+    const { github } = harness;
+    const { number, headSha } = await open(harness);
+    await countersign(harness, number);
+    expect(gate(harness, headSha)).toBe('success: Countersigned by mia');
+    const again = await github.openPullRequest({
+      repo: REPO,
+      author: 'will',
+      branch: 'greet',
+      title: 'Once more',
+    });
+    await harness.settle();
+    expect(again.headSha).toBe(headSha);
+    expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
+    expect(await press(harness, again.number)).toMatch(NOT_GREEN);
+  });
+});
+
+const PEOPLE: Setting = { settings: 'merge: { by: people }\n' };
+
+describe('with merge: { by: people }', () => {
+  test('the gate turns green after the countersign, and somebody with write access merges', async () => {
+    const harness = await guarded(PEOPLE);
+    const { number, headSha } = await open(harness);
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    expect(gate(harness, headSha)).toBe('success: Countersigned by mia');
+    expect(said(harness, headSha)).toEqual(['in_progress: Countersigned by mia: ready for the merge button']);
+    expect(headline(statusOf(harness, number))).toBe('✅ Countersigned by mia: ready for the merge button');
+
+    expect(await press(harness, number)).toBe('merged');
+    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(approvalOf(harness, number).body).toMatch(/^### 🎉 Countersigned and merged$/m);
+    expect(approvalOf(harness, number).body).toMatch(
+      /was merged into `main` as `\w+` by `will`, countersigned by `mia`/,
+    );
+    expect(gate(harness, headSha)).toBe('success: Countersigned by mia');
+  });
+
+  test('it stays green as long as everything holds, without another word on GitHub', async () => {
+    const harness = await guarded(PEOPLE);
+    const { number, headSha } = await open(harness);
+    await countersign(harness, number);
+    const writes = () => harness.github.requests.filter(({ method }) => method !== 'GET').length;
+    const before = writes();
+    await harness.advance(100_000);
+    expect(gates(harness, headSha)).toEqual([`${GATE}: success: Countersigned by mia`]);
+    expect(writes()).toBe(before);
+    expect(await press(harness, number)).toBe('merged');
+  });
+
+  test.each<[string, (harness: Harness, number: number, reaction: number) => Promise<unknown>]>([
+    [
+      'the countersign is taken back',
+      (harness, number, reaction) => harness.github.unreact(REPO, approvalOf(harness, number).id, reaction),
+    ],
+    ['a maintainer rejects it', (harness, number) => react(harness, number, 'max', '-1')],
+    ['it becomes a draft', ({ github }, number) => github.convertToDraft(REPO, number, 'ada')],
+    ['somebody pauses it', ({ github }, number) => github.comment(REPO, number, 'mia', '/countersign pause')],
+    [
+      'somebody cancels it',
+      ({ github }, number) => github.comment(REPO, number, 'will', '/countersign cancel'),
+    ],
+    [
+      'the settings ask for more',
+      ({ github }) =>
+        github.push({
+          repo: REPO,
+          branch: 'main',
+          author: 'max',
+          files: { '.github/countersign.yml': 'merge: { by: people }\ncountersign: { count: 2 }\n' },
+        }),
+    ],
+  ])('it falls back when %s', async (_, deed) => {
+    const harness = await guarded(PEOPLE);
+    const { number, headSha } = await open(harness);
+    const reaction = await react(harness, number, 'mia');
+    await harness.advance(A_LOOK);
+    expect(gate(harness, headSha)).toBe('success: Countersigned by mia');
+    await deed(harness, number, reaction);
+    await harness.advance(A_LOOK);
+    expect(gate(harness, headSha)).not.toMatch(/^(success|neutral|skipped)/);
+    expect(await press(harness, number)).not.toBe('merged');
+  });
+
+  test('a push is not open, and the next head is asked about anew', async () => {
+    const harness = await guarded(PEOPLE);
+    const { number } = await open(harness);
+    await countersign(harness, number);
+    const next = await pushAgain(harness);
+    expect(gate(harness, next)).toBe('in_progress: Waiting for a maintainer to countersign');
+    expect(await press(harness, number)).toMatch(NOT_GREEN);
+  });
+
+  test('it falls back by itself while GitHub cannot be read', async () => {
+    const harness = await guarded(PEOPLE);
+    const { github } = harness;
+    const { number, headSha } = await open(harness);
+    await countersign(harness, number);
+    github.fail(({ method }) => method === 'GET', 'reset');
+    await harness.advance(180_000);
+    expect(gate(harness, headSha)).toMatch(/^in_progress: /);
+  });
+
+  test('it falls back when the process that opened it is gone for longer than its lease', async () => {
+    const harness = await guarded(PEOPLE);
+    const { number, headSha } = await open(harness);
+    const reaction = await react(harness, number, 'mia');
+    await harness.advance(A_LOOK);
+    await harness.down();
+    await harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
+    harness.clock.advance(600_000);
+    await harness.up();
+    await harness.settle();
+    expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
+  });
+
+  test('auto-merge that somebody switched on waits for the countersign', async () => {
+    const harness = await guarded(PEOPLE);
+    const { github } = harness;
+    github.allowAutoMerge(REPO);
+    const { number, headSha } = await open(harness);
+    await github.enableAutoMerge(REPO, number, 'will', 'squash');
+    await harness.advance(A_LOOK);
+    expect(github.merges).toEqual([]);
+    await countersign(harness, number);
+    expect(github.merges).toMatchObject([{ number, by: 'will' }]);
+    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  });
+});
+
+test('auto-merge that overtakes the merge call of the app is told as a countersigned merge', async () => {
+  const harness = await guarded();
+  const { github } = harness;
+  github.allowAutoMerge(REPO);
+  const { number, headSha } = await open(harness);
+  await github.enableAutoMerge(REPO, number, 'will', 'squash');
+  await countersign(harness, number);
+  expect(github.merges).toHaveLength(1);
+  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+});
+
+describe('the check says what leaves the merge button open', () => {
+  const summary = ({ github }: Harness, sha: string) =>
+    github.checkRuns(REPO, sha).find(({ name }) => name === GATE)?.summary ?? '';
+
+  test('when the branch does not require it', async () => {
+    const harness = await start({ chain: MERGE_ONLY });
+    const { headSha } = await open(harness);
+    expect(summary(harness, headSha)).toContain('`main` does not require this check');
+  });
+
+  test('when the branch requires it from any source', async () => {
+    const harness = await start({ chain: MERGE_ONLY });
+    harness.github.requireChecks(REPO, 'main', [GATE]);
+    const { headSha } = await open(harness);
+    expect(summary(harness, headSha)).toContain('requires this check from any source');
+  });
+
+  test('and nothing when the branch requires it from this app', async () => {
+    const harness = await guarded();
+    const { headSha } = await open(harness);
+    expect(summary(harness, headSha)).not.toContain('⚠️');
+  });
+});

@@ -170,7 +170,7 @@ describe('what GitHub does not merge', () => {
     expect([tried, mergeCalls(harness)]).toEqual([0, 0]);
     const edits = github.requests
       .slice(before)
-      .filter(({ method }) => method === 'PATCH' || method === 'POST');
+      .filter(({ method, path }) => method !== 'GET' && path.includes('/comments'));
     expect(edits).toEqual([]);
   });
 
@@ -188,6 +188,22 @@ describe('what GitHub does not merge', () => {
     expect(readable(harness, approvalOf(harness, number).body, { head: headSha })).toContain(
       `### ❌ Countersigned, but not merged\n\nCountersigned by \`mia\`. GitHub refused the merge (${status}): ${message}`,
     );
+  });
+
+  test('a refusal that stays is tried ever more rarely, without another word in the comments', async () => {
+    const { harness, number } = await asked();
+    const { github } = harness;
+    const message = 'At least 1 approving review is required by reviewers with write access.';
+    github.fail(isMerge, { status: 405, body: { message } }, 20);
+    await countersign(harness, number);
+    const before = github.requests.length;
+    expect(mergeCalls(harness)).toBe(1);
+    await harness.advance(3_600_000);
+    expect(mergeCalls(harness)).toBe(7);
+    const edits = github.requests
+      .slice(before)
+      .filter(({ method, path }) => method !== 'GET' && path.includes('/comments'));
+    expect(edits).toEqual([]);
   });
 
   test('a method that the repository does not allow is said', async () => {

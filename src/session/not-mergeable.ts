@@ -1,25 +1,26 @@
+import type { PullRequest } from '../github/github.ts';
 import type { Approval } from '../policy/approval.ts';
 import { conflictOf } from '../policy/conflict.ts';
 import { reason } from '../run/reason.ts';
 import { type Why, why } from '../run/why.ts';
-import { pullRequestOf } from './merge-facts.ts';
 import { mergeMethod } from './merge-method.ts';
 import type { StepContext, StepResult } from './step.ts';
 
 /**
  * After GitHub refused to merge with a 405, which stands for many reasons. A conflict is named, and the merge is not tried again
  * until GitHub says that it is gone; only a push to one of the branches can do that. Anything else is said in GitHub's words.
+ * @param pullRequest as read after the refusal
  * @param retryInMs when to look again, in milliseconds, by what is said of it
  */
-export async function notMergeable(
+export function notMergeable(
   context: StepContext,
+  pullRequest: PullRequest,
   approval: Approval,
   found: Why,
   message: string,
   retryInMs: (summary: string) => number,
-): Promise<StepResult> {
+): StepResult {
   const { baseRef } = context.state.run;
-  const pullRequest = await context.reader.pullRequest(context.repo, pullRequestOf(context));
   const conflict = conflictOf(pullRequest, mergeMethod(context), baseRef);
   const [code, because] =
     conflict.kind === 'conflict'

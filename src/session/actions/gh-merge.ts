@@ -163,6 +163,15 @@ async function merge(
         gate: 'closed',
       };
     case 'not_mergeable': {
+      const now = await context.reader.pullRequest(context.repo, proof.question.pullRequest);
+      if (now.merged && now.headSha === approval.headSha && now.baseRef === approval.baseRef) {
+        // Auto-merge or somebody at the button was faster, while the gate was open for our call.
+        const sha = now.mergeCommitSha ?? '';
+        return {
+          result: await merged(context, approval, sha, now.mergedBy),
+          gate: { mergedAs: sha, for: approval.countersignedBy },
+        };
+      }
       const isSettling =
         LACKS_CHECK.test(result.message) && context.clock.now().getTime() - openSince.getTime() < SETTLING_MS;
       const retryIn = (summary: string) => {
@@ -170,7 +179,7 @@ async function merge(
         return context.approval?.decision?.summary === summary ? REFUSED_AGAIN_RETRY_MS : REFUSED_RETRY_MS;
       };
       return {
-        result: await notMergeable(context, approval, decision, result.message, retryIn),
+        result: notMergeable(context, now, approval, decision, result.message, retryIn),
         gate: isSettling ? 'open' : 'closed',
       };
     }

@@ -22,6 +22,8 @@ RUN mkdir /app/data && chown node:node /app/data
 USER node
 ENV HOST=0.0.0.0 PORT=3000
 VOLUME /app/data
+# The metrics are on port 9464 of the container's own loopback. METRICS_HOST=0.0.0.0 opens that port to the container's network, or
+# METRICS_TOKEN shows them on port 3000 to whoever sends it.
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

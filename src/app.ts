@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createCommandHandler } from './command/handle.ts';
+import type { MetricsAccess } from './config/metrics.ts';
 import { type AppConfig, gitHubPages } from './config.ts';
 import { type Clock, systemClock, systemTimers, type Timers } from './core/clock.ts';
-import { CountersignError } from './core/errors.ts';
+import { messageOf } from './core/errors.ts';
 import { type Ids, timeSortedIds } from './core/ids.ts';
 import { type Log, redactedLog } from './core/log.ts';
 import { withoutRepeats } from './core/outage-log.ts';
@@ -48,13 +48,18 @@ import { createSkills, type SkillOverrides } from './skills.ts';
 import type { Blobs } from './storage/blobs.ts';
 import { openBlobs, openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
+import { close, listen } from './webhook/listen.ts';
 import { createMetrics } from './webhook/metrics.ts';
+import { createMetricsServer } from './webhook/metrics-page.ts';
 import { createHttpServer } from './webhook/server.ts';
 import { signInWaits } from './webhook/words.ts';
+import { noMetrics } from './words/process.ts';
 
 export interface App {
   /** Where it listens. */
   url: string;
+  /** Where the metrics have a port of their own. */
+  metricsUrl: string | undefined;
   storage: Storage;
   queue: Queue;
   /** Takes no more webhooks, lets what is under way end, and closes the database. */
@@ -78,13 +83,12 @@ export interface AppOverrides extends SkillOverrides {
 
 /** What is under way has so many milliseconds to end: with what follows, it must be less than the 10 s that supervisors give. */
 export const DRAIN_MS = 7_000;
-/** A delivery that is being sent when we stop is whole long before this, in milliseconds; a sender that stalls is cut off. */
-export const LAST_REQUESTS_MS = 2_000;
 
 /** Builds everything by hand, starts it, and hands back what stops it. */
 export async function startApp(config: AppConfig, givenLog: Log, overrides: AppOverrides = {}): Promise<App> {
   neverShow('private key', config.privateKey);
   neverShow('webhook secret', config.webhookSecret);
+  if (config.metricsAccess.token) neverShow('metrics token', config.metricsAccess.token);
   if (config.model?.apiKey) neverShow('model key', config.model.apiKey);
   const clock = overrides.clock ?? systemClock;
   const log = withoutRepeats(redactedLog(givenLog), clock);
@@ -281,11 +285,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
 
   await lookForMissed(clock.now());
 
-  const server = createHttpServer({
-    secret: config.webhookSecret,
-    intake: createIntake({ storage, queue, clock }),
-    health: { database: () => storage.check() },
-    warnings: () => github.signedOut().map(signInWaits),
+  const metricsPage = {
     metrics: metrics.registry,
     collectMetrics: () =>
       metrics.collect({
@@ -296,50 +296,63 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
         signedOut: github.signedOut,
         waitingForGitHub: patience.waiting,
       }),
+  };
+  const server = createHttpServer({
+    secret: config.webhookSecret,
+    intake: createIntake({ storage, queue, clock }),
+    health: { database: () => storage.check() },
+    warnings: () => github.signedOut().map(signInWaits),
+    ...metricsPage,
+    metricsToken: config.metricsAccess.token,
     log,
   });
+  let url: string;
+  let ownMetrics: Awaited<ReturnType<typeof listenForMetrics>>;
   try {
-    await listen(server, config.port, config.host);
+    ownMetrics = await listenForMetrics(config.metricsAccess.own, {
+      ...metricsPage,
+      token: config.metricsAccess.token,
+      log,
+    });
+    url = await listen(server, config);
   } catch (error) {
+    if (ownMetrics) await close(ownMetrics.server);
     await queue.stop(0);
     await storage.close();
     throw error;
   }
-  const { port } = server.address() as AddressInfo;
-  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
 
   return {
-    url: `http://${host}:${port}`,
+    url,
+    metricsUrl: ownMetrics?.url,
     storage,
     queue,
     async stop() {
-      await Promise.all([close(server), queue.stop(DRAIN_MS)]);
+      const servers = [server, ...(ownMetrics ? [ownMetrics.server] : [])];
+      await Promise.all([...servers.map(close), queue.stop(DRAIN_MS)]);
       await skills.stop();
       await storage.close();
     },
   };
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const because = error.code === 'EADDRINUSE' ? 'something else listens there already' : error.message;
-      reject(new CountersignError('http.cannot_listen', `it cannot listen on ${host}:${port}: ${because}.`));
-    });
-    server.listen(port, host, resolve);
-  });
-}
-
-/** Lets requests under way be answered. A server that closes does not look at its time limits any more, so there is one here. */
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const late = setTimeout(() => server.closeAllConnections(), LAST_REQUESTS_MS);
-    server.close(() => {
-      clearTimeout(late);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
+/**
+ * Where the metrics have a port of their own, its server. A port that nobody asked for keeps nothing from starting when it is taken.
+ * @throws CountersignError when the operator named the port, and it is taken.
+ */
+async function listenForMetrics(
+  own: MetricsAccess['own'],
+  parts: Parameters<typeof createMetricsServer>[0],
+): Promise<{ server: Server; url: string } | undefined> {
+  if (!own) return undefined;
+  const server = createMetricsServer(parts);
+  try {
+    return { server, url: await listen(server, own) };
+  } catch (error) {
+    if (own.isGiven) throw error;
+    parts.log.warn({}, noMetrics(messageOf(error)));
+    return undefined;
+  }
 }
 
 function textIn(job: Job, field: string): string {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { agentsSchema } from './config/agents.ts';
 import { optionalText, refuse, webUrl, withoutTrailingSlash } from './config/fields.ts';
+import { type MetricsAccess, metricsSchema } from './config/metrics.ts';
 import { modelSchema } from './config/model.ts';
 import { LOG_LEVELS } from './core/log.ts';
 import { isLoopback } from './core/loopback.ts';
@@ -153,7 +154,9 @@ const registrationSchema = z
 
 type Surroundings = z.infer<typeof surroundingsSchema> &
   z.infer<typeof artifactsSchema> &
-  z.infer<typeof modelSchema> & { agents?: Readonly<Partial<Record<AgentName, string>>> };
+  z.infer<typeof modelSchema> & { metricsAccess: MetricsAccess } & {
+    agents?: Readonly<Partial<Record<AgentName, string>>>;
+  };
 type Registration = z.infer<typeof registrationSchema>;
 
 /** `setup`: no App is registered yet, so all that can be offered is the page that registers one. */
@@ -203,10 +206,14 @@ function readSurroundings(env: Environment): Read<Surroundings> {
   const artifacts = artifactsSchema.safeParse(env);
   const model = modelSchema.safeParse(env);
   const agents = agentsSchema.safeParse(env);
-  if (surroundings.success && artifacts.success && model.success && agents.success) {
-    return { ok: true, config: { ...surroundings.data, ...artifacts.data, ...model.data, ...agents.data } };
+  const metrics = metricsSchema.safeParse(env);
+  if (surroundings.success && artifacts.success && model.success && agents.success && metrics.success) {
+    return {
+      ok: true,
+      config: { ...surroundings.data, ...artifacts.data, ...model.data, ...agents.data, ...metrics.data },
+    };
   }
-  const faults = [surroundings, artifacts, model, agents].flatMap((part) =>
+  const faults = [surroundings, artifacts, model, agents, metrics].flatMap((part) =>
     part.success ? [] : faultsOf(part.error),
   );
   return { ok: false, faults };

@@ -17,6 +17,7 @@ import {
   cannotStart,
   coreDumpsAllowed,
   listening,
+  metricsAt,
   servedByAnother,
   setupDone,
   setupOffered,
@@ -57,6 +58,7 @@ export async function serve(env: Environment, patienceMs = PATIENCE_MS): Promise
       const app = await startApp(config, log);
       stopWhenTold(log, () => app.stop().finally(claim.release));
       log.info({ url: app.url }, listening(app.url));
+      if (app.metricsUrl !== undefined) log.info({ url: app.metricsUrl }, metricsAt(app.metricsUrl));
       log.info({}, modelStanding(config.model));
       sayHowShutIn(log);
       return { ok: true };

@@ -275,6 +275,9 @@ export interface JobRow {
 /** What is kept of a job's tries. */
 export type Counted = Pick<JobRow, 'attempts' | 'awaySince'>;
 
+/** A backlog may be of any size, and what is asked at each scrape must not be. */
+export const MOST_COUNTED = 10_000;
+
 export interface Jobs {
   insert(...jobs: { kind: string; key: string; payload: string; runAt: Date }[]): Promise<void>;
   /** Moves a waiting job with the same kind and key to the earlier of both times; false when there is none. */
@@ -301,7 +304,7 @@ export interface Jobs {
   release(leaseToken: string): Promise<JobRow[]>;
   /** When the next job that nobody holds falls due, after the given moment. */
   nextDue(after: Date): Promise<Date | undefined>;
-  /** How many are due by then, or held; and deliveries that are still to have one. */
+  /** How many are due by then, or held; and deliveries that are still to have one. Of each, no more than `MOST_COUNTED` are counted. */
   countDue(now: Date): Promise<number>;
 }
 

@@ -1,13 +1,15 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import { Counter, type Registry } from 'prom-client';
 import type { Log } from '../core/log.ts';
 import type { Intake } from '../delivery/intake.ts';
 import { StorageLocked } from '../storage/locked.ts';
 import { createBodyReader } from './body.ts';
 import { type BodyLimits, createBodyShares } from './body-shares.ts';
+import { METRICS_ELSEWHERE, METRICS_PATH, metricsRoute } from './metrics-page.ts';
 import { type Checks, type Failure, failedChecks } from './readiness.ts';
 import { createReceiver } from './receive.ts';
-import { lockedByAnother, methodNotAllowed, notReady, REFUSALS, type Refusal } from './words.ts';
+import { READ, type Route, refuse, send, serveRoutes } from './routes.ts';
+import { lockedByAnother, notReady } from './words.ts';
 
 export const WEBHOOK_PATH = '/api/github/webhooks';
 
@@ -34,21 +36,18 @@ export interface ServerParts {
   health: Checks;
   /** What keeps work waiting although webhooks can be taken, in sentences that anybody may read. */
   warnings?: () => string[];
-  /** What `/metrics` shows; the server adds its own counter to it. */
+  /** What the metrics show; the server adds its own counter to it. */
   metrics: Registry;
   /** Brings it up to date before it is shown. */
   collectMetrics?: () => Promise<void>;
+  /** Shows the metrics here, too, to whoever sends it. */
+  metricsToken?: string | undefined;
   log: Log;
   maxBodyBytes?: number;
   /** Milliseconds within which a whole request must have arrived. GitHub itself gives up after 10 seconds. */
   requestTimeoutMs?: number;
   /** Milliseconds of a clock that never goes back, by which a body has been arriving for too long. */
   now?: () => number;
-}
-
-interface Route {
-  methods: readonly string[];
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
 /**
@@ -59,39 +58,7 @@ interface Route {
  */
 export function createHttpServer(parts: ServerParts): Server {
   const { log, maxBodyBytes = MAX_BODY_BYTES, requestTimeoutMs = 15_000 } = parts;
-  const routes = routesOf(parts, maxBodyBytes);
-  const server = createServer(
-    {
-      requestTimeout: requestTimeoutMs,
-      headersTimeout: Math.min(5_000, requestTimeoutMs),
-      // The two limits above hold only as exactly as they are looked at; the default is every 30 seconds.
-      connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
-      // Longer than the idle time of the usual reverse proxies, so that theirs ends first and no request meets a closing socket.
-      keepAliveTimeout: 75_000,
-    },
-    (request, response) => {
-      answer(routes, request, response).catch((err) => {
-        log.error({ err }, 'request failed');
-        if (!response.headersSent) refuse(response, REFUSALS.broken);
-        else response.destroy();
-      });
-    },
-  );
-  return server;
-}
-
-async function answer(
-  routes: ReadonlyMap<string, Route>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const [path = ''] = (request.url ?? '').split('?', 1);
-  const route = routes.get(path);
-  if (!route) return refuse(response, REFUSALS.notFound);
-  if (!route.methods.includes(request.method ?? '')) {
-    return refuse(response, methodNotAllowed(route.methods.join(', ')));
-  }
-  await route.handle(request, response);
+  return serveRoutes(routesOf(parts, maxBodyBytes), { log, requestTimeoutMs });
 }
 
 function routesOf(
@@ -102,6 +69,7 @@ function routesOf(
     warnings = () => [],
     metrics,
     collectMetrics,
+    metricsToken,
     log,
     now = () => performance.now(),
   }: ServerParts,
@@ -119,7 +87,6 @@ function routesOf(
     labelNames: ['status'],
     registers: [metrics],
   });
-  const READ = ['GET', 'HEAD'];
 
   return new Map<string, Route>([
     [
@@ -165,15 +132,10 @@ function routesOf(
       },
     ],
     [
-      '/metrics',
-      {
-        methods: READ,
-        async handle(_request, response) {
-          await collectMetrics?.();
-          const text = await metrics.metrics();
-          response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
-        },
-      },
+      METRICS_PATH,
+      metricsToken === undefined
+        ? METRICS_ELSEWHERE
+        : metricsRoute({ metrics, ...(collectMetrics && { collectMetrics }), token: metricsToken }),
     ],
   ]);
 }
@@ -181,24 +143,4 @@ function routesOf(
 /** Of what is wrong, only what anybody may know and an operator needs to: the log has the rest. */
 function nameOf({ check, error }: Failure): string {
   return error instanceof StorageLocked ? lockedByAnother(check) : check;
-}
-
-function refuse(response: ServerResponse, { status, error, headers }: Refusal): void {
-  send(response, status, { error }, headers);
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  body: object,
-  headers?: Record<string, string>,
-): void {
-  const text = JSON.stringify(body);
-  response
-    .writeHead(status, {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(text),
-      ...headers,
-    })
-    .end(text);
 }

@@ -43,6 +43,17 @@ export const REFUSALS = {
       'The delivery could not be recorded, so it was not accepted; redeliver it when the app is healthy again.',
     headers: { 'retry-after': '60' },
   },
+  metricsElsewhere: {
+    status: 404,
+    error:
+      'The metrics are not served on this port, which everybody reaches: they have one of their own, METRICS_PORT. ' +
+      'To read them here, set METRICS_TOKEN and send it as "Authorization: Bearer …".',
+  },
+  metricsToken: {
+    status: 401,
+    error: 'Send the METRICS_TOKEN as "Authorization: Bearer …".',
+    headers: { 'www-authenticate': 'Bearer' },
+  },
   broken: { status: 500, error: 'Something is wrong in the app itself; its log says what.' },
 } as const satisfies Record<string, Refusal>;
 

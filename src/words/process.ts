@@ -87,6 +87,15 @@ export function listening(url: string): string {
   return `Countersign listens on ${url}`;
 }
 
+/** @param because a whole sentence. */
+export function noMetrics(because: string): string {
+  return `there are no metrics: ${because} Set METRICS_PORT to another port, or to "off".`;
+}
+
+export function metricsAt(url: string): string {
+  return `Metrics are at ${url}/metrics`;
+}
+
 /** @param reach whether the analyzers could reach the network. */
 export function analyzersShutIn(reach: 'cut' | 'open'): string {
   return reach === 'cut'

@@ -35,6 +35,7 @@ beforeEach(async () => {
       githubApiUrl: github.url,
       host: '127.0.0.1',
       port: 0,
+      metricsAccess: {},
       publicUrl: undefined,
       databaseUrl: `sqlite:${path}`,
       artifactsUrl: `file:${join(folder, 'artifacts')}`,

@@ -50,6 +50,7 @@ describe('readConfig', () => {
       databaseUrl: 'sqlite:data/countersign.db',
       artifactsUrl: 'file:data/artifacts',
       logLevel: 'info',
+      metricsAccess: { own: { host: '127.0.0.1', port: 9464, isGiven: false } },
     });
   });
 
@@ -86,6 +87,27 @@ describe('readConfig', () => {
     expect(configOf({ ...app, GITHUB_API_URL: given })).toMatchObject({ githubApiUrl: kept });
   });
 
+  const METRICS_TOKEN = 'a-token-only-for-tests';
+  it.each<[Environment, object]>([
+    [{ METRICS_PORT: '9000' }, { own: { host: '127.0.0.1', port: 9000, isGiven: true } }],
+    [
+      { METRICS_PORT: '9000', METRICS_HOST: '10.0.0.1' },
+      { own: { host: '10.0.0.1', port: 9000, isGiven: true } },
+    ],
+    [{ METRICS_HOST: '10.0.0.1' }, { own: { host: '10.0.0.1', port: 9464, isGiven: false } }],
+    [{ METRICS_PORT: 'off' }, {}],
+    [{ METRICS_TOKEN }, { token: METRICS_TOKEN }],
+    [
+      { METRICS_TOKEN, METRICS_PORT: '9000' },
+      { token: METRICS_TOKEN, own: { host: '127.0.0.1', port: 9000, isGiven: true } },
+    ],
+  ])('serves the metrics by %j', (env, metricsAccess) => {
+    expect(configOf({ ...app, ...env })).toMatchObject({ metricsAccess });
+    expect(Object.keys(configOf({ ...app, ...env }).metricsAccess)).toEqual(
+      expect.arrayContaining(Object.keys(metricsAccess)),
+    );
+  });
+
   it('reports every fault at once, each beginning with its variable', () => {
     const faults = faultsOf({
       APP_ID: 'countersign',
@@ -97,6 +119,8 @@ describe('readConfig', () => {
       DATABASE_URL: 'mysql://localhost',
       ARTIFACTS_URL: '/data',
       LOG_LEVEL: 'loud',
+      METRICS_PORT: 'on',
+      METRICS_TOKEN: 'short',
     });
     expect(faults).toMatchInlineSnapshot(`
       [
@@ -109,6 +133,8 @@ describe('readConfig', () => {
         "DATABASE_URL must be sqlite:<path of a file>, such as sqlite:data/countersign.db",
         "LOG_LEVEL must be one of trace, debug, info, warn, error, silent",
         "ARTIFACTS_URL must be file:<path of a folder>, such as file:data/artifacts, or s3://<bucket>/<prefix>",
+        "METRICS_PORT must be a whole number from 0 (any free port) to 65535, or "off"",
+        "METRICS_TOKEN must have at least 16 characters, none of them white space or outside of ASCII",
       ]
     `);
   });

@@ -261,7 +261,7 @@ describe('the webhook door', () => {
     const door = await openDoor();
     await door.post(right);
     await door.post(without('x-hub-signature-256'));
-    expect(await (await fetch(`${door.url}/metrics`)).text()).toMatch(
+    expect(await door.metrics.metrics()).toMatch(
       /answers_total\{status="202"\} 1\n.*answers_total\{status="401"\} 1\n/s,
     );
   });

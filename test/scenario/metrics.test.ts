@@ -7,7 +7,7 @@ const page = await readFile(new URL('../../docs/metrics.md', import.meta.url), '
 
 test('docs/metrics.md names every metric of this app, and no other', async () => {
   const harness = await start({ chain: MERGE_ONLY });
-  const text = await (await fetch(`${harness.app.url}/metrics`)).text();
+  const text = await (await fetch(`${harness.app.metricsUrl}/metrics`)).text();
   const shown = [...text.matchAll(/^# TYPE (countersign_\w+)/gm)].map(([, name]) => name).sort();
   const named = [...page.matchAll(/^\| `(countersign_\w+)/gm)].map(([, name]) => name).sort();
   expect(named).toEqual(shown);
@@ -47,7 +47,7 @@ test('what was recorded and nobody works on is due, and counts from when it came
 
 /** What stands behind a metric, labels and all, on the app's own page. */
 async function scrape({ app }: Harness) {
-  const text = await (await fetch(`${app.url}/metrics`)).text();
+  const text = await (await fetch(`${app.metricsUrl}/metrics`)).text();
   const value = (name: string) =>
     Number(
       text
@@ -61,7 +61,7 @@ async function scrape({ app }: Harness) {
 test('with a database that does not answer, the rest can still be read', async () => {
   const harness = await start();
   await harness.app.storage.close();
-  const answer = await fetch(`${harness.app.url}/metrics`);
+  const answer = await fetch(`${harness.app.metricsUrl}/metrics`);
   expect(answer.status).toBe(200);
   expect(await answer.text()).toMatch(/^countersign_database_up 0$/m);
 });

@@ -33,7 +33,7 @@ async function whyOf(harness: Harness, number: number): Promise<string> {
 
 /** The value of a metric, with its labels as they are written. */
 async function metric({ app }: Harness, name: string): Promise<number | undefined> {
-  const page = await (await fetch(`${app.url}/metrics`)).text();
+  const page = await (await fetch(`${app.metricsUrl}/metrics`)).text();
   const line = page.split('\n').find((one) => one.startsWith(`${name} `));
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
 }

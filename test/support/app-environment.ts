@@ -20,6 +20,7 @@ export function appEnvironment(
     GITHUB_API_URL: github.url,
     HOST: '127.0.0.1',
     PORT: String(port),
+    METRICS_PORT: 'off',
     DATABASE_URL: databaseUrl,
     ARTIFACTS_URL: artifactsUrl,
     LOG_LEVEL: 'info',

@@ -98,6 +98,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     githubApiUrl: github.url,
     host: '127.0.0.1',
     port: 0,
+    metricsAccess: { own: { host: '127.0.0.1', port: 0, isGiven: true } },
     publicUrl: options.publicUrl,
     databaseUrl: `sqlite:${database}`,
     artifactsUrl: `file:${join(folder, 'artifacts')}`,

@@ -1,10 +1,18 @@
 import type { Kysely, NotNull, Selectable } from 'kysely';
-import type { Deliveries, Delivery, DeliveryStatus, DeliverySummary, NewDelivery } from '../storage.ts';
+import {
+  DELIVERY_STATUSES,
+  type Deliveries,
+  type Delivery,
+  type DeliveryStatus,
+  type DeliverySummary,
+  type NewDelivery,
+} from '../storage.ts';
 import { type Pack, type Place, packBodies, unpackBody } from './body-packs.ts';
 import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
+import { statusCounts } from './status-counts.ts';
 
 /** GUIDs a statement asks for. */
 const BATCH = 500;
@@ -200,16 +208,7 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
       return rows.map(summary);
     },
 
-    async countByStatus() {
-      const counts = { received: 0, processing: 0, done: 0, failed: 0 };
-      const rows = await db
-        .selectFrom('deliveries')
-        .select((eb) => ['status', eb.fn.countAll<number>().as('count')])
-        .groupBy('status')
-        .execute();
-      for (const row of rows) counts[row.status] = row.count;
-      return counts;
-    },
+    countByStatus: () => statusCounts(db, 'delivery', DELIVERY_STATUSES),
   };
 }
 

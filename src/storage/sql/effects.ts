@@ -1,10 +1,11 @@
 import type { Kysely, Selectable } from 'kysely';
 import { contentHash } from '../../core/canonical.ts';
-import { type EffectRow, effectProgressSchema, effectSchema } from '../../effect/effect.ts';
+import { EFFECT_STATUSES, type EffectRow, effectProgressSchema, effectSchema } from '../../effect/effect.ts';
 import type { Effects } from '../storage.ts';
 import { fromJson, mustExist, reading, toDate, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import type { Database, EffectsTable } from './schema.ts';
+import { statusCounts } from './status-counts.ts';
 
 interface Wish {
   id: string;
@@ -173,16 +174,7 @@ export function effectsTable(db: Kysely<Database>): Effects {
       return rows.map(effectOf);
     },
 
-    async countByStatus() {
-      const counts = { pending: 0, done: 0, failed: 0 };
-      const rows = await db
-        .selectFrom('effects')
-        .select((eb) => ['status', eb.fn.countAll<number>().as('count')])
-        .groupBy('status')
-        .execute();
-      for (const row of rows) counts[row.status] = row.count;
-      return counts;
-    },
+    countByStatus: () => statusCounts(db, 'effect', EFFECT_STATUSES),
   };
 }
 

@@ -1,5 +1,5 @@
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import type { JobRow, Jobs } from '../storage.ts';
+import { type Insertable, type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { type JobRow, type Jobs, MOST_COUNTED } from '../storage.ts';
 import { reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
@@ -138,17 +138,15 @@ const firstAfter = compiledOnce((db, { after }: { after: string }) =>
 );
 
 // Counts of their own in one statement: with OR in their place, SQLite reads the whole table.
-const countHeldAndDue = compiledOnce((db, { now }: { now: string }) =>
+const countHeldAndDue = compiledOnce((db, { now, most }: { now: string; most: number }) =>
   db.selectNoFrom((eb) => {
-    const jobs = eb.selectFrom('jobs').select(eb.fn.countAll<number>().as('count'));
+    const upTo = (rows: SelectQueryBuilder<Database, 'jobs' | 'deliveries', { id: number }>) =>
+      eb.selectFrom(rows.limit(most).as('some')).select(eb.fn.countAll<number>().as('count'));
+    const jobs = eb.selectFrom('jobs').select('id');
     return [
-      jobs.where('lease_token', 'is', null).where('run_at', '<=', now).as('waiting'),
-      jobs.where('lease_token', 'is not', null).as('held'),
-      eb
-        .selectFrom('deliveries')
-        .select(eb.fn.countAll<number>().as('count'))
-        .where('queue_key', 'is not', null)
-        .as('recorded'),
+      upTo(jobs.where('lease_token', 'is', null).where('run_at', '<=', now)).as('waiting'),
+      upTo(jobs.where('lease_token', 'is not', null)).as('held'),
+      upTo(eb.selectFrom('deliveries').select('id').where('queue_key', 'is not', null)).as('recorded'),
     ];
   }),
 );
@@ -238,7 +236,7 @@ export function jobsTable(db: Kysely<Database>): Jobs {
     },
 
     async countDue(now) {
-      const { rows } = await countHeldAndDue(db, { now: toText(now) });
+      const { rows } = await countHeldAndDue(db, { now: toText(now), most: MOST_COUNTED });
       const { waiting, held, recorded } = rows[0] ?? {};
       return (waiting ?? 0) + (held ?? 0) + (recorded ?? 0);
     },

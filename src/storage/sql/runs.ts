@@ -6,6 +6,7 @@ import { mustExist } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { invocationOf, invocationRow, runOf, runRow, sessionOf, sessionRow } from './run-rows.ts';
 import type { Database } from './schema.ts';
+import { statusCounts } from './status-counts.ts';
 import { type Change, recordTransitions, transitionsOf } from './transitions.ts';
 import { verdictsOf } from './verdicts.ts';
 
@@ -168,19 +169,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
 
     historyOf: (runId) => transitionsOf(db, runId),
 
-    async countByStatus() {
-      const counts = Object.fromEntries(RUN_STATUSES.map((status) => [status, 0])) as Record<
-        RunStatus,
-        number
-      >;
-      const rows = await db
-        .selectFrom('chain_runs')
-        .select((eb) => ['status', eb.fn.countAll<number>().as('count')])
-        .groupBy('status')
-        .execute();
-      for (const row of rows) counts[row.status] = row.count;
-      return counts;
-    },
+    countByStatus: () => statusCounts(db, 'run', RUN_STATUSES),
 
     async renameRepository(repositoryId, repository) {
       for (const table of ['chain_runs', 'pull_requests'] as const) {

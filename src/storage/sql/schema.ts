@@ -24,6 +24,7 @@ export interface Database {
   approvals: ApprovalsTable;
   effects: EffectsTable;
   jobs: JobsTable;
+  status_counts: StatusCountsTable;
   transitions: TransitionsTable;
   cursors: { name: string; position_json: string; updated_at: string };
   gate_protections: {
@@ -215,6 +216,12 @@ export interface JobsTable {
   away_since: string | null;
   lease_token: string | null;
   lease_until: string | null;
+}
+
+export interface StatusCountsTable {
+  subject: 'delivery' | 'run' | 'effect';
+  status: string;
+  count: number;
 }
 
 export interface TransitionsTable {

@@ -1,0 +1,21 @@
+import type { Kysely } from 'kysely';
+import { compiledOnce } from './compiled.ts';
+import type { Database, StatusCountsTable } from './schema.ts';
+
+const countsOf = compiledOnce((db, { subject }: { subject: StatusCountsTable['subject'] }) =>
+  db.selectFrom('status_counts').select(['status', 'count']).where('subject', '=', subject),
+);
+
+/** How many there are of each status: kept by triggers, so that nobody has to count. */
+export async function statusCounts<Status extends string>(
+  db: Kysely<Database>,
+  subject: StatusCountsTable['subject'],
+  statuses: readonly Status[],
+): Promise<Record<Status, number>> {
+  const { rows } = await countsOf(db, { subject });
+  const known = new Map(rows.map(({ status, count }) => [status, count]));
+  return Object.fromEntries(statuses.map((status) => [status, known.get(status) ?? 0])) as Record<
+    Status,
+    number
+  >;
+}

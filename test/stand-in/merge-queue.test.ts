@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { AT, REPO, type Received, startReceiver, startWorld, type World } from './support.ts';
@@ -91,6 +92,14 @@ const groupsIn = (received: readonly Received[]) =>
     .map(({ body }) => JSON.parse(body))
     .map(({ action, reason, merge_group: group }) => ({ action, reason, ...group }));
 
+type Catalogue = { name: string; examples: Record<string, unknown>[] }[];
+
+/** The names of its members and of theirs, with the types of what they hold. */
+function shapeOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shapeOf(member)]));
+}
+
 it('nobody merges past the queue', async () => {
   const world = await startQueueing();
   await expect(world.octokit.pulls.merge({ ...AT, pull_number: 1 })).rejects.toMatchObject({
@@ -126,6 +135,18 @@ it('an entry is checked on a branch of its own, on top of what is before it', as
     world.received.find(({ event }) => event === 'merge_group')?.body ?? '{}',
   );
   expect([installation.id, repository.full_name, sender.type]).toEqual([world.installation, REPO, 'Bot']);
+});
+
+it("a merge group's webhook is built as GitHub's own example is", async () => {
+  const [example] =
+    (createRequire(import.meta.url)('@octokit/webhooks-examples') as Catalogue).find(
+      ({ name }) => name === 'merge_group',
+    )?.examples ?? [];
+  const world = await startQueueing({}, 1);
+  await world.github.enqueue(REPO, 1, 'walt');
+  const sent = JSON.parse(world.received.find(({ event }) => event === 'merge_group')?.body ?? '{}');
+  expect(Object.keys(sent).sort()).toEqual(Object.keys(example ?? {}).sort());
+  expect(shapeOf(sent.merge_group)).toEqual(shapeOf(example?.merge_group));
 });
 
 it('the graph tells who is in the queue, in order, with the commits that are checked', async () => {

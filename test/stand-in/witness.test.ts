@@ -38,3 +38,27 @@ it('a merge request that was carried out has no refusal, and shows the pull requ
   expect(request).toMatchObject({ pullRequest: { state: 'open', headSha }, sha: undefined });
   expect(request?.refused).toBeUndefined();
 });
+
+it.each(['button', 'auto-merge'] as const)(
+  'a merge that %s set off is written down with how things stood',
+  async (via) => {
+    const { github } = await startWorld();
+    const { headSha } = await openChange(github);
+    github.allowAutoMerge(REPO);
+    github.requireChecks(REPO, 'main', ['build']);
+    if (via === 'auto-merge') await github.enableAutoMerge(REPO, 1, 'walt');
+    const green = { name: 'build', status: 'completed', conclusion: 'success' } as const;
+    await github.reportCheck(REPO, headSha, green);
+    if (via === 'button') await github.pressMergeButton(REPO, 1, 'walt');
+    expect(github.merges).toMatchObject([
+      {
+        via,
+        by: 'walt',
+        headSha,
+        pullRequest: { state: 'open', headSha, baseRef: 'main' },
+        checks: [{ app: 'ci', name: 'build', says: 'success' }],
+        roles: { walt: 'write' },
+      },
+    ]);
+  },
+);

@@ -25,8 +25,8 @@ import { ApiServer, type ObservedRequest, type ReceivedRequest } from './server.
 import { appKeys, type RepositoryInput, State } from './state.ts';
 import { nodeId, viewAccount, viewApp, viewInstallation } from './views/account.ts';
 import { type SignedRequest, Webhooks } from './webhooks.ts';
-import type { MergeRequest } from './witness.ts';
-import type { Installation, MergeRecord, Permissions, Role } from './world.ts';
+import type { MergeRecord, MergeRequest } from './witness.ts';
+import type { Installation, Permissions, Role } from './world.ts';
 import { fullName } from './world.ts';
 
 /**
@@ -92,6 +92,7 @@ export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
   /** Leaves so many requests of the hour; the app learns of it with its next answer. */
   leaveOfTheHour(left: number): void;
 
+  /** Every merge, whoever or whatever set it off, with how things stood in that moment. */
   readonly merges: readonly MergeRecord[];
   /** Every request of the app to merge, with how things stood in that moment. */
   readonly mergeRequests: readonly MergeRequest[];

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type Commit, type FileInput, GitObjects, type Signature } from './git/objects.ts';
 import type { Webhooks } from './webhooks.ts';
-import type { MergeRequest, Standing } from './witness.ts';
+import type { MergeRecord, MergeRequest, Standing } from './witness.ts';
 import type {
   Account,
   App,
@@ -11,7 +11,6 @@ import type {
   Issue,
   Label,
   MergeMethod,
-  MergeRecord,
   Permissions,
   PullRequest,
   Repository,

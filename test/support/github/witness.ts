@@ -2,19 +2,17 @@ import { ApiError } from './api-error.ts';
 import { checkRunsOf, latestStatuses } from './rules/checks.ts';
 import type { State } from './state.ts';
 import { commitsOf } from './views/pull.ts';
-import type { Account, CheckRun, CommitStatus, PullRequest, ReactionContent } from './world.ts';
+import type { Account, CheckRun, CommitStatus, MergeMethod, PullRequest, ReactionContent } from './world.ts';
 import { fullName } from './world.ts';
 
 /**
- * Everything a merge must rest on, as it was in the moment in which the app asked for the merge, whatever came of it.
- * Written down by the stand-in itself, so that a test can judge the app without believing a word of it.
+ * Everything a merge must rest on, as it was in one moment. Written down by the stand-in itself, so that a test can judge the app
+ * without believing a word of it.
  */
-export interface MergeRequest {
+export interface Witnessed {
   readonly repo: string;
   readonly number: number;
   readonly at: Date;
-  /** The head that the request named. */
-  readonly sha: string | undefined;
   readonly pullRequest: Standing;
   /** The pull request as the API told it last before this request; absent when it was never read. */
   readonly lastTold: Standing | undefined;
@@ -27,8 +25,25 @@ export interface MergeRequest {
   readonly roles: Readonly<Record<string, string>>;
   /** What each check of the head says last: a conclusion, or how far it is. */
   readonly checks: readonly { app: string; name: string; says: string }[];
+}
+
+/** The moment in which the app asked for a merge, whatever came of it. */
+export interface MergeRequest extends Witnessed {
+  /** The head that the request named. */
+  readonly sha: string | undefined;
   /** GitHub's words when it refused; absent when it merged. */
   refused?: string;
+}
+
+/** The moment in which something was merged, whoever or whatever set it off. */
+export interface MergeRecord extends Witnessed {
+  /** The commit that brought it onto the base. */
+  readonly sha: string;
+  readonly headSha: string;
+  readonly by: string;
+  readonly method: MergeMethod;
+  /** What set it off: a request to the API, a person at the button, or GitHub itself. */
+  readonly via: 'api' | 'button' | 'auto-merge' | 'queue';
 }
 
 export interface Standing {
@@ -57,7 +72,7 @@ export function standingOf(pr: PullRequest): Standing {
 
 /** Writes down how things stand, then merges: the answer or the refusal is the merge's own. */
 export function witnessed<T>(state: State, pr: PullRequest, sha: string | undefined, merge: () => T): T {
-  const request = look(state, pr, sha);
+  const request: MergeRequest = { ...standAt(state, pr), sha };
   state.mergeRequests.push(request);
   try {
     return merge();
@@ -67,7 +82,8 @@ export function witnessed<T>(state: State, pr: PullRequest, sha: string | undefi
   }
 }
 
-function look(state: State, pr: PullRequest, sha: string | undefined): MergeRequest {
+/** How things stand now. */
+export function standAt(state: State, pr: PullRequest): Witnessed {
   const { repository } = pr;
   const head = pr.pull.head.sha;
   const roles = [...repository.collaborators].map(([id, role]) => [state.accountById(id)?.login ?? '', role]);
@@ -75,7 +91,6 @@ function look(state: State, pr: PullRequest, sha: string | undefined): MergeRequ
     repo: fullName(repository),
     number: pr.number,
     at: state.now(),
-    sha,
     pullRequest: standingOf(pr),
     lastTold: state.lastTold.get(pr),
     author: pr.author.login,

@@ -319,18 +319,6 @@ export interface CommitStatus {
   readonly createdAt: Date;
 }
 
-export interface MergeRecord {
-  readonly repo: string;
-  readonly number: number;
-  readonly sha: string;
-  readonly headSha: string;
-  readonly by: string;
-  readonly method: MergeMethod;
-  readonly at: Date;
-  /** What set it off: a request to the API, a person at the button, or GitHub itself. */
-  readonly via: 'api' | 'button' | 'auto-merge' | 'queue';
-}
-
 export function fullName(repository: Repository): string {
   return `${repository.owner.login}/${repository.name}`;
 }

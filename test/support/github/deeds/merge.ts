@@ -5,7 +5,8 @@ import type { Commit, FileEntry } from '../git/objects.ts';
 import { baseTip, forkPoint, mergedFiles } from '../rules/mergeability.ts';
 import { type Bypass, canWrite, mergeQueueOf, violations } from '../rules/requirements.ts';
 import type { State } from '../state.ts';
-import { type Account, fullName, type MergeMethod, type MergeRecord, type PullRequest } from '../world.ts';
+import { type MergeRecord, standAt } from '../witness.ts';
+import type { Account, MergeMethod, PullRequest } from '../world.ts';
 import { moveBranch } from './branches.ts';
 import { setIssueState } from './issues.ts';
 
@@ -78,11 +79,9 @@ export function markMerged(
   pr: PullRequest,
   { by, method, sha, via }: Pick<MergeRecord, 'method' | 'sha' | 'via'> & { by: Account },
 ): void {
-  const at = state.now();
-  pr.pull.merged = { at, by, method, sha, mergeBase: forkPoint(pr) };
-  const repo = fullName(pr.repository);
   const headSha = pr.pull.head.sha;
-  state.merges.push({ repo, number: pr.number, sha, headSha, by: by.login, method, at, via });
+  state.merges.push({ ...standAt(state, pr), sha, headSha, by: by.login, method, via });
+  pr.pull.merged = { at: state.now(), by, method, sha, mergeBase: forkPoint(pr) };
 }
 
 const NAMES: Record<MergeMethod, string> = {

@@ -66,7 +66,7 @@ export interface Tools {
    */
   policy(): Promise<{
     github: Pick<GitHub, 'reader'>;
-    configuration: Pick<ConfigurationLoader, 'atBranch'>;
+    configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
     useOf: Registry['useOf'];
     policy: PolicyEngine;
   }>;

@@ -35,7 +35,7 @@ export async function policySimulate({ tools }: Context, options: SimulateOption
     const [context, configuration] = await readingGitHub(() =>
       Promise.all([
         readTrustContext(reader, repository, subject),
-        world.configuration.atBranch(installationId, repository, pullRequest.baseRef),
+        world.configuration.forPullRequest(installationId, repository, pullRequest),
       ]),
     );
     // By hand, any chain can be fired; by itself, only one that waits for something of a pull request.

@@ -7,8 +7,9 @@ import type { CommandContext } from './carry-out.ts';
 import { mayIssue } from './command.ts';
 import type { CommandResult } from './replies.ts';
 
-/** The pull request as it is now, and the chains of its base branch. */
+/** The pull request as it is now, and the chains of the branch that governs it. */
 export interface Governed {
+  branch: string;
   now: PullRequestNow;
   chains: readonly Chain[];
   repository: RunFacts['repo'];
@@ -33,7 +34,7 @@ export async function beginAgain(context: CommandContext, run: Run): Promise<Com
     return {
       kind: 'not_begun',
       chain,
-      because: `there is no such chain on ${governed.now.baseRef}, or it has faults`,
+      because: `there is no such chain on ${governed.branch}, or it has faults`,
     };
   }
   const outdated = outdatedBecause(run, governed.now, governed.chains, governed.repository);

@@ -49,7 +49,7 @@ export function createCommandHandler(
     ]);
     const issuer = { role, isAuthor: pullRequest.author.login === event.actor };
     const configuration = commands.some((parsed) => 'ok' in parsed && parsed.ok.verb === 'fire')
-      ? await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef)
+      ? await deps.configuration.forPullRequest(event.installation_id, repo, pullRequest)
       : undefined;
     const would = commands.some((parsed) => 'ok' in parsed && isAnswer(parsed.ok))
       ? await readWouldAnswer(reader, event, pullRequest, await askingSteps(storage.read, event, pullRequest))
@@ -129,6 +129,7 @@ async function readGoverned(
   const { configuration, listed } = await governing(deps, event, pullRequest);
   return {
     now: pullRequestNow(pullRequest, listed),
+    branch: configuration?.branch ?? pullRequest.baseRef,
     chains: configuration?.chains ?? [],
     repository: repositoryFacts(event, pullRequest.defaultBranch),
   };

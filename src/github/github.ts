@@ -254,6 +254,8 @@ export interface GitHubReader {
   /** Every entry of a branch's merge queue, in order; none when the branch has no queue. */
   mergeQueue(repo: Repo, branch: string): Promise<MergeQueueEntry[]>;
   queued(repo: Repo, number: number): Promise<QueuedPullRequest>;
+  /** The types of the rules that rulesets in force have for a branch, such as `pull_request`; none where GitHub shows none. */
+  branchRules(repo: Repo, branch: string): Promise<string[]>;
   /** The jobs of the last attempt at a workflow run. Needs the permission `actions: read`. */
   workflowJobs(repo: Repo, runId: number): Promise<WorkflowJob[]>;
   /** What workflow runs have left under that name, the newest first and at most 300. Needs the permission `actions: read`. */

@@ -33,7 +33,7 @@ export async function checkConfiguration(
   event: RepositoryEvent,
   pullRequest: PullRequest,
   files: readonly PullRequestFile[],
-  { broken, names, read, sha }: Configuration,
+  { branch, broken, names, read, sha }: Configuration,
 ): Promise<{ key: string; effect: Effect }[]> {
   const repo = event.repository;
   const reader = deps.github.reader(event.installation_id);
@@ -48,7 +48,7 @@ export async function checkConfiguration(
     const content = baseConfigurationCheck({
       ...at,
       externalId: idOf(key),
-      baseRef: pullRequest.baseRef,
+      baseRef: branch,
       baseSha: sha,
       settingsBroken: broken.some(({ kind }) => kind === 'settings'),
       outOfSight: broken.some(({ outOfSight }) => outOfSight),

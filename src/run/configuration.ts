@@ -4,7 +4,8 @@ import { type Scope as ChainScope, type ParsedChain, resolveChains } from '../ch
 import { defaultSettings, mergeSettings, type Settings } from '../chain/settings.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
-import type { GitHub, GitHubReader, Repo } from '../github/github.ts';
+import type { GitHub, GitHubReader, PullRequest, Repo } from '../github/github.ts';
+import { openToWriters } from '../policy/branch-guard.ts';
 import {
   contractOf,
   type ParsedPackage,
@@ -32,6 +33,8 @@ export interface Configuration {
   /** The branch of the repository that it was read from, and the commit. */
   branch: string;
   sha: string;
+  /** The base of the pull request that it is for, when that does not govern itself. */
+  insteadOf?: { base: string; because: string };
   chains: Chain[];
   settings: Settings;
   names: NamesHere;
@@ -61,6 +64,9 @@ export interface NamesHere extends Names {
   broken: readonly string[];
 }
 
+/** What a pull request is to be merged into, and the branch that governs where that does not. */
+export type Base = Pick<PullRequest, 'baseRef' | 'defaultBranch'>;
+
 export interface HowFresh {
   /** Nothing is believed that GitHub said before this call: for what a merge rests on. */
   fresh?: boolean;
@@ -71,6 +77,17 @@ export interface HowFresh {
  * shadows what it would have replaced: falling back to a wider scope could run a laxer chain than was meant.
  */
 export interface ConfigurationLoader {
+  /**
+   * What governs a pull request: the files of its base, if that is the default branch or protected, and else those of the default
+   * branch. A branch that anybody with write access can make or push to would otherwise let them choose their own maintainers.
+   * `undefined` when there is no such base.
+   */
+  forPullRequest(
+    installationId: number,
+    repo: Repo,
+    base: Base,
+    how?: HowFresh,
+  ): Promise<Configuration | undefined>;
   /** At a branch's tip; `undefined` when there is no such branch. */
   atBranch(
     installationId: number,
@@ -174,21 +191,44 @@ export function createConfigurationLoader(deps: {
   }
 
   return {
-    atCommit: (installationId, repo, commit) => read(installationId, repo, commit, false),
+    atCommit: (installationId, repo, commit) => read(installationId, repo, commit, {}),
     pushed: files.pushed,
     organisationPushed: files.organisationPushed,
-    async atBranch(installationId, repo, branch, { fresh = false } = {}) {
+    atBranch,
+    async forPullRequest(installationId, repo, { baseRef, defaultBranch }, how = {}) {
+      if (baseRef === defaultBranch) return atBranch(installationId, repo, baseRef, how);
       const reader = github.reader(installationId);
-      const sha = await (fresh ? reader.branchTip(repo, branch) : tipOf(reader, repo, branch));
-      return sha === undefined ? undefined : read(installationId, repo, { sha, branch }, fresh);
+      const [sha, rules] = await Promise.all([
+        tipNow(reader, repo, baseRef, how),
+        reader.branchRules(repo, baseRef),
+      ]);
+      if (sha === undefined) return undefined;
+      const because = openToWriters(rules);
+      if (because === undefined) return read(installationId, repo, { sha, branch: baseRef }, how);
+      const governing = await atBranch(installationId, repo, defaultBranch, how);
+      return governing && { ...governing, insteadOf: { base: baseRef, because } };
     },
   };
+
+  function tipNow(reader: GitHubReader, repo: Repo, branch: string, { fresh = false }: HowFresh) {
+    return fresh ? reader.branchTip(repo, branch) : tipOf(reader, repo, branch);
+  }
+
+  async function atBranch(
+    installationId: number,
+    repo: Repo,
+    branch: string,
+    how: HowFresh = {},
+  ): Promise<Configuration | undefined> {
+    const sha = await tipNow(github.reader(installationId), repo, branch, how);
+    return sha === undefined ? undefined : read(installationId, repo, { sha, branch }, how);
+  }
 
   async function read(
     installationId: number,
     repo: Repo,
     { sha, branch }: { sha: string; branch: string },
-    fresh: boolean,
+    { fresh = false }: HowFresh,
   ): Promise<Configuration> {
     const reader = github.reader(installationId);
     const [repository, organisation, community] = await Promise.all([

@@ -27,6 +27,9 @@ export function explain(state: RunState, approval: Approval | null): Why {
   const { run } = state;
   const stopped = hasStopped(run);
   const reasons = [
+    ...(run.facts.governed
+      ? [governedWhy({ ...run.facts.governed, base: run.baseRef, sha: run.baseSha })]
+      : []),
     ...(stopped ? [why('unmet', bare(run.reason?.summary ?? `the run was ${run.status}`))] : []),
     ...(run.paused && !isRunOver(run.status)
       ? [why('unmet', 'the pull request is paused until somebody resumes it')]
@@ -44,6 +47,24 @@ export function explain(state: RunState, approval: Approval | null): Why {
   if (merged !== undefined && !stopped) return why('met', merged, reasons);
   const status = combined(reasons);
   return why(status, headline(run, status, reasons), reasons);
+}
+
+/** Whose files govern a pull request, when they are not those of its base. */
+export function governedWhy({
+  branch,
+  sha,
+  base,
+  because,
+}: {
+  branch: string;
+  sha: string;
+  base: string;
+  because: string;
+}): Why {
+  return why(
+    'met',
+    `configuration of ${branch} at ${sha.slice(0, 7)}, as ${base} is not protected: ${because}`,
+  );
 }
 
 /** Whatever a step waits for, it also waits for GitHub to answer again; steps wait for the same moment, nearly. */

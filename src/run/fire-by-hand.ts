@@ -2,7 +2,7 @@ import type { EventOf, RepositoryEvent } from '../event/event.ts';
 import { actorOf } from './actor.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import { newRun } from './new-run.ts';
-import { factsOf, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
+import { factsOf, governedBy, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
 import { newerRun } from './plan.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function fireByHand(
   const repo = event.repository;
   const reader = deps.github.reader(event.installation_id, 'person');
   const pullRequest = await reader.pullRequest(repo, event.pull_request);
-  const configuration = await deps.configuration.atBranch(event.installation_id, repo, pullRequest.baseRef);
+  const configuration = await deps.configuration.forPullRequest(event.installation_id, repo, pullRequest);
   const chain = configuration?.chains.find((candidate) => candidate.name === event.chain);
   if (!configuration || !chain || pullRequest.state === 'closed') {
     log.warn({ chain: event.chain, pull_request: event.pull_request }, 'the fired chain cannot run');
@@ -48,7 +48,7 @@ export async function fireByHand(
         headSha: pullRequest.headSha,
         baseRef: pullRequest.baseRef,
         baseSha: configuration.sha,
-        facts: { ...facts, trigger: { ...inputs, ...facts.trigger } },
+        facts: { ...facts, ...governedBy(configuration), trigger: { ...inputs, ...facts.trigger } },
         paused: (row?.pausedBy ?? null) !== null,
       },
       deps.ids,

@@ -6,9 +6,15 @@ import { actorOf } from './actor.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import type { Configuration } from './configuration.ts';
 import { newRun } from './new-run.ts';
-import { factsOf, type PullRequestDeps, pullRequestNow, repositoryFacts } from './on-pull-request.ts';
+import {
+  factsOf,
+  governedBy,
+  type PullRequestDeps,
+  pullRequestNow,
+  repositoryFacts,
+} from './on-pull-request.ts';
 import { triggerFacts } from './plan.ts';
-import type { RunFacts } from './run.ts';
+import { governingBranch, type RunFacts } from './run.ts';
 
 export type OneTimeEvent = EventOf<'pr.merged' | 'pr.closed' | 'issue.created' | 'file.changed'>;
 
@@ -59,7 +65,7 @@ export async function fireOnce(
           headSha: subject.headSha,
           baseRef: subject.baseRef,
           baseSha: configuration.sha,
-          facts: { repo: repository, trigger: subject.trigger },
+          facts: { repo: repository, trigger: subject.trigger, ...governedBy(configuration) },
           paused: false,
         },
         deps.ids,
@@ -90,13 +96,15 @@ async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Co
         limit: 1,
       });
       if (runs[0]) {
-        const { baseSha: sha, baseRef: branch } = runs[0];
-        return configuration.atCommit(event.installation_id, repo, { sha, branch });
+        const { baseSha: sha, baseRef: base, facts } = runs[0];
+        const at = { sha, branch: governingBranch(runs[0]) };
+        const found = await configuration.atCommit(event.installation_id, repo, at);
+        return facts.governed ? { ...found, insteadOf: { base, because: facts.governed.because } } : found;
       }
       const pullRequest = await deps.github
         .reader(event.installation_id)
         .pullRequest(repo, event.pull_request);
-      return configuration.atBranch(event.installation_id, repo, pullRequest.baseRef);
+      return configuration.forPullRequest(event.installation_id, repo, pullRequest);
     }
     case 'file.changed': {
       const { before_sha: before, head_sha: after, forced, paths } = event;

@@ -9,6 +9,7 @@ import { onBaseMoved } from './on-base-moved.ts';
 import { onCi } from './on-ci.ts';
 import { onGone, onRenamed } from './on-gone.ts';
 import { LOOK, onPullRequest, type PullRequestDeps } from './on-pull-request.ts';
+import { governingBranch } from './run.ts';
 
 export interface EventDeps extends PullRequestDeps {
   /** Commands are a door of their own; the engine only hands the event on. */
@@ -70,8 +71,8 @@ async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>, 
   await deps.storage.transaction(async (tx) => {
     await auditPush(tx, event);
     const runs = await tx.runs.list({ ...where, active: true });
-    for (const { id, baseRef } of runs) {
-      if (isOrganisation || baseRef === branch) await deps.engine.signal(tx, id, LOOK, by);
+    for (const run of runs) {
+      if (isOrganisation || governingBranch(run) === branch) await deps.engine.signal(tx, run.id, LOOK, by);
     }
   });
 }

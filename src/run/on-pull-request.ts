@@ -111,7 +111,7 @@ export async function onPullRequest(
           headSha: pullRequest.headSha,
           baseRef: pullRequest.baseRef,
           baseSha: configuration.sha,
-          facts: factsOf(event, pullRequest, facts),
+          facts: { ...factsOf(event, pullRequest, facts), ...governedBy(configuration) },
           paused: (row?.pausedBy ?? null) !== null,
         },
         deps.ids,
@@ -207,14 +207,14 @@ async function closeUnaskedGate(
 export async function governing(
   { github, configuration }: Pick<PullRequestDeps, 'github' | 'configuration'>,
   { installation_id, repository }: RepositoryEvent,
-  { number, state, baseRef }: PullRequest,
+  { number, state, ...base }: PullRequest,
 ): Promise<{
   configuration: Configuration | undefined;
   listed: { files: PullRequestFile[]; truncated: boolean };
 }> {
   if (state === 'closed') return { configuration: undefined, listed: { files: [], truncated: false } };
   return {
-    configuration: await configuration.atBranch(installation_id, repository, baseRef),
+    configuration: await configuration.forPullRequest(installation_id, repository, base),
     listed: await github.reader(installation_id).pullRequestFiles(repository, number),
   };
 }
@@ -400,6 +400,11 @@ export function pullRequestNow(
 export function repositoryFacts(event: RepositoryEvent, defaultBranch: string): RunFacts['repo'] {
   const { owner, name } = event.repository;
   return { full_name: `${owner}/${name}`, owner, name, default_branch: defaultBranch };
+}
+
+/** What a run notes of where its rules are from, beside its base. */
+export function governedBy({ branch, insteadOf }: Configuration): Pick<RunFacts, 'governed'> {
+  return insteadOf ? { governed: { branch, because: insteadOf.because } } : {};
 }
 
 export function factsOf(event: RepositoryEvent, pullRequest: PullRequest, repo: RunFacts['repo']): RunFacts {

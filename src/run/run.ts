@@ -78,6 +78,8 @@ export interface Run {
 export interface RunFacts {
   trigger: { [key: string]: string | number | boolean | null | string[] };
   repo: { full_name: string; owner: string; name: string; default_branch: string };
+  /** The branch whose files govern the run, and why; absent when it is the base. Expressions do not see it. */
+  governed?: { branch: string; because: string };
 }
 
 /** The record of one step of one run. */
@@ -158,6 +160,11 @@ export function isMergeStep(
 ): boolean {
   const uses = step && definition.steps[step.stepIndex]?.uses.name;
   return uses === undefined || uses === MERGE_ACTION;
+}
+
+/** The branch whose files govern the run. */
+export function governingBranch({ facts, baseRef }: Pick<Run, 'facts' | 'baseRef'>): string {
+  return facts.governed?.branch ?? baseRef;
 }
 
 /** The run's repository, as GitHub is asked about it. */

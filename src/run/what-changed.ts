@@ -8,7 +8,7 @@ import { type Fault, formatFault } from '../core/fault.ts';
 import type { ConfigurationStanding } from '../policy/merge-gate.ts';
 import type { Configuration } from './configuration.ts';
 import { fires, isAboutTheHead, type PullRequestNow } from './plan.ts';
-import type { Run, RunFacts } from './run.ts';
+import { governingBranch, type Run, type RunFacts } from './run.ts';
 
 /**
  * Compares what governs a pull request now with the snapshot that its run was begun with, as far as one step rests on it: the
@@ -23,7 +23,14 @@ export function configurationStanding(
 ): ConfigurationStanding {
   const { configuration, chain } = now;
   if (!configuration) return { kind: 'unreadable', because: `there is no branch ${run.baseRef}` };
-  const { branch } = configuration;
+  const { branch, insteadOf } = configuration;
+  const before = governingBranch(run);
+  if (branch !== before) {
+    const because = insteadOf
+      ? `the branch ${run.baseRef} is not protected any more, so ${branch} governs: ${insteadOf.because}`
+      : `the branch ${branch} governs now, and ${before} did when this was asked`;
+    return { kind: 'changed', what: 'chain', because };
+  }
   const unreadable = unreadableBecause(run.chain, configuration);
   if (unreadable) return { kind: 'unreadable', because: unreadable };
   const settings = changedSettings(run.settings, configuration.settings);

@@ -1,6 +1,7 @@
 import { triggerMatches } from '../chain/trigger.ts';
 import { formatFault } from '../core/fault.ts';
 import type { Configuration } from './configuration.ts';
+import { governedWhy } from './explain.ts';
 import { type PullRequestNow, triggerFacts } from './plan.ts';
 import type { RunFacts } from './run.ts';
 import { type Why, why } from './why.ts';
@@ -19,14 +20,15 @@ export function whyNoRun(
   repository: RunFacts['repo'],
 ): Why {
   if (pullRequest.state === 'closed') return none('the pull request is closed', []);
-  const { baseRef } = pullRequest;
-  if (!configuration) return none(`there is no branch ${baseRef} to merge into`, []);
+  if (!configuration) return none(`there is no branch ${pullRequest.baseRef} to merge into`, []);
+  const { branch, sha, insteadOf } = configuration;
+  const governed = insteadOf ? [governedWhy({ branch, sha, ...insteadOf })] : [];
   const faults = configuration.broken.flatMap((file) => file.faults).map(formatFault);
-  const told = faults.map((fault) => why('unmet', fault));
+  const told = [...governed, ...faults.map((fault) => why('unmet', fault))];
   if (configuration.broken.some(({ outOfSight }) => outOfSight))
     return none('the settings of the organisation cannot be read', told);
   if (configuration.broken.some(({ kind }) => kind === 'settings')) {
-    return none(`the settings on ${baseRef} have faults`, told);
+    return none(`the settings on ${branch} have faults`, told);
   }
   const chains = configuration.chains.map((chain) => {
     const { event } = chain.trigger;
@@ -48,8 +50,8 @@ export function whyNoRun(
   }
   if (chains.length > 0) return none('no chain is for this pull request', [...chains, ...told]);
   return configuration.settings.chains?.length === 0
-    ? none(`the settings on ${baseRef} choose no chain: \`chains: []\``, told)
-    : none(`no chain is in force on ${baseRef}`, told);
+    ? none(`the settings on ${branch} choose no chain: \`chains: []\``, told)
+    : none(`no chain is in force on ${branch}`, told);
 }
 
 function none(because: string, reasons: readonly Why[]): Why {

@@ -29,7 +29,7 @@ export interface ContextDeps extends SkillDefaults {
   storage: Storage;
   github: GitHub;
   gates: GateChecks;
-  configuration: Pick<ConfigurationLoader, 'atBranch'>;
+  configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -89,9 +89,9 @@ export function createContextOf(deps: ContextDeps): ContextOf {
           ? undefined
           : ownMerge(storage.read, { repositoryId, pullRequest, headSha });
       },
-      async configurationNow({ baseRef }, how) {
+      async configurationNow(base, how) {
         const { installationId } = run;
-        const configuration = await deps.configuration.atBranch(installationId, repoOf(run), baseRef, how);
+        const configuration = await deps.configuration.forPullRequest(installationId, repoOf(run), base, how);
         const chain = configuration?.chains.find(({ name }) => name === run.chain);
         return { configuration, chain: chain && asBegun(chain, deps) };
       },

@@ -22,6 +22,7 @@ import {
 import { type Approver, ownedPaths, ownersApprove, teamsOf } from '../policy/facts/ownership.ts';
 import { approves, type Review, reviewFacts, standingReviews } from '../policy/facts/reviews.ts';
 import { isAtLeast } from '../policy/role.ts';
+import { governingBranch } from '../run/run.ts';
 import type { StepContext } from './step.ts';
 
 /**
@@ -112,22 +113,22 @@ class Reading {
     }
   }
 
-  /** From the base branch: the head's own file is what an attacker would change first (I4). */
+  /** From the branch that governs: the head's own file is what an attacker would change first (I4). */
   async #codeowners(): Promise<Codeowners | Fact> {
     const { reader, repo, state } = this.#context;
-    const { baseRef } = state.run;
-    const tip = await reader.branchTip(repo, baseRef);
-    if (tip === undefined) return unknown(`there is no branch ${baseRef}`);
+    const branch = governingBranch(state.run);
+    const tip = await reader.branchTip(repo, branch);
+    if (tip === undefined) return unknown(`there is no branch ${branch}`);
     for (const path of CODEOWNERS_PATHS) {
       const file = await reader.file(repo, path, tip);
       if (!file) continue;
       const bytes = await reader.blob(repo, file.sha, MAX_CODEOWNERS_BYTES);
       return bytes
         ? parseCodeowners(new TextDecoder().decode(bytes))
-        : unknown(`${path} on ${baseRef} is larger than 3 MB, so GitHub does not read it`);
+        : unknown(`${path} on ${branch} is larger than 3 MB, so GitHub does not read it`);
     }
     // Whoever asks for owners means that there are some; without the file nobody would be asked, and silently.
-    return unknown(`there is no CODEOWNERS file on ${baseRef}`);
+    return unknown(`there is no CODEOWNERS file on ${branch}`);
   }
 
   async #approvers(approving: readonly Review[], teams: readonly string[]): Promise<Approver[]> {

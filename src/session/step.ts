@@ -7,13 +7,13 @@ import type { Effect, EffectOf } from '../effect/effect.ts';
 import type { QueueHandle } from '../effect/enqueue.ts';
 import type { Passed } from '../effect/gate-check.ts';
 import type { MergeOnce } from '../effect/merge.ts';
-import type { GitHubReader, PullRequest, Repo } from '../github/github.ts';
+import type { GitHubReader, Repo } from '../github/github.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Capability } from '../policy/capability.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
-import type { Configuration, HowFresh } from '../run/configuration.ts';
+import type { Base, Configuration, HowFresh } from '../run/configuration.ts';
 import type { OwnMerge } from '../run/plan.ts';
 import type { Reason } from '../run/reason.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../run/run.ts';
@@ -108,10 +108,7 @@ export interface StepContext {
    * What governs the pull request at this moment, and the run's chain as one would be begun with it now; without a chain when
    * none of that name is in force, and without a configuration when there is no such branch.
    */
-  configurationNow(
-    base: Pick<PullRequest, 'baseRef' | 'defaultBranch'>,
-    how: HowFresh,
-  ): Promise<ConfigurationNow>;
+  configurationNow(base: Base, how: HowFresh): Promise<ConfigurationNow>;
   /** Records that the merge this run has begun was made, as this commit. */
   confirmMerge(sha: string): Promise<void>;
   pausedBy(): Promise<string | null>;

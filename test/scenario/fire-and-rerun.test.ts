@@ -77,6 +77,7 @@ test('a run whose pull request goes elsewhere is not begun there, and why is sai
   const s = await start(only({ ship: CI_AND_MERGE }));
   const files = { [`${CHAINS}/ship.yaml`]: null, [SETTINGS]: null };
   await s.github.push({ repo: REPO, branch: 'release', author: 'max', files });
+  s.github.addRuleset(REPO, { branches: ['release'], approvals: 1, restrict: ['creations'] });
   const { number } = await s.open();
   await s.github.editPullRequest(REPO, number, 'ada', { base: 'release' });
   await s.settle();

@@ -50,6 +50,7 @@ test('why and status say what keeps every chain from running, as long as none ha
         "✘ no chain runs: no chain is for this pull request",
         "  ✘ deploy waits for manual.fired",
         "  ✘ ship is not for it: the base branch is release, and the filter wants main",
+        "  ✔ configuration of main at 33143ba, as release is not protected: whoever can write can push to it",
       ],
       "without the label": [
         "✘ no chain runs: no chain is for this pull request",

@@ -34,7 +34,7 @@ import type { Client } from './client.ts';
 import { readCredits } from './credits.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
 import { readMergeQueue, readQueued } from './merge-queue.ts';
-import { readRequiredChecks } from './required-checks.ts';
+import { readRequiredChecks, readRuleTypes } from './required-checks.ts';
 import { AnswerTooLarge } from './transport.ts';
 
 /** GitHub's own limits: https://docs.github.com/en/rest/pulls/pulls */
@@ -174,6 +174,8 @@ export function createReader(client: Client): GitHubReader {
     mergeQueue: (repo, branch) => readMergeQueue(client, repo, branch),
     queued: (repo, number) => readQueued(client, repo, number),
     requiredChecks: (repo, branch) => readRequiredChecks(client, { ...at(repo), branch }),
+
+    branchRules: (repo, branch) => readRuleTypes(client, { ...at(repo), branch }),
 
     comment: (repo, id) =>
       ifThere(

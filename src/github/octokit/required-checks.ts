@@ -31,12 +31,19 @@ async function protectedBy(client: Client, branch: Parameters): Promise<Required
   return [...checks, ...contexts.map((context) => check(context, null))];
 }
 
+/** Rules that GitHub does not show, as on plans without rulesets, guard nothing as far as anybody can tell. */
+export async function readRuleTypes(client: Client, branch: Parameters): Promise<string[]> {
+  const rules = await whereShown(rulesOf(client, branch));
+  return [...new Set(rules.map(({ type }) => type))];
+}
+
+/** https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch */
+function rulesOf(client: Client, branch: Parameters) {
+  return client.list('GET /repos/{owner}/{repo}/rules/branches/{branch}', branch, branchRulesSchema);
+}
+
 async function ruledBy(client: Client, branch: Parameters): Promise<RequiredCheck[]> {
-  const rules = await client.list(
-    'GET /repos/{owner}/{repo}/rules/branches/{branch}',
-    branch,
-    branchRulesSchema,
-  );
+  const rules = await rulesOf(client, branch);
   return rules
     .filter((rule) => rule.type === 'required_status_checks')
     .flatMap((rule) => rule.parameters?.required_status_checks ?? [])
@@ -48,9 +55,9 @@ function check(name: string, appId: number | null | undefined): RequiredCheck {
   return { name, appId: appId === undefined || appId === -1 ? null : appId };
 }
 
-async function whereShown(checks: Promise<RequiredCheck[]>): Promise<RequiredCheck[]> {
+async function whereShown<T>(found: Promise<T[]>): Promise<T[]> {
   try {
-    return await checks;
+    return await found;
   } catch (error) {
     const hidden =
       error instanceof RequestFailure &&

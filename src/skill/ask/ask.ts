@@ -68,8 +68,8 @@ export function createAsk(deps: {
       .reader(call.installationId, 'person')
       .pullRequest(repoOf(call), call.pullRequest);
     if (pullRequest.state === 'closed') return CLOSED;
-    const { baseRef } = pullRequest;
-    const configuration = await deps.configuration.atBranch(call.installationId, repoOf(call), baseRef);
+    const repo = repoOf(call);
+    const configuration = await deps.configuration.forPullRequest(call.installationId, repo, pullRequest);
     if (!configuration || configuration.broken.some(({ kind }) => kind === 'settings')) return NOT_CONFIGURED;
     const candidates = await candidatesIn(configuration);
     const context = contextOfCall(deps, call, { pullRequest, configuration, candidates, signal });

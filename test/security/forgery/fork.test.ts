@@ -85,7 +85,7 @@ test('settings that the fork’s owner keeps in a .github repository govern noth
   expect(merged(harness)).toEqual([]);
 });
 
-test('the settings that govern are those of the base branch it is merged into, not of the default branch', async () => {
+test('the settings that govern are those of the protected branch it is merged into, not of the default branch', async () => {
   const harness = await start({
     chain: MERGE_ONLY,
     settings: 'countersign: { permission: write }\n',
@@ -93,7 +93,9 @@ test('the settings that govern are those of the base branch it is merged into, n
   const { github } = harness;
   const files = { [SETTINGS]: 'countersign: { permission: admin }\n' };
   await github.push({ repo: REPO, branch: 'release', author: 'max', files });
+  github.addRuleset(REPO, { branches: ['release'], approvals: 1, restrict: ['creations'] });
   const { number } = await open(harness, { base: 'release' });
+  await github.review(REPO, number, 'max', 'APPROVED');
   await countersign(harness, number, 'will');
   await countersign(harness, number, 'mia');
   expect(approvalOf(harness, number).body).toContain('mia reacted, but has maintain access');

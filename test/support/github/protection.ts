@@ -1,5 +1,5 @@
 import type { State } from './state.ts';
-import type { MergeQueueRule, Protection, RequiredCheck, Requirements, Role } from './world.ts';
+import type { MergeQueueRule, Protection, RequiredCheck, Requirements, Restriction, Role } from './world.ts';
 
 /** A required check; `app` is the slug of the only app whose check counts, any when left out. */
 export type CheckInput = string | { context: string; app?: string };
@@ -22,6 +22,8 @@ export interface RulesetInput extends RequirementsInput {
   branches?: readonly string[];
   /** Roles that may go around it; nobody when left out, as on GitHub. */
   bypass?: readonly Role[];
+  /** "Restrict creations" and the like; nothing when left out. */
+  restrict?: readonly Restriction[];
   /** Everything goes through a merge queue; what is left out is as GitHub sets it up. */
   mergeQueue?: Partial<MergeQueueRule>;
 }
@@ -75,6 +77,7 @@ export function createProtectionDesk(state: State): ProtectionDesk {
         name: `Ruleset ${id}`,
         branches: input.branches ?? ['~DEFAULT_BRANCH'],
         bypass: input.bypass ?? [],
+        restrict: input.restrict ?? [],
         mergeQueue: input.mergeQueue && { ...USUAL_QUEUE, ...input.mergeQueue },
         ...requirementsOf(state, input),
       });

@@ -117,9 +117,14 @@ export interface Ruleset extends Requirements {
   readonly branches: readonly string[];
   /** Roles that may go around it. */
   readonly bypass: readonly Role[];
+  /** What only those may do who may go around it. */
+  readonly restrict: readonly Restriction[];
   /** Everything goes through a merge queue. */
   readonly mergeQueue: MergeQueueRule | undefined;
 }
+
+/** https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets */
+export type Restriction = 'creations' | 'updates' | 'deletions';
 
 /** https://docs.github.com/en/rest/repos/rules: the parameters of `merge_queue`. */
 export interface MergeQueueRule {

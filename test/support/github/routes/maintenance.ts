@@ -153,6 +153,7 @@ function rulesetRoutes(router: Router): void {
       strict: parameters.some((one) => one.strict_required_status_checks_policy),
       approvals: 0,
       bypass: [],
+      restrict: [],
       mergeQueue: undefined,
     };
     repository.rulesets.push(ruleset);

@@ -52,8 +52,11 @@ function enforcementOf(protection: Protection | undefined): 'off' | 'non_admins'
   return protection.enforceAdmins ? 'everyone' : 'non_admins';
 }
 
+const RULE_OF = { creations: 'creation', updates: 'update', deletions: 'deletion' } as const;
+
 /** https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch */
-function viewRules(repository: Repository, { id, checks, strict, approvals, mergeQueue }: Ruleset): object[] {
+function viewRules(repository: Repository, ruleset: Ruleset): object[] {
+  const { id, checks, strict, approvals, mergeQueue, restrict } = ruleset;
   const source = { ruleset_source_type: 'Repository', ruleset_source: fullName(repository), ruleset_id: id };
   const required = {
     type: 'required_status_checks',
@@ -95,5 +98,6 @@ function viewRules(repository: Repository, { id, checks, strict, approvals, merg
     ...(checks.length > 0 ? [required] : []),
     ...(approvals > 0 ? [reviewed] : []),
     ...(queued ? [queued] : []),
+    ...restrict.map((restriction) => ({ type: RULE_OF[restriction], ...source })),
   ];
 }

@@ -10,7 +10,7 @@ export type CoreDumps = 'forbidden' | 'allowed' | 'unknown';
  */
 export function forbidCoreDumps(): CoreDumps {
   if (coreDumps() !== 'allowed') return coreDumps();
-  spawnSync('prlimit', [`--pid=${process.pid}`, '--core=0:0'], { stdio: 'ignore', timeout: 5_000 });
+  spawnSync('prlimit', [`--pid=${process.pid}`, '--core=0:0'], { stdio: 'ignore', timeout: 30_000 });
   return coreDumps();
 }
 

@@ -62,13 +62,16 @@ async function alone(outer: readonly string[]): Promise<readonly string[]> {
   return (await works([...outer, ...ALONE])) ? ALONE : [];
 }
 
+/** Only ends what hangs: a machine that is merely busy must not pass for one that allows nothing. */
+const PROBE_MS = 60_000;
+
 /** Whether Node starts behind the prefix. */
 function works([command = '', ...args]: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(command, [...args, process.execPath, '--version'], {
       env: {},
       stdio: 'ignore',
-      timeout: 5_000,
+      timeout: PROBE_MS,
       killSignal: 'SIGKILL',
     });
     child.on('error', () => resolve(false));

@@ -157,7 +157,8 @@ async function tryWalls(): Promise<boolean> {
       '--version',
     );
     return await new Promise<boolean>((resolve) => {
-      const options = { env: PROGRAMS, stdio: 'ignore', timeout: 10_000, killSignal: 'SIGKILL' } as const;
+      // Only ends what hangs: a machine that is merely busy must not pass for one that allows nothing.
+      const options = { env: PROGRAMS, stdio: 'ignore', timeout: 60_000, killSignal: 'SIGKILL' } as const;
       const child = spawn(command, [...args, '--version'], options);
       child.on('error', () => resolve(false));
       child.on('exit', (code) => resolve(code === 0));

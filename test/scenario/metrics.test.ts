@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startApp } from '../../src/app.ts';
+import { keepingLog } from '../disk/log-lines.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { A_LOOK, countersign, MERGE_ONLY, open, start } from './support.ts';
 
@@ -22,7 +24,7 @@ test('the metrics count what was done, and name nobody and no place', async () =
 
   expect(value('countersign_runs{status="completed"}')).toBe(1);
   expect(value('countersign_effects{status="pending"}')).toBe(0);
-  expect(value('countersign_effects{status="done"}')).toBe(4);
+  expect(value('countersign_effects{status="done"}')).toBe(5);
   expect(value('countersign_deliveries{status="done"}')).toBe(harness.github.deliveries.length);
   expect(value('countersign_database_up')).toBe(1);
   expect(value('countersign_oldest_due_job_age_seconds')).toBe(0);
@@ -64,4 +66,36 @@ test('with a database that does not answer, the rest can still be read', async (
   const answer = await fetch(`${harness.app.metricsUrl}/metrics`);
   expect(answer.status).toBe(200);
   expect(await answer.text()).toMatch(/^countersign_database_up 0$/m);
+});
+
+/** A second app beside the first, whose metrics are to be on the port that the first has for its own. */
+async function startBeside({ app, config }: Harness, isGiven: boolean) {
+  const { log, lines } = keepingLog();
+  const own = { host: '127.0.0.1', port: Number(new URL(app.metricsUrl ?? '').port), isGiven };
+  const beside = { ...config, databaseUrl: 'sqlite::memory:', metricsAccess: { own } };
+  const second = await startApp(beside, log);
+  onTestFinished(() => second.stop());
+  return { second, lines };
+}
+
+test('a taken port that nobody asked for leaves the app without metrics, and it says so', async () => {
+  const harness = await start();
+  const { second, lines } = await startBeside(harness, false);
+  expect((await fetch(`${second.url}/healthz`)).status).toBe(200);
+  expect(second.metricsUrl).toBeUndefined();
+  expect(lines.map(({ message }) => message)).toContainEqual(
+    expect.stringMatching(
+      /^there are no metrics: it cannot listen on 127\.0\.0\.1:\d+: something else listens there already\. Set METRICS_PORT to another port, or to "off"\.$/,
+    ),
+  );
+});
+
+test('a taken port that the operator named keeps the app from starting', async () => {
+  const harness = await start();
+  await expect(startBeside(harness, true)).rejects.toMatchObject({ code: 'http.cannot_listen' });
+});
+
+test('the metrics are not on the port of the webhooks', async () => {
+  const harness = await start();
+  expect((await fetch(`${harness.app.url}/metrics`)).status).toBe(404);
 });

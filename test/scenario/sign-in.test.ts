@@ -32,6 +32,10 @@ async function statuses({ app }: Harness) {
   return { run: run?.status, failed: deliveries.failed };
 }
 
+async function metrics({ app }: Harness): Promise<string> {
+  return (await fetch(`${app.metricsUrl}/metrics`)).text();
+}
+
 async function ready({ app }: Harness): Promise<{ status: string; warnings?: string[] }> {
   const answer = await fetch(`${app.url}/readyz`);
   expect(answer.status).toBe(200);
@@ -87,6 +91,8 @@ test('a key that GitHub refuses is shown to operators, told once a minute, and a
       ),
     ],
   });
+  const SINCE = /^countersign_github_signed_out_since_timestamp_seconds\{installation="app"\} \d+$/m;
+  expect(await metrics(harness)).toMatch(SINCE);
   expect(new Set(lines.map(({ message }) => message))).toEqual(
     new Set(['GitHub does not let this app sign in: all work waits']),
   );
@@ -99,6 +105,7 @@ test('a key that GitHub refuses is shown to operators, told once a minute, and a
   back();
   await harness.advance(2 * MINUTE);
   expect(await ready(harness)).toEqual({ status: 'ready' });
+  expect(await metrics(harness)).not.toMatch(SINCE);
 });
 
 test('a run outlasts hours in which GitHub refuses the app’s key', async () => {

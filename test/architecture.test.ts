@@ -12,7 +12,7 @@ const LAYERS = [
   {
     name: 'vocabulary',
     files:
-      /^(audit\/entry|event\/event|effect\/effect|effect\/body-hash|model\/(budget|name|price)|artifact\/.*|chain\/.*|outcome\/.*|policy\/.*|skill\/package\/.*|skill\/registry\/scope|run\/state\/.*|run\/(run|actor|evidence|history|reason|why|explain|transition|completed|context|plan|new-run))\.ts$/,
+      /^(audit\/entry|event\/event|effect\/effect|effect\/body-hash|model\/(budget|name|price)|artifact\/.*|chain\/.*|outcome\/.*|policy\/.*|skill\/package\/.*|skill\/registry\/scope|run\/state\/.*|run\/(run|actor|evidence|history|reason|why|explain|transition|completed|context|plan|new-run|command-order))\.ts$/,
   },
   {
     name: 'port',

@@ -4,6 +4,8 @@ import { timeSortedIds } from '../core/ids.ts';
 import type { EventOf } from '../event/event.ts';
 import { eventJob } from '../queue/queue.ts';
 import { OPERATOR } from '../run/actor.ts';
+import { rememberCommand } from '../run/applied-commands.ts';
+import { givenAt } from '../run/command-order.ts';
 import { fireAsked, notAChainName } from '../words/cli.ts';
 import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
 import { findInstallation } from './find-installation.ts';
@@ -24,17 +26,25 @@ export function chainFire({ clock, tools }: Context, chain: string, options: Fir
     const queue = await tools.enqueuer(storage);
     return storage.transaction(async (tx) => {
       const { installationId, repository } = await findInstallation(tx, options.repo, options.pr);
+      const given = givenAt('fire', clock.now());
       const event = {
         kind: 'manual.fired',
         installation_id: installationId,
         repository,
         run_id: timeSortedIds(() => clock.now()).next('run'),
+        asked_by: { verb: 'fire', given },
         chain,
         pull_request: options.pr,
         actor: OPERATOR,
         inputs: options.input ?? {},
       } satisfies EventOf<'manual.fired'>;
       await queue.enqueue(tx, eventJob(event));
+      await rememberCommand(
+        tx,
+        { repositoryId: repository.id, pullRequest: options.pr },
+        { kind: 'begin', verb: 'fire', chain, anew: true },
+        { actor: OPERATOR, given },
+      );
       await tx.audit.record({
         kind: 'command.carried_out',
         ...aboutNothing({ kind: 'operator' }),

@@ -2,6 +2,8 @@ import { aboutRun } from '../audit/entry.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { SignalJob } from '../queue/queue.ts';
 import { OPERATOR } from '../run/actor.ts';
+import { rememberCommand } from '../run/applied-commands.ts';
+import { givenAt } from '../run/command-order.ts';
 import { reason } from '../run/reason.ts';
 import { isRunOver } from '../run/run.ts';
 import { cancelAsked, runIsOver } from '../words/cli.ts';
@@ -35,6 +37,14 @@ export function runCancel(
       };
       // A key of its own: it must not wait behind an event of the pull request that fails again and again.
       await queue.enqueue(tx, { kind: 'signal', key: `run:${id}`, payload });
+      if (run.pullRequest !== null) {
+        await rememberCommand(
+          tx,
+          { repositoryId: run.repositoryId, pullRequest: run.pullRequest },
+          { kind: 'stop', verb: 'cancel', chain: run.chain },
+          { actor: OPERATOR, given: givenAt('cancel', clock.now()) },
+        );
+      }
       await tx.audit.record({
         kind: 'command.carried_out',
         ...aboutRun(run, { kind: 'operator' }),

@@ -5,12 +5,18 @@ export interface Answer {
   ok: boolean;
   /** Markdown. */
   text: string;
+  /** It came too late. Whoever pressed a button is told so, too. */
+  overtaken?: true;
   /** Set when the answer comes later, in a comment of its own: the call that it will be of. */
   later?: string;
 }
 
 export function said(result: CommandResult): Answer {
-  return { ok: isDone(result), text: replyTo(result) };
+  return {
+    ok: isDone(result),
+    text: replyTo(result),
+    ...(result.kind === 'overtaken' ? { overtaken: true } : {}),
+  };
 }
 
 /** What was done, and what was not, of what one command asked for. */

@@ -24,7 +24,11 @@ export function isBegunAnew({ status }: Run): boolean {
  * Begins the chain of a run that was cancelled, by what it was begun by and with the inputs it had, or says what keeps it from that:
  * whoever may run things again may not thereby fire a chain, nor have one run for what its trigger leaves out.
  */
-export async function beginAgain(context: CommandContext, run: Run): Promise<CommandResult | undefined> {
+export async function beginAgain(
+  context: CommandContext,
+  verb: 'rerun' | 'review' | 'ci',
+  run: Run,
+): Promise<CommandResult | undefined> {
   const { governed, issuer } = context;
   const { chain } = run;
   const fired = run.event.kind === 'manual.fired' ? run.event : undefined;
@@ -39,13 +43,14 @@ export async function beginAgain(context: CommandContext, run: Run): Promise<Com
   }
   const outdated = outdatedBecause(run, governed.now, governed.chains, governed.repository);
   if (outdated) return { kind: 'not_begun', chain, because: outdated.summary };
-  await fireChain(context, chain, fired?.inputs ?? {}, run.id);
+  await fireChain(context, verb, chain, fired?.inputs ?? {}, run.id);
   return undefined;
 }
 
 /** Asks the engine for a run of the chain. @param again the run that it takes the place of. */
 export async function fireChain(
-  { deps, tx, event }: CommandContext,
+  { deps, tx, event, pullRequest, given }: CommandContext,
+  verb: 'fire' | 'rerun' | 'review' | 'ci',
   chain: string,
   inputs: Record<string, string>,
   again?: string,
@@ -56,6 +61,7 @@ export async function fireChain(
     repository: event.repository,
     run_id: deps.ids.next('run'),
     ...(again === undefined ? {} : { again }),
+    asked_by: { verb, given: given(verb), head_sha: pullRequest.headSha },
     chain,
     pull_request: event.pull_request,
     actor: event.actor,

@@ -4,10 +4,11 @@ import { unreachable } from '../core/errors.ts';
 import { formatFault } from '../core/fault.ts';
 import type { EventOf } from '../event/event.ts';
 import type { PullRequest } from '../github/github.ts';
+import type { GivenAt, OrderedVerb } from '../run/command-order.ts';
 import type { Configuration } from '../run/configuration.ts';
 import { explain, explainText } from '../run/explain.ts';
 import { reason } from '../run/reason.ts';
-import { type Invocation, isRunOver, isStepOver, type Run, type RunState } from '../run/run.ts';
+import { type Invocation, isStepOver, type Run, type RunState } from '../run/run.ts';
 import type { Signal } from '../run/transition.ts';
 import type { Why } from '../run/why.ts';
 import type { Tx } from '../storage/storage.ts';
@@ -20,6 +21,7 @@ import type { Command, Issuer } from './command.ts';
 import { confirm } from './confirm.ts';
 import type { CommandDeps } from './deps.ts';
 import { helpText } from './help.ts';
+import { overtaken, remember } from './in-order.ts';
 import type { CommandResult } from './replies.ts';
 import type { Would } from './would-answer.ts';
 
@@ -40,6 +42,8 @@ export interface CommandContext {
   noRun: Why | undefined;
   /** Whoever gave the command as one who answers; read when a command needs it. */
   would: Would | undefined;
+  /** When the command was given, among all that people gave. */
+  given(verb: OrderedVerb): GivenAt;
 }
 
 /** Does what an allowed command asks for, in the transaction of its answer. */
@@ -61,9 +65,9 @@ export async function carryOut(command: Command, context: CommandContext): Promi
     case 'rerun':
       return rerun(context, command.step);
     case 'review':
-      return again(context, 'pr-review', { kind: 'review_started', head: pullRequest.headSha });
+      return again(context, 'review', 'pr-review', { kind: 'review_started', head: pullRequest.headSha });
     case 'ci':
-      return again(context, 'ci', { kind: 'ci_read_again' });
+      return again(context, 'ci', 'ci', { kind: 'ci_read_again' });
     case 'approve':
     case 'reject':
       return confirm(command, context);
@@ -148,13 +152,22 @@ async function rerun(context: CommandContext, step: string | undefined): Promise
   const restarted: string[] = [];
   const refusals: CommandResult[] = [];
   for (const state of states) {
-    if (isBegunAnew(state.run)) {
-      const refusal = await beginAgain(context, state.run);
-      if (refusal) refusals.push(refusal);
-      else restarted.push(...state.invocations.map((invocation) => invocation.stepId));
+    const { chain } = state.run;
+    const anew = isBegunAnew(state.run);
+    if (!anew && !wanted(state)) continue;
+    const deed = { kind: 'begin', verb: 'rerun', chain, anew } as const;
+    const refusal =
+      (await overtaken(context, deed)) ?? (anew ? await beginAgain(context, 'rerun', state.run) : undefined);
+    if (refusal) {
+      refusals.push(refusal);
       continue;
     }
-    restarted.push(...(await restart(context, state, wanted)));
+    await remember(context, deed);
+    restarted.push(
+      ...(anew
+        ? state.invocations.map((invocation) => invocation.stepId)
+        : await restart(context, state, wanted)),
+    );
   }
   if (restarted.length > 0) {
     return saidWith({ kind: 'rerun_started', steps: [...new Set(restarted)] }, refusals);
@@ -217,7 +230,12 @@ function firstUnmet(state: RunState): Invocation | undefined {
 }
 
 /** Runs every step that uses the skill again, or lets it look again when it is waiting. */
-async function again(context: CommandContext, skill: string, result: CommandResult): Promise<Answer> {
+async function again(
+  context: CommandContext,
+  verb: 'review' | 'ci',
+  skill: string,
+  result: CommandResult,
+): Promise<Answer> {
   const { states, none } = await runsOfHead(context);
   let found = false;
   const refusals: CommandResult[] = [];
@@ -231,16 +249,21 @@ async function again(context: CommandContext, skill: string, result: CommandResu
       if (uses[0]) refusals.push({ kind: 'step_not_begun', step: uses[0].stepId });
       continue;
     }
-    if (isBegunAnew(run)) {
-      const refusal = await beginAgain(context, run);
-      if (refusal) {
-        refusals.push(refusal);
-        continue;
-      }
-    } else if (isStepOver(step.status)) {
-      await signal(context, run, { kind: 'rerun', stepIndex: step.stepIndex });
-    } else {
-      await signal(context, run, { kind: 'poke', for: ['ci', 'until'] });
+    const anew = isBegunAnew(run);
+    const deed = { kind: 'begin', verb, chain: run.chain, anew } as const;
+    const refusal =
+      (await overtaken(context, deed)) ?? (anew ? await beginAgain(context, verb, run) : undefined);
+    if (refusal) {
+      refusals.push(refusal);
+      continue;
+    }
+    await remember(context, deed);
+    if (!anew) {
+      const { stepIndex, status } = step;
+      const what: Signal = isStepOver(status)
+        ? { kind: 'rerun', stepIndex }
+        : { kind: 'poke', for: ['ci', 'until'] };
+      await signal(context, run, what);
     }
     found = true;
   }
@@ -257,8 +280,10 @@ async function again(context: CommandContext, skill: string, result: CommandResu
 
 async function cancel(context: CommandContext): Promise<Answer> {
   const { actor } = context.event;
-  const running = (await newestRuns(context)).filter(({ run }) => !isRunOver(run.status));
-  for (const { run } of running) {
+  const { running, newer } = await notBegunSince(context);
+  await remember(context, { kind: 'stop', verb: 'cancel', chain: null });
+  if (running.length === 0 && newer) return said(newer);
+  for (const run of running) {
     await signal(context, run, {
       kind: 'end',
       status: 'cancelled',
@@ -272,7 +297,31 @@ async function cancel(context: CommandContext): Promise<Answer> {
   );
 }
 
+/** The runs under way, but for those of chains that somebody had begin again after the command was given. */
+async function notBegunSince(
+  context: CommandContext,
+): Promise<{ running: Run[]; newer: CommandResult | undefined }> {
+  const running: Run[] = [];
+  let newer: CommandResult | undefined;
+  for (const run of await runsUnderWay(context)) {
+    const because = await overtaken(context, { kind: 'stop', verb: 'cancel', chain: run.chain });
+    if (because) newer = because;
+    else running.push(run);
+  }
+  return { running, newer };
+}
+
+function runsUnderWay({ tx, event }: CommandContext): Promise<Run[]> {
+  return tx.runs.list({
+    repositoryId: event.repository.id,
+    pullRequest: event.pull_request,
+    active: true,
+  });
+}
+
 async function pause(context: CommandContext): Promise<Answer> {
+  const newer = await takeHold(context, 'pause');
+  if (newer) return said(newer);
   const { tx, event } = context;
   const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
   if (row?.pausedBy) return said({ kind: 'already_paused', by: row.pausedBy });
@@ -281,11 +330,24 @@ async function pause(context: CommandContext): Promise<Answer> {
 }
 
 async function resume(context: CommandContext): Promise<Answer> {
+  const newer = await takeHold(context, 'resume');
+  if (newer) return said(newer);
   const { tx, event } = context;
   const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
   if (!row?.pausedBy) return said({ kind: 'not_paused' });
   await setPaused(context, null);
   return said({ kind: 'resumed' });
+}
+
+/** Counts also where nothing changes: an older command that comes later must not win against it. */
+async function takeHold(
+  context: CommandContext,
+  verb: 'pause' | 'resume',
+): Promise<CommandResult | undefined> {
+  const deed = { kind: 'hold', verb } as const;
+  const newer = await overtaken(context, deed);
+  if (!newer) await remember(context, deed);
+  return newer;
 }
 
 async function setPaused(context: CommandContext, pausedBy: string | null): Promise<void> {
@@ -302,7 +364,7 @@ async function setPaused(context: CommandContext, pausedBy: string | null): Prom
     pausedBy,
     updatedAt: deps.clock.now(),
   });
-  for (const { run } of await newestRuns(context)) {
+  for (const run of await runsUnderWay(context)) {
     await signal(context, run, { kind: pausedBy === null ? 'resume' : 'pause' });
   }
 }
@@ -319,6 +381,10 @@ async function fire(context: CommandContext, chain: string, inputs: Record<strin
   if (context.pullRequest.draft && found.steps.some(({ uses }) => uses.name === MERGE_ACTION)) {
     return said({ kind: 'merges_no_draft', chain });
   }
-  await fireChain(context, chain, inputs);
+  const deed = { kind: 'begin', verb: 'fire', chain, anew: true } as const;
+  const newer = await overtaken(context, deed);
+  if (newer) return said(newer);
+  await remember(context, deed);
+  await fireChain(context, 'fire', chain, inputs);
   return said({ kind: 'fired', chain });
 }

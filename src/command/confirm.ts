@@ -3,6 +3,7 @@ import { ineligibleBecause } from '../policy/merge-gate.ts';
 import { type Answer, said } from './answer.ts';
 import type { CommandContext } from './carry-out.ts';
 import type { Command } from './command.ts';
+import { answerOvertaken, overtaken, remember } from './in-order.ts';
 import { type Asking, askingSteps, type OpenQuestion } from './questions.ts';
 import type { CommandResult } from './replies.ts';
 import type { Would } from './would-answer.ts';
@@ -17,7 +18,7 @@ export async function confirm(
 ): Promise<Answer> {
   const { deps, tx, event, pullRequest, would } = context;
   const found = meant(command.step, event.via, await askingSteps(tx, event, pullRequest));
-  if ('kind' in found) return said(found);
+  if ('kind' in found) return said((await answeredSince(command, context, found)) ?? found);
   const { run, approval, step } = found;
   const { headSha } = approval;
   if (event.via.kind === 'comment' && isBefore(event.via.created_at, approval.askedAt)) {
@@ -34,6 +35,10 @@ export async function confirm(
   const because = notAllowedTo(would, found, pullRequest);
   if (because !== undefined) return said({ kind: 'may_not_answer', step, login: event.actor, because });
   const { id, login } = would.person;
+  const deed = { kind: 'answer', verb: command.verb, person: id, chain: run.chain, step } as const;
+  const newer = await overtaken(context, deed);
+  if (newer) return said(newer);
+  await remember(context, deed);
   const answers = withAnswer(approval.answers, {
     person: { id, login },
     says: command.verb,
@@ -42,6 +47,18 @@ export async function confirm(
   await tx.approvals.saveAnswers({ id: approval.id, answers });
   await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] }, { kind: 'person', login });
   return said({ kind: 'answer_noted', says: command.verb, step, head: headSha });
+}
+
+/** Where nothing waits any more because of the newer answer of the same person, that is said. */
+async function answeredSince(
+  { verb, step }: Extract<Command, { verb: Saying }>,
+  context: CommandContext,
+  found: CommandResult,
+): Promise<CommandResult | undefined> {
+  const { would, event } = context;
+  // Which question a button was about is not known once that is closed.
+  if (!would || event.via.kind === 'button' || found.kind === 'merge_by_reaction') return undefined;
+  return answerOvertaken(context, { verb, person: would.person.id, step });
 }
 
 /**

@@ -3,6 +3,7 @@ import { redact } from '../core/redact.ts';
 import type { EventOf } from '../event/event.ts';
 import type { PullRequest } from '../github/github.ts';
 import type { Cause } from '../run/actor.ts';
+import { type GivenAt, givenByButton, givenInComment, type OrderedVerb } from '../run/command-order.ts';
 import { governing, pullRequestNow, repositoryFacts } from '../run/on-pull-request.ts';
 import { isAboutNow } from '../run/plan.ts';
 import { isRunOver } from '../run/run.ts';
@@ -67,7 +68,7 @@ export function createCommandHandler(
       if (await wasAnswered(tx, event)) return;
       const moved = await headMovedSince(tx, event, pullRequest);
       const answers: Answer[] = [];
-      for (const parsed of commands) {
+      for (const [line, parsed] of commands.entries()) {
         if ('error' in parsed) answers.push({ ok: false, text: parsed.error });
         else if (!mayIssue(parsed.ok.verb, issuer)) {
           answers.push(said({ kind: 'not_allowed', verb: parsed.ok.verb, role }));
@@ -83,6 +84,7 @@ export function createCommandHandler(
             governed,
             noRun,
             would,
+            given: (verb: OrderedVerb) => givenOf(event, cause, verb, line, deps.clock.now()),
           };
           const done = await carryOut(parsed.ok, context);
           if (done.ok) await auditCommand(parsed.ok, context);
@@ -100,6 +102,17 @@ export function createCommandHandler(
       }
     });
   };
+}
+
+/** Where the command stands among all that people gave. */
+function givenOf(
+  { via }: CommandEvent,
+  cause: Cause | null,
+  verb: OrderedVerb,
+  line: number,
+  now: Date,
+): GivenAt {
+  return via.kind === 'comment' ? givenInComment(via, line) : givenByButton(verb, cause?.sentAt ?? now);
 }
 
 function isAnswer({ verb }: Command): boolean {
@@ -225,8 +238,9 @@ async function answer(
 ): Promise<void> {
   const ok = answers.every((one) => one.ok);
   if (event.via.kind === 'button') {
-    // What a button did is seen on its check run; whoever's answer does not count would see nothing at all.
-    if (event.via.question === undefined || ok || !cause) return;
+    // What a button did is seen on its check run; whoever's answer or button does not count would see nothing at all.
+    const isTold = event.via.question !== undefined || answers.some(({ overtaken }) => overtaken);
+    if (!isTold || ok || !cause) return;
     await reply(deps, tx, event, `button-${cause.deliveryId}`, answers);
     return;
   }

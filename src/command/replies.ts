@@ -2,7 +2,9 @@ import { unreachable } from '../core/errors.ts';
 import { nearest } from '../core/fault.ts';
 import type { Saying } from '../policy/approval.ts';
 import type { RepositoryRole } from '../policy/role.ts';
+import type { OrderedVerb } from '../run/command-order.ts';
 import { code, inline } from '../words/markdown.ts';
+import { newerCommandGiven } from '../words/not-begun.ts';
 import { PERMISSIONS, type Verb } from './command.ts';
 import { whoMay } from './help.ts';
 
@@ -28,6 +30,8 @@ export type CommandResult =
   | { kind: 'asked_later'; step: string }
   | { kind: 'may_not_answer'; step: string; login: string; because: string }
   | { kind: 'answer_noted'; says: Saying; step: string; head: string }
+  /** Somebody gave another command after it, and that one counts. */
+  | { kind: 'overtaken'; verb: OrderedVerb; actor: string }
   | { kind: 'already_paused'; by: string }
   | { kind: 'not_paused' }
   | { kind: 'rerun_started'; steps: readonly string[] }
@@ -81,6 +85,8 @@ export function replyTo(result: CommandResult): string {
       return result.says === 'approve'
         ? `Noted: you approve ${code(result.step)} for ${short(result.head)}. It goes on once nothing else holds it up; nothing is merged by it.`
         : `Noted: you reject ${code(result.step)} for ${short(result.head)}, so it does not go on.`;
+    case 'overtaken':
+      return `Nothing was done, because ${newerCommandGiven(result)}.`;
     case 'already_paused':
       return `${person(result.by)} has paused this pull request already.`;
     case 'not_paused':
@@ -142,6 +148,7 @@ export function isDone(result: CommandResult): boolean {
     case 'several_wait':
     case 'asked_later':
     case 'may_not_answer':
+    case 'overtaken':
     case 'already_paused':
     case 'not_paused':
     case 'broken_chain':

@@ -5,7 +5,7 @@ import type { Event } from '../event/event.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
 import type { JobResult } from '../queue/queue.ts';
 import type { Cause } from '../run/actor.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Delivery, Storage } from '../storage/storage.ts';
 
 export interface Processor {
   /** Turns one recorded delivery into events and has each dealt with. */
@@ -36,7 +36,8 @@ export function createProcessor(deps: {
         // What is not for this app is done in one commit: most of a busy installation's deliveries are not.
         await mark(deliveryId, 'processing');
         for (const [index, event] of read.events.entries()) {
-          await onEvent(event, { deliveryId, endsDelivery: index === read.events.length - 1 });
+          const sentAt = isButton(event) ? await firstSent(delivery) : delivery.receivedAt;
+          await onEvent(event, { deliveryId, sentAt, endsDelivery: index === read.events.length - 1 });
         }
         await mark(deliveryId, 'done');
         log.debug({ ...fields, events: read.events.map((event) => event.kind) }, 'delivery is done');
@@ -54,6 +55,12 @@ export function createProcessor(deps: {
     }
   }
 
+  /** One that was missed and asked for again has been sent before. */
+  async function firstSent({ guid, receivedAt }: Delivery): Promise<Date> {
+    const missed = await storage.read.missedDeliveries.get(guid);
+    return missed && missed.deliveredAt < receivedAt ? missed.deliveredAt : receivedAt;
+  }
+
   function mark(id: number, status: 'processing' | 'done' | 'failed', error?: string): Promise<void> {
     return storage.transaction((tx) => tx.deliveries.setStatus(id, status, clock.now(), error));
   }
@@ -65,4 +72,8 @@ export function createProcessor(deps: {
       log.error({ delivery: deliveryId, err: error }, 'gave up on a delivery');
     },
   };
+}
+
+function isButton(event: Event): boolean {
+  return event.kind === 'command.issued' && event.via.kind === 'button';
 }

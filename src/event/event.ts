@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { askedByCommandSchema } from '../run/command-order.ts';
 
 /** Where something happened, as GitHub names it at that moment; the id survives renames, the name does not. */
 export const repositoryRefSchema = z.strictObject({
@@ -115,6 +116,8 @@ const manualFired = z.strictObject({
   run_id: z.string().optional(),
   /** The run that is begun again: what began that one counts, and not who asked for it again. */
   again: z.string().optional(),
+  /** The command that asked for it: others may be given, and somebody may push, before its turn comes. */
+  asked_by: askedByCommandSchema.optional(),
   chain: z.string(),
   pull_request: z.int().nullable(),
   actor: z.string(),

@@ -33,6 +33,8 @@ export const OPERATOR = 'an operator';
 /** The delivery that an event was read from. */
 export interface Cause {
   deliveryId: number;
+  /** When GitHub sent the delivery for the first time, as far as that is known; else when it came. */
+  sentAt: Date;
   /** Nothing of the delivery is left to be dealt with after the event. */
   endsDelivery: boolean;
 }

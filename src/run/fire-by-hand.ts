@@ -1,5 +1,10 @@
 import type { EventOf, RepositoryEvent } from '../event/event.ts';
+import type { PullRequest } from '../github/github.ts';
+import type { Tx } from '../storage/storage.ts';
+import { commandReply } from '../words/command-reply.ts';
+import { type NotBegun, notBegun } from '../words/not-begun.ts';
 import { actorOf } from './actor.ts';
+import { newerCommand } from './applied-commands.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import { newRun } from './new-run.ts';
 import { factsOf, governedBy, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
@@ -35,6 +40,12 @@ export async function fireByHand(
   );
   await deps.storage.transaction(async (tx) => {
     if (event.run_id !== undefined && (await tx.runs.load(event.run_id))) return;
+    const because = await notBegunBecause(tx, event, pullRequest);
+    if (because) {
+      log.info({ chain: chain.name, pull_request: pullRequest.number }, 'a fired chain has not begun');
+      await sayNotBegun(deps, tx, event, pullRequest.number, because);
+      return;
+    }
     await auditConfiguration(tx, event, pullRequest.baseRef, configuration, actorOf(event, deliveryId));
     const row = await tx.pullRequests.get(event.repository.id, pullRequest.number);
     const state = newRun(
@@ -70,6 +81,40 @@ export async function fireByHand(
     }
     await engine.begin(tx, state);
   });
+}
+
+/** A command is carried out when its turn comes: by then somebody may have pushed, or given another one. */
+async function notBegunBecause(
+  tx: Tx,
+  { asked_by, repository, chain }: EventOf<'manual.fired'>,
+  { number, headSha }: PullRequest,
+): Promise<NotBegun | undefined> {
+  if (!asked_by) return undefined;
+  const { verb, given, head_sha } = asked_by;
+  if (head_sha !== undefined && head_sha !== headSha)
+    return { kind: 'head_moved', from: head_sha, to: headSha };
+  const place = { repositoryId: repository.id, pullRequest: number };
+  const newer = await newerCommand(tx, place, { kind: 'begin', verb, chain, anew: true }, given);
+  return newer && { kind: 'overtaken', verb: newer.verb, actor: newer.actor };
+}
+
+/** Whoever gave the command was told that the chain is fired. */
+async function sayNotBegun(
+  { outbox, clock }: PullRequestDeps,
+  tx: Tx,
+  { installation_id, repository, run_id, chain }: EventOf<'manual.fired'>,
+  issue: number,
+  because: NotBegun,
+): Promise<void> {
+  if (run_id === undefined) return;
+  const { marker, body } = commandReply(run_id, [{ ok: false, text: notBegun(chain, because) }]);
+  const place = { installation_id, owner: repository.owner, repo: repository.name };
+  await outbox.wish(
+    tx,
+    `command:${run_id}:reply`,
+    { kind: 'comment', ...place, issue, marker, body },
+    { runId: null, at: clock.now() },
+  );
 }
 
 /** A run that its trigger began stays one of that trigger's when it is begun again, and ends as those do when it is not for the pull request any more. */

@@ -5,6 +5,7 @@ import type { Effect, EffectRow, EffectStatus } from '../effect/effect.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { GateProtection } from '../policy/gate-check.ts';
 import type { Actor } from '../run/actor.ts';
+import type { AppliedCommand } from '../run/command-order.ts';
 import type { PastTransition } from '../run/history.ts';
 import type { Invocation, Run, RunState, RunStatus, Session } from '../run/run.ts';
 import type { SkillChoice } from '../skill/package/decision.ts';
@@ -61,6 +62,7 @@ export interface Tx {
   readonly skillCalls: SkillCalls;
   readonly skillTraces: SkillTraces;
   readonly audit: AuditLog;
+  readonly appliedCommands: AppliedCommands;
 }
 
 /** Reading needs no transaction; a type of its own would copy every table's interface for little. */
@@ -257,6 +259,13 @@ export interface GateProtections {
     branch: string,
     read: { protection: GateProtection; readAt: Date },
   ): Promise<void>;
+}
+
+/** The newest command of each scope that was applied to a pull request: `run/command-order.ts` gives scopes their meaning. */
+export interface AppliedCommands {
+  of(repositoryId: number, pullRequest: number): Promise<AppliedCommand[]>;
+  /** Takes the place of the one before in its scope. */
+  put(repositoryId: number, pullRequest: number, command: AppliedCommand): Promise<void>;
 }
 
 /** Rows of the embedded queue; `queue/` gives them their meaning. */

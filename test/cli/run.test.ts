@@ -202,6 +202,7 @@ describe('chain fire', () => {
             kind: 'manual.fired',
             installation_id: 99,
             repository: { id: 70, owner: 'acme', name: 'rocket' },
+            asked_by: { verb: 'fire', given: expect.objectContaining({ line: 0 }) },
             run_id: expect.stringMatching(/^run_/),
             chain: 'deploy',
             pull_request: 3,

@@ -298,6 +298,23 @@ export function runsContract(open: OpenDatabase): void {
     });
   });
 
+  describe('applied commands', () => {
+    it('are the newest of each scope of a pull request', async () => {
+      const given = { second: '2026-01-05T12:00:00.000Z', source: 'comment', number: 7, line: 0 } as const;
+      const pause = { scope: 'hold', verb: 'pause', actor: 'mia', given } as const;
+      const resume = { ...pause, verb: 'resume', actor: 'max', given: { ...given, number: 8 } } as const;
+      const cancel = { ...pause, scope: 'stop', verb: 'cancel' } as const;
+      await db.storage.transaction(async (tx) => {
+        await tx.appliedCommands.put(70, 3, cancel);
+        await tx.appliedCommands.put(70, 3, pause);
+        await tx.appliedCommands.put(70, 3, resume);
+        await tx.appliedCommands.put(70, 4, pause);
+      });
+      expect(await db.storage.read.appliedCommands.of(70, 3)).toEqual([resume, cancel]);
+      expect(await db.storage.read.appliedCommands.of(71, 3)).toEqual([]);
+    });
+  });
+
   describe('approvals', () => {
     it('come back as saved, the newest of the invocation first', async () => {
       const later = approval('apr2', 'run1', { askedAt: at(9) });

@@ -91,6 +91,7 @@ describe('no query reads a whole table row by row', () => {
     ['artifacts.page of old runs', (tx) => tx.artifacts.page({ after: 'a', limit: 5, runOverBefore: at(0) })],
     ['artifacts.remove', (tx) => tx.artifacts.remove(['art1', 'art2'])],
     ['pullRequests.get', (tx) => tx.pullRequests.get(70, 3)],
+    ['appliedCommands.of', (tx) => tx.appliedCommands.of(70, 3)],
     ['cursors.get', (tx) => tx.cursors.get('a')],
     ['missedDeliveries.get', (tx) => tx.missedDeliveries.get('g')],
     ['missedDeliveries.due', (tx) => tx.missedDeliveries.due(at(0), 5)],

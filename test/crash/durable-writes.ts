@@ -11,9 +11,9 @@ export type Watch = (name: string) => (when: When) => void;
  */
 const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   deliveries: ['get', 'byGuid', 'known', 'list', 'countByStatus', 'oldestToQueue'],
-  runs: ['load', 'list', 'getSession', 'sessionsOf', 'historyOf', 'countByStatus'],
-  approvals: ['ofInvocation', 'ofRun'],
-  effects: ['get', 'ofRun', 'list', 'countByStatus'],
+  runs: ['load', 'list', 'current', 'getSession', 'sessionsOf', 'historyOf', 'countByStatus'],
+  approvals: ['ofInvocation', 'ofRun', 'answered'],
+  effects: ['get', 'ofRun', 'mergesSent', 'list', 'countByStatus'],
   artifacts: ['ofRun', 'get', 'page'],
   pullRequests: ['get'],
   gateProtections: ['get'],
@@ -24,6 +24,7 @@ const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   skillCalls: ['get', 'ofComment'],
   skillTraces: ['ofRun', 'page'],
   skills: ['get', 'outlines', 'adopted'],
+  appliedCommands: ['of'],
   audit: ['lastConfiguration', 'page'],
 };
 const READING = new Set(

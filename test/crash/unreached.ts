@@ -1,6 +1,7 @@
 /** Durable writes of the stories that are told in the long form alone. */
 export const ONLY_IN_LONG_FORM = [
   'approvals.saveAnswers',
+  'appliedCommands.put',
   'modelCalls.begin',
   'modelCalls.end',
   'skills.keep',

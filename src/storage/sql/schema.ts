@@ -2,6 +2,7 @@ import type { Generated } from 'kysely';
 import type { EffectStatus } from '../../effect/effect.ts';
 import type { ApprovalStatus } from '../../policy/approval.ts';
 import type { GateProtection } from '../../policy/gate-check.ts';
+import type { OrderedVerb } from '../../run/command-order.ts';
 import type { PastTransition } from '../../run/history.ts';
 import type { RunStatus, SessionStatus, StepStatus } from '../../run/run.ts';
 import type { SkillArtifact } from '../../skill/package/skill.ts';
@@ -34,6 +35,7 @@ export interface Database {
     read_at: string;
   };
   missed_deliveries: MissedDeliveriesTable;
+  applied_commands: AppliedCommandsTable;
   skills: SkillsTable;
   skill_artifacts: SkillArtifactsTable;
   model_calls: ModelCallsTable;
@@ -74,6 +76,15 @@ export interface ModelCallsTable {
   started_at: string;
   completed_at: string | null;
   error: string | null;
+}
+
+export interface AppliedCommandsTable {
+  repository_id: number;
+  pull_request: number;
+  scope: string;
+  verb: OrderedVerb;
+  actor: string;
+  given_json: string;
 }
 
 export interface MissedDeliveriesTable {

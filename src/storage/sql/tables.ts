@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
 import type { Tx } from '../storage.ts';
+import { appliedCommandsTable } from './applied-commands.ts';
 import { approvalsTable } from './approvals.ts';
 import { artifactsTable } from './artifacts.ts';
 import { auditTable } from './audit.ts';
@@ -36,5 +37,6 @@ export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
     skillCalls: skillCallsTable(db),
     skillTraces: skillTracesTable(db),
     audit: auditTable(db, clock),
+    appliedCommands: appliedCommandsTable(db),
   };
 }

@@ -1,0 +1,2 @@
+-- Version 15 adds counts, which it fills by itself.
+-- Never changed once a later version exists: it stands for databases that people have.

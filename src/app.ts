@@ -52,7 +52,7 @@ import { close, listen } from './webhook/listen.ts';
 import { createMetrics } from './webhook/metrics.ts';
 import { createMetricsServer } from './webhook/metrics-page.ts';
 import { createHttpServer } from './webhook/server.ts';
-import { signInWaits } from './webhook/words.ts';
+import { MERGING_IS_OFF, signInWaits } from './webhook/words.ts';
 import { noMetrics } from './words/process.ts';
 
 export interface App {
@@ -101,6 +101,9 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const realBlobs = openBlobs(config.artifactsUrl, config.s3);
   const blobs = overrides.blobs?.(realBlobs) ?? realBlobs;
   const metrics = createMetrics();
+  const mergingOff = config.merging === 'off';
+  if (mergingOff) log.warn({}, MERGING_IS_OFF);
+  metrics.merging(!mergingOff);
   const github = createOctokitGitHub({
     appId: config.appId,
     privateKey: config.privateKey,
@@ -153,6 +156,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     gates,
     configuration,
     ...skillDefaults,
+    mergingOff,
     clock,
     ids,
     log,
@@ -301,7 +305,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     secret: config.webhookSecret,
     intake: createIntake({ storage, queue, clock }),
     health: { database: () => storage.check() },
-    warnings: () => github.signedOut().map(signInWaits),
+    warnings: () => [...(mergingOff ? [MERGING_IS_OFF] : []), ...github.signedOut().map(signInWaits)],
     ...metricsPage,
     metricsToken: config.metricsAccess.token,
     log,

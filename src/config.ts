@@ -55,6 +55,9 @@ const surroundingsSchema = z
     }),
     PUBLIC_URL: publicUrl,
     DATABASE_URL: databaseUrl,
+    COUNTERSIGN_MERGING: optionalText.transform((value, ctx) =>
+      value === undefined || value === 'on' || value === 'off' ? value : refuse(ctx, 'must be on or off'),
+    ),
     LOG_LEVEL: optionalText.transform((value, ctx) => {
       const level = LOG_LEVELS.find((known) => known === (value ?? 'info'));
       return level ?? refuse(ctx, `must be one of ${LOG_LEVELS.join(', ')}`);
@@ -67,6 +70,7 @@ const surroundingsSchema = z
     publicUrl: env.PUBLIC_URL,
     databaseUrl: env.DATABASE_URL,
     logLevel: env.LOG_LEVEL,
+    ...(env.COUNTERSIGN_MERGING === 'off' ? { merging: 'off' as const } : {}),
   }));
 
 /**

@@ -5,6 +5,7 @@ import { memberOf } from '../core/mapping.ts';
 import { writtenMandatorySchema } from '../policy/gate/gate.ts';
 import { type MandatoryGates, mandatoryGates } from '../policy/gate/placed.ts';
 import { MERGED_BY } from '../policy/gate-check.ts';
+import { TRUST_LEVELS, type TrustLevel } from '../policy/trust.ts';
 import { CHAIN_NAME } from './chain.ts';
 import type { Known } from './check.ts';
 import { checkMandatoryGates } from './check-gates.ts';
@@ -92,6 +93,23 @@ const gates = z
   .max(50)
   .describe('Gates for every use of a skill or action. Those of the organisation and the repository add up.');
 
+const minimum = z.strictObject({
+  count: countersign.shape.count.describe('The least number of people who must countersign.'),
+  permission: z
+    .enum(['admin', 'maintain', 'write'])
+    .describe('The least role of anybody who countersigns, also of people and teams that are named.'),
+  no_checks: z.literal('block').describe('A head without any check is never merged.'),
+  trust: z
+    .enum(TRUST_LEVELS)
+    .describe('The least trust that a run needs for a step with a skill package, whatever the package says.'),
+});
+
+const merging = z
+  .enum(['on', 'off'])
+  .describe(
+    'off: nothing is merged until it is on again. What is off in the organisation is off everywhere.',
+  );
+
 /** One `.github/countersign.yml`: everything may be left out. */
 export const settingsFileSchema = z.strictObject({
   chains: chains.optional(),
@@ -100,6 +118,11 @@ export const settingsFileSchema = z.strictObject({
   ci: ci.partial().optional(),
   noise: noise.optional(),
   gates: gates.optional(),
+  minimum: minimum
+    .partial()
+    .optional()
+    .describe('What no repository of the organisation may go below; it may ask for more.'),
+  merging: merging.optional(),
 });
 
 /** What one file says, and nothing about what it leaves out. */
@@ -109,13 +132,24 @@ export type SettingsFile = z.infer<typeof settingsFileSchema>;
 export interface Settings {
   /** `undefined`: no file says which chains run. */
   chains?: string[] | undefined;
-  countersign: z.infer<typeof countersign>;
+  countersign: z.infer<typeof countersign> & {
+    /** What named people and teams need, too; `write` when absent. */
+    least?: NonNullable<Minimum['permission']>;
+  };
   merge: z.infer<typeof merge>;
   ci: z.infer<typeof ci>;
   noise: z.infer<typeof noise>;
   /** Absent without any, as in runs that were begun before there were gates. */
   gates?: readonly MandatoryGates[];
+  /** Whose settings have merging switched off; absent while it is on. */
+  mergingOff?: 'organisation' | 'repository';
+  /** The least trust that a step with a skill package needs; absent without a minimum. */
+  leastTrust?: TrustLevel;
+  /** What a file asked for less of than the minimum, in words; absent without any. */
+  lifted?: readonly string[];
 }
+
+export type Minimum = NonNullable<SettingsFile['minimum']>;
 
 export const defaultSettings: Readonly<Settings> = {
   countersign: {
@@ -224,10 +258,68 @@ export function unknownChains(text: string, file: string, known: readonly string
     );
 }
 
+/** The strictest of both, key by key: a repository may raise the minimum of its organisation for itself, and never lower it. */
+export function strictestMinimum(organisation: Minimum = {}, repository: Minimum = {}): Minimum {
+  const strictest = <T>(order: readonly T[], a: T | undefined, b: T | undefined): T | undefined =>
+    [a, b].filter((one) => one !== undefined).toSorted((x, y) => order.indexOf(y) - order.indexOf(x))[0];
+  const counts = [organisation.count, repository.count].filter((count) => count !== undefined);
+  const permission = strictest(BY_ROLE, organisation.permission, repository.permission);
+  const noChecks = organisation.no_checks ?? repository.no_checks;
+  const trust = strictest(TRUST_LEVELS, organisation.trust, repository.trust);
+  return {
+    ...(counts.length > 0 ? { count: Math.max(...counts) } : {}),
+    ...(permission === undefined ? {} : { permission }),
+    ...(noChecks === undefined ? {} : { no_checks: noChecks }),
+    ...(trust === undefined ? {} : { trust }),
+  };
+}
+
+/** Roles that may be asked for, the least first. */
+const BY_ROLE = ['write', 'maintain', 'admin'] as const;
+
+/** What of a file asks for less than the minimum, as keys from its root, each with what holds in its place. */
+function belowMinimum(
+  file: SettingsFile,
+  { count, permission, no_checks }: Minimum,
+): { path: [string, string]; said: string; holds: string }[] {
+  const { countersign: people, ci: checks } = file;
+  const isLooser = (said: string) =>
+    said !== 'none' && BY_ROLE.findIndex((role) => role === said) < BY_ROLE.indexOf(permission ?? 'write');
+  return [
+    ...(people?.count !== undefined && count !== undefined && people.count < count
+      ? [{ path: ['countersign', 'count'] as [string, string], said: `${people.count}`, holds: `${count}` }]
+      : []),
+    ...(people?.permission !== undefined && permission !== undefined && isLooser(people.permission)
+      ? [
+          {
+            path: ['countersign', 'permission'] as [string, string],
+            said: people.permission,
+            holds: permission,
+          },
+        ]
+      : []),
+    ...(checks?.no_checks === 'allow' && no_checks === 'block'
+      ? [{ path: ['ci', 'no_checks'] as [string, string], said: 'allow', holds: 'block' }]
+      : []),
+  ];
+}
+
+/** Faults of a settings file that asks for less than the minimum, which holds all the same: whoever wrote it should know. */
+export function faultsBelowMinimum(text: string, file: string, least: Minimum): Fault[] {
+  const source = readYaml(text, file);
+  const { value } =
+    source.value === undefined ? { value: undefined } : checkShape(settingsFileSchema, source);
+  if (value === undefined) return [];
+  return belowMinimum(value, least).map(({ path, said, holds }) =>
+    source.fault(path, `${said} is less than the minimum of the organisation, so ${holds} holds`),
+  );
+}
+
 /**
  * Settings of a repository: its own file over the organisation's over the defaults, key by key. Where the files then
  * contradict each other the stricter word wins: a reaction that rejects does not approve, a required check is not
- * ignored. Gates add up, so that a repository cannot take one of its organisation's away.
+ * ignored. Gates add up, so that a repository cannot take one of its organisation's away, and nothing goes below the
+ * organisation's minimum.
  */
 export function mergeSettings(
   organisation: SettingsFile | undefined,
@@ -237,16 +329,39 @@ export function mergeSettings(
   const countersign = overlaid(defaults.countersign, organisation?.countersign, repository?.countersign);
   const ci = overlaid(defaults.ci, organisation?.ci, repository?.ci);
   const mandatory = mandatoryGates(organisation?.gates, repository?.gates);
+  const least = strictestMinimum(organisation?.minimum, repository?.minimum);
+  const lifted = belowMinimum({ countersign, ci }, least).map(
+    ({ path, said, holds }) =>
+      `${path.join('.')} is ${holds}, the minimum of the organisation, and not ${said}`,
+  );
+  const liftedTo = (key: string) =>
+    belowMinimum({ countersign, ci }, least).some(({ path }) => path[1] === key);
+  const off =
+    organisation?.merging === 'off'
+      ? 'organisation'
+      : repository?.merging === 'off'
+        ? 'repository'
+        : undefined;
   return {
     chains: repository?.chains ?? organisation?.chains,
     countersign: {
       ...countersign,
+      count: Math.max(countersign.count, least.count ?? 1),
+      permission: liftedTo('permission') && least.permission ? least.permission : countersign.permission,
+      ...(least.permission === undefined ? {} : { least: least.permission }),
       approve: countersign.approve.filter((entry) => !countersign.reject.includes(entry)),
     },
     merge: overlaid(defaults.merge, organisation?.merge, repository?.merge),
-    ci: { ...ci, ignore: ci.ignore.filter((name) => !ci.required.includes(name)) },
+    ci: {
+      ...ci,
+      no_checks: least.no_checks ?? ci.no_checks,
+      ignore: ci.ignore.filter((name) => !ci.required.includes(name)),
+    },
     noise: repository?.noise ?? organisation?.noise ?? defaults.noise,
     ...(mandatory.length === 0 ? {} : { gates: mandatory }),
+    ...(off === undefined ? {} : { mergingOff: off }),
+    ...(least.trust === undefined ? {} : { leastTrust: least.trust }),
+    ...(lifted.length === 0 ? {} : { lifted }),
   };
 }
 

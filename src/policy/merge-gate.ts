@@ -8,6 +8,8 @@ export interface CountersignRules {
   permission: 'admin' | 'maintain' | 'write' | 'none';
   teams: readonly string[];
   users: readonly string[];
+  /** What named people and teams need, too; `write` when absent. */
+  least?: 'admin' | 'maintain' | 'write';
   count: number;
   approve: readonly string[];
   reject: readonly string[];
@@ -223,8 +225,9 @@ export function ineligibleBecause(
   }
   if (rules.permission !== 'none' && isAtLeast(person.role, rules.permission)) return undefined;
   const named = rules.users.some((user) => user.toLowerCase() === login) || person.teams.length > 0;
-  if (named && isAtLeast(person.role, 'write')) return undefined;
-  if (named) return `is named in the settings with only ${person.role} access, where write is needed`;
+  const least = rules.least ?? 'write';
+  if (named && isAtLeast(person.role, least)) return undefined;
+  if (named) return `is named in the settings with only ${person.role} access, where ${least} is needed`;
   return `has ${person.role} access`;
 }
 

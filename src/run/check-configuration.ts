@@ -1,5 +1,6 @@
 import { parseChain } from '../chain/parse.ts';
 import type { ParsedChain } from '../chain/scope.ts';
+import type { Minimum } from '../chain/settings.ts';
 import { contentHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
@@ -60,9 +61,10 @@ export async function checkConfiguration(
   const gone = takenAway(files);
   const skills = await changedSkills(reader, repo, pullRequest.headSha, files, names);
   if (changed.length + gone.length + skills.folders.length > 0) {
+    const minimum = read.settings.organisation.parse(names).settings?.minimum ?? {};
     // A chain may name a skill that comes with the same pull request.
     const changes = await Promise.all(
-      changed.slice(0, MAX_FILES).map((file) => readChanged(reader, repo, file, skills.names)),
+      changed.slice(0, MAX_FILES).map((file) => readChanged(reader, repo, file, skills.names, minimum)),
     );
     const unread = changed.slice(MAX_FILES).map(
       ({ path }): Fault => ({
@@ -90,6 +92,7 @@ async function readChanged(
   repo: Repo,
   { path, blobSha }: PullRequestFile,
   names: NamesHere,
+  minimum: Minimum,
 ): Promise<ChangedFile> {
   const kind = configurationFile(path);
   if (kind === 'misnamed settings') return { path, faults: [atTop(path, WRONG_SETTINGS_NAME)] };
@@ -97,7 +100,7 @@ async function readChanged(
   const text = bytes && textOfFile(bytes);
   if (kind === 'settings') {
     const settings = settingsSource(text, path);
-    return { path, settings, faults: settings.parse(names).faults };
+    return { path, settings, faults: [...settings.parse(names).faults, ...settings.below(minimum)] };
   }
   const chain: ParsedChain =
     text === undefined

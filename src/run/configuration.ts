@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
 import type { GitHub, GitHubReader, PullRequest, Repo } from '../github/github.ts';
 import { openToWriters } from '../policy/branch-guard.ts';
+import { isTrusted, type TrustLevel } from '../policy/trust.ts';
 import {
   contractOf,
   type ParsedPackage,
@@ -160,7 +161,15 @@ export function createConfigurationLoader(deps: {
    * The chain with the packages that its steps name, as a run keeps it: their content, by its id, and what they leave behind. Stored
    * before the run is: a package without a run is litter, a run without its package is a loss.
    */
-  async function withPackages(chain: Chain, skills: readonly SkillInForce[]): Promise<Chain> {
+  async function withPackages(
+    chain: Chain,
+    skills: readonly SkillInForce[],
+    leastTrust: TrustLevel = 'sandbox',
+  ): Promise<Chain> {
+    const reference = (skill: SkillPackage) => {
+      const found = referenceTo(skill);
+      return isTrusted(found.trust, leastTrust) ? found : { ...found, trust: leastTrust };
+    };
     const packageOf = ({ uses }: Chain['steps'][number]) =>
       uses.kind === 'skill' && !names.skills.includes(uses.name)
         ? skills.find(({ skill }) => skill.name === uses.name)
@@ -180,10 +189,10 @@ export function createConfigurationLoader(deps: {
     });
     const steps = folded.steps.map((step) => {
       const found = packageOf(step);
-      if (found) return { ...step, uses: { ...step.uses, package: referenceTo(found.skill) } };
+      if (found) return { ...step, uses: { ...step.uses, package: reference(found.skill) } };
       const candidates = candidatesOf(step)?.map(({ skill }) => ({
         name: skill.name,
-        ...referenceTo(skill),
+        ...reference(skill),
       }));
       return candidates ? { ...step, uses: { ...step.uses, candidates } } : step;
     });
@@ -281,7 +290,9 @@ export function createConfigurationLoader(deps: {
     const inForce = resolved.chains.filter(
       (chain) => settings.chains === undefined || settings.chains.includes(chain.name),
     );
-    const chains = await Promise.all(inForce.map((chain) => withPackages(chain, skills)));
+    const chains = await Promise.all(
+      inForce.map((chain) => withPackages(chain, skills, settings.leastTrust)),
+    );
     return { branch, sha, chains, settings, names: known, read: sources, skills, broken };
   }
 }

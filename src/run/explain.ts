@@ -30,6 +30,7 @@ export function explain(state: RunState, approval: Approval | null): Why {
     ...(run.facts.governed
       ? [governedWhy({ ...run.facts.governed, base: run.baseRef, sha: run.baseSha })]
       : []),
+    ...(run.settings.lifted ?? []).map((said) => why('met', said)),
     ...(stopped ? [why('unmet', bare(run.reason?.summary ?? `the run was ${run.status}`))] : []),
     ...(run.paused && !isRunOver(run.status)
       ? [why('unmet', 'the pull request is paused until somebody resumes it')]

@@ -1,4 +1,10 @@
-import { parseSettings, type SettingsFile, unknownChains } from '../chain/settings.ts';
+import {
+  faultsBelowMinimum,
+  type Minimum,
+  parseSettings,
+  type SettingsFile,
+  unknownChains,
+} from '../chain/settings.ts';
 import type { Fault } from '../core/fault.ts';
 import { tooLarge } from '../words/configuration-check.ts';
 import type { Names } from './configuration.ts';
@@ -9,6 +15,8 @@ export interface SettingsSource {
   parse(names: Names): { settings?: SettingsFile | undefined; faults: Fault[] };
   /** Faults of its list of chains, where chains have these names; `undefined` when it has no list. */
   unknownChains(known: readonly string[]): Fault[] | undefined;
+  /** Faults of what asks for less than the minimum. */
+  below(minimum: Minimum): Fault[];
 }
 
 export interface SettingsScopes {
@@ -16,11 +24,15 @@ export interface SettingsScopes {
   organisation: SettingsSource;
 }
 
-export const NO_SETTINGS: SettingsSource = { parse: () => ({ faults: [] }), unknownChains: () => undefined };
+export const NO_SETTINGS: SettingsSource = {
+  parse: () => ({ faults: [] }),
+  unknownChains: () => undefined,
+  below: () => [],
+};
 
 /** Settings that nobody can read, whatever they may say. */
 export function unreadableSettings(fault: Fault): SettingsSource {
-  return { parse: () => ({ faults: [fault] }), unknownChains: () => [] };
+  return { parse: () => ({ faults: [fault] }), unknownChains: () => [], below: () => [] };
 }
 
 /** @param text `undefined` when the file is too large to be read */
@@ -29,6 +41,7 @@ export function settingsSource(text: string | undefined, file: string): Settings
   return {
     parse: (names) => parseSettings(text, file, names),
     unknownChains: (known) => unknownChains(text, file, known),
+    below: (minimum) => faultsBelowMinimum(text, file, minimum),
   };
 }
 

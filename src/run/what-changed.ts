@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Chain, Step } from '../chain/chain.ts';
 import { dependenciesOf } from '../chain/graph.ts';
 import { nameOf, SCOPES } from '../chain/scope.ts';
-import type { Settings } from '../chain/settings.ts';
+import { defaultSettings, type Settings } from '../chain/settings.ts';
 import { canonicalJson } from '../core/canonical.ts';
 import { type Fault, formatFault } from '../core/fault.ts';
 import type { ConfigurationStanding } from '../policy/merge-gate.ts';
@@ -101,11 +101,19 @@ function subject(name: string, { branch, read }: Configuration): string {
 
 /** Dotted names of the keys that a decision rests on and that say something else now. */
 function changedSettings(then: Settings, now: Settings): string[] {
-  const about = ({ countersign, merge, ci, gates = [] }: Settings) => ({ countersign, merge, ci, gates });
+  // A key that a run of an older version does not hold meant then what its default means now.
+  const about = ({ countersign, merge, ci, gates = [], leastTrust }: Settings) => ({
+    countersign,
+    merge: { ...defaultSettings.merge, ...merge },
+    ci,
+    gates,
+    leastTrust,
+  });
   const [before, after] = [about(then), about(now)];
   return (['countersign', 'merge', 'ci'] as const)
     .flatMap((part) => changedKeys(before[part], after[part]).map((key) => `${part}.${key}`))
-    .concat(isDeepStrictEqual(before.gates, after.gates) ? [] : ['gates']);
+    .concat(isDeepStrictEqual(before.gates, after.gates) ? [] : ['gates'])
+    .concat(before.leastTrust === after.leastTrust ? [] : ['minimum.trust']);
 }
 
 function changedKeys(then: object, now: object): string[] {

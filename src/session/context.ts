@@ -30,6 +30,8 @@ export interface ContextDeps extends SkillDefaults {
   github: GitHub;
   gates: GateChecks;
   configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
+  /** The operator of this server has merging switched off. */
+  mergingOff: boolean;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -100,6 +102,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
         return row?.begun && row.effect.kind === 'merge' ? row.effect : undefined;
       },
       confirmMerge: (sha) => confirmMerge({ storage, clock }, mergeKey(run.id, run.headSha), sha),
+      mergingOff: deps.mergingOff,
       async pausedBy() {
         if (run.pullRequest === null) return null;
         return (await storage.read.pullRequests.get(run.repositoryId, run.pullRequest))?.pausedBy ?? null;

@@ -1,6 +1,7 @@
 import { MERGE_ACTION } from '../chain/chain.ts';
 import { asksAbout, compileExpression, evaluateCondition } from '../chain/condition.ts';
 import { dependenciesOf } from '../chain/graph.ts';
+import type { Settings } from '../chain/settings.ts';
 import { bodyHash } from '../effect/body-hash.ts';
 import type { PullRequest } from '../github/github.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
@@ -96,11 +97,12 @@ export async function readMergeFacts(
           : bodyHash(found.body) === comment.bodyHash
             ? 'as_written'
             : 'edited',
-      configuration: governing ? governing(pullRequest) : { kind: 'as_asked' },
+      configuration: governing ? governing.standing(pullRequest) : { kind: 'as_asked' },
       contributors,
       reactors,
       ...(speakers ? { speakers: speakers.flat() } : {}),
       conditions: [
+        ...mergingSwitch(context, governing?.settings),
         ...conditionsNow(context, fresh),
         ...gates.map(conditionOf),
         ...elsewhere,
@@ -139,20 +141,39 @@ async function readGoverning(
   context: StepContext,
   number: number,
   how: HowFresh,
-): Promise<(pullRequest: PullRequest) => ConfigurationStanding> {
+): Promise<{ settings: Settings | undefined; standing(pullRequest: PullRequest): ConfigurationStanding }> {
   const { reader, repo, state, step } = context;
   const before = await reader.pullRequest(repo, number);
   const now = await context.configurationNow(before, how);
   const listed = now.chain?.trigger.filter.paths
     ? await reader.pullRequestFiles(repo, number)
     : { files: [], truncated: true };
-  return (pullRequest) =>
+  const standing = (pullRequest: PullRequest): ConfigurationStanding =>
     pullRequest.defaultBranch === before.defaultBranch
       ? configurationStanding(state.run, step.id, {
           ...now,
           pullRequest: pullRequestNow(pullRequest, listed),
         })
       : { kind: 'unreadable', because: 'the default branch changed during this look' };
+  return { settings: now.configuration?.settings, standing };
+}
+
+/** Whether somebody has merging switched off; the question stays, and is answered when it is on again. */
+function mergingSwitch({ step, mergingOff }: StepContext, settings: Settings | undefined): Why[] {
+  if (step.uses.name !== MERGE_ACTION) return [];
+  return [
+    ...(mergingOff
+      ? [why('unmet', 'merging is switched off on this server (`COUNTERSIGN_MERGING=off`)')]
+      : []),
+    ...(settings?.mergingOff
+      ? [
+          why(
+            'unmet',
+            `merging is switched off in the settings of the ${settings.mergingOff} (\`merging: off\`)`,
+          ),
+        ]
+      : []),
+  ];
 }
 
 export function pullRequestOf(context: StepContext): number {

@@ -57,7 +57,7 @@ export function createMergeGroups(deps: {
   github: GitHub;
   queue: Queue;
   gates: GateChecks;
-  configuration: Pick<ConfigurationLoader, 'atBranch'>;
+  configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
   contextOf: ContextOf;
   /** What the merge gate says of a merge step at this moment; `undefined` when nobody was asked yet. */
   judgeStep(context: StepContext): Promise<MergeDecision | undefined>;
@@ -83,7 +83,9 @@ export function createMergeGroups(deps: {
 
   /** A branch that nobody guards is left alone; one that requires the check gets an answer, or its queue would stand still. */
   async function isGated({ installation_id, repository, base_ref }: MergeGroupJob): Promise<boolean> {
-    const found = await configuration.atBranch(installation_id, repository, base_ref);
+    const { defaultBranch } = await github.reader(installation_id).repository(repository);
+    const base = { baseRef: base_ref, defaultBranch };
+    const found = await configuration.forPullRequest(installation_id, repository, base);
     if (found && (found.broken.length > 0 || found.chains.some(merges))) return true;
     const required = await github.reader(installation_id).requiredChecks(repository, base_ref);
     return gateProtection(required, base_ref, github.appId) !== 'open';

@@ -112,6 +112,8 @@ export interface StepContext {
   /** Records that the merge this run has begun was made, as this commit. */
   confirmMerge(sha: string): Promise<void>;
   pausedBy(): Promise<string | null>;
+  /** The operator of this server has merging switched off. */
+  mergingOff: boolean;
   /** Conditions of a merge that do not hold, since somebody rejected one of this head when another chain asked. */
   rejectedElsewhere(): Promise<readonly Why[]>;
   merge: MergeOnce;

@@ -50,6 +50,7 @@ export function readOnlyStep(
     configurationNow: refuse,
     confirmMerge: refuse,
     pausedBy: refuse,
+    mergingOff: false,
     rejectedElsewhere: refuse,
     merge: refuse,
     gate: { open: refuse, withdraw: refuse, settle: refuse, isOpen: refuse },

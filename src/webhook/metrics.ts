@@ -27,6 +27,8 @@ export interface Metrics {
   registry: Registry;
   answered(request: AnsweredRequest): void;
   heldBack(urgency: Urgency): void;
+  /** Whether the operator lets anything be merged. */
+  merging(isOn: boolean): void;
   /** Brings the gauges up to date. Never rejects: with a database that does not answer, the others are worth the more. */
   collect(sources: MetricsSources): Promise<void>;
 }
@@ -76,6 +78,7 @@ export function createMetrics(): Metrics {
   );
   const waiting = gauge('github_waiting_requests', 'Requests that wait for their turn.', ['urgency']);
   const putOff = gauge('github_waiting_jobs', 'Jobs put off until a limit ends.', ['kind']);
+  const merging = gauge('merging', 'Whether this server merges at all: 0 with COUNTERSIGN_MERGING=off.');
   const up = gauge('database_up', 'Whether the database answered this scrape.');
   const deliveries = gauge('deliveries', 'Recorded deliveries.', ['status']);
   const runs = gauge('runs', 'Chain runs.', ['status']);
@@ -126,6 +129,7 @@ export function createMetrics(): Metrics {
       if (isLimited) limited.inc();
     },
     heldBack: (urgency) => heldBack.inc({ urgency }),
+    merging: (isOn) => merging.set(isOn ? 1 : 0),
     async collect(sources) {
       collectGitHub(sources);
       try {

@@ -77,3 +77,6 @@ export function signInWaits({ installationId, since, status }: SignedOut): strin
     ? `GitHub has not let this app sign in since ${at}Z (${status}): all work waits. Are its private key and the clock right?`
     : `GitHub has not let this app sign in to the installation ${installationId} since ${at}Z (${status}): its work waits.`;
 }
+
+export const MERGING_IS_OFF =
+  'Merging is switched off on this server (COUNTERSIGN_MERGING=off): nothing is merged until it is switched on again.';

@@ -41,7 +41,7 @@ noise: quiet
         approve: ['heart'],
         reject: [],
       },
-      merge: { method: 'rebase', changes_requested: 'ignore' },
+      merge: { method: 'rebase', by: 'app', changes_requested: 'ignore' },
       ci: { wait: 5_400_000, no_checks: 'block', required: ['build'], ignore: ['flaky'] },
       noise: 'quiet',
     });
@@ -68,7 +68,7 @@ describe('faults name the place, what is wrong and what is allowed', () => {
       'a misspelt section',
       'countersing: {}',
       [
-        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, noise, gates',
+        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, noise, gates, minimum, merging',
       ],
     ],
     [

@@ -57,6 +57,7 @@ export function stepContext(
     mergeBegun: refuse,
     ownMerge: refuse,
     configurationNow: refuse,
+    mergingOff: false,
     confirmMerge: refuse,
     pausedBy: refuse,
     rejectedElsewhere: refuse,

@@ -113,7 +113,7 @@ it.each<[string, string]>([
   expect(await answerTo(world)).toBe(answer);
 });
 
-it("a person's status does not meet a check that is pinned to an app", async () => {
+it('a status that another app reported does not meet a check that is pinned to an app', async () => {
   const world = await startChecked();
   world.github.requireChecks(REPO, 'main', [{ context: 'build', app: 'builder' }]);
   await world.github.setStatus(REPO, world.headSha, { context: 'build', state: 'success' });
@@ -291,6 +291,16 @@ it.each<[string, (world: World) => unknown, object]>([
   guard(world);
   const { data } = await world.octokit.repos.getBranch({ ...AT, branch: 'main' });
   expect(data).toMatchObject(said);
+});
+
+// https://github.com/crs-k/stale-branches/issues/1061
+it('a ruleset that only forbids to delete branches makes them protected, and guards none', async () => {
+  const { github, octokit } = await startWorld();
+  github.addRuleset(REPO, { branches: ['~ALL'], restrict: ['deletions'] });
+  await github.push({ repo: REPO, branch: 'evil', author: 'walt' });
+  expect((await octokit.repos.getBranch({ ...AT, branch: 'evil' })).data.protected).toBe(true);
+  const { data } = await octokit.repos.getBranchRules({ ...AT, branch: 'evil' });
+  expect(data.map(({ type }) => type)).toEqual(['deletion']);
 });
 
 it('a rule names the app whose check it requires, and the ruleset it is of', async () => {

@@ -25,11 +25,15 @@ export function readManifest(): { permissions: Permissions; events: readonly str
   };
 }
 
+export function maySubscribe(event: string, permissions: Permissions): boolean {
+  const needed = NEEDED[event];
+  return needed === undefined || needed in permissions;
+}
+
 /** @throws Error for a manifest that GitHub would not take. */
 export function refuseEventsWithoutPermission(events: readonly string[], permissions: Permissions): void {
   for (const event of events) {
-    const needed = NEEDED[event];
-    if (needed !== undefined && !(needed in permissions))
-      throw new Error(`GitHub sends ${event} only to an App with the permission ${needed}.`);
+    if (!maySubscribe(event, permissions))
+      throw new Error(`GitHub sends ${event} only to an App with the permission ${NEEDED[event]}.`);
   }
 }

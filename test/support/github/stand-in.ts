@@ -2,7 +2,7 @@ import { type Actions, createActions } from './actions.ts';
 import { Auth } from './auth.ts';
 import { followUp } from './deeds/follow-up.ts';
 import { type Fault, type FaultMatch, Faults } from './faults.ts';
-import { readManifest, refuseEventsWithoutPermission } from './manifest.ts';
+import { maySubscribe, readManifest, refuseEventsWithoutPermission } from './manifest.ts';
 import { createProtectionDesk, type ProtectionDesk } from './protection.ts';
 import { createReader, type Reader } from './read.ts';
 import { Router } from './router.ts';
@@ -136,9 +136,10 @@ export async function startGitHub(options: StandInOptions = {}): Promise<GitHubS
   const now = options.now ?? (() => new Date());
   const secret = options.webhookSecret ?? 'stand-in-webhook-secret';
   const manifest = readManifest();
-  const events = options.events ?? manifest.events;
   const permissions = options.permissions ?? manifest.permissions;
+  const events = options.events ?? manifest.events.filter((event) => maySubscribe(event, permissions));
   refuseEventsWithoutPermission(events, permissions);
+  if (!options.permissions) refuseEventsWithoutPermission(manifest.events, permissions);
   const webhooks = new Webhooks({ secret, now, url: options.webhookUrl, events });
   const state = new State({
     now,

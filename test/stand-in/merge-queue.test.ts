@@ -307,8 +307,8 @@ it('a head that moved does not enter the queue', async () => {
   await expect(enqueueAsApp(world, 1, world.heads[1])).rejects.toThrow('expected head oid does not match');
 });
 
-it('an app that may not write merge queues enqueues nothing', async () => {
-  const world = await startWorld({ permissions: { ...manifest.default_permissions, merge_queues: 'read' } });
+it('an app that may not write contents enqueues nothing', async () => {
+  const world = await startWorld({ permissions: { ...manifest.default_permissions, contents: 'read' } });
   world.github.addRuleset(REPO, { mergeQueue: {} });
   await world.github.openPullRequest({
     repo: REPO,

@@ -206,7 +206,7 @@ export function createConfigurationLoader(deps: {
     atBranch,
     async forPullRequest(installationId, repo, { baseRef, defaultBranch }, how = {}) {
       if (baseRef === defaultBranch) return atBranch(installationId, repo, baseRef, how);
-      const reader = github.reader(installationId);
+      const reader = readerFor(installationId, how);
       const [sha, rules] = await Promise.all([
         tipNow(reader, repo, baseRef, how),
         reader.branchRules(repo, baseRef),
@@ -219,6 +219,11 @@ export function createConfigurationLoader(deps: {
     },
   };
 
+  /** What is read fresh is read for a merge, which somebody countersigned and waits for. */
+  function readerFor(installationId: number, { fresh = false }: HowFresh): GitHubReader {
+    return github.reader(installationId, fresh ? 'person' : 'run');
+  }
+
   function tipNow(reader: GitHubReader, repo: Repo, branch: string, { fresh = false }: HowFresh) {
     return fresh ? reader.branchTip(repo, branch) : tipOf(reader, repo, branch);
   }
@@ -229,7 +234,7 @@ export function createConfigurationLoader(deps: {
     branch: string,
     how: HowFresh = {},
   ): Promise<Configuration | undefined> {
-    const sha = await tipNow(github.reader(installationId), repo, branch, how);
+    const sha = await tipNow(readerFor(installationId, how), repo, branch, how);
     return sha === undefined ? undefined : read(installationId, repo, { sha, branch }, how);
   }
 
@@ -237,12 +242,12 @@ export function createConfigurationLoader(deps: {
     installationId: number,
     repo: Repo,
     { sha, branch }: { sha: string; branch: string },
-    { fresh = false }: HowFresh,
+    how: HowFresh,
   ): Promise<Configuration> {
-    const reader = github.reader(installationId);
+    const reader = readerFor(installationId, how);
     const [repository, organisation, community] = await Promise.all([
       files.ofRepository(reader, repo, sha),
-      files.ofOrganisation(reader, repo.owner, fresh),
+      files.ofOrganisation(reader, repo.owner, how.fresh ?? false),
       communitySkills(),
     ]);
     const account = { organisation: organisation.skills, shipped: shippedSkills, community };

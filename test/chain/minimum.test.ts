@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { faultsBelowMinimum, mergeSettings, parseSettings, strictestMinimum } from '../../src/chain/settings.ts';
+import {
+  faultsBelowMinimum,
+  mergeSettings,
+  parseSettings,
+  strictestMinimum,
+} from '../../src/chain/settings.ts';
 
 const FILE = '.github/countersign.yml';
 const file = (text: string) => parseSettings(text, FILE).settings;
@@ -7,7 +12,8 @@ const ORGANISATION = 'minimum: { count: 2, permission: maintain, no_checks: bloc
 
 describe('what an organisation asks for at least', () => {
   test('lifts what its repository asks less of, and says so', () => {
-    const repository = 'countersign: { count: 1, permission: write, users: [will] }\nci: { no_checks: allow }\n';
+    const repository =
+      'countersign: { count: 1, permission: write, users: [will] }\nci: { no_checks: allow }\n';
     const settings = mergeSettings(file(ORGANISATION), file(repository));
     expect(settings.countersign).toMatchObject({ count: 2, permission: 'maintain', least: 'maintain' });
     expect(settings.ci.no_checks).toBe('block');
@@ -20,12 +26,18 @@ describe('what an organisation asks for at least', () => {
   });
 
   test('leaves alone what its repository asks more of', () => {
-    const settings = mergeSettings(file(ORGANISATION), file('countersign: { count: 3, permission: admin }\n'));
+    const settings = mergeSettings(
+      file(ORGANISATION),
+      file('countersign: { count: 3, permission: admin }\n'),
+    );
     expect(settings.countersign).toMatchObject({ count: 3, permission: 'admin' });
   });
 
   test('holds for named people too, where nobody may by role', () => {
-    const settings = mergeSettings(file(ORGANISATION), file('countersign: { permission: none, users: [will] }\n'));
+    const settings = mergeSettings(
+      file(ORGANISATION),
+      file('countersign: { permission: none, users: [will] }\n'),
+    );
     expect(settings.countersign).toMatchObject({ permission: 'none', least: 'maintain' });
   });
 

@@ -7,25 +7,33 @@ const SETTINGS = '.github/countersign.yml';
 test.each([
   ['the organisation', 'octo/.github', 'trunk'],
   ['the repository', REPO, 'main'],
-])('nothing is merged while the settings of %s have merging off, and the question is answered once it is on', async (whose, repo, branch) => {
-  const harness = await start({ chain: MERGE_ONLY });
-  const { github } = harness;
-  github.addRepository({ owner: 'octo', name: '.github', defaultBranch: 'trunk', files: { 'a.md': 'A.\n' } });
-  const set = (files: Record<string, string | null>) => github.push({ repo, branch, author: 'max', files });
-  const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
-  await set({ [SETTINGS]: 'merging: off\n' });
-  await harness.advance(A_LOOK);
-  const said = `merging is switched off in the settings of ${whose}`;
-  expect(ownCheck(harness, headSha).title).toContain(said);
-  expect(approvals(harness, number)[0]?.body).toContain(said);
-  await countersign(harness, number);
-  expect(github.merges).toEqual([]);
-  await set({ [SETTINGS]: 'merging: on\n' });
-  await harness.advance(A_LOOK);
-  expect(github.merges).toHaveLength(1);
-  expect(approvals(harness, number)).toHaveLength(1);
-});
+])(
+  'nothing is merged while the settings of %s have merging off, and the question is answered once it is on',
+  async (whose, repo, branch) => {
+    const harness = await start({ chain: MERGE_ONLY });
+    const { github } = harness;
+    github.addRepository({
+      owner: 'octo',
+      name: '.github',
+      defaultBranch: 'trunk',
+      files: { 'a.md': 'A.\n' },
+    });
+    const set = (files: Record<string, string | null>) => github.push({ repo, branch, author: 'max', files });
+    const { number, headSha } = await open(harness);
+    await harness.advance(A_LOOK);
+    await set({ [SETTINGS]: 'merging: off\n' });
+    await harness.advance(A_LOOK);
+    const said = `merging is switched off in the settings of ${whose}`;
+    expect(ownCheck(harness, headSha).title).toContain(said);
+    expect(approvals(harness, number)[0]?.body).toContain(said);
+    await countersign(harness, number);
+    expect(github.merges).toEqual([]);
+    await set({ [SETTINGS]: 'merging: on\n' });
+    await harness.advance(A_LOOK);
+    expect(github.merges).toHaveLength(1);
+    expect(approvals(harness, number)).toHaveLength(1);
+  },
+);
 
 test('nothing is merged by a server that has merging off, and its operators and maintainers are told', async () => {
   const harness = await start({ chain: MERGE_ONLY });

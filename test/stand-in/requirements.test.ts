@@ -157,6 +157,17 @@ it.each<[string, boolean]>([
   expect(data.map(({ type }) => type)).toEqual(holds ? ['required_status_checks'] : []);
 });
 
+// Checks are of a commit, and know nothing of pull requests: https://docs.github.com/en/rest/checks/runs
+it('a check that is green on a head is green for every base that the head is to be merged into', async () => {
+  const world = await startChecked();
+  const { github } = world;
+  await github.push({ repo: REPO, branch: 'release', author: 'maya' });
+  for (const base of ['main', 'release']) github.requireChecks(REPO, base, ['build']);
+  await world.report({ conclusion: 'success' });
+  await github.editPullRequest(REPO, 1, 'eve', { base: 'release' });
+  expect(await answerTo(world)).toBe('merged');
+});
+
 it('a check that only another base requires does not hold up the merge', async () => {
   const world = await startChecked();
   world.github.requireChecks(REPO, 'release', ['build']);

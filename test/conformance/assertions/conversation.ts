@@ -126,6 +126,13 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
+    says: 'a later comment has a larger id',
+    async check(world) {
+      const [first, second] = [await comment(world), await comment(world)];
+      expect(second).toBeGreaterThan(first);
+    },
+  },
+  {
     says: 'times are told to the second',
     async check(world) {
       const { data } = await read(world, await comment(world));

@@ -25,7 +25,7 @@ export function notMergeable(
   const [code, because] =
     conflict.kind === 'conflict'
       ? (['step.waiting.conflict', conflict.says] as const)
-      : (['step.waiting.approval', `GitHub says: ${message}`] as const);
+      : (['step.waiting.approval', inWords(message, baseRef)] as const);
   const summary = `not merging: ${because}`;
   const retryMs = retryInMs(summary);
   return {
@@ -35,4 +35,10 @@ export function notMergeable(
     reason: reason(code, summary),
     approval: { ...approval, status: 'open', decision: why('unmet', summary, found.reasons) },
   };
+}
+
+function inWords(message: string, baseRef: string): string {
+  return /through the merge queue/i.test(message)
+    ? `${baseRef} takes changes only through its merge queue; \`merge: { by: queue }\` in the settings has the app use it`
+    : `GitHub says: ${message}`;
 }

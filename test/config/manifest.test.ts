@@ -25,7 +25,7 @@ describe('app.yml', () => {
       statuses: 'read',
       actions: 'read',
       members: 'read',
-      merge_queues: 'read',
+      merge_queues: 'write',
       metadata: 'read',
     });
   });

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import { type Harness, REPO } from '../support/harness.ts';
+import { A_LOOK, approvalOf, countersign, gate, MERGE_ONLY, open, react, said, start } from './support.ts';
+
+const GATE = 'countersign: main';
+
+/** `main` has a merge queue, which requires the gate check of this app and the check `build`. */
+async function queued(by: 'queue' | 'people'): Promise<Harness> {
+  const harness = await start({ chain: MERGE_ONLY, settings: `merge: { by: ${by} }\n` });
+  const { github } = harness;
+  github.addRuleset(REPO, { checks: [{ context: GATE, app: github.app.slug }, 'build'], mergeQueue: {} });
+  return harness;
+}
+
+/** The same, but the queue does not require the gate check: whoever can write may add what nobody countersigned. */
+async function unguarded(): Promise<Harness> {
+  const harness = await start({ chain: MERGE_ONLY, settings: 'merge: { by: people }\n' });
+  harness.github.addRuleset(REPO, { checks: ['build'], mergeQueue: {} });
+  return harness;
+}
+
+/** A pull request whose other required check is green. */
+async function openBuilt(harness: Harness, branch: string): Promise<{ number: number; headSha: string }> {
+  const opened = await open(harness, { branch, files: { [`${branch}.txt`]: `${branch}\n` } });
+  await build(harness, opened.headSha);
+  return opened;
+}
+
+async function build({ github, settle }: Harness, sha: string): Promise<void> {
+  await github.reportCheck(REPO, sha, { name: 'build', status: 'completed', conclusion: 'success' });
+  await settle();
+}
+
+/** The commit that the queue made last for a pull request, as the webhook tells of it. */
+function groupOf({ github }: Harness, number: number): string {
+  const groups = github.deliveries
+    .filter(({ event, action }) => event === 'merge_group' && action === 'checks_requested')
+    .map(({ payload }) => (payload as { merge_group: { head_sha: string; head_ref: string } }).merge_group)
+    .filter(({ head_ref }) => head_ref.includes(`/pr-${number}-`));
+  return groups.at(-1)?.head_sha ?? 'none';
+}
+
+test('with merge: { by: queue }, the app adds a countersigned pull request to the queue, and its group lands', async () => {
+  const harness = await queued('queue');
+  const { number, headSha } = await openBuilt(harness, 'one');
+  expect(groupOf(harness, number)).toBe('none');
+  await countersign(harness, number);
+  expect(said(harness, headSha)).toEqual(['in_progress: Countersigned by mia: in the merge queue']);
+  const group = groupOf(harness, number);
+  expect(gate(harness, group)).toBe('success: The pull request of this merge group is countersigned');
+  expect(harness.github.merges).toEqual([]);
+
+  await build(harness, group);
+  await harness.advance(A_LOOK);
+  expect(harness.github.pullRequest(REPO, number).merged).toBe(true);
+  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+});
+
+test('a group fails when the pull request in it is not countersigned, however it came into the queue', async () => {
+  const harness = await unguarded();
+  const { github } = harness;
+  const { number } = await openBuilt(harness, 'one');
+  await github.enqueue(REPO, number, 'will');
+  await harness.settle();
+  const group = groupOf(harness, number);
+  expect(gate(harness, group)).toBe('failure: #1: not merging: nobody has countersigned yet');
+});
+
+test('a group with a countersigned pull request behind one that is not fails', async () => {
+  const harness = await unguarded();
+  const { github } = harness;
+  const first = await openBuilt(harness, 'one');
+  const second = await openBuilt(harness, 'two');
+  await countersign(harness, second.number);
+  await github.enqueue(REPO, first.number, 'will');
+  await github.enqueue(REPO, second.number, 'will');
+  await harness.settle();
+  expect(gate(harness, groupOf(harness, second.number))).toMatch(/^failure: #1: not merging: nobody has/);
+});
+
+test('a countersign that is taken back while the group is tested closes its gate', async () => {
+  const harness = await queued('people');
+  const { github } = harness;
+  const { number } = await openBuilt(harness, 'one');
+  const reaction = await react(harness, number, 'mia');
+  await harness.advance(A_LOOK);
+  await github.enqueue(REPO, number, 'will');
+  await harness.settle();
+  const group = groupOf(harness, number);
+  expect(gate(harness, group)).toMatch(/^success/);
+
+  await github.unreact(REPO, approvalOf(harness, number).id, reaction);
+  await harness.advance(12_000);
+  expect(gate(harness, group)).toMatch(/^failure: /);
+  await build(harness, group);
+  expect(github.pullRequest(REPO, number).merged).toBe(false);
+});
+
+test('a pull request that the queue throws out is not put back again and again', async () => {
+  const harness = await queued('queue');
+  const { github } = harness;
+  const { number, headSha } = await openBuilt(harness, 'one');
+  await countersign(harness, number);
+  const group = groupOf(harness, number);
+  await github.reportCheck(REPO, group, { name: 'build', status: 'completed', conclusion: 'failure' });
+  await harness.advance(180_000);
+  expect(groupOf(harness, number)).toBe(group);
+  expect(said(harness, headSha)[0]).toMatch(/^in_progress: Not merging: the merge queue took it out again/);
+  expect(gate(harness, headSha)).toMatch(/^in_progress: Not merging: the merge queue took it out again/);
+});
+
+test('a pull request is taken out of the queue when its countersign is taken back', async () => {
+  const harness = await queued('queue');
+  const { github } = harness;
+  const { number } = await openBuilt(harness, 'one');
+  const reaction = await react(harness, number, 'mia');
+  await harness.advance(A_LOOK);
+  const group = groupOf(harness, number);
+  expect(group).not.toBe('none');
+  await github.unreact(REPO, approvalOf(harness, number).id, reaction);
+  await harness.advance(12_000);
+  await build(harness, group);
+  await harness.advance(A_LOOK);
+  expect(github.pullRequest(REPO, number).merged).toBe(false);
+  expect(gate(harness, group)).not.toMatch(/^success/);
+});
+
+test('the app that merges by itself says where a branch wants its merge queue used', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  github.addRuleset(REPO, { mergeQueue: {} });
+  const { number, headSha } = await open(harness);
+  await countersign(harness, number);
+  expect(said(harness, headSha)).toEqual([
+    'in_progress: Not merging: main takes changes only through its merge queue; `merge: { by: queue }` in the settings has the app use it',
+  ]);
+});

@@ -247,7 +247,10 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       await storage.transaction((tx) => engine.signal(tx, runId, { kind: 'time' }, { kind: 'time' }));
       return { kind: 'done' };
     },
-    effect: (job) => performer.perform(effectJobSchema.parse(job.payload).key),
+    effect(job) {
+      const { key, cause } = effectJobSchema.parse(job.payload);
+      return performer.perform(key, cause);
+    },
     merge_group: (job, signal) => groups.judge(mergeGroupJobSchema.parse(job.payload), signal),
     ask: (job, signal) => ask.answer(askJobSchema.parse(job.payload), signal),
     missed_deliveries: (_, signal) => fetchMissedDeliveries({ storage, app: github.app, clock, log }, signal),

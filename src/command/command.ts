@@ -69,6 +69,11 @@ export const PERMISSIONS: Readonly<Record<Verb, Permission | typeof COUNTERSIGNE
   ask: WRITERS,
 };
 
+/** Whether the command does something, and does not only tell. */
+export function doesWork(verb: Verb): boolean {
+  return PERMISSIONS[verb] !== ANYBODY;
+}
+
 /** Who wrote the command, as read from GitHub when it is carried out. */
 export interface Issuer {
   role: RepositoryRole;

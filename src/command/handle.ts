@@ -1,7 +1,9 @@
 import { unreachable } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
+import type { WriteCause } from '../effect/fair-share.ts';
 import type { EventOf } from '../event/event.ts';
 import type { PullRequest } from '../github/github.ts';
+import { isAtLeast } from '../policy/role.ts';
 import type { Cause } from '../run/actor.ts';
 import { type GivenAt, givenByButton, givenInComment, type OrderedVerb } from '../run/command-order.ts';
 import { governing, pullRequestNow, repositoryFacts } from '../run/on-pull-request.ts';
@@ -16,8 +18,9 @@ import { type Answer, said } from './answer.ts';
 import { auditCommand } from './audit.ts';
 import { type Governed, isBegunAnew } from './begin-again.ts';
 import { carryOut } from './carry-out.ts';
-import { type Command, mayIssue } from './command.ts';
+import { type Command, doesWork, mayIssue } from './command.ts';
 import type { CommandDeps } from './deps.ts';
+import { ANSWERED_AN_HOUR, type Comment, createHowOften, HEARD_AN_HOUR } from './how-often.ts';
 import { parseCommands } from './parse.ts';
 import { askingSteps } from './questions.ts';
 import { readWouldAnswer } from './would-answer.ts';
@@ -32,15 +35,22 @@ type CommandEvent = EventOf<'command.issued'>;
 export function createCommandHandler(
   deps: CommandDeps,
 ): (event: CommandEvent, cause: Cause | null) => Promise<void> {
-  const { storage, github, log } = deps;
+  const { storage, github, log, clock } = deps;
+  const howOften = createHowOften();
 
   return async (event, cause) => {
     // A secret is hidden before the text is read: a command that holds one is not understood, rather than carried out with a
     // value that nobody wrote, and neither the answer nor the queue holds it.
-    const commands = parseCommands(redact(event.text));
-    if (commands.length === 0) return;
+    const written = parseCommands(redact(event.text));
+    if (written.length === 0) return;
     if (await wasAnswered(storage.read, event)) return;
-    await acknowledge(deps, event);
+    const comment = commentOf(event);
+    const heard = comment ? howOften.heardBefore(comment, clock.now()) : 0;
+    if (heard >= HEARD_AN_HOUR) {
+      log.info({ pull_request: event.pull_request, actor: event.actor }, 'commands passed over: too many');
+      return;
+    }
+    if (heard < ANSWERED_AN_HOUR) await acknowledge(deps, event);
 
     const repo = event.repository;
     const reader = github.reader(event.installation_id, 'person');
@@ -49,6 +59,15 @@ export function createCommandHandler(
       reader.role(repo, event.actor),
     ]);
     const issuer = { role, isAuthor: pullRequest.author.login === event.actor };
+    const isOutsider = comment !== undefined && !isAtLeast(role, 'write');
+    if (isOutsider) howOften.note(comment, clock.now());
+    const isTooOften = isOutsider && heard >= ANSWERED_AN_HOUR;
+    if (!isOutsider && heard >= ANSWERED_AN_HOUR) await acknowledge(deps, event);
+    const commands = isTooOften
+      ? written.filter(
+          (parsed) => 'ok' in parsed && doesWork(parsed.ok.verb) && mayIssue(parsed.ok.verb, issuer),
+        )
+      : written;
     const configuration = commands.some((parsed) => 'ok' in parsed && parsed.ok.verb === 'fire')
       ? await deps.configuration.forPullRequest(event.installation_id, repo, pullRequest)
       : undefined;
@@ -95,7 +114,8 @@ export function createCommandHandler(
         { repository: `${repo.owner}/${repo.name}`, pull_request: event.pull_request, actor: event.actor },
         'commands answered',
       );
-      await answer(deps, tx, event, answers, cause);
+      if (!isTooOften) await answer(deps, tx, event, answers, cause);
+      else await answerBriefly(deps, tx, event, answers, heard === ANSWERED_AN_HOUR);
       // A button gets no answer that would be found again: its delivery is over in the same moment.
       if (event.via.kind === 'button' && cause?.endsDelivery) {
         await tx.deliveries.setStatus(cause.deliveryId, 'done', deps.clock.now());
@@ -225,7 +245,7 @@ async function react(
     tx,
     `command:${event.via.comment_id}:${stage}`,
     { kind: 'reaction', ...place(event), comment_id: event.via.comment_id, content },
-    { runId: null, at: deps.clock.now() },
+    { runId: null, at: deps.clock.now(), cause: causeOf(event) },
   );
 }
 
@@ -256,6 +276,27 @@ async function answer(
   if (now.length > 0) await reply(deps, tx, event, event.via.comment_id, now);
 }
 
+/** To somebody who was answered often enough: one sentence the first time, and a reaction from then on. */
+async function answerBriefly(
+  deps: CommandDeps,
+  tx: Tx,
+  event: CommandEvent,
+  answers: readonly Answer[],
+  isFirst: boolean,
+): Promise<void> {
+  const ok = answers.length > 0 && answers.every((one) => one.ok);
+  await react(deps, tx, event, ok ? 'hooray' : 'confused', 'answer');
+  if (isFirst && event.via.kind === 'comment') {
+    await reply(deps, tx, event, event.via.comment_id, [said({ kind: 'too_often', most: ANSWERED_AN_HOUR })]);
+  }
+}
+
+/** Buttons belong to people who can write. */
+function commentOf({ repository, pull_request, actor, via }: CommandEvent): Comment | undefined {
+  if (via.kind !== 'comment') return undefined;
+  return { repositoryId: repository.id, pullRequest: pull_request, login: actor, commentId: via.comment_id };
+}
+
 /** @param to the comment's id, or what names a button that was pressed. */
 async function reply(
   deps: CommandDeps,
@@ -269,8 +310,12 @@ async function reply(
     tx,
     `command:${to}:reply`,
     { kind: 'comment', ...place(event), issue: event.pull_request, marker, body },
-    { runId: null, at: deps.clock.now() },
+    { runId: null, at: deps.clock.now(), cause: causeOf(event) },
   );
+}
+
+function causeOf({ actor, repository, pull_request }: CommandEvent): WriteCause {
+  return { person: actor, pullRequest: `${repository.id}#${pull_request}` };
 }
 
 function place(event: CommandEvent): { installation_id: number; owner: string; repo: string } {

@@ -47,6 +47,8 @@ export type CommandResult =
   | { kind: 'merges_no_draft'; chain: string }
   | { kind: 'skill_not_used'; skill: string }
   | { kind: 'step_not_begun'; step: string }
+  /** Somebody without write access was answered so many times within an hour. */
+  | { kind: 'too_often'; most: number }
   /** One question of a comment is answered. */
   | { kind: 'asked_already' };
 
@@ -115,6 +117,8 @@ export function replyTo(result: CommandResult): string {
       return `The step ${code(result.step)} has not begun yet; it runs by itself when its turn comes.`;
     case 'not_begun':
       return `${code(result.chain)} is not begun again: ${inline(result.because, 300)}.`;
+    case 'too_often':
+      return `People without write access are answered ${result.most} times an hour on a pull request, so please wait a while; the status comment says where this one stands.`;
     case 'asked_already':
       return 'One question of a comment is answered; ask the others in comments of their own.';
     default:
@@ -157,6 +161,7 @@ export function isDone(result: CommandResult): boolean {
     case 'step_not_begun':
     case 'not_begun':
     case 'asked_already':
+    case 'too_often':
       return false;
     default:
       return unreachable(result);

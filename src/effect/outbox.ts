@@ -3,6 +3,7 @@ import type { Ids } from '../core/ids.ts';
 import type { NewJob, Queue } from '../queue/queue.ts';
 import type { Tx } from '../storage/storage.ts';
 import type { Effect } from './effect.ts';
+import { type WriteCause, writeCauseSchema } from './fair-share.ts';
 import { redactedEffect } from './redacted-effect.ts';
 
 /**
@@ -13,11 +14,17 @@ import { redactedEffect } from './redacted-effect.ts';
 export const SETTLE_MS = { urgent: 0, follow_up: 500, update: 2_000, first_words: 5_000 } as const;
 
 /** The payload of an `effect` job. */
-export const effectJobSchema = z.strictObject({ key: z.string() });
+export const effectJobSchema = z.strictObject({
+  key: z.string(),
+  /** On whose account the write is, for one that belongs to no run. Jobs of older versions do not say it. */
+  cause: writeCauseSchema.optional(),
+});
 
 export interface WishOptions {
   runId: string | null;
   at: Date;
+  /** On whose account it is, when it belongs to no run: writes of one person or pull request do not hold up those of others. */
+  cause?: WriteCause;
   /** Carried out at once when left out. */
   settleMs?: number;
   /** Why it failed is known to be over, so it need not rest. */
@@ -31,17 +38,17 @@ export interface Outbox {
 
 export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
   return {
-    async wish(tx, key, effect, { runId, at, settleMs = 0, anew = false }) {
+    async wish(tx, key, effect, { runId, at, settleMs = 0, anew = false, cause }) {
       const wish = { id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at, anew };
       const open = await tx.effects.wish(wish);
       if (!open) return;
-      await deps.queue.enqueue(tx, effectJob(key, new Date(at.getTime() + settleMs)));
+      await deps.queue.enqueue(tx, effectJob(key, new Date(at.getTime() + settleMs), cause));
     },
   };
 }
 
 /** One for all changes of the wish that come before it runs. */
-export function effectJob(key: string, runAt: Date): NewJob {
-  const payload: z.infer<typeof effectJobSchema> = { key };
+export function effectJob(key: string, runAt: Date, cause?: WriteCause): NewJob {
+  const payload: z.infer<typeof effectJobSchema> = { key, ...(cause && { cause }) };
   return { kind: 'effect', key: `effect:${key}`, payload, runAt, coalesce: true };
 }

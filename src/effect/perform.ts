@@ -4,11 +4,14 @@ import { messageOf, unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type GitHub, GitHubError, type GitHubWriter, SignInRefused } from '../github/github.ts';
 import type { JobResult } from '../queue/queue.ts';
+import type { Run } from '../run/run.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
 import { bodyHash } from './body-hash.ts';
 import type { CheckRunContent, Effect, EffectOf, EffectRow } from './effect.ts';
+import type { WriteCause } from './fair-share.ts';
 import { gateClosed, isLeftOpen } from './gate-check.ts';
 import type { Pace } from './pace.ts';
+import { writeClassOf } from './write-class.ts';
 
 type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
 /** Writes down what is about to be sent, for whoever takes over after a crash. */
@@ -27,7 +30,8 @@ const STILL_AT_IT_MS = 10_000;
 const REST_MS = 3_600_000;
 
 export interface Performer {
-  perform(key: string): Promise<JobResult>;
+  /** @param cause on whose account it is, when it belongs to no run */
+  perform(key: string, cause?: WriteCause): Promise<JobResult>;
   /** The queue gave up: the effect has failed. */
   giveUp(key: string, error: unknown): Promise<void>;
   /** Another process died while it carried the wish out. */
@@ -49,13 +53,14 @@ export function createPerformer(deps: {
 }): Performer {
   const { storage, github, clock, log, pace } = deps;
 
-  async function perform(key: string): Promise<JobResult> {
+  async function perform(key: string, cause: WriteCause = NOBODYS): Promise<JobResult> {
     const row = await storage.read.effects.get(key);
     if (!row || isLedger(row.effect) || row.wishedHash === row.appliedHash) return { kind: 'done' };
     const open = isLeftOpen(row, clock.now());
     if (open) return open.until ? { kind: 'later', at: open.until } : { kind: 'done' };
     if (row.progress.passed) return endPass(row);
-    const gone = await outOfReach(row);
+    const run = row.runId === null ? undefined : (await storage.read.runs.load(row.runId))?.run;
+    const gone = run && (await outOfReach(run));
     if (gone !== undefined) {
       await save(row, {
         status: 'failed',
@@ -69,7 +74,8 @@ export function createPerformer(deps: {
       // Deaths and failures go on being counted: should it be the effect that is the cause, it is given up in the end.
       return { kind: 'later', at: new Date(unsureUntil) };
     }
-    const later = pace.take(row.effect.installation_id, clock.now());
+    const write = { key, class: writeClassOf(row), ...(run ? causeOf(run) : (causeOfGate(row) ?? cause)) };
+    const later = pace.take(row.effect.installation_id, write, clock.now());
     if (later) return { kind: 'later', at: later };
 
     const wasBegun = row.begun;
@@ -152,11 +158,10 @@ export function createPerformer(deps: {
    * Why GitHub said that there is nobody to tell any more: asking for a token to be refused would help no one. Once its
    * pull request was read again, there is.
    */
-  async function outOfReach({ runId }: EffectRow): Promise<string | undefined> {
-    const run = runId === null ? undefined : (await storage.read.runs.load(runId))?.run;
+  async function outOfReach(run: Run): Promise<string | undefined> {
     const isGone =
-      run?.reason?.code === 'run.aborted.installation_gone' ||
-      run?.reason?.code === 'run.aborted.repository_gone';
+      run.reason?.code === 'run.aborted.installation_gone' ||
+      run.reason?.code === 'run.aborted.repository_gone';
     if (!isGone) return undefined;
     const { repositoryId, pullRequest, finishedAt } = run;
     const seen =
@@ -194,6 +199,24 @@ export function createPerformer(deps: {
 /** Rows that only keep account of what takes a fresh proof. */
 function isLedger({ kind }: Effect): boolean {
   return kind === 'merge' || kind === 'enqueue';
+}
+
+const NOBODYS: WriteCause = { person: null, pullRequest: null };
+
+/** A run's writes are on the account of whoever fired it, else of whose pull request, issue or push it is. */
+function causeOf({ repositoryId, pullRequest, event, facts }: Run): WriteCause {
+  const { author } = facts.trigger;
+  const byHand = event.kind === 'command.issued' || event.kind === 'manual.fired';
+  return {
+    person: byHand ? event.actor : typeof author === 'string' ? author : null,
+    pullRequest: pullRequest === null ? null : `${repositoryId}#${pullRequest}`,
+  };
+}
+
+/** A gate check without a run is its pull request's; that of a merge group is nobody's. */
+function causeOfGate({ effect }: EffectRow): WriteCause | undefined {
+  if (effect.kind !== 'gate_check' || effect.pull_request === null) return undefined;
+  return { person: null, pullRequest: `${effect.repository_id}#${effect.pull_request}` };
 }
 
 async function carryOut(

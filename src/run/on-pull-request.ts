@@ -2,6 +2,7 @@ import { mergedOnce } from '../audit/entry.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import type { WriteCause } from '../effect/fair-share.ts';
 import { type GateChecks, gateCheckKey } from '../effect/gate-check.ts';
 import { mergeKey, ownMerge } from '../effect/merge.ts';
 import type { Outbox } from '../effect/outbox.ts';
@@ -123,7 +124,11 @@ export async function onPullRequest(
     await pokeRemaining(deps, tx, plan, runs, by);
     await wishAgain(deps, tx, event);
     for (const { key, effect } of configurationChecks) {
-      await deps.outbox.wish(tx, key, effect, { runId: null, at: clock.now() });
+      await deps.outbox.wish(tx, key, effect, {
+        runId: null,
+        at: clock.now(),
+        cause: causeOf(event, pullRequest),
+      });
     }
   });
 }
@@ -201,6 +206,10 @@ async function closeUnaskedGate(
     whyNoRun(now, configuration, facts),
     clock.now(),
   );
+}
+
+function causeOf({ repository, pull_request }: PullRequestEvent, { author }: PullRequest): WriteCause {
+  return { person: author.login, pullRequest: `${repository.id}#${pull_request}` };
 }
 
 /** What chains are chosen by for a pull request, besides itself: nothing begins for one that is closed, so nothing is read. */

@@ -130,7 +130,8 @@ export function createAsk(deps: {
     const place = { installation_id: call.installationId, owner, repo: name };
     const { marker, body } = answerComment(call.commentId, said);
     const content = said.ok && othersOk ? 'hooray' : 'confused';
-    const wish = { runId: null, at: clock.now() };
+    const cause = { person: call.askedBy, pullRequest: `${call.repositoryId}#${call.pullRequest}` };
+    const wish = { runId: null, at: clock.now(), cause };
     await storage.transaction(async (tx) => {
       const now = await tx.skillCalls.get(call.id);
       if (!now || now.finishedAt !== null) return;

@@ -1,0 +1,183 @@
+import { z } from 'zod';
+import { WRITE_CLASSES, type WriteClass } from './write-class.ts';
+
+/** On whose account a write is made; `null` where it is nobody's in particular. */
+export const writeCauseSchema = z.strictObject({
+  /** The login of whoever wrote the command, or whose pull request it is. */
+  person: z.string().nullable(),
+  /** `<id of the repository>#<number>`. */
+  pullRequest: z.string().nullable(),
+});
+export type WriteCause = z.infer<typeof writeCauseSchema>;
+
+export interface Write extends WriteCause {
+  /** The same for the same wish. */
+  key: string;
+  class: WriteClass;
+}
+
+export interface SentWrite extends Write {
+  /** In milliseconds since 1970, as all times here. */
+  at: number;
+}
+
+export interface WaitingWrite extends Write {
+  /** When it was told to come again. */
+  until: number;
+}
+
+/** What an installation may write within a time that ends now. */
+export interface Window {
+  ms: number;
+  writes: number;
+}
+
+export interface Situation {
+  /** Oldest first, as far back as the longest window. */
+  sent: readonly SentWrite[];
+  /** In the order in which they first asked. */
+  waiting: readonly WaitingWrite[];
+  windows: readonly Window[];
+  now: number;
+}
+
+/**
+ * What each class and all below it may take of a window together. The rest is kept for those above, who need it at once when
+ * they come: order alone would not help them, as a window that is spent stays spent for an hour.
+ */
+const SHARE_FROM: Record<WriteClass, number> = {
+  gate: 1,
+  question: 0.85,
+  report: 0.75,
+  status: 0.6,
+  reply: 0.4,
+  reaction: 0.3,
+};
+
+/**
+ * What each class and all above it may take together. The rest is kept for those below, so that each goes out in the end. Each is more
+ * than `SHARE_FROM` of its class, or that class would take what is kept for those above.
+ */
+const SHARE_UP_TO: Record<WriteClass, number> = {
+  gate: 0.85,
+  question: 0.9,
+  report: 0.92,
+  status: 0.94,
+  reply: 0.97,
+  reaction: 1,
+};
+
+/** What one pull request may take of `SHARE_FROM`. More than one person may, so that nobody speaks for all on it. */
+const SHARE_OF_PULL_REQUEST = 0.8;
+
+/** What one person may take of `SHARE_FROM`: less of what is worth less. */
+const SHARE_OF_PERSON: Record<WriteClass, number> = {
+  gate: 0.8,
+  question: 0.8,
+  report: 0.8,
+  status: 0.7,
+  reply: 0.5,
+  reaction: 0.5,
+};
+
+/** Who does not come again within so many milliseconds of the time they were told is not waited for: the wish was dropped. */
+const NO_SHOW_MS = 5_000;
+
+/** Writes that share a part of a window. */
+interface Pool {
+  share: number;
+  has(write: Write): boolean;
+}
+
+/**
+ * When a write may go: `now` or a later moment, at which it should ask again. Pure, so that who waits for whom can be tested without
+ * a queue. It may go now when every pool it is in has room for it and for those that come before it and are due as well.
+ */
+export function whenMayGo(write: Write, { sent, waiting, windows, now }: Situation): number {
+  const isBefore = standsBefore(write, sent, waiting);
+  const before = waiting.filter(
+    (other) => other.key !== write.key && now < other.until + NO_SHOW_MS && isBefore(other),
+  );
+  let at = now;
+  for (const pool of poolsOf(write)) {
+    const inPool = sent.filter(pool.has);
+    const limits = windows.map(({ ms, writes }) => ({
+      ms,
+      limit: Math.max(1, Math.floor(writes * pool.share)),
+    }));
+    // Most pools are far from full, whoever is before.
+    if (limits.every(({ limit }) => inPool.length + before.length < limit)) continue;
+    const ahead = before.filter(pool.has);
+    const dueAhead = ahead.filter(({ until }) => until <= now).length;
+    for (const { ms, limit } of limits) {
+      const used = inPool.filter((one) => one.at > now - ms);
+      if (used.length + dueAhead < limit) continue;
+      at = Math.max(at, now + 1, roomAt(used, used.length + ahead.length - limit, { ms, now }));
+    }
+  }
+  return at;
+}
+
+/** When the place of number `index` is free: they become so in the order in which they were taken, again and again. */
+function roomAt(used: readonly SentWrite[], index: number, { ms, now }: { ms: number; now: number }): number {
+  if (used.length === 0) return now + ms;
+  const rounds = Math.floor(index / used.length);
+  return (used[index % used.length]?.at ?? now) + ms * (rounds + 1);
+}
+
+function poolsOf(write: Write): Pool[] {
+  const rank = rankOf(write);
+  const pools: Pool[] = [];
+  for (const [index, name] of WRITE_CLASSES.entries()) {
+    if (index <= rank) {
+      const inClasses = (other: Write) => rankOf(other) >= index;
+      const share = SHARE_FROM[name];
+      pools.push({ share, has: inClasses });
+      const ofOne = { person: SHARE_OF_PERSON[name], pullRequest: SHARE_OF_PULL_REQUEST };
+      for (const by of ['person', 'pullRequest'] as const) {
+        if (write[by] === null) continue;
+        const has = (other: Write) => inClasses(other) && other[by] === write[by];
+        pools.push({ share: share * ofOne[by], has });
+      }
+    }
+    if (index >= rank) pools.push({ share: SHARE_UP_TO[name], has: (other) => rankOf(other) <= index });
+  }
+  return pools;
+}
+
+/** Of two that wait, who goes first: worth before who was served less before who came earlier. */
+function standsBefore(
+  write: Write,
+  sent: readonly SentWrite[],
+  waiting: readonly WaitingWrite[],
+): (other: WaitingWrite) => boolean {
+  const people = countBy(sent, 'person');
+  const pullRequests = countBy(sent, 'pullRequest');
+  const byPerson = ({ person }: Write) => people.get(person ?? '') ?? 0;
+  const onPullRequest = ({ pullRequest }: Write) => pullRequests.get(pullRequest ?? '') ?? 0;
+  const places = new Map(waiting.map(({ key }, place) => [key, place]));
+  const placeOf = ({ key }: Write) => places.get(key) ?? waiting.length;
+  return (other) => {
+    const order =
+      rankOf(other) - rankOf(write) ||
+      byPerson(other) - byPerson(write) ||
+      onPullRequest(other) - onPullRequest(write) ||
+      placeOf(other) - placeOf(write);
+    return order < 0;
+  };
+}
+
+function countBy(writes: readonly Write[], by: 'person' | 'pullRequest'): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { [by]: name } of writes) if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+const RANKS = Object.fromEntries(WRITE_CLASSES.map((name, rank) => [name, rank])) as Record<
+  WriteClass,
+  number
+>;
+
+function rankOf({ class: name }: Write): number {
+  return RANKS[name];
+}

@@ -39,6 +39,7 @@ const OPERATIONS = [
   'GET /rate_limit',
   `GET ${REPO}`,
   `GET ${REPO}/installation`,
+  `GET ${REPO}/activity`,
   `GET ${REPO}/collaborators/{username}/permission`,
   `GET ${REPO}/contents/{path}`,
   `GET ${REPO}/git/trees/{tree_sha}`,

@@ -55,6 +55,11 @@ const countersign = z.strictObject({
     .max(50)
     .describe('Logins of people who may countersign; case does not matter.'),
   count: z.int().min(1).max(10).describe('How many people must countersign.'),
+  unattributed: z
+    .enum(['one_more', 'allow', 'refuse'])
+    .describe(
+      'What commits are taken for whose writer, committer or pusher nobody knows: one more countersign than count, nothing special, or no merge.',
+    ),
   approve: z.array(reaction).min(1).max(MAX_REACTIONS).describe('Reactions that approve.'),
   reject: z.array(reaction).max(MAX_REACTIONS).describe('Reactions that reject.'),
 });
@@ -157,6 +162,7 @@ export const defaultSettings: Readonly<Settings> = {
     teams: [],
     users: [],
     count: 1,
+    unattributed: 'one_more',
     approve: ['rocket', '+1'],
     reject: ['-1'],
   },

@@ -72,7 +72,13 @@ export function createCommandHandler(
       ? await deps.configuration.forPullRequest(event.installation_id, repo, pullRequest)
       : undefined;
     const would = commands.some((parsed) => 'ok' in parsed && isAnswer(parsed.ok))
-      ? await readWouldAnswer(reader, event, pullRequest, await askingSteps(storage.read, event, pullRequest))
+      ? await readWouldAnswer(
+          storage,
+          reader,
+          event,
+          pullRequest,
+          await askingSteps(storage.read, event, pullRequest),
+        )
       : undefined;
 
     const noRun = commands.some((parsed) => 'ok' in parsed && asksAboutRuns(parsed.ok))

@@ -1,7 +1,9 @@
 import type { EventOf } from '../event/event.ts';
 import type { GitHubReader, PullRequest } from '../github/github.ts';
 import type { Answerer, MergeFacts } from '../policy/merge-gate.ts';
-import { readContributors, teamsOf } from '../session/answerers.ts';
+import { teamsOf } from '../session/answerers.ts';
+import { readContributors } from '../session/contributors.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { Asking } from './questions.ts';
 
 /** Somebody who would answer, with all that decides whether they may; the teams are those of any question that is open. */
@@ -15,16 +17,21 @@ export interface Would {
  * @returns `undefined` when GitHub knows nobody by that login.
  */
 export async function readWouldAnswer(
+  { read }: Pick<Storage, 'read'>,
   reader: GitHubReader,
   { repository, actor }: EventOf<'command.issued'>,
-  { number, headSha }: PullRequest,
+  pullRequest: PullRequest,
   steps: readonly Asking[],
 ): Promise<Would | undefined> {
   const wanted = new Set(steps.flatMap(({ question }) => question?.run.settings.countersign.teams ?? []));
   const [found, teams, contributors] = await Promise.all([
     reader.collaborator(repository, actor),
     teamsOf(reader, actor, [...wanted]),
-    readContributors(reader, repository, number, headSha),
+    readContributors(
+      { reader, repo: repository, pushesTold: (ids, shas) => read.pushes.of(ids, shas) },
+      pullRequest,
+      pullRequest.headSha,
+    ),
   ]);
   return (
     found && {

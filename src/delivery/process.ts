@@ -3,6 +3,7 @@ import { messageOf, unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Event } from '../event/event.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
+import { pushOf } from '../event/push-of.ts';
 import type { JobResult } from '../queue/queue.ts';
 import type { Cause } from '../run/actor.ts';
 import type { Delivery, Storage } from '../storage/storage.ts';
@@ -34,7 +35,11 @@ export function createProcessor(deps: {
     switch (read.kind) {
       case 'events':
         // What is not for this app is done in one commit: most of a busy installation's deliveries are not.
-        await mark(deliveryId, 'processing');
+        await storage.transaction(async (tx) => {
+          await tx.deliveries.setStatus(deliveryId, 'processing', clock.now());
+          const push = pushOf(delivery.event, payload);
+          if (push) await tx.pushes.record(push, clock.now());
+        });
         for (const [index, event] of read.events.entries()) {
           const sentAt = isButton(event) ? await firstSent(delivery) : delivery.receivedAt;
           await onEvent(event, { deliveryId, sentAt, endsDelivery: index === read.events.length - 1 });
@@ -61,7 +66,7 @@ export function createProcessor(deps: {
     return missed && missed.deliveredAt < receivedAt ? missed.deliveredAt : receivedAt;
   }
 
-  function mark(id: number, status: 'processing' | 'done' | 'failed', error?: string): Promise<void> {
+  function mark(id: number, status: 'done' | 'failed', error?: string): Promise<void> {
     return storage.transaction((tx) => tx.deliveries.setStatus(id, status, clock.now(), error));
   }
 

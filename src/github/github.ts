@@ -1,8 +1,10 @@
 import { redact } from '../core/redact.ts';
 import type { CheckRunContent, OpenGateContent } from '../effect/effect.ts';
+import type { Push } from '../policy/authorship.ts';
 import type { Mergeability } from '../policy/conflict.ts';
 import type { Review } from '../policy/facts/reviews.ts';
 import type { GateProof, MergeProof } from '../policy/merge-gate.ts';
+import type { WrittenComment } from '../policy/own-comment.ts';
 import type { RepositoryRole } from '../policy/role.ts';
 
 /** One repository as this app talks about it to GitHub. */
@@ -28,6 +30,7 @@ export interface PullRequest extends Mergeability {
   headRef: string;
   /** `owner/name` of the head's repository; `null` when the fork was deleted. */
   headRepository: string | null;
+  headRepositoryId: number | null;
   baseRef: string;
   baseSha: string;
   labels: string[];
@@ -75,6 +78,8 @@ export interface Commit {
 export interface CommitCredit {
   sha: string;
   authors: { id: number; login: string }[];
+  /** How many more of them have an address that is no account's. */
+  unknown: number;
 }
 
 export interface CheckRunFacts {
@@ -232,6 +237,11 @@ export interface GitHubReader {
   pullRequestCommits(repo: Repo, number: number): Promise<{ commits: Commit[]; truncated: boolean }>;
   /** Whom GitHub credits with each of those commits; one of which it does not tell everybody is left out. */
   commitCredits(repo: Repo, number: number): Promise<CommitCredit[]>;
+  /**
+   * Who moved a branch, of the newest 100 times; one that GitHub names nobody for is left out. Whoever needs older ones finds
+   * that they are missing. Some servers have no such list (`not_found`).
+   */
+  pushes(repo: Repo, branch: string): Promise<Push[]>;
   /** Every review that was submitted, oldest first; `truncated` says that there are more than 1,000. */
   pullRequestReviews(repo: Repo, number: number): Promise<{ reviews: Review[]; truncated: boolean }>;
   /** A blob's bytes; `undefined` when it is larger than `maxBytes`. */
@@ -286,13 +296,6 @@ export interface GitHubApp {
   redeliver(attemptId: number): Promise<void>;
   /** A token that can read the files of one repository and nothing else, for an hour. */
   readToken(installationId: number, repositoryId: number): Promise<string>;
-}
-
-/** A comment of this app's own. */
-export interface WrittenComment {
-  id: number;
-  /** The bot account that GitHub names as its author; `undefined` when it names none. */
-  authorId: number | undefined;
 }
 
 /** What the app writes to GitHub. Only `effect/` is given one of these. */

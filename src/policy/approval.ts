@@ -22,6 +22,14 @@ export const spokenAnswerSchema = z.strictObject({
 });
 export type SpokenAnswer = z.infer<typeof spokenAnswerSchema>;
 
+/** What people are told of commits that nobody can be credited with, and of what follows from it. */
+export const askedAuthorshipSchema = z.strictObject({
+  /** How many countersigns are needed. */
+  needed: z.int(),
+  unattributed: z.array(z.strictObject({ lacks: z.enum(['author', 'pusher']), sha: z.string() })),
+});
+export type AskedAuthorship = z.infer<typeof askedAuthorshipSchema>;
+
 const TAG_LETTERS = 12;
 
 /**
@@ -52,4 +60,6 @@ export interface Approval {
   countersignedBy: string[];
   /** By command or button; nothing can be said so of a merge. */
   answers: readonly SpokenAnswer[];
+  /** Whom the commits could not be credited to, when it was last read; `null` before that. */
+  authorship: AskedAuthorship | null;
 }

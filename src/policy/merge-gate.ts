@@ -1,5 +1,6 @@
 import { combined, type Why, why } from '../run/why.ts';
 import type { Saying } from './approval.ts';
+import { type Contributors, countersignsNeeded, unattributedSaid } from './authorship.ts';
 import type { MergedBy } from './gate-check.ts';
 import { isAtLeast } from './role.ts';
 
@@ -11,6 +12,8 @@ export interface CountersignRules {
   /** What named people and teams need, too; `write` when absent. */
   least?: 'admin' | 'maintain' | 'write';
   count: number;
+  /** What commits are taken for that nobody can be credited with; settings of before there was this have none. */
+  unattributed?: 'one_more' | 'allow' | 'refuse';
   approve: readonly string[];
   reject: readonly string[];
 }
@@ -71,8 +74,8 @@ export interface MergeFacts {
   configuration: ConfigurationStanding;
   /** The approval comment as it stands: only the one this app wrote, with the words it wrote, can be answered. */
   comment: 'as_written' | 'missing' | 'edited' | 'not_ours';
-  /** Accounts that wrote, committed or co-wrote any of the commits; `undefined` when they cannot all be known. */
-  contributors: { ids: readonly number[]; logins: readonly string[] } | undefined;
+  /** Who had a hand in the commits; `undefined` when that cannot be known. */
+  contributors: Contributors | undefined;
   /** Everybody whose reaction approves or rejects. */
   reactors: readonly Reactor[];
   /** Everybody who answered in words; absent when the question is whether to merge, which words never answer. */
@@ -223,6 +226,7 @@ export function ineligibleBecause(
   ) {
     return 'wrote or co-wrote some of the commits';
   }
+  if (facts.contributors.pushers.includes(person.id)) return 'pushed some of the commits';
   if (rules.permission !== 'none' && isAtLeast(person.role, rules.permission)) return undefined;
   const named = rules.users.some((user) => user.toLowerCase() === login) || person.teams.length > 0;
   const least = rules.least ?? 'write';
@@ -253,6 +257,7 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
       ? why('unmet', `rejected by ${rejectedBy.join(', ')}`)
       : why('met', 'nobody who may countersign rejects it'),
     ...facts.conditions,
+    ...refusesUnattributed(rules, facts.contributors),
     ...(facts.configuration.kind === 'unreadable' ? [why('unmet', facts.configuration.because)] : []),
     facts.pausedBy === null
       ? why('met', 'not paused')
@@ -318,14 +323,19 @@ function countersigns(
   approving: readonly (Reactor | Speaker)[],
   countersignedBy: readonly string[],
 ): Why {
-  // Whatever the settings say: nothing merges without at least one.
-  const count = Math.max(1, question.rules.count);
+  const count = countersignsNeeded(question.rules, facts.contributors);
+  const unattributed = unattributedSaid(facts.contributors?.unattributed ?? []);
+  const more =
+    unattributed !== undefined && count > question.rules.count
+      ? [why('met', `${unattributed}, so ${count} countersigns are needed instead of ${count - 1}`)]
+      : [];
   const details = approving.map((person) => {
     const because = ineligibleBecause(person, question.rules, facts);
     return because === undefined
       ? why('met', `${person.login} may countersign and did`)
       : why('unmet', `${person.login} ${'says' in person ? 'approved' : 'reacted'}, but ${because}`);
   });
+  details.push(...more);
   switch (facts.comment) {
     case 'missing':
       return why('unmet', 'the approval comment is gone, so nobody can countersign', details);
@@ -343,6 +353,17 @@ function countersigns(
   return countersignedBy.length >= count
     ? why('met', `countersigned by ${countersignedBy.join(', ')}`, details)
     : why('pending', missing(countersignedBy.length, count), details);
+}
+
+/** Whether the settings take no commits that nobody can be credited with. */
+export function refusesUnattributed(
+  { unattributed }: Pick<CountersignRules, 'unattributed'>,
+  contributors: Pick<Contributors, 'unattributed'> | undefined,
+): Why[] {
+  const said = unattributedSaid(contributors?.unattributed ?? []);
+  return unattributed === 'refuse' && said !== undefined
+    ? [why('unmet', `${said}, which the settings refuse`)]
+    : [];
 }
 
 function missing(given: number, count: number): string {

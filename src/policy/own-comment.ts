@@ -12,6 +12,13 @@ export interface OwnAccount {
   accountId: number | undefined;
 }
 
+/** A comment of this app's own. */
+export interface WrittenComment {
+  id: number;
+  /** The bot account that GitHub names as its author; `undefined` when it names none. */
+  authorId: number | undefined;
+}
+
 /**
  * Whether this app wrote a comment. A bot must be the author, at least one of two facts must say that it is ours, and neither may
  * say otherwise: the app that GitHub names (`performed_via_github_app`), and the account that GitHub named when the comment was

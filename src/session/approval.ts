@@ -15,7 +15,7 @@ import {
 import { mergedByChain } from '../run/plan.ts';
 import { type ReasonCode, reason } from '../run/reason.ts';
 import type { Why } from '../run/why.ts';
-import { beforeAsking } from './before-asking.ts';
+import { type BeforeAsking, beforeAsking } from './before-asking.ts';
 import { pullRequestOf, readMergeFacts, wasConflicting } from './merge-facts.ts';
 import { mergeMethod } from './merge-method.ts';
 import type { StepContext, StepHandler, StepResult } from './step.ts';
@@ -45,7 +45,7 @@ export async function seekApproval(
     const before = await beforeAsking(context, mergeMethod(context));
     return {
       kind: 'not_yet',
-      result: before.kind === 'wait' ? before.result : ask(context, before.heldUpBy),
+      result: before.kind === 'wait' ? before.result : ask(context, before),
     };
   }
   const comment = await context.approvalComment(approval.id);
@@ -55,7 +55,11 @@ export async function seekApproval(
     return { kind: 'not_yet', result: stop(because) };
   }
 
-  const { facts, pullRequest, conflict, decision } = await judgeQuestion(context, comment, handlerOf);
+  const { facts, pullRequest, conflict, authorship, decision } = await judgeQuestion(
+    context,
+    comment,
+    handlerOf,
+  );
   const isAbout = pullRequest.headSha === approval.headSha && pullRequest.baseRef === approval.baseRef;
   if (pullRequest.merged && isAbout && ((await context.mergeBegun()) || (await context.gate.isOpen()))) {
     return { kind: 'already_merged', pullRequest, approval };
@@ -67,6 +71,7 @@ export async function seekApproval(
     ...approval,
     status: 'open',
     countersignedBy: decision.countersignedBy,
+    authorship: authorship ?? approval.authorship,
     ...(isNews(approval, decision.why, facts.readAt)
       ? { lookedAt: facts.readAt, decision: decision.why }
       : {}),
@@ -97,7 +102,7 @@ export async function seekApproval(
     // A comment that says something else now cannot have been agreed to, before or after: a fresh one is asked.
     return {
       kind: 'not_yet',
-      result: ask(context, [], { ...looked, status: 'void' }),
+      result: ask(context, { heldUpBy: [], authorship: looked.authorship }, { ...looked, status: 'void' }),
     };
   }
   if (decision.rejectedBy.length > 0) {
@@ -218,7 +223,11 @@ function question(context: StepContext): MergeQuestion {
   };
 }
 
-function ask(context: StepContext, heldUpBy: readonly Why[] = [], previous?: Approval): StepResult {
+function ask(
+  context: StepContext,
+  { heldUpBy, authorship }: Pick<Extract<BeforeAsking, { kind: 'ask' }>, 'heldUpBy' | 'authorship'>,
+  previous?: Approval,
+): StepResult {
   const now = context.clock.now();
   const { run } = context.state;
   const approval: Approval = {
@@ -233,6 +242,7 @@ function ask(context: StepContext, heldUpBy: readonly Why[] = [], previous?: App
     decision: justAsked({ merges: context.step.uses.name === MERGE_ACTION }, heldUpBy),
     countersignedBy: [],
     answers: [],
+    authorship,
   };
   return { ...wait(context, approval), ...(previous ? { replaced: previous } : {}) };
 }

@@ -1,9 +1,12 @@
 import { MERGE_ACTION } from '../chain/chain.ts';
+import type { AskedAuthorship } from '../policy/approval.ts';
+import { askedAuthorship } from '../policy/authorship.ts';
 import { conflictOf } from '../policy/conflict.ts';
-import type { MergeQuestion } from '../policy/merge-gate.ts';
+import { type MergeQuestion, refusesUnattributed } from '../policy/merge-gate.ts';
 import { requestedChangesWhy } from '../policy/reviews-standing.ts';
 import { type ReasonCode, reason } from '../run/reason.ts';
 import type { Why } from '../run/why.ts';
+import { readContributors } from './contributors.ts';
 import { pullRequestOf, wasConflicting } from './merge-facts.ts';
 import { readRequestedChanges } from './requested-changes.ts';
 import type { StepContext, StepResult } from './step.ts';
@@ -16,7 +19,9 @@ const ASK_AGAIN_MS = 3_000;
 const CONFLICT_MS = 120_000;
 
 /** What holds a merge up although people may be asked about it, or what must be waited for before they are. */
-export type BeforeAsking = { kind: 'ask'; heldUpBy: readonly Why[] } | { kind: 'wait'; result: StepResult };
+export type BeforeAsking =
+  | { kind: 'ask'; heldUpBy: readonly Why[]; authorship: AskedAuthorship | null }
+  | { kind: 'wait'; result: StepResult };
 
 /**
  * Looks at what would make the question to the maintainers a waste of their time. Nobody is asked about a merge that conflicts:
@@ -27,10 +32,10 @@ export async function beforeAsking(
   method: MergeQuestion['method'],
 ): Promise<BeforeAsking> {
   const { step, state, reader, repo, invocation, session, clock } = context;
-  if (step.uses.name !== MERGE_ACTION) return { kind: 'ask', heldUpBy: [] };
-  const { headSha, baseRef, paused } = state.run;
+  const { headSha, baseRef, paused, settings } = state.run;
   const number = pullRequestOf(context);
   const pullRequest = await reader.pullRequest(repo, number);
+  if (step.uses.name !== MERGE_ACTION) return ask([]);
   // What moved meanwhile says nothing about this head; its run is ended by the event that tells of the change.
   const isSame = pullRequest.headSha === headSha && pullRequest.baseRef === baseRef;
   const conflict = isSame ? conflictOf(pullRequest, method, baseRef) : ({ kind: 'none' } as const);
@@ -50,7 +55,17 @@ export async function beforeAsking(
     );
   const requested = await readRequestedChanges(context, number);
   const held = requested ? [requestedChangesWhy(requested, pullRequest.author.id)] : [];
-  return { kind: 'ask', heldUpBy: held.filter(({ status }) => status !== 'met') };
+  return ask(held.filter(({ status }) => status !== 'met'));
+
+  async function ask(held: readonly Why[]): Promise<BeforeAsking> {
+    const contributors = await readContributors(context, pullRequest, headSha);
+    const { countersign } = settings;
+    return {
+      kind: 'ask',
+      heldUpBy: [...held, ...refusesUnattributed(countersign, contributors)],
+      authorship: contributors ? askedAuthorship(countersign, contributors) : null,
+    };
+  }
 
   function workingOut(what: string): string {
     return `GitHub is working out whether it ${what} with ${baseRef}`;

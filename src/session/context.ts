@@ -107,6 +107,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
         if (run.pullRequest === null) return null;
         return (await storage.read.pullRequests.get(run.repositoryId, run.pullRequest))?.pausedBy ?? null;
       },
+      pushesTold: (repositoryIds, shas) => storage.read.pushes.of(repositoryIds, shas),
       rejectedElsewhere: () => rejectedElsewhere(storage, state),
       merge: mergeOnce({ storage, github, clock, ids }, run.installationId, session.id),
       gate: gateHandle(deps, run, session.id),

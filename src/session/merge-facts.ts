@@ -6,7 +6,8 @@ import { bodyHash } from '../effect/body-hash.ts';
 import type { PullRequest } from '../github/github.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { Outcome } from '../outcome/outcome.ts';
-import type { SpokenAnswer } from '../policy/approval.ts';
+import type { AskedAuthorship, SpokenAnswer } from '../policy/approval.ts';
+import { askedAuthorship, NO_CONTRIBUTORS } from '../policy/authorship.ts';
 import { type Conflict, conflictOf, conflictWhy } from '../policy/conflict.ts';
 import { conditionOf } from '../policy/gate/verdict.ts';
 import type { ConfigurationStanding, CountersignRules, MergeFacts } from '../policy/merge-gate.ts';
@@ -17,7 +18,8 @@ import { asConditionsSeeIt, conditionContext } from '../run/context.ts';
 import { pullRequestNow } from '../run/on-pull-request.ts';
 import { configurationStanding } from '../run/what-changed.ts';
 import { type Why, why } from '../run/why.ts';
-import { readAnswerer, readContributors, readSpeaker } from './answerers.ts';
+import { readAnswerer, readSpeaker } from './answerers.ts';
+import { readContributors } from './contributors.ts';
 import { degraded } from './degraded.ts';
 import { gatesOfStep } from './gates-of-step.ts';
 import { judgeGates, lastVerdict } from './judge-gates.ts';
@@ -34,7 +36,13 @@ export async function readMergeFacts(
   looking: StepContext,
   comment: ApprovalComment,
   volatileHandler: (name: string) => StepHandler | undefined,
-): Promise<{ facts: MergeFacts; pullRequest: PullRequest; conflict: Conflict }> {
+): Promise<{
+  facts: MergeFacts;
+  pullRequest: PullRequest;
+  conflict: Conflict;
+  /** `undefined` when it was not read, or cannot be known. */
+  authorship: AskedAuthorship | undefined;
+}> {
   const { repo, state } = looking;
   const rules: CountersignRules = state.run.settings.countersign;
   const number = pullRequestOf(looking);
@@ -62,9 +70,12 @@ export async function readMergeFacts(
   const governing = thorough ? await readGoverning(context, number, { fresh: answered }) : undefined;
   const counted = reactions.filter((reaction) => counts.includes(reaction.content));
   const anybody = counted.length > 0 || (spoken ?? []).length > 0;
-  const contributors = anybody
-    ? await readContributors(reader, repo, number, state.run.headSha)
-    : { ids: [], logins: [] };
+  // Without an answer nobody need be told from the writers; but commits that the settings refuse hold the question up by themselves.
+  const refuses = thorough && rules.unattributed === 'refuse';
+  const contributors =
+    anybody || refuses
+      ? await readContributors(context, await reader.pullRequest(repo, number), state.run.headSha)
+      : NO_CONTRIBUTORS;
   const reactors = await Promise.all(
     counted.map(async ({ person, content }) => ({
       ...(await readAnswerer(reader, repo, person, rules)),
@@ -80,6 +91,8 @@ export async function readMergeFacts(
   return {
     pullRequest,
     conflict,
+    authorship:
+      contributors && contributors !== NO_CONTRIBUTORS ? askedAuthorship(rules, contributors) : undefined,
     facts: {
       readAt: context.clock.now(),
       pullRequest: {

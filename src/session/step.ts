@@ -11,6 +11,7 @@ import type { GitHubReader, Repo } from '../github/github.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
+import type { Push } from '../policy/authorship.ts';
 import type { Capability } from '../policy/capability.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
 import type { Base, Configuration, HowFresh } from '../run/configuration.ts';
@@ -114,6 +115,8 @@ export interface StepContext {
   pausedBy(): Promise<string | null>;
   /** The operator of this server has merging switched off. */
   mergingOff: boolean;
+  /** The pushes of commits that webhooks told of. */
+  pushesTold(repositoryIds: readonly number[], shas: readonly string[]): Promise<Push[]>;
   /** Conditions of a merge that do not hold, since somebody rejected one of this head when another chain asked. */
   rejectedElsewhere(): Promise<readonly Why[]>;
   merge: MergeOnce;

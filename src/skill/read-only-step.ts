@@ -51,6 +51,7 @@ export function readOnlyStep(
     confirmMerge: refuse,
     pausedBy: refuse,
     mergingOff: false,
+    pushesTold: refuse,
     rejectedElsewhere: refuse,
     merge: refuse,
     gate: { open: refuse, withdraw: refuse, settle: refuse, isOpen: refuse },

@@ -3,6 +3,7 @@ import type { AuditEntry, AuditLine } from '../audit/entry.ts';
 import type { Json } from '../core/canonical.ts';
 import type { Effect, EffectRow, EffectStatus } from '../effect/effect.ts';
 import type { Approval } from '../policy/approval.ts';
+import type { Push } from '../policy/authorship.ts';
 import type { GateProtection } from '../policy/gate-check.ts';
 import type { Actor } from '../run/actor.ts';
 import type { AppliedCommand } from '../run/command-order.ts';
@@ -54,6 +55,7 @@ export interface Tx {
   readonly artifacts: Artifacts;
   readonly pullRequests: PullRequests;
   readonly gateProtections: GateProtections;
+  readonly pushes: Pushes;
   readonly jobs: Jobs;
   readonly cursors: Cursors;
   readonly missedDeliveries: MissedDeliveries;
@@ -266,6 +268,14 @@ export interface AppliedCommands {
   of(repositoryId: number, pullRequest: number): Promise<AppliedCommand[]>;
   /** Takes the place of the one before in its scope. */
   put(repositoryId: number, pullRequest: number, command: AppliedCommand): Promise<void>;
+}
+
+/** Who pushed which commits, as GitHub's webhooks told. */
+export interface Pushes {
+  /** Once: what is told again changes nothing. */
+  record(push: Push & { repositoryId: number }, at: Date): Promise<void>;
+  /** Those that made one of the commits the tip of a branch in one of the repositories. */
+  of(repositoryIds: readonly number[], shas: readonly string[]): Promise<Push[]>;
 }
 
 /** Rows of the embedded queue; `queue/` gives them their meaning. */

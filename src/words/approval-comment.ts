@@ -6,6 +6,7 @@ import { type Invocation, isMergeStep, type RunState } from '../run/run.ts';
 import { evidenceUrl, type Pages } from './evidence.ts';
 import { grounds } from './grounds.ts';
 import { clipBytes, code, htmlComment, inline } from './markdown.ts';
+import { moreNeeded, neededFor } from './needed.ts';
 import { asSentence, capital, listed, plural, short, utc } from './pretty.ts';
 import { emoji } from './sentence.ts';
 import { mergeOf, rejectedBy } from './standing.ts';
@@ -57,6 +58,7 @@ function body(view: ApprovalView): string[] {
 function open(view: ApprovalView): string[] {
   const { approval, state, pages } = view;
   const { countersign } = state.run.settings;
+  const more = moreNeeded(state.run, approval);
   const stop = countersign.reject.length === 0 ? '' : `, or with ${emoji(countersign.reject)} to stop it`;
   return [
     `### ✍️ ${isMerge(view) ? 'May this be merged?' : `May ${stepOf(view)} go on?`}`,
@@ -64,7 +66,8 @@ function open(view: ApprovalView): string[] {
     ...heldUp(view),
     `#### Why you are asked\n\n${grounds(state)}`,
     `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.${isMerge(view) ? '' : ` ${inWords(view)}`}`,
-    `${who(countersign)} ${howMany(countersign.count, approval.countersignedBy)} Not the author, nor anybody who committed or co-wrote one of the commits, nor bots.`,
+    `${who(countersign)} ${howMany(neededFor(state.run, approval), approval.countersignedBy)} Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.`,
+    ...(more === undefined ? [] : [`**Why more than usual:** ${more}`]),
     'A push, another base branch, a return to draft or closing the pull request voids this question and all answers to it.',
     ...(approval.decision === null || approval.decision.reasons.length === 0
       ? []
@@ -125,7 +128,7 @@ function mergeFailed({ state, approval }: ApprovalView): Invocation | undefined 
     (step) =>
       step.id === approval.invocationId &&
       (step.status === 'failed' || step.status === 'timed_out') &&
-      approval.countersignedBy.length >= state.run.settings.countersign.count,
+      approval.countersignedBy.length >= neededFor(state.run, approval),
   );
 }
 

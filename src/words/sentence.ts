@@ -4,6 +4,7 @@ import { SEVERITIES } from '../outcome/finding.ts';
 import type { Approval } from '../policy/approval.ts';
 import type { Run, RunState } from '../run/run.ts';
 import { code } from './markdown.ts';
+import { neededFor } from './needed.ts';
 import { capital, clip, listed, plural, reactionEmoji } from './pretty.ts';
 import { answerableStep, type Standing } from './standing.ts';
 
@@ -119,7 +120,7 @@ function reviewing(run: Run): string {
 }
 
 function waitingForCountersign(run: Run, approval: Approval | null): string {
-  const { count } = run.settings.countersign;
+  const count = neededFor(run, approval);
   const given = approval?.countersignedBy.length ?? 0;
   if (count === 1) return 'Waiting for a maintainer to countersign';
   return given === 0
@@ -155,7 +156,7 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
       return 'Nothing to do for now: this goes on by itself when CI is done.';
     case 'waiting_countersign': {
       const given = approval?.countersignedBy.length ?? 0;
-      const left = Math.max(1, countersign.count - given);
+      const left = Math.max(1, neededFor(state.run, approval) - given);
       const another = given === 0 ? 'A maintainer' : 'Another maintainer';
       const needed =
         left === 1 ? `${another} reacts` : `${left} ${given === 0 ? '' : 'more '}maintainers react`;

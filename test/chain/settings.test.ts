@@ -25,6 +25,7 @@ countersign:
   teams: [acme/maintainers]
   users: [octocat]
   count: 2
+  unattributed: refuse
   approve: [heart]
   reject: []
 merge: { method: rebase, changes_requested: ignore }
@@ -38,6 +39,7 @@ noise: quiet
         teams: ['acme/maintainers'],
         users: ['octocat'],
         count: 2,
+        unattributed: 'refuse',
         approve: ['heart'],
         reject: [],
       },
@@ -75,7 +77,7 @@ describe('faults name the place, what is wrong and what is allowed', () => {
       'a misspelt key in a section',
       'countersign:\n  permision: admin',
       [
-        'countersign.yml:2:3: unknown key "permision": did you mean "permission"? Allowed: permission, teams, users, count, approve, reject',
+        'countersign.yml:2:3: unknown key "permision": did you mean "permission"? Allowed: permission, teams, users, count, unattributed, approve, reject',
       ],
     ],
     [

@@ -122,6 +122,7 @@ export function approval(id: string, runId: string, over: Partial<Approval> = {}
     decision: null,
     countersignedBy: [],
     answers: [],
+    authorship: null,
     ...over,
   };
 }

@@ -17,6 +17,7 @@ const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   artifacts: ['ofRun', 'get', 'page'],
   pullRequests: ['get'],
   gateProtections: ['get'],
+  pushes: ['of'],
   jobs: ['isHeld', 'leaseTokens', 'nextDue', 'countDue'],
   cursors: ['get'],
   missedDeliveries: ['get', 'due'],

@@ -49,6 +49,7 @@ describe('a pull request', () => {
       headSha: SHA,
       headRef: 'fix',
       headRepository: null,
+      headRepositoryId: null,
       baseRef: 'main',
       baseSha: 'b'.repeat(40),
       labels: ['bug'],
@@ -160,10 +161,23 @@ describe('a pull request', () => {
         : credits([credited('a', [{ databaseId: 1, login: 'mona' }]), credited('many', [null], 51)], 'next'),
     }));
     expect(await reader.commitCredits(REPO, 4)).toEqual([
-      { sha: 'a', authors: [{ id: 1, login: 'mona' }] },
-      { sha: 'b', authors: [] },
+      { sha: 'a', authors: [{ id: 1, login: 'mona' }], unknown: 0 },
+      { sha: 'b', authors: [], unknown: 1 },
     ]);
     expect(requests).toHaveLength(2);
+  });
+
+  it('has those read who pushed to a branch, without moves that GitHub names nobody for', async () => {
+    const { on, reader, requests } = await start();
+    const move = { id: 1, before: 'a', after: 'b', ref: 'refs/heads/fix', activity_type: 'push' };
+    on(`GET ${R}/activity`, {
+      body: [
+        { ...move, actor: mona },
+        { ...move, after: 'c', actor: null },
+      ],
+    });
+    expect(await reader.pushes(REPO, 'fix')).toEqual([{ before: 'a', after: 'b', actorId: mona.id }]);
+    expect(requests[0]?.path).toContain('ref=refs%2Fheads%2Ffix&per_page=100');
   });
 
   it('credits nobody when GitHub answers with an error beside the data', async () => {

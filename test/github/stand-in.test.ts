@@ -209,7 +209,7 @@ describe('with a GitHub that keeps state, the adapter', () => {
         },
         configuration: { kind: 'as_asked' },
         comment: 'as_written',
-        contributors: { ids: [], logins: [] },
+        contributors: { ids: [], logins: [], pushers: [], unattributed: [] },
         reactors: [{ id: 1, login: 'mona', type: 'User', content: 'rocket', role: 'maintain', teams: [] }],
         conditions: [],
         pausedBy: null,

@@ -293,7 +293,7 @@ describe('a merge', () => {
         },
         configuration: { kind: 'as_asked' as const },
         comment: 'as_written',
-        contributors: { ids: [2], logins: ['ada'] },
+        contributors: { ids: [2], logins: ['ada'], pushers: [2], unattributed: [] },
         reactors: [{ id: 1, login: 'mona', type: 'User', content: 'rocket', role: 'maintain', teams: [] }],
         conditions: [],
         pausedBy: null,

@@ -50,7 +50,7 @@ export function facts(more: Partial<MergeFacts> = {}): MergeFacts {
     },
     configuration: { kind: 'as_asked' },
     comment: 'as_written',
-    contributors: { ids: [1], logins: ['ada'] },
+    contributors: { ids: [1], logins: ['ada'], pushers: [1], unattributed: [] },
     reactors: [reactor()],
     conditions: [why('met', 'every condition of the step still holds')],
     pausedBy: null,

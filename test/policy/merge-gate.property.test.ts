@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { NO_CONTRIBUTORS } from '../../src/policy/authorship.ts';
 import {
   type CountersignRules,
   isFreshProof,
@@ -37,6 +38,7 @@ const anyRules: fc.Arbitrary<CountersignRules> = fc
     users: mostly<string[]>([], ['mia'], ['MAX', 'will']),
     teams: fc.constantFrom([], ['acme/core']),
     count: mostly(1, 2, 3),
+    unattributed: fc.constantFrom('one_more', 'allow', 'refuse'),
     reject: mostly<string[]>(['-1'], []),
   })
   .map(rules);
@@ -45,10 +47,12 @@ const anyFacts: fc.Arbitrary<MergeFacts> = fc
   .record({
     comment: mostly<MergeFacts['comment']>('as_written', 'missing', 'edited', 'not_ours'),
     contributors: mostly<MergeFacts['contributors']>(
-      { ids: [AUTHOR.id], logins: [AUTHOR.login] },
+      { ...NO_CONTRIBUTORS, ids: [AUTHOR.id], logins: [AUTHOR.login] },
       undefined,
-      { ids: [10], logins: [] },
-      { ids: [], logins: ['max', 'WILL'] },
+      { ...NO_CONTRIBUTORS, ids: [10] },
+      { ...NO_CONTRIBUTORS, logins: ['max', 'WILL'] },
+      { ...NO_CONTRIBUTORS, pushers: [10] },
+      { ...NO_CONTRIBUTORS, unattributed: [{ lacks: 'author', sha: 'a'.repeat(40) }] },
     ),
     reactors: fc.array(anyReactor, { maxLength: 5 }),
     conditions: fc.array(
@@ -85,7 +89,9 @@ function mayMerge(asked: MergeQuestion, found: MergeFacts): boolean {
   const isEligible = (person: Reactor) => {
     const login = person.login.toLowerCase();
     const wrote =
-      person.id === now.author.id || known.ids.includes(person.id) || names(known.logins).has(login);
+      person.id === now.author.id ||
+      [...known.ids, ...known.pushers].includes(person.id) ||
+      names(known.logins).has(login);
     if (person.type !== 'User' || wrote) return false;
     const rank = RANKS.indexOf(person.role);
     const byRole = rule.permission !== 'none' && rank >= RANKS.indexOf(rule.permission);
@@ -98,7 +104,10 @@ function mayMerge(asked: MergeQuestion, found: MergeFacts): boolean {
   const agreed = eligible
     .filter((person) => rule.approve.includes(person.content))
     .map((person) => person.id);
-  return agreed.length > 0 && new Set(agreed).size >= rule.count;
+  const isUnclear = known.unattributed.length > 0;
+  if (isUnclear && rule.unattributed === 'refuse') return false;
+  const more = isUnclear && rule.unattributed !== 'allow' ? 1 : 0;
+  return agreed.length > 0 && new Set(agreed).size >= rule.count + more;
 }
 
 describe('the merge gate', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { NO_CONTRIBUTORS } from '../../src/policy/authorship.ts';
 import {
   type CountersignRules,
   judgeMerge,
@@ -165,19 +166,19 @@ describe('whose reaction counts', () => {
     [
       'a committer known by id does not',
       reactor(),
-      { contributors: { ids: [10], logins: [] } },
+      { contributors: { ...NO_CONTRIBUTORS, ids: [10] } },
       not('mia', wrote),
     ],
     [
       'a co-author known by name only does not',
       reactor(),
-      { contributors: { ids: [], logins: ['mia'] } },
+      { contributors: { ...NO_CONTRIBUTORS, logins: ['mia'] } },
       not('mia', wrote),
     ],
     [
       'a co-author whose name is written in another case does not',
       reactor({ login: 'Mia' }),
-      { contributors: { ids: [], logins: ['mIA'] } },
+      { contributors: { ...NO_CONTRIBUTORS, logins: ['mIA'] } },
       not('Mia', wrote),
     ],
     [
@@ -252,7 +253,7 @@ describe('whose reaction counts', () => {
   });
 
   test('a named user who wrote a commit does not', () => {
-    const more = { contributors: { ids: [12], logins: [] } };
+    const more = { contributors: { ...NO_CONTRIBUTORS, ids: [12] } };
     expect(because(will, more, { users: ['will'] })).toEqual(not('will', wrote));
   });
 });

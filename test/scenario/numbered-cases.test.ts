@@ -94,7 +94,7 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
 
     React to this comment with 🚀 or 👍 to merge, or with 👎 to stop it.
 
-    **Who may answer:** anybody with maintain access or more. One countersign is needed. Not the author, nor anybody who committed or co-wrote one of the commits, nor bots.
+    **Who may answer:** anybody with maintain access or more. One countersign is needed. Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.
 
     A push, another base branch, a return to draft or closing the pull request voids this question and all answers to it.
 

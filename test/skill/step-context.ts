@@ -60,6 +60,7 @@ export function stepContext(
     mergingOff: false,
     confirmMerge: refuse,
     pausedBy: refuse,
+    pushesTold: refuse,
     rejectedElsewhere: refuse,
     merge: refuse,
     gate: { open: refuse, withdraw: refuse, settle: refuse, isOpen: refuse },

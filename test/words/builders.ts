@@ -245,6 +245,7 @@ export function makeApproval(more: Partial<Approval> = {}): Approval {
     decision: why('pending', 'not merging: nobody has countersigned yet'),
     countersignedBy: [],
     answers: [],
+    authorship: null,
     ...more,
   };
 }

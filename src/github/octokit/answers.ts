@@ -37,7 +37,7 @@ export const pullRequestSchema = z
     head: z.object({
       sha: z.string(),
       ref: z.string(),
-      repo: z.object({ full_name: z.string() }).nullable(),
+      repo: z.object({ id: z.int(), full_name: z.string() }).nullable(),
     }),
     base: z.object({
       sha: z.string(),
@@ -67,6 +67,7 @@ export const pullRequestSchema = z
     headSha: pull.head.sha,
     headRef: pull.head.ref,
     headRepository: pull.head.repo?.full_name ?? null,
+    headRepositoryId: pull.head.repo?.id ?? null,
     baseRef: pull.base.ref,
     baseSha: pull.base.sha,
     labels: pull.labels.map(({ name }) => name),
@@ -192,6 +193,13 @@ export const commitsSchema = z.array(
       }),
     ),
 );
+
+/** https://docs.github.com/en/rest/repos/repos#list-repository-activities */
+export const pushesSchema = z
+  .array(z.object({ before: z.string(), after: z.string(), actor: accountSchema.nullable() }))
+  .transform((moves) =>
+    moves.flatMap(({ before, after, actor }) => (actor ? [{ before, after, actorId: actor.id }] : [])),
+  );
 
 export const blobSchema = z.object({
   content: z.string(),

@@ -57,5 +57,5 @@ function creditOf({ oid, authors }: z.infer<typeof commit>): CommitCredit[] {
   const people = authors.nodes.flatMap(({ user }) =>
     user ? [{ id: user.databaseId, login: user.login }] : [],
   );
-  return [{ sha: oid, authors: people }];
+  return [{ sha: oid, authors: people, unknown: authors.nodes.length - people.length }];
 }

@@ -18,6 +18,7 @@ import {
   installedRepositoriesSchema,
   listedPullRequestsSchema,
   pullRequestSchema,
+  pushesSchema,
   reactionsSchema,
   repositorySchema,
   reviewsSchema,
@@ -86,6 +87,13 @@ export function createReader(client: Client): GitHubReader {
       );
       return { commits, truncated: commits.length >= MAX_COMMITS };
     },
+
+    pushes: (repo, branch) =>
+      client.request(
+        'GET /repos/{owner}/{repo}/activity',
+        { ...at(repo), ref: `refs/heads/${branch}`, per_page: 100 },
+        pushesSchema,
+      ),
 
     commitCredits: (repo, number) => readCredits(client, repo, number),
 

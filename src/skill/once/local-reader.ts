@@ -29,6 +29,7 @@ export const LOCAL_PULL_REQUEST: PullRequest = {
   headSha: '0'.repeat(40),
   headRef: 'change',
   headRepository: 'local/local',
+  headRepositoryId: null,
   baseRef: 'main',
   baseSha: '0'.repeat(40),
   labels: [],

@@ -45,6 +45,7 @@ export function caseReader(of: SkillCase, pullRequest: number): GitHubReader {
       headSha: HEAD_SHA,
       headRef: 'change',
       headRepository: 'acme/shop',
+      headRepositoryId: null,
       baseRef: 'main',
       baseSha: BASE_SHA,
       labels: [],

@@ -1,6 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
-import { type Approval, spokenAnswerSchema } from '../../policy/approval.ts';
+import { type Approval, askedAuthorshipSchema, spokenAnswerSchema } from '../../policy/approval.ts';
 import { whySchema } from '../../run/why.ts';
 import type { Approvals } from '../storage.ts';
 import {
@@ -105,6 +105,7 @@ function approvalRow(approval: Approval): Omit<Insertable<ApprovalsTable>, 'answ
     looked_at: toText(approval.lookedAt),
     decision_json: toJsonOrNull(approval.decision),
     countersigned_by_json: JSON.stringify(approval.countersignedBy),
+    authorship_json: toJsonOrNull(approval.authorship),
   };
 }
 
@@ -121,5 +122,6 @@ function approvalOf(row: Selectable<ApprovalsTable>): Approval {
     decision: fromJsonOrNull(whySchema, row.decision_json),
     countersignedBy: fromJson(logins, row.countersigned_by_json),
     answers: fromJson(answers, row.answers_json),
+    authorship: fromJsonOrNull(askedAuthorshipSchema, row.authorship_json),
   }));
 }

@@ -18,6 +18,7 @@ export interface Database {
   body_packs: Pack & { id: Generated<number> };
   delivery_bodies: Place & { delivery_id: number; pack_id: number };
   pull_requests: PullRequestsTable;
+  pushes: PushesTable;
   chain_runs: ChainRunsTable;
   invocations: InvocationsTable;
   sessions: SessionsTable;
@@ -121,6 +122,14 @@ export interface PullRequestsTable {
   updated_at: string;
 }
 
+export interface PushesTable {
+  repository_id: number;
+  after_sha: string;
+  before_sha: string;
+  actor_id: number;
+  recorded_at: string;
+}
+
 export interface ChainRunsTable {
   id: string;
   installation_id: number;
@@ -198,6 +207,7 @@ export interface ApprovalsTable {
   decision_json: string | null;
   countersigned_by_json: string;
   answers_json: string;
+  authorship_json: string | null;
 }
 
 export interface EffectsTable {

@@ -13,6 +13,7 @@ import { jobsTable } from './jobs.ts';
 import { missedDeliveriesTable } from './missed-deliveries.ts';
 import { modelCallsTable } from './model-calls.ts';
 import { pullRequestsTable } from './pull-requests.ts';
+import { pushesTable } from './pushes.ts';
 import { runsTable } from './runs.ts';
 import type { Database } from './schema.ts';
 import { skillCallsTable } from './skill-calls.ts';
@@ -29,6 +30,7 @@ export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
     artifacts: artifactsTable(db),
     pullRequests: pullRequestsTable(db),
     gateProtections: gateProtectionsTable(db),
+    pushes: pushesTable(db),
     jobs: jobsTable(db),
     cursors: cursorsTable(db),
     missedDeliveries: missedDeliveriesTable(db),

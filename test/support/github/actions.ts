@@ -51,6 +51,9 @@ export interface Push {
   /** Force-pushes the branch to this existing commit, on top of which `files` come if there are any. */
   forceTo?: string;
   coAuthors?: readonly string[];
+  /** Who pushes, when it is not the author. */
+  pusher?: string;
+  writtenAs?: string;
 }
 
 export interface LeftArtifact {
@@ -276,9 +279,16 @@ function push(state: State, input: Push): string {
           author,
           message: input.message ?? `Update ${Object.keys(input.files ?? {}).join(', ') || 'nothing'}`,
           coAuthors: input.coAuthors,
+          writtenAs: input.writtenAs,
           files: input.files ?? {},
         }).sha;
-  moveBranch(state, repository, input.branch, sha, author);
+  moveBranch(
+    state,
+    repository,
+    input.branch,
+    sha,
+    input.pusher === undefined ? author : state.account(input.pusher),
+  );
   return sha;
 }
 

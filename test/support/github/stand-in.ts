@@ -6,6 +6,7 @@ import { maySubscribe, readManifest, refuseEventsWithoutPermission } from './man
 import { createProtectionDesk, type ProtectionDesk } from './protection.ts';
 import { createReader, type Reader } from './read.ts';
 import { Router } from './router.ts';
+import { activityRoutes } from './routes/activity.ts';
 import { appRoutes } from './routes/app.ts';
 import { checkRoutes } from './routes/checks.ts';
 import { contentRoutes } from './routes/contents.ts';
@@ -204,6 +205,7 @@ function createRouter(): Router {
   appRoutes(router);
   deliveryRoutes(router);
   repositoryRoutes(router);
+  activityRoutes(router);
   pullRoutes(router);
   reviewRoutes(router);
   contentRoutes(router);

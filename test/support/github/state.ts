@@ -183,6 +183,7 @@ export class State {
       issues: new Map(),
       checkSuites: [],
       statuses: [],
+      activity: [],
       workflowArtifacts: [],
       parent,
       createdAt: now,

@@ -81,12 +81,25 @@ export interface Repository {
   readonly issues: Map<number, Issue>;
   readonly checkSuites: CheckSuite[];
   readonly statuses: CommitStatus[];
+  /** Every move of a branch, oldest first. */
+  readonly activity: BranchMove[];
   /** Oldest first. */
   readonly workflowArtifacts: WorkflowArtifact[];
   readonly parent: Repository | undefined;
   readonly createdAt: Date;
   pushedAt: Date;
   updatedAt: Date;
+}
+
+/** One move of a branch, in the words of GitHub's list of activity. */
+export interface BranchMove {
+  readonly id: number;
+  readonly branch: string;
+  readonly before: string;
+  readonly after: string;
+  readonly type: 'push' | 'force_push' | 'branch_creation';
+  readonly actor: Account;
+  readonly at: Date;
 }
 
 /** A status check that must pass before a merge. */

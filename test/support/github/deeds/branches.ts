@@ -1,5 +1,5 @@
 import { ancestors, commitsBetween } from '../git/history.ts';
-import type { Commit, FileInput } from '../git/objects.ts';
+import type { Commit, FileInput, Signature } from '../git/objects.ts';
 import { forkPoint } from '../rules/mergeability.ts';
 import { emailOf, type State } from '../state.ts';
 import { viewAccount } from '../views/account.ts';
@@ -21,6 +21,9 @@ export interface CommitInput {
   author: Account;
   /** The author when left out. */
   committer?: Account | undefined;
+  /** What the commit says instead of who wrote or committed it, as `Name <e-mail>`: anybody can write anything there. */
+  writtenAs?: string | undefined;
+  committedAs?: string | undefined;
   message: string;
   /** Logins, or whole `Name <e-mail>` texts. */
   coAuthors?: readonly string[] | undefined;
@@ -32,11 +35,16 @@ export function writeCommit(state: State, input: CommitInput): Commit {
   const { git } = input.repository;
   return git.writeCommit({
     parents: [input.parent],
-    author: state.signature(input.author),
-    committer: state.signature(input.committer ?? input.author),
+    author: signed(state.signature(input.author), input.writtenAs),
+    committer: signed(state.signature(input.committer ?? input.author), input.committedAs ?? input.writtenAs),
     message: withTrailers(state, input.message, input.coAuthors ?? []),
     files: git.writeFiles(git.commitAt(input.parent).files, input.files),
   });
+}
+
+function signed(signature: Signature, as: string | undefined): Signature {
+  const [, name, email] = /^(.*) <(.*)>$/.exec(as ?? '') ?? [];
+  return name === undefined || email === undefined ? signature : { ...signature, name, email };
 }
 
 function withTrailers(state: State, message: string, coAuthors: readonly string[]): string {
@@ -67,6 +75,7 @@ export function moveBranch(
     .map((pr) => ({ pr, parted: forkPoint(pr) }));
   repository.branches.set(branch, sha);
   repository.pushedAt = state.now();
+  noteMove(state, repository, branch, before, sha, by);
   emitPush(state, repository, branch, before, sha, by);
   requestSuite(state, repository, branch, sha, by);
   for (const pr of open) {
@@ -108,6 +117,26 @@ export function deleteBranch(state: State, repository: Repository, branch: strin
     if (isHead || (pr.repository === repository && base.ref === branch))
       setIssueState(state, pr, by, 'closed');
   }
+}
+
+function noteMove(
+  state: State,
+  repository: Repository,
+  branch: string,
+  before: string | undefined,
+  after: string,
+  actor: Account,
+): void {
+  const isForced = before !== undefined && !ancestors(repository.git, after).has(before);
+  repository.activity.push({
+    id: repository.activity.length + 1,
+    branch,
+    before: before ?? NO_COMMIT,
+    after,
+    type: before === undefined ? 'branch_creation' : isForced ? 'force_push' : 'push',
+    actor,
+    at: state.now(),
+  });
 }
 
 function emitPush(

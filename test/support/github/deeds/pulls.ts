@@ -28,6 +28,11 @@ export interface OpenPullRequest {
   coAuthors?: readonly string[];
   /** Committer of the commit, when it is not the author. */
   committer?: string;
+  /** What the commit says instead of who wrote or committed it, as `Name <e-mail>`. */
+  writtenAs?: string;
+  committedAs?: string;
+  /** Who pushes the branch, when it is not the author. */
+  pusher?: string;
 }
 
 /** Pushes the head branch, then opens the pull request. */
@@ -46,11 +51,14 @@ export function openPullRequest(state: State, input: OpenPullRequest): PullReque
       parent: head.branches.get(input.branch) ?? tip,
       author,
       committer: input.committer === undefined ? undefined : state.account(input.committer),
+      writtenAs: input.writtenAs,
+      committedAs: input.committedAs,
       message: input.title,
       coAuthors: input.coAuthors,
       files: input.files ?? {},
     }).sha;
-  if (asItIs === undefined) moveBranch(state, head, input.branch, sha, author);
+  const pusher = input.pusher === undefined ? author : state.account(input.pusher);
+  if (asItIs === undefined) moveBranch(state, head, input.branch, sha, pusher);
   const { title, body, draft } = input;
   return proposeMerge(state, repository, {
     author,

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import { type Harness, REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvalOf,
+  countersign,
+  MERGE_ONLY,
+  open,
+  react,
+  readable,
+  type Setting,
+  said,
+  start,
+} from './support.ts';
+
+const UNKNOWN = 'Somebody <somebody@elsewhere.example>';
+
+async function asked(
+  input: Parameters<typeof open>[1],
+  setting: Setting = {},
+): Promise<{ harness: Harness; number: number; headSha: string }> {
+  const harness = await start({ chain: MERGE_ONLY, ...setting });
+  harness.github.addUser('ada', { email: 'ada@octo.example' });
+  harness.github.addUser('web-flow', { email: 'noreply@github.com' });
+  return { harness, ...(await open(harness, input)) };
+}
+
+const isActivity = ({ path }: { path: string }) => path.includes('/activity');
+
+describe('whoever pushed commits', () => {
+  test('may not countersign them, whatever name they wrote into them', async () => {
+    const { harness, number } = await asked({ pusher: 'mia' });
+    await countersign(harness, number, 'mia');
+    expect(harness.github.merges).toEqual([]);
+    expect(approvalOf(harness, number).body).toContain('mia reacted, but pushed some of the commits');
+    await countersign(harness, number, 'max');
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test('to somebody’s fork may not countersign them', async () => {
+    const { harness, number } = await asked({ fork: 'ada/app' });
+    await harness.github.push({
+      repo: 'ada/app',
+      branch: 'greet',
+      author: 'ada',
+      pusher: 'mia',
+      files: { 'b.txt': 'b\n' },
+    });
+    await harness.settle();
+    await countersign(harness, number, 'mia');
+    expect(harness.github.merges).toEqual([]);
+  });
+
+  test('is found in the repository’s activity where no webhook told of it', async () => {
+    const harness = await start({ chain: MERGE_ONLY });
+    const { github } = harness;
+    github.uninstallApp('octo');
+    await github.push({
+      repo: REPO,
+      branch: 'greet',
+      author: 'ada',
+      pusher: 'mia',
+      files: { 'b.txt': 'b\n' },
+    });
+    github.installApp('octo');
+    const { number } = await open(harness);
+    await countersign(harness, number, 'mia');
+    expect(github.merges).toEqual([]);
+    await countersign(harness, number, 'max');
+    expect(github.merges).toHaveLength(1);
+  });
+
+  test('is told by webhooks alone where GitHub keeps no list of activity', async () => {
+    const harness = await start({ chain: MERGE_ONLY });
+    harness.github.fail(isActivity, { status: 404, body: { message: 'Not Found' } });
+    const { number } = await open(harness);
+    expect(approvalOf(harness, number).body).toContain('One countersign is needed.');
+    await countersign(harness, number);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test('is not known where neither tells, so one more countersign is needed', async () => {
+    const harness = await start({ chain: MERGE_ONLY });
+    harness.github.fail(isActivity, { status: 403, body: { message: 'Forbidden' } });
+    const { number, headSha } = await open(harness, { fork: 'ada/app' });
+    expect(readable(harness, approvalOf(harness, number).body, { head: headSha })).toContain(
+      'Nobody knows who pushed <head>, so 2 countersigns are needed instead of 1.',
+    );
+    await countersign(harness, number, 'mia');
+    expect(harness.github.merges).toEqual([]);
+    await countersign(harness, number, 'max');
+    expect(harness.github.merges).toHaveLength(1);
+  });
+});
+
+describe('commits that GitHub names nobody for', () => {
+  test.each([
+    ['its author', { writtenAs: UNKNOWN, committedAs: 'ada <ada@octo.example>' }],
+    ['its committer', { committedAs: UNKNOWN }],
+    ['a co-author', { coAuthors: [UNKNOWN] }],
+    ['more than GitHub’s own address', { writtenAs: 'GitHub <noreply@github.com>' }],
+  ])('as %s need one more countersign', async (_, input) => {
+    const { harness, number, headSha } = await asked(input);
+    expect(readable(harness, approvalOf(harness, number).body, { head: headSha })).toContain(
+      'GitHub names no account for everybody who wrote or committed <head>, so 2 countersigns are needed instead of 1.',
+    );
+    await react(harness, number, 'mia');
+    await harness.advance(A_LOOK);
+    expect(harness.github.merges).toEqual([]);
+    expect(said(harness, headSha)).toEqual([
+      'in_progress: Waiting for maintainers to countersign: 1 of 2 did',
+    ]);
+    await countersign(harness, number, 'max');
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test('need none more where the settings allow them', async () => {
+    const { harness, number } = await asked(
+      { writtenAs: UNKNOWN },
+      { settings: 'countersign: { unattributed: allow }\n' },
+    );
+    expect(approvalOf(harness, number).body).toContain('One countersign is needed.');
+    await countersign(harness, number);
+    expect(harness.github.merges).toHaveLength(1);
+  });
+
+  test('are not merged where the settings refuse them', async () => {
+    const { harness, number, headSha } = await asked(
+      { writtenAs: UNKNOWN },
+      { settings: 'countersign: { unattributed: refuse }\n' },
+    );
+    const held = `Not merging: GitHub names no account for everybody who wrote or committed ${headSha.slice(0, 7)}, which the settings refuse`;
+    expect(approvalOf(harness, number).body).toContain(`> **For now:** ${held}.`);
+    await countersign(harness, number, 'mia');
+    await countersign(harness, number, 'max');
+    expect(harness.github.merges).toEqual([]);
+    expect(said(harness, headSha)).toEqual([`in_progress: ${held}`]);
+  });
+});
+
+test('a commit made on GitHub’s pages needs no countersign more', async () => {
+  const { harness, number } = await asked({ committedAs: 'GitHub <noreply@github.com>' });
+  expect(approvalOf(harness, number).body).toContain('One countersign is needed.');
+  await countersign(harness, number);
+  expect(harness.github.merges).toHaveLength(1);
+});

@@ -69,6 +69,7 @@ describe('toEvents', () => {
         'installation.gone',
         'repository.gone',
         'repository.renamed',
+        'group.requested',
       ]),
     );
   });

@@ -95,7 +95,8 @@ test('review reviews the same head again', async () => {
   expect(others).toEqual([]);
   const sessions = await scene.app.storage.read.runs.sessionsOf(run?.id ?? '');
   expect(sessions.filter(({ invocationId }) => invocationId === 'inv_1')).toHaveLength(2);
-  expect(scene.github.checkRuns(REPO, headSha).filter(({ app }) => app === 'countersign')).toHaveLength(1);
+  const names = scene.github.checkRuns(REPO, headSha).map(({ name }) => name);
+  expect(names.filter((name) => name === 'countersign / pr-review')).toHaveLength(1);
 });
 
 test('review is not for somebody who can only read', async () => {

@@ -133,3 +133,20 @@ test('a push to the repository of the organisation has its open questions looked
     '✍️ May this be merged?',
   ]);
 });
+
+test('a repository that asks for less than its organisation goes by what that asks for, and is told so', async () => {
+  const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { count: 1 }\n' });
+  organisation(harness, { [SETTINGS]: 'minimum: { count: 2 }\n' });
+  const { number, headSha } = await open(harness, { files: { [SETTINGS]: 'countersign:\n  count: 1\n' } });
+  await countersign(harness, number, 'mia');
+  expect(harness.github.merges).toEqual([]);
+  const summaries = ownChecks(harness, headSha).map(({ summary }) => summary?.replaceAll(/[`\\]/g, ''));
+  expect(summaries.join('\n')).toContain(
+    'countersign.count is 2, the minimum of the organisation, and not 1',
+  );
+  expect(summaries.join('\n')).toContain(
+    '.github/countersign.yml:2:10 1 is less than the minimum of the organisation, so 2 holds',
+  );
+  await countersign(harness, number, 'max');
+  expect(harness.github.merges).toHaveLength(1);
+});

@@ -158,7 +158,12 @@ test('what was wished for under a former name arrives, although nobody told of t
   back();
   await harness.advance(MINUTE);
   expect(github.comments('octo/shop', number)).toHaveLength(2);
-  expect(github.checkRuns('octo/shop', headSha).map(({ app }) => app)).toEqual([github.app.slug]);
+  expect(
+    github
+      .checkRuns('octo/shop', headSha)
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(['countersign / pr-review', 'countersign: main']);
 });
 
 test('an app that loses a permission says so where it still may', async () => {

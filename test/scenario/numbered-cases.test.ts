@@ -172,7 +172,7 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
 
     | | Check | Result | Took |
     |---|---|---|---:|
-    | ✅ | [test](https://github.test/octo/app/runs/52000000002) | success | 0 ms |
+    | ✅ | [test](https://github.test/octo/app/runs/52000000003) | success | 0 ms |
 
     ### Steps
 

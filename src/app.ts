@@ -30,6 +30,7 @@ import {
 import { recoveryJobs } from './recovery/jobs.ts';
 import { fetchMissedDeliveries, LOOK_EVERY_MS } from './recovery/missed-deliveries.ts';
 import { passOver, reconcile, reconcileJobSchema } from './recovery/reconcile.ts';
+import { type RetentionPeriods, retain, retentionJob } from './retention/retention.ts';
 import type { Cause } from './run/actor.ts';
 import { createConfigurationLoader } from './run/configuration.ts';
 import { createEngine, type Engine } from './run/engine.ts';
@@ -227,6 +228,12 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const reconcileDeps = { storage, queue, github, clock, log };
   const lookForMissed = (at: Date) => storage.transaction((tx) => queue.enqueue(tx, ...recoveryJobs(at)));
 
+  const periods = periodsOf(config);
+  const beginRetention = async () => {
+    if (periods !== undefined)
+      await storage.transaction((tx) => queue.enqueue(tx, retentionJob(clock.now())));
+  };
+
   const handlers: Record<JobKind, JobHandler> = {
     delivery: (job) => processor.process(numberIn(job, 'deliveryId')),
     async event(job) {
@@ -255,6 +262,10 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     ask: (job, signal) => ask.answer(askJobSchema.parse(job.payload), signal),
     missed_deliveries: (_, signal) => fetchMissedDeliveries({ storage, app: github.app, clock, log }, signal),
     reconcile: (job, signal) => reconcile(reconcileDeps, reconcileJobSchema.parse(job.payload), signal),
+    async retention(_, signal) {
+      if (periods === undefined) return { kind: 'done' };
+      return retain({ storage, blobs, github, clock, log, periods }, signal);
+    },
   };
   const patience = createPatience({ clock, log, random });
   const onGivenUp = async (job: Job, error: unknown) => {
@@ -275,6 +286,12 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on looking for what was missed');
         if (job.kind === 'reconcile') await passOver(reconcileDeps, reconcileJobSchema.parse(job.payload));
         return lookForMissed(new Date(clock.now().getTime() + LOOK_EVERY_MS));
+      case 'retention':
+        log.error(
+          { job: job.kind, err: error },
+          'gave up on deleting what is over for long; tried again later',
+        );
+        return beginRetention();
       case 'event':
       case 'signal':
       case 'wake':
@@ -291,6 +308,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   });
 
   await lookForMissed(clock.now());
+  await beginRetention();
 
   const metricsPage = {
     metrics: metrics.registry,
@@ -360,6 +378,11 @@ async function listenForMetrics(
     parts.log.warn({}, noMetrics(messageOf(error)));
     return undefined;
   }
+}
+
+/** `undefined` when all is kept for good. */
+function periodsOf({ retention }: AppConfig): RetentionPeriods | undefined {
+  return retention && Object.values(retention).some((ms) => ms !== null) ? retention : undefined;
 }
 
 function textIn(job: Job, field: string): string {

@@ -5,6 +5,7 @@ import { agentsSchema } from './config/agents.ts';
 import { optionalText, refuse, webUrl, withoutTrailingSlash } from './config/fields.ts';
 import { type MetricsAccess, metricsSchema } from './config/metrics.ts';
 import { modelSchema } from './config/model.ts';
+import { type Retention, retentionSchema } from './config/retention.ts';
 import { LOG_LEVELS } from './core/log.ts';
 import { isLoopback } from './core/loopback.ts';
 import type { AgentName } from './skill/package/agent-file.ts';
@@ -160,6 +161,8 @@ type Surroundings = z.infer<typeof surroundingsSchema> &
   z.infer<typeof artifactsSchema> &
   z.infer<typeof modelSchema> & { metricsAccess: MetricsAccess } & {
     agents?: Readonly<Partial<Record<AgentName, string>>>;
+    /** Everything is kept for good when left out. */
+    retention?: Retention;
   };
 type Registration = z.infer<typeof registrationSchema>;
 
@@ -211,15 +214,29 @@ function readSurroundings(env: Environment): Read<Surroundings> {
   const model = modelSchema.safeParse(env);
   const agents = agentsSchema.safeParse(env);
   const metrics = metricsSchema.safeParse(env);
-  if (surroundings.success && artifacts.success && model.success && agents.success && metrics.success) {
+  const retention = retentionSchema.safeParse(env);
+  const parts = [surroundings, artifacts, model, agents, metrics, retention];
+  if (
+    surroundings.success &&
+    artifacts.success &&
+    model.success &&
+    agents.success &&
+    metrics.success &&
+    retention.success
+  ) {
     return {
       ok: true,
-      config: { ...surroundings.data, ...artifacts.data, ...model.data, ...agents.data, ...metrics.data },
+      config: {
+        ...surroundings.data,
+        ...artifacts.data,
+        ...model.data,
+        ...agents.data,
+        ...metrics.data,
+        ...retention.data,
+      },
     };
   }
-  const faults = [surroundings, artifacts, model, agents, metrics].flatMap((part) =>
-    part.success ? [] : faultsOf(part.error),
-  );
+  const faults = parts.flatMap((part) => (part.success ? [] : faultsOf(part.error)));
   return { ok: false, faults };
 }
 

@@ -12,12 +12,12 @@ const LAYERS = [
   {
     name: 'vocabulary',
     files:
-      /^(audit\/entry|event\/event|effect\/effect|effect\/body-hash|model\/(budget|name|price)|artifact\/.*|chain\/.*|outcome\/.*|policy\/.*|skill\/package\/.*|skill\/registry\/scope|run\/state\/.*|run\/(run|actor|evidence|history|reason|why|explain|transition|completed|context|plan|new-run|command-order))\.ts$/,
+      /^(audit\/entry|event\/event|effect\/effect|effect\/body-hash|model\/(budget|name|price)|artifact\/.*|chain\/.*|outcome\/.*|policy\/.*|skill\/package\/.*|skill\/registry\/scope|run\/state\/.*|run\/(run|actor|evidence|history|reason|why|explain|transition|completed|context|plan|new-run|command-order|fired-once))\.ts$/,
   },
   {
     name: 'port',
     files:
-      /^(github\/(github|outage)|storage\/(storage|skill-traces|model-calls|blobs|locked)|queue\/queue|model\/model)\.ts$/,
+      /^(github\/(github|outage)|storage\/(storage|skill-traces|model-calls|blobs|locked|retention|audit-log)|queue\/queue|model\/model)\.ts$/,
   },
   { name: 'words', files: /^words\// },
   { name: 'engine', files: /^(sandbox|run|session|skill|effect|model(?!\/ai\/))\// },
@@ -25,7 +25,7 @@ const LAYERS = [
     name: 'composition',
     files: /^(main|app|serve|setup|shipped|skills|config(\/[\w-]+)?|cli\/(main|compose|database))\.ts$/,
   },
-  { name: 'door', files: /^(webhook|delivery|command|event|recovery|cli)\// },
+  { name: 'door', files: /^(webhook|delivery|command|event|recovery|retention|cli)\// },
   { name: 'adapter', files: /^(github\/octokit|storage|queue|model\/ai)\// },
 ] as const;
 type Layer = (typeof LAYERS)[number]['name'];
@@ -44,7 +44,7 @@ const MAY_IMPORT: Record<Layer, readonly Layer[]> = {
 
 /** The rooms of the engine and the doors, in the order data passes them; each imports only those behind it. */
 const ROOMS = ['sandbox', 'model', 'effect', 'run', 'session', 'skill'];
-const DOORS = ['command', 'delivery', 'recovery', 'webhook', 'cli'];
+const DOORS = ['command', 'delivery', 'recovery', 'retention', 'webhook', 'cli'];
 /** The webhook door hands what it hears to the delivery room; no other door knows another. */
 const DOORS_BEHIND_DOORS: Record<string, readonly string[]> = { webhook: ['delivery'], delivery: ['event'] };
 

@@ -44,6 +44,9 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     async backup(url, file) {
       return (await import('./database.ts')).backup(urlOf(url), file);
     },
+    async vacuum(url) {
+      return (await import('./database.ts')).vacuum(urlOf(url));
+    },
     async blobs() {
       const read = readArtifactsConfig(env);
       if (!read.ok) throw new CountersignError('config.invalid', badArtifacts(read.faults));

@@ -43,6 +43,11 @@ export interface Tools {
   /** Copies the database as it is, of whatever version, to a new file. */
   backup(url: string | undefined, file: string): Promise<{ database: string; bytes: number }>;
   /**
+   * Writes the file anew without its free pages.
+   * @throws CountersignError while an app serves the database, and when there is too little room.
+   */
+  vacuum(url: string | undefined): Promise<{ database: string; before: number; after: number }>;
+  /**
    * Opens the store of large artifacts that `ARTIFACTS_URL` names.
    * @throws CountersignError for bad settings, and for a folder that is not there: an empty one in its place would look as if
    * every blob were lost.

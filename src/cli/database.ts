@@ -1,4 +1,5 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
@@ -8,7 +9,7 @@ import { sqliteFailure } from '../storage/sqlite/failure.ts';
 import { SQLITE_MIGRATIONS } from '../storage/sqlite/open.ts';
 import { SqliteStorage } from '../storage/sqlite/storage.ts';
 import type { Storage } from '../storage/storage.ts';
-import { IN_MEMORY, noDatabase, olderDatabase } from '../words/cli.ts';
+import { IN_MEMORY, noDatabase, noRoomToVacuum, olderDatabase } from '../words/cli.ts';
 import { migrateLater } from '../words/process.ts';
 import type { Migrated } from './context.ts';
 
@@ -75,6 +76,32 @@ export async function backup(url: string, file: string): Promise<{ database: str
       await storage.close();
     }
     return { database: path, bytes: statSync(file).size };
+  });
+}
+
+/**
+ * Writes the file anew without its free pages, and so that retention can give room back from then on: that is a property of the file,
+ * which only this changes for one that is there (https://sqlite.org/pragma.html#pragma_auto_vacuum).
+ */
+export async function vacuum(url: string): Promise<{ database: string; before: number; after: number }> {
+  const path = existing(url);
+  return failingClearly(path, async () => {
+    const before = statSync(path).size;
+    await alone(url, async () => {
+      // The copy goes through the log, which lies beside the file. SQLite makes it in the folder for temporary files first, and says
+      // itself when there is no room there.
+      const { bavail, bsize } = statfsSync(dirname(resolve(path)));
+      if (bavail * bsize < before) throw new CountersignError('cli.no_room', noRoomToVacuum(path, before));
+      const db = new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS });
+      try {
+        db.pragma('auto_vacuum = INCREMENTAL');
+        db.exec('VACUUM');
+        db.pragma('wal_checkpoint(TRUNCATE)');
+      } finally {
+        db.close();
+      }
+    });
+    return { database: path, before, after: statSync(path).size };
   });
 }
 

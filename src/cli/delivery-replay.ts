@@ -1,6 +1,6 @@
 import { aboutNothing } from '../audit/entry.ts';
 import { CountersignError } from '../core/errors.ts';
-import { deliveryIsWaiting, replayAsked, unknownDelivery } from '../words/cli.ts';
+import { deliveryIsWaiting, deliveryWithoutBody, replayAsked, unknownDelivery } from '../words/cli.ts';
 import type { Context, DatabaseOption, Said } from './context.ts';
 import { deliveryJson } from './json.ts';
 
@@ -14,7 +14,11 @@ export function deliveryReplay(
     const [queue, jobOf] = await Promise.all([tools.enqueuer(storage), tools.deliveryJobs()]);
     return storage.transaction(async (tx) => {
       const delivery = await tx.deliveries.byGuid(guid);
-      if (!delivery) throw new CountersignError('cli.unknown_delivery', unknownDelivery(guid));
+      if (!delivery) {
+        if ((await tx.deliveries.known([guid])).has(guid))
+          throw new CountersignError('cli.no_body', deliveryWithoutBody(guid));
+        throw new CountersignError('cli.unknown_delivery', unknownDelivery(guid));
+      }
       if (delivery.status === 'received' || delivery.status === 'processing') {
         throw new CountersignError('cli.delivery_is_waiting', deliveryIsWaiting(guid, delivery.status));
       }

@@ -275,7 +275,7 @@ function addOrganisation(program: Command, perform: Perform): void {
 }
 
 function addDb(program: Command, perform: Perform): void {
-  const db = program.command('db').description('migrate and back up the database');
+  const db = program.command('db').description('migrate, back up and shrink the database');
 
   const migrate = db
     .command('migrate')
@@ -295,6 +295,15 @@ function addDb(program: Command, perform: Perform): void {
       perform(async (context) => (await import('./db-backup.ts')).dbBackup(context, file, options)),
     );
   example(backup, 'countersign db backup countersign-backup.db');
+
+  const vacuum = db
+    .command('vacuum')
+    .description('write the database file anew without its free pages; while no app serves it')
+    .addOption(databaseOption())
+    .action((options: DatabaseOption) =>
+      perform(async (context) => (await import('./db-vacuum.ts')).dbVacuum(context, options)),
+    );
+  example(vacuum, 'countersign db vacuum');
 }
 
 function databaseOption(): Option {

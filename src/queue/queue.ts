@@ -16,7 +16,8 @@ export type JobKind =
   | 'ask'
   | 'merge_group'
   | 'missed_deliveries'
-  | 'reconcile';
+  | 'reconcile'
+  | 'retention';
 
 /**
  * The payload of a `signal` job: how a process without an engine, such as the command line beside a running server,

@@ -5,6 +5,7 @@ import type { EventOf } from '../event/event.ts';
 import { actorOf } from './actor.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import type { Configuration } from './configuration.ts';
+import { firedOnce } from './fired-once.ts';
 import { newRun } from './new-run.ts';
 import {
   factsOf,
@@ -54,7 +55,10 @@ export async function fireOnce(
         headSha: subject.headSha,
         chain: chain.name,
       });
-      if (earlier.some((run) => sameSubject(run.facts.trigger, redactValue(subject.trigger)))) continue;
+      const about = firedOnce(redactValue(subject.trigger));
+      if (earlier.some((run) => firedOnce(run.facts.trigger) === about)) continue;
+      const fired = { repositoryId: event.repository.id, headSha: subject.headSha, chain: chain.name };
+      if (await tx.runs.wasFired({ ...fired, subject: about })) continue;
       const state = newRun(
         {
           chain,
@@ -74,10 +78,6 @@ export async function fireOnce(
       await deps.engine.begin(tx, state);
     }
   });
-}
-
-function sameSubject(a: RunFacts['trigger'], b: RunFacts['trigger']): boolean {
-  return (['event', 'pr_number', 'issue_number', 'branch'] as const).every((key) => a[key] === b[key]);
 }
 
 /**

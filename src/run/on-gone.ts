@@ -1,3 +1,4 @@
+import type { Clock } from '../core/clock.ts';
 import { unreachable } from '../core/errors.ts';
 import type { EventOf } from '../event/event.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -9,6 +10,7 @@ import type { Run } from './run.ts';
 type GoneEvent = EventOf<'installation.gone' | 'repository.gone'>;
 interface GoneDeps {
   storage: Storage;
+  clock: Clock;
   engine: Engine;
 }
 
@@ -16,7 +18,11 @@ interface GoneDeps {
  * Ends the runs of what is out of reach. GitHub is not asked whether it is: it would not answer for what is gone, and
  * should the webhook be late and all be well again, the pull request's next event begins new runs, as after any abort.
  */
-export async function onGone({ storage, engine }: GoneDeps, event: GoneEvent, by: Actor): Promise<void> {
+export async function onGone(
+  { storage, engine, clock }: GoneDeps,
+  event: GoneEvent,
+  by: Actor,
+): Promise<void> {
   const because = reasonOf(event);
   await storage.transaction(async (tx) => {
     const repositoryId = event.kind === 'repository.gone' ? event.repository.id : undefined;
@@ -24,6 +30,11 @@ export async function onGone({ storage, engine }: GoneDeps, event: GoneEvent, by
     for (const run of runs.filter((candidate) => isGone(candidate, event))) {
       await engine.signal(tx, run.id, { kind: 'end', status: 'aborted', reason: because }, by);
     }
+    const { installation_id: installationId } = event;
+    await tx.pullRequests.areGone(
+      repositoryId === undefined ? { installationId } : { repositoryId },
+      clock.now(),
+    );
   });
 }
 

@@ -1,4 +1,3 @@
-import { mergedOnce } from '../audit/entry.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
@@ -18,6 +17,7 @@ import type { Engine } from './engine.ts';
 import { newRun } from './new-run.ts';
 import { isAboutNow, type Plan, type PullRequestNow, planRuns, type Reopening } from './plan.ts';
 import { merges, publishUnaskedGate } from './publish-gate.ts';
+import { auditMergeElsewhere, isOurMerge, sawState } from './pull-request-state.ts';
 import type { ReasonCode } from './reason.ts';
 import { isRunOver, type Run, type RunFacts } from './run.ts';
 import type { Signal } from './transition.ts';
@@ -100,6 +100,7 @@ export async function onPullRequest(
         readAt: clock.now(),
       });
     }
+    await sawState(tx, event, pullRequest, clock.now());
     for (const chain of plan.begin) {
       if (!configuration) continue;
       const state = newRun(
@@ -243,41 +244,13 @@ async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent, by:
     for (const run of unfinished) {
       if (!(await expectsMerge(tx, run))) return false;
     }
-    if (unfinished.length === 0) return isOurMerge(tx, event);
+    if (unfinished.length === 0 && !(await isOurMerge(tx, event))) return false;
+    await sawState(tx, event, { merged: true, state: 'closed' }, deps.clock.now());
     for (const run of unfinished) {
       await deps.engine.signal(tx, run.id, LOOK, by);
     }
     return true;
   });
-}
-
-/** Whether a run of the pull request made the merge, or may have: the answer of GitHub to a call that was begun can be on its way. */
-async function isOurMerge(tx: Tx, { repository, pull_request }: PullRequestEvent): Promise<boolean> {
-  return (await tx.effects.mergesSent(repository.id, pull_request)).length > 0;
-}
-
-async function auditMergeElsewhere(
-  tx: Tx,
-  event: PullRequestEvent,
-  { number, headSha, baseRef, mergeCommitSha }: PullRequest,
-  by: Actor,
-): Promise<void> {
-  if (await isOurMerge(tx, event)) return;
-  const { id, owner, name } = event.repository;
-  await tx.audit.record(
-    {
-      kind: 'merge.made_elsewhere',
-      by,
-      repository: { id, name: `${owner}/${name}` },
-      pull_request: number,
-      head_sha: headSha,
-      base_ref: baseRef,
-      configuration_sha: null,
-      run_id: null,
-      merge_sha: mergeCommitSha,
-    },
-    mergedOnce(id, number),
-  );
 }
 
 /**

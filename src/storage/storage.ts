@@ -1,5 +1,4 @@
 import type { Artifact } from '../artifact/artifact.ts';
-import type { AuditEntry, AuditLine } from '../audit/entry.ts';
 import type { Json } from '../core/canonical.ts';
 import type { Effect, EffectRow, EffectStatus } from '../effect/effect.ts';
 import type { Approval } from '../policy/approval.ts';
@@ -11,7 +10,9 @@ import type { PastTransition } from '../run/history.ts';
 import type { Invocation, Run, RunState, RunStatus, Session } from '../run/run.ts';
 import type { SkillChoice } from '../skill/package/decision.ts';
 import type { SkillArtifact } from '../skill/package/skill.ts';
+import type { AuditLog } from './audit-log.ts';
 import type { ModelCalls } from './model-calls.ts';
+import type { FiredOnce, Pruning, PullRequestPlace, PullRequestState } from './retention.ts';
 import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
 
 /**
@@ -38,6 +39,11 @@ export interface Storage {
   check(): Promise<void>;
   /** Writes a consistent copy of the database to a file that must not exist yet. */
   backup(path: string): Promise<void>;
+  /**
+   * Gives up to so many of the file's free pages back to the file system. Some are kept for what comes next. Returns whether there
+   * are more to give.
+   */
+  giveBack(pages: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -65,6 +71,7 @@ export interface Tx {
   readonly skillTraces: SkillTraces;
   readonly audit: AuditLog;
   readonly appliedCommands: AppliedCommands;
+  readonly pruning: Pruning;
 }
 
 /** Reading needs no transaction; a type of its own would copy every table's interface for little. */
@@ -151,6 +158,8 @@ export interface Runs {
   sessionsOf(runId: string): Promise<Session[]>;
   /** Every transition of the run, its invocations and its sessions, oldest first; nothing for a run that does not exist. */
   historyOf(runId: string): Promise<PastTransition[]>;
+  /** Whether a run that was removed since was begun by this. */
+  wasFired(fired: FiredOnce): Promise<boolean>;
   countByStatus(): Promise<Record<RunStatus, number>>;
   /** Renames follow the repository's id. */
   renameRepository(repositoryId: number, repository: string): Promise<void>;
@@ -248,6 +257,10 @@ export interface PullRequestRow {
 export interface PullRequests {
   get(repositoryId: number, number: number): Promise<PullRequestRow | undefined>;
   upsert(row: PullRequestRow): Promise<void>;
+  /** Keeps what GitHub says of it, and since when that is so; of an open one, when it was last seen. */
+  sawState(place: PullRequestPlace, state: PullRequestState, at: Date): Promise<void>;
+  /** Those of a repository or an installation that is out of reach, as far as they were not over before. */
+  areGone(of: { repositoryId: number } | { installationId: number }, at: Date): Promise<void>;
 }
 
 /** Whether branches require the gate check, as last read from GitHub. Told to people; nothing is decided by it. */
@@ -350,22 +363,6 @@ export interface MissedDeliveries {
   remove(guid: string): Promise<void>;
   /** Those to be asked for by then, oldest first. */
   due(now: Date, limit: number): Promise<MissedDelivery[]>;
-}
-
-/**
- * What people and this app did, for whoever has to account for it. Lines are added in the transaction of the fact that they record;
- * the database refuses to change or remove one. Secrets in them are hidden.
- */
-export interface AuditLog {
-  /** @param onceKey names what can happen only once: a second entry under it is left out. */
-  record(entry: AuditEntry, onceKey?: string): Promise<void>;
-  /** The digest of the configuration that was last recorded for a base branch. */
-  lastConfiguration(repositoryId: number, baseRef: string): Promise<string | undefined>;
-  /**
-   * Lines in the order in which they were added, beginning after the given id (from 0). A repository is found under every name that
-   * it had.
-   */
-  page(page: { after: number; limit: number; since?: Date; repository?: string }): Promise<AuditLine[]>;
 }
 
 /** Who brought a skill: it ships with Countersign, comes from an index that is shared, or from an organisation or repository. */

@@ -85,6 +85,10 @@ export function organisationForgotten(owner: string, { sha }: { sha: string }): 
   return `The settings of ${plainLine(owner)} (${short(sha)}) are forgotten. As long as GitHub shows none, its repositories go by their own.`;
 }
 
+export function deliveryWithoutBody(guid: string): string {
+  return `What GitHub sent with ${plainLine(guid)} is older than RETENTION keeps it, so it cannot be processed again.`;
+}
+
 export function deliveryIsWaiting(guid: string, status: 'received' | 'processing'): string {
   const stands = status === 'received' ? 'waits to be processed' : 'is being processed';
   return `The delivery ${plainLine(guid)} ${stands}, so there is nothing to replay.`;
@@ -125,6 +129,20 @@ export function migrated(done: { database: string; from: number; to: number; app
 
 export function backedUp(database: string, file: string): string {
   return `Backed up ${plainLine(database)} to ${plainLine(file)}.`;
+}
+
+/** Sizes in bytes. */
+export function vacuumed({ database, before, after }: { database: string; before: number; after: number }) {
+  const sizes = `${megabytes(before)} before, ${megabytes(after)} now`;
+  return `Wrote ${plainLine(database)} anew: ${sizes}. From now on its free pages are given back as they come.`;
+}
+
+export function noRoomToVacuum(database: string, needed: number): string {
+  return `There is too little room to write ${plainLine(database)} anew: ${megabytes(needed)} are needed beside it. Nothing was changed.`;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MB`;
 }
 
 /** @param faults as the configuration says them, each beginning with the variable's name. */

@@ -12,6 +12,7 @@ const noTools: Tools = {
   withDatabase: untouched,
   migrate: untouched,
   backup: untouched,
+  vacuum: untouched,
   blobs: untouched,
   pages: untouched,
   enqueuer: untouched,

@@ -13,6 +13,7 @@ const publicKey = rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString
 const ecKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
   .toString();
+const DAYS_90 = 90 * 86_400_000;
 const SECRET = 'a-long-enough-secret';
 
 const app: Environment = { APP_ID: '123456', PRIVATE_KEY: pkcs1, WEBHOOK_SECRET: SECRET };
@@ -51,7 +52,33 @@ describe('readConfig', () => {
       artifactsUrl: 'file:data/artifacts',
       logLevel: 'info',
       metricsAccess: { own: { host: '127.0.0.1', port: 9464, isGiven: false } },
+      retention: { bodies: DAYS_90, runs: DAYS_90, artifacts: DAYS_90, traces: DAYS_90 },
     });
+  });
+
+  it.each([
+    ['30d', [30, 30, 30, 30]],
+    ['off', [null, null, null, null]],
+    ['bodies:14d, runs:365d,artifacts:90d,traces:30d', [14, 365, 90, 30]],
+    ['bodies:1d', [1, 90, 90, 90]],
+    ['runs:off,traces:48h', [90, null, 90, 2]],
+  ])('reads RETENTION=%s', (value, days) => {
+    const [bodies, runs, artifacts, traces] = days.map((one) => one && one * 86_400_000);
+    const { retention } = configOf({ ...app, RETENTION: value });
+    expect(retention).toEqual({ bodies, runs, artifacts, traces });
+  });
+
+  it.each([
+    ['soon', 'must be a length of time or off, such as 90d'],
+    ['6d', 'must be 7d or more for all kinds together, as runs need that'],
+    ['runs:3d', 'must keep runs for 7d or more'],
+    ['bodies:1h', 'must keep bodies for 1d or more'],
+    ['blobs:30d', 'must name only bodies, runs, artifacts, traces'],
+    ['bodies:', 'must give bodies a length of time or off'],
+    ['bodies:14d,bodies:15d', 'must name bodies once'],
+    ['bodies:14d,90d', 'must name only bodies, runs, artifacts, traces'],
+  ])('refuses RETENTION=%s with a sentence', (value, fault) => {
+    expect(faultsOf({ ...app, RETENTION: value })).toEqual([expect.stringContaining(`RETENTION ${fault}`)]);
   });
 
   it('is the setup variant while nothing of an App is set', () => {

@@ -13,5 +13,6 @@ export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
     missed_deliveries: handler,
     reconcile: handler,
     merge_group: handler,
+    retention: handler,
   };
 }

@@ -20,6 +20,7 @@ function stallingQueue(bench: QueueBench) {
       transaction: (work) => gate.then(() => storage.transaction(work)),
       check: () => storage.check(),
       backup: (path) => storage.backup(path),
+      giveBack: (pages) => storage.giveBack(pages),
       close: () => storage.close(),
     },
   });

@@ -41,6 +41,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         missed_deliveries: handler('missed_deliveries'),
         reconcile: handler('reconcile'),
         merge_group: handler('merge_group'),
+        retention: handler('retention'),
       },
       onGivenUp: async () => undefined,
     });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { type CompiledQuery, Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PRUNED_KINDS } from '../../src/storage/retention.ts';
 import type { Database } from '../../src/storage/sql/schema.ts';
 import { tablesOn } from '../../src/storage/sql/tables.ts';
 import { sqliteDialect } from '../../src/storage/sqlite/dialect.ts';
@@ -85,6 +86,14 @@ describe('no query reads a whole table row by row', () => {
     ['effects.list by status', (tx) => tx.effects.list({ status: 'pending', limit: 5 })],
     ['effects.countByStatus', (tx) => tx.effects.countByStatus()],
     ['audit.lastConfiguration', (tx) => tx.audit.lastConfiguration(70, 'main')],
+    ...PRUNED_KINDS.flatMap((kind): [string, (tx: Tx) => Promise<unknown>][] => [
+      [`pruning.page of ${kind}`, (tx) => tx.pruning.page(kind, { after: null, before: at(9), limit: 5 })],
+      [
+        `pruning.remove of ${kind}`,
+        (tx) => tx.pruning.remove(kind, [kind === 'pull_requests' ? '70#3' : 'run1'], at(9)),
+      ],
+    ]),
+    ['pruning.unknownPullRequests', (tx) => tx.pruning.unknownPullRequests(['run1'], at(9))],
     ['artifacts.ofRun', (tx) => tx.artifacts.ofRun('run1')],
     ['artifacts.get', (tx) => tx.artifacts.get('art1')],
     ['artifacts.page', (tx) => tx.artifacts.page({ after: '', limit: 5 })],

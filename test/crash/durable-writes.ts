@@ -11,7 +11,7 @@ export type Watch = (name: string) => (when: When) => void;
  */
 const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   deliveries: ['get', 'byGuid', 'known', 'list', 'countByStatus', 'oldestToQueue'],
-  runs: ['load', 'list', 'current', 'getSession', 'sessionsOf', 'historyOf', 'countByStatus'],
+  runs: ['load', 'list', 'current', 'getSession', 'sessionsOf', 'historyOf', 'wasFired', 'countByStatus'],
   approvals: ['ofInvocation', 'ofRun', 'answered'],
   effects: ['get', 'ofRun', 'mergesSent', 'list', 'countByStatus'],
   artifacts: ['ofRun', 'get', 'page'],
@@ -27,6 +27,7 @@ const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   skills: ['get', 'outlines', 'adopted'],
   appliedCommands: ['of'],
   audit: ['lastConfiguration', 'page'],
+  pruning: ['page', 'unknownPullRequests', 'blobsToDelete'],
 };
 const READING = new Set(
   Object.entries(READS).flatMap(([table, methods]) => methods.map((method) => `${table}.${method}`)),
@@ -49,6 +50,7 @@ export function watchedStorage(storage: Storage, watch: Watch): Storage {
     read: storage.read,
     check: () => storage.check(),
     backup: (path) => storage.backup(path),
+    giveBack: (pages) => storage.giveBack(pages),
     close: () => storage.close(),
     fenced: (lease, work) => storage.fenced(lease, work),
     async transaction(work) {

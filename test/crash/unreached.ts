@@ -26,6 +26,9 @@ export const NEVER_REACHED: Readonly<Record<string, string>> = {
   'skills.adopt': 'of the command line: in one transaction with the rest of a package; see cli/skill-sync',
   'skills.withdraw': 'the same',
   'skillTraces.remove': 'the same as artifacts.remove',
+  'pruning.remove': 'a pass begins ten minutes after a start; see scenario/retention and storage/pruning',
+  'pruning.forgetBlobs': 'the same',
+  'pullRequests.areGone': 'in one transaction with the ends of the runs of what is gone',
   'artifacts.remove':
     'only the command line prunes; what it leaves half done is pruned the next time, see cli/artifact',
 };

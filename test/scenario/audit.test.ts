@@ -57,6 +57,7 @@ test('a countersigned merge is exported with its people, method, head, base and 
   expect(kinds(lines)).toEqual([
     'configuration.changed',
     'run.begun',
+    'gate.opened',
     'merge.made',
     'question.countersigned',
     'run.ended',
@@ -68,15 +69,15 @@ test('a countersigned merge is exported with its people, method, head, base and 
     base_ref: 'main',
     configuration_sha: lines[1]?.configuration_sha,
   };
-  expect(lines[2]).toMatchObject({
+  expect(lines[3]).toMatchObject({
     ...about,
     by: { kind: 'app' },
     people: ['mia'],
     method: 'squash',
     merge_sha: scene.github.merges[0]?.sha,
   });
-  expect(lines[3]).toMatchObject({ ...about, people: ['mia'], step: 'merge', merges: true });
-  expect(lines[4]).toMatchObject({ ...about, status: 'completed', reason: 'run.completed' });
+  expect(lines[4]).toMatchObject({ ...about, people: ['mia'], step: 'merge', merges: true });
+  expect(lines[5]).toMatchObject({ ...about, status: 'completed', reason: 'run.completed' });
 });
 
 test('a rejection is exported with who rejected which head', async () => {

@@ -48,6 +48,8 @@ export interface HarnessOptions {
   timers?: AppOverrides['timers'];
   /** `lazy`: GitHub works out whether there is a conflict when it is first asked, and does not know until then. */
   mergeability?: 'eager' | 'lazy';
+  retention?: AppConfig['retention'];
+  blobs?: AppOverrides['blobs'];
   /** An empty folder for the database; one in memory, if there is such a place, when left out. */
   folder?: string;
 }
@@ -104,6 +106,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     artifactsUrl: `file:${join(folder, 'artifacts')}`,
     logLevel: 'silent',
     ...(options.model ? { model: options.model } : {}),
+    ...(options.retention ? { retention: options.retention } : {}),
   };
   const ids = countingIds();
   const start = async () => {
@@ -115,6 +118,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       ...(options.timers ? { timers: options.timers } : {}),
       ...(options.skills ? { skills: options.skills } : {}),
       ...(options.policy ? { policy: options.policy } : {}),
+      ...(options.blobs ? { blobs: options.blobs } : {}),
       github: { pointsPerMinute: Number.POSITIVE_INFINITY, ...options.github },
       ...(options.artifactHandlers ? { artifactHandlers: options.artifactHandlers } : {}),
       ...(options.sidecar ? { sidecar: options.sidecar } : {}),

@@ -2,7 +2,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { auditEntrySchema } from '../../audit/entry.ts';
 import type { Clock } from '../../core/clock.ts';
 import { redactValue } from '../../core/redact.ts';
-import type { AuditLog } from '../storage.ts';
+import type { AuditLog } from '../audit-log.ts';
 import { reading, toDate, toText } from './columns.ts';
 import type { AuditLogTable, Database } from './schema.ts';
 

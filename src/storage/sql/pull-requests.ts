@@ -44,5 +44,49 @@ export function pullRequestsTable(db: Kysely<Database>): PullRequests {
         .onConflict((conflict) => conflict.columns(['repository_id', 'number']).doUpdateSet(facts))
         .execute();
     },
+
+    async sawState({ repositoryId, number, repository, installationId }, state, at) {
+      const now = toText(at);
+      await db
+        .insertInto('pull_requests')
+        .values({
+          repository_id: repositoryId,
+          number,
+          repository,
+          installation_id: installationId,
+          paused_by: null,
+          head_sha: null,
+          previous_head_sha: null,
+          head_seen_at: null,
+          updated_at: now,
+          state,
+          state_at: now,
+        })
+        .onConflict((conflict) =>
+          conflict.columns(['repository_id', 'number']).doUpdateSet((eb) => ({
+            state,
+            state_at: eb
+              .case()
+              .when(eb.and([eb('pull_requests.state', '=', state), eb('pull_requests.state', '<>', 'open')]))
+              .then(eb.ref('pull_requests.state_at'))
+              .else(now)
+              .end(),
+          })),
+        )
+        .execute();
+    },
+
+    async areGone(of, at) {
+      await db
+        .updateTable('pull_requests')
+        .set({ state: 'gone', state_at: toText(at) })
+        .where((eb) =>
+          'repositoryId' in of
+            ? eb('repository_id', '=', of.repositoryId)
+            : eb('installation_id', '=', of.installationId),
+        )
+        .where((eb) => eb.or([eb('state', 'is', null), eb('state', '=', 'open')]))
+        .execute();
+    },
   };
 }

@@ -171,6 +171,18 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
 
     countByStatus: () => statusCounts(db, 'run', RUN_STATUSES),
 
+    async wasFired({ repositoryId, headSha, chain, subject }) {
+      const row = await db
+        .selectFrom('fired_once')
+        .select('chain')
+        .where('repository_id', '=', repositoryId)
+        .where('head_sha', '=', headSha)
+        .where('chain', '=', chain)
+        .where('subject', '=', subject)
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+
     async renameRepository(repositoryId, repository) {
       for (const table of ['chain_runs', 'pull_requests'] as const) {
         await db

@@ -6,6 +6,7 @@ import type { OrderedVerb } from '../../run/command-order.ts';
 import type { PastTransition } from '../../run/history.ts';
 import type { RunStatus, SessionStatus, StepStatus } from '../../run/run.ts';
 import type { SkillArtifact } from '../../skill/package/skill.ts';
+import type { PullRequestState } from '../retention.ts';
 import type { DeliveryStatus, SkillSource } from '../storage.ts';
 import type { Pack, Place } from './body-packs.ts';
 
@@ -43,6 +44,8 @@ export interface Database {
   skill_calls: SkillCallsTable;
   skill_execution_traces: SkillExecutionTracesTable;
   audit_log: AuditLogTable;
+  blobs_to_delete: { path: string };
+  fired_once: { repository_id: number; head_sha: string; chain: string; subject: string };
 }
 
 export interface AuditLogTable {
@@ -120,6 +123,8 @@ export interface PullRequestsTable {
   previous_head_sha: string | null;
   head_seen_at: string | null;
   updated_at: string;
+  state: Generated<PullRequestState | null>;
+  state_at: Generated<string | null>;
 }
 
 export interface PushesTable {

@@ -12,6 +12,7 @@ import { gateProtectionsTable } from './gate-protections.ts';
 import { jobsTable } from './jobs.ts';
 import { missedDeliveriesTable } from './missed-deliveries.ts';
 import { modelCallsTable } from './model-calls.ts';
+import { pruningTable } from './pruning.ts';
 import { pullRequestsTable } from './pull-requests.ts';
 import { pushesTable } from './pushes.ts';
 import { runsTable } from './runs.ts';
@@ -40,5 +41,6 @@ export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
     skillTraces: skillTracesTable(db),
     audit: auditTable(db, clock),
     appliedCommands: appliedCommandsTable(db),
+    pruning: pruningTable(db),
   };
 }

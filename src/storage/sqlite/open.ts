@@ -42,6 +42,8 @@ export function openSqlite(
   let writer: BetterSqlite3.Database | undefined;
   try {
     writer = new BetterSqlite3(path, { timeout: OPENING_MS });
+    // Only before anything is in the file: one that is there is changed by `countersign db vacuum`.
+    if (writer.pragma('page_count', { simple: true }) === 0) writer.pragma('auto_vacuum = INCREMENTAL');
     writer.pragma('journal_mode = WAL');
     // better-sqlite3 is compiled to open WAL files at NORMAL, which can lose an acknowledged delivery in a power cut.
     writer.pragma('synchronous = FULL');

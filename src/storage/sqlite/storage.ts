@@ -14,6 +14,12 @@ import { createLockWait, type LockWait } from './lock-wait.ts';
 /** How much a disk that was full must have to count as one with room, in bytes: some deliveries' worth. */
 const ROOM_BYTES = 1_048_576;
 
+/** SQLite's number for it; https://sqlite.org/pragma.html#pragma_auto_vacuum. */
+const INCREMENTAL = 2;
+/** What stays free in the file, as the next days fill it again: a share of its pages, and a few megabytes at least. */
+const SHARE_KEPT = 0.05;
+const LEAST_PAGES_KEPT = 1_024;
+
 /**
  * One connection that writes, for transactions, and one that only reads. Kysely hands the writing connection to one
  * transaction after the other; in WAL mode the reading one neither waits for it nor sees what it has not committed.
@@ -22,7 +28,7 @@ export class SqliteStorage implements Storage {
   readonly read: ReadTx;
   readonly #path: string;
   readonly #clock: Clock;
-  readonly #connections: readonly BetterSqlite3.Database[];
+  readonly #connections: readonly [reader: BetterSqlite3.Database, writer: BetterSqlite3.Database];
   readonly #writer: Kysely<Database>;
   readonly #reader: Kysely<Database>;
   /** The transaction that the running code is part of; `open` ends with it, for what it started and left behind. */
@@ -151,6 +157,21 @@ export class SqliteStorage implements Storage {
     } finally {
       source.close();
     }
+  }
+
+  /** A file that was made without room for it (`auto_vacuum`) keeps its free pages, and fills them again. */
+  giveBack(pages: number): Promise<boolean> {
+    return this.transaction(async () => {
+      const [, writer] = this.#connections;
+      const pragma = (name: string) => Number(writer.pragma(name, { simple: true }));
+      if (pragma('auto_vacuum') !== INCREMENTAL) return false;
+      const kept = Math.max(LEAST_PAGES_KEPT, Math.ceil(pragma('page_count') * SHARE_KEPT));
+      const spare = pragma('freelist_count') - kept;
+      if (spare <= 0) return false;
+      // Not as a query: each step of the statement frees one page, and a query that gives no columns is stepped once.
+      writer.exec(`PRAGMA incremental_vacuum(${Math.min(pages, spare)})`);
+      return spare > pages;
+    });
   }
 
   /** Waits for the transactions that have been asked for and refuses new ones. */

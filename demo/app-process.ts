@@ -44,7 +44,7 @@ async function ready(child: ChildProcess, url: string, logFile: string): Promise
     await sleep(100);
   }
   child.kill('SIGKILL');
-  throw new Error(`the app was not ready within 15 s; its log is ${logFile}`);
+  throw new Error(`the app was not ready within 60 s; its log is ${logFile}`);
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -19,6 +19,7 @@ export interface Expected {
 const MERGED: State = {
   merged: true,
   check_runs: [['success']],
+  gates: ['success'],
   annotations: [],
   comments: ['🎉 Countersigned and merged', '🎉 Merged: countersigned by mia'],
   merge_parents: [1],
@@ -50,6 +51,12 @@ export async function cleanChange({ github, tell }: Stage): Promise<Expected> {
   await tell.person(1, 'CI reports: test passed, lint passed');
   const asked = await view.asked(number, headSha);
   await tell.seen(1, 'review: APPROVE, CI: passed; the approval comment asks the maintainers');
+  const pressed = await github.pressMergeButton(REPO, number, PEOPLE.writer);
+  if (pressed.kind === 'merged') throw new Error('the merge button went around the gate');
+  await tell.person(
+    1,
+    `${PEOPLE.writer} (write access) presses the merge button; GitHub: ${pressed.message}`,
+  );
   await github.react(REPO, asked.id, PEOPLE.maintainer, 'rocket');
   const reacted = Date.now();
   await tell.person(1, `${PEOPLE.maintainer} (maintainer) reacts 🚀`);
@@ -98,6 +105,7 @@ export async function riskyChange({ github, tell }: Stage): Promise<Expected> {
     state: {
       merged: false,
       check_runs: [['failure']],
+      gates: ['failure'],
       annotations: Object.values(RISKY_LINES).toSorted(),
       comments: [
         '3 critical findings in 3 files must be fixed first; 1 medium finding can wait.',
@@ -152,6 +160,7 @@ export async function pushedAgain({ github, tell }: Stage): Promise<Expected> {
     state: {
       ...MERGED,
       check_runs: [['cancelled'], ['success']],
+      gates: ['cancelled', 'success'],
       comments: ['⏭️ This question is void', ...MERGED.comments],
       runs: ['run.cancelled.superseded', 'completed'],
     },

@@ -7,7 +7,7 @@ import { Octokit } from '@octokit/rest';
 import type { GitHubStandIn } from '../test/support/github/stand-in.ts';
 import type { Expected } from './cases.ts';
 import { differences, type State } from './state.ts';
-import { REPO } from './world.ts';
+import { GATE, REPO } from './world.ts';
 
 const run = promisify(execFile);
 const [owner = '', repo = ''] = REPO.split('/');
@@ -88,13 +88,14 @@ async function stateOf(
     ),
     paginate(rest.repos.listCommits, { ...here, sha: 'main' }),
   ]);
-  const newest = checks.at(-1)?.at(-1);
+  const newest = checks.at(-1)?.filter(isReport).at(-1);
   const annotations = newest
     ? await paginate(rest.checks.listAnnotations, { ...here, check_run_id: newest.id })
     : [];
   return {
     merged: pull.data.merged,
-    check_runs: checks.map((ofHead) => ofHead.map(({ conclusion }) => conclusion)),
+    check_runs: checks.map((ofHead) => ofHead.filter(isReport).map(({ conclusion }) => conclusion)),
+    gates: checks.map((ofHead) => ofHead.findLast((one) => one.name === GATE)?.conclusion ?? null),
     annotations: annotations.map(({ path, start_line }) => `${path}:${start_line}`).sort(),
     comments: comments
       .filter(({ user }) => user?.login === app.botLogin)
@@ -109,6 +110,10 @@ async function stateOf(
       return ended.status === 'cancelled' ? (ended.reason?.code ?? ended.status) : ended.status;
     }),
   };
+}
+
+function isReport({ name }: { name: string }): boolean {
+  return name !== GATE;
 }
 
 /** The first line that people see of a comment. */

@@ -3,8 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 /** What one case of the demo comes to, as a person with a client of GitHub's API and the command line finds it. */
 export interface State {
   merged: boolean;
-  /** Of every head of the case, oldest first: how each check run of the app ended, oldest first. */
+  /** Of every head of the case, oldest first: how each report of a run ended, oldest first. */
   check_runs: (string | null)[][];
+  /** Of every head of the case, oldest first: how its gate check stands, which `main` requires. */
+  gates: (string | null)[];
   /** Where the app's annotations are, as `file:line`, in order. */
   annotations: string[];
   /** First lines of the app's comments, in order: each is edited into its last state, and none is there twice. */

@@ -2,6 +2,9 @@ import type { GitHubStandIn } from '../test/support/github/stand-in.ts';
 
 export const REPO = 'octo/shop';
 
+/** The check that `main` requires, so that GitHub's own merge button obeys Countersign. */
+export const GATE = 'countersign: main';
+
 /** Who lives in the demo, and what each may do. */
 export const PEOPLE = {
   maintainer: 'mia',
@@ -55,6 +58,7 @@ export function seed(github: GitHubStandIn): void {
     collaborators: { mia: 'maintain', will: 'write', ada: 'write' },
   });
   github.installApp('octo');
+  github.requireChecks(REPO, 'main', [{ context: GATE, app: github.app.slug }]);
 }
 
 /** Case 1, and with other names the harmless part of cases 3 and 4. */

@@ -4,6 +4,7 @@ import { differences, type State } from '../../demo/state.ts';
 const MERGED: State = {
   merged: true,
   check_runs: [['success']],
+  gates: ['success'],
   annotations: [],
   comments: ['Countersigned and merged', 'Merged'],
   merge_parents: [1],
@@ -17,6 +18,7 @@ it('the demo has nothing to say of a state that is as expected', () => {
 it.each<[string, Partial<State>]>([
   ['a pull request that was not merged', { merged: false }],
   ['a check run that ended otherwise', { check_runs: [['failure']] }],
+  ['a gate that is still closed', { gates: ['failure'] }],
   ['a second check run', { check_runs: [['success', 'success']] }],
   ['an annotation that is not there, or is on another line', { annotations: ['src/a.ts:2'] }],
   ['a comment that is there twice', { comments: [...MERGED.comments, 'Merged'] }],

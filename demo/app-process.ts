@@ -34,7 +34,7 @@ export async function startAppProcess(github: GitHubStandIn, folder: string): Pr
 }
 
 async function ready(child: ChildProcess, url: string, logFile: string): Promise<void> {
-  for (let attempt = 0; attempt < 150; attempt++) {
+  for (let attempt = 0; attempt < 600; attempt++) {
     if (child.exitCode !== null) throw new Error(`the app ended at once; its log is ${logFile}`);
     const answered = await fetch(`${url}/readyz`).then(
       (response) => response.ok,

@@ -34,7 +34,7 @@ export interface RouteCount {
 }
 
 /** What opening to merging may cost of the hour's requests, with an app that knows nothing yet. */
-export const MAX_REQUESTS = 24;
+export const MAX_REQUESTS = 29;
 
 const CHECK_RUN = 'POST /repos/{owner}/{repo}/check-runs';
 const LOOK = 'GET /repos/{owner}/{repo}/issues/comments/{number}';

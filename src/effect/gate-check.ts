@@ -6,7 +6,7 @@ import type { GateProof } from '../policy/merge-gate.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
 import type { EffectOf, EffectRow, GatePass, OpenGateContent } from './effect.ts';
-import { effectJob, type Outbox } from './outbox.ts';
+import { effectJob, type Outbox, SETTLE_MS } from './outbox.ts';
 
 /** One gate check for each head and base of a repository, whichever pull requests share them. */
 export function gateCheckKey(repositoryId: number, headSha: string, baseRef: string): string {
@@ -24,6 +24,13 @@ export interface PassRequest {
   leaseMs: number;
   /** Whether the caller may still act on what it read; asked in the transaction that precedes the request to GitHub. */
   isCurrent(tx: Tx): Promise<boolean>;
+}
+
+export interface CloseOptions {
+  runId: string | null;
+  at: Date;
+  /** Somebody waits for what it says, as a merge queue does for a verdict. */
+  atOnce?: boolean;
 }
 
 export type Passed =
@@ -44,12 +51,7 @@ export interface GateChecks {
    * Makes sure that the check says this, and that it is not green, also when these are the words that it had before it
    * turned green.
    */
-  close(
-    tx: Tx,
-    key: string,
-    effect: EffectOf<'gate_check'>,
-    options: { runId: string | null; at: Date },
-  ): Promise<void>;
+  close(tx: Tx, key: string, effect: EffectOf<'gate_check'>, options: CloseOptions): Promise<void>;
   /** Closes the check again if it is green, with the words that it had before; whoever opened it took that back. */
   withdraw(tx: Tx, key: string, at: Date): Promise<void>;
   /**
@@ -74,10 +76,12 @@ export function createGateChecks(deps: {
     tx: Tx,
     key: string,
     effect: EffectOf<'gate_check'>,
-    { runId, at }: { runId: string | null; at: Date },
+    { runId, at, atOnce = false }: CloseOptions,
   ): Promise<void> {
     const before = await tx.effects.get(key);
-    await outbox.wish(tx, key, effect, { runId, at });
+    // Closed or closed: what it says may wait for the next change. The first words are what stops the merge button.
+    const settleMs = before && !atOnce ? SETTLE_MS.update : SETTLE_MS.urgent;
+    await outbox.wish(tx, key, effect, { runId, at, settleMs });
     if (before?.progress.passed) await withdraw(tx, key, at);
   }
 

@@ -6,8 +6,11 @@ import { type SentWrite, type WaitingWrite, type Window, type Write, whenMayGo }
  * before whom is shared out fairly (`fair-share.ts`).
  */
 export interface Pace {
-  /** Takes a place and answers `undefined`, or says when to ask again. */
-  take(installationId: number, write: Write, now: Date): Date | undefined;
+  /**
+   * Takes a place and answers `undefined`, or says when to ask again.
+   * @param options.atOnce it must not wait for others, only for a break that GitHub asked for
+   */
+  take(installationId: number, write: Write, now: Date, options?: { atOnce?: boolean }): Date | undefined;
   /** GitHub asked for a break: there is no place before then, whoever asks and however often. */
   hold(installationId: number, until: Date): void;
 }
@@ -37,7 +40,7 @@ export function createPace(): Pace {
   }
 
   return {
-    take(installationId, write, time) {
+    take(installationId, write, time, { atOnce = false } = {}) {
       const one = of(installationId);
       const now = time.getTime();
       if (one.heldUntil > now) return new Date(one.heldUntil);
@@ -46,7 +49,7 @@ export function createPace(): Pace {
         if (until < now - FORGOTTEN_MS) one.waiting.delete(key);
       }
       const waiting = [...one.waiting.values()];
-      const at = whenMayGo(write, { sent: one.sent, waiting, windows: WINDOWS, now });
+      const at = atOnce ? now : whenMayGo(write, { sent: one.sent, waiting, windows: WINDOWS, now });
       if (at > now) {
         one.waiting.set(write.key, { ...write, until: at });
         return new Date(at);

@@ -75,7 +75,7 @@ export function createPerformer(deps: {
       return { kind: 'later', at: new Date(unsureUntil) };
     }
     const write = { key, class: writeClassOf(row), ...(run ? causeOf(run) : (causeOfGate(row) ?? cause)) };
-    const later = pace.take(row.effect.installation_id, write, clock.now());
+    const later = pace.take(row.effect.installation_id, write, clock.now(), { atOnce: mayBeGreen(row) });
     if (later) return { kind: 'later', at: later };
 
     const wasBegun = row.begun;
@@ -194,6 +194,11 @@ export function createPerformer(deps: {
   }
 
   return { perform, giveUp, beCutOff };
+}
+
+/** Whether GitHub may show the gate as open although it is not: closing it waits for no budget. */
+function mayBeGreen({ effect, appliedHash, progress }: EffectRow): boolean {
+  return effect.kind === 'gate_check' && appliedHash === null && progress.concluded === true;
 }
 
 /** Rows that only keep account of what takes a fresh proof. */

@@ -190,7 +190,7 @@ export function createMergeGroups(deps: {
         base_ref,
         content: closedGroupGate(view, because, decided, at),
       };
-      await gates.close(tx, key, effect, { runId: null, at: clock.now() });
+      await gates.close(tx, key, effect, { runId: null, at: clock.now(), atOnce: decided });
     });
   }
 

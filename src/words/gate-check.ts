@@ -100,9 +100,17 @@ export function closedGate(
   return {
     ...frame(view),
     state: closedState(where, run),
-    title: plainLine(sentence(where, state, approval)),
+    title: titleOf(where, state, approval),
     summary: summary([...(next === undefined ? [] : [`**Next:** ${next}`]), ...parts], view),
   };
+}
+
+/** What a chain is doing at the moment changes too often for a second check to repeat it, and is in the run's own. */
+function titleOf(where: Standing, state: RunState, approval: Approval | null): string {
+  const isAtWork = where.kind === 'queued' || where.kind === 'working';
+  return isAtWork
+    ? `Not countersigned yet: the chain ${state.run.chain} is at work`
+    : plainLine(sentence(where, state, approval));
 }
 
 function closedState(where: Standing, run: RunState['run']): ClosedGateContent['state'] {

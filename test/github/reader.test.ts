@@ -42,6 +42,7 @@ describe('a pull request', () => {
       state: 'open',
       merged: false,
       mergeCommitSha: null,
+      mergedBy: null,
       mergeable: null,
       rebaseable: null,
       mergeableState: null,

@@ -252,8 +252,9 @@ test('after a force-push of the base branch the chains are those of its new tip'
   expect(scene.github.labels(REPO, number)).toEqual(['old']);
 });
 
-test('a pull request to another base goes by that base’s chains', async () => {
+test('a pull request to another protected base goes by that base’s chains', async () => {
   const scene = await start(only({ first: labelling('first', 'main') }));
+  scene.github.addRuleset(REPO, { branches: ['release'], approvals: 1, restrict: ['creations'] });
   await scene.github.push({
     repo: REPO,
     branch: 'release',

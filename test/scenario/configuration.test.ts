@@ -192,7 +192,10 @@ test('a broken chain of the base is told once, however many events come', async 
   await scene.github.addLabel(REPO, number, 'will', 'later');
   await scene.github.editPullRequest(REPO, number, 'ada', { title: 'Another title' });
   await scene.advance(UPDATES_SHOWN_MS);
-  expect(scene.github.checkRuns(REPO, headSha).filter(({ app }) => app === 'countersign')).toHaveLength(1);
+  expect(scene.github.checkRuns(REPO, headSha).map(({ name }) => name)).toEqual([
+    'countersign: main',
+    'countersign / base configuration',
+  ]);
 });
 
 test('a repository that does not have the broken file is untouched', async () => {

@@ -9,7 +9,7 @@ import {
   gates,
   headline,
   MERGE_ONLY,
-  open,
+  open as openNow,
   pushAgain,
   react,
   reportCi,
@@ -27,6 +27,15 @@ async function guarded(setting: Setting = {}): Promise<Harness> {
   const { github } = harness;
   github.requireChecks(REPO, 'main', [{ context: GATE, app: github.app.slug }]);
   return harness;
+}
+
+/** A closed gate says something else two seconds later. */
+const WORDS_CHANGE = 2_500;
+
+async function open(...[harness, input]: Parameters<typeof openNow>): ReturnType<typeof openNow> {
+  const opened = await openNow(harness, input);
+  await harness.advance(WORDS_CHANGE);
+  return opened;
 }
 
 /** What GitHub answers to will, who has write access and no more, when he presses the merge button. */
@@ -125,10 +134,10 @@ describe('what is green to GitHub and was no countersign', () => {
     const { number, headSha } = await open(harness);
     expect(gate(harness, headSha)).toMatch(/^in_progress: No chain runs: no chain is for this pull request/);
     await harness.github.addLabel(REPO, number, 'will', 'ship');
-    await harness.settle();
+    await harness.advance(WORDS_CHANGE);
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
     await harness.github.removeLabel(REPO, number, 'will', 'ship');
-    await harness.settle();
+    await harness.advance(WORDS_CHANGE);
     expect(said(harness, headSha).at(-1)).toMatch(/^skipped: /);
     expect(gate(harness, headSha)).toMatch(/^in_progress: No chain runs/);
     expect(await press(harness, number)).toMatch(NOT_GREEN);
@@ -143,7 +152,7 @@ describe('what is green to GitHub and was no countersign', () => {
     await github.readyForReview(REPO, number, 'ada');
     expect(await press(harness, number)).toMatch(NOT_GREEN);
     await github.releaseDeliveries();
-    await harness.settle();
+    await harness.advance(WORDS_CHANGE);
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
   });
 
@@ -202,6 +211,8 @@ describe('what is green to GitHub and was no countersign', () => {
       title: 'Once more',
     });
     await harness.settle();
+    expect(gate(harness, headSha)).not.toMatch(/^success/);
+    await harness.advance(WORDS_CHANGE);
     expect(again.headSha).toBe(headSha);
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
     expect(await press(harness, again.number)).toMatch(NOT_GREEN);
@@ -280,6 +291,7 @@ describe('with merge: { by: people }', () => {
     const { number } = await open(harness);
     await countersign(harness, number);
     const next = await pushAgain(harness);
+    await harness.advance(WORDS_CHANGE);
     expect(gate(harness, next)).toBe('in_progress: Waiting for a maintainer to countersign');
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });

@@ -93,7 +93,9 @@ test('why and status say it before the runs of what the pull request was, and no
   const unheard = await scene.open({ branch: 'unheard' });
   const answers: Record<string, string[]> = {};
   const ask = async (state: string, of = number, command = 'why') => {
-    const id = await scene.say(of, 'mia', `/countersign ${command}`);
+    // Two people, since one alone gets no more than a share of a minute's replies.
+    const login = Object.keys(answers).length < 3 ? 'mia' : 'max';
+    const id = await scene.say(of, login, `/countersign ${command}`);
     const lines = scene.replies(of, id)[0]?.split('\n') ?? [];
     answers[state] = lines.filter((line) => /^(✘|…|### | {2}✘ ship)/.test(line));
   };

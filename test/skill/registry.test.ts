@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { GitHubReader } from '../../src/github/github.ts';
 import { createRegistry } from '../../src/session/registry.ts';
 import type { StepHandler } from '../../src/session/step.ts';
+import { LOCAL_PULL_REQUEST } from '../../src/skill/once/local-reader.ts';
 import { actionOutcome, chainOfSteps } from '../support/builders.ts';
 import { stepContext } from './step-context.ts';
 
@@ -23,6 +25,14 @@ function stepOf(text: string) {
   if (!step) throw new Error('a chain has at least one step');
   return step;
 }
+
+/** GitHub with a pull request that nothing speaks against. */
+const quiet = {
+  pullRequest: async () => LOCAL_PULL_REQUEST,
+  pullRequestReviews: async () => ({ reviews: [], truncated: false }),
+  pullRequestCommits: async () => ({ commits: [], truncated: false }),
+  commitCredits: async () => [],
+} as Partial<GitHubReader> as GitHubReader;
 
 describe('the registry', () => {
   test('names skills and actions in order', () => {
@@ -76,14 +86,17 @@ describe('the registry', () => {
   test('asks before a step that requires approval does anything', async () => {
     const { handler, ran } = skill('ci');
     const text = 'id: a, skill: ci, requires_approval: true';
-    const result = await createRegistry([handler]).handlerOf(stepOf(text)).run(stepContext(text));
+    const context = stepContext(text, { reader: quiet });
+    const result = await createRegistry([handler]).handlerOf(stepOf(text)).run(context);
     expect(result).toMatchObject({ kind: 'waits', for: 'approval', approval: { status: 'open' } });
     expect(ran).toEqual([]);
   });
 
   test('asks before merging', async () => {
     const text = 'id: merge, action: gh-merge, requires_approval: true';
-    const result = await createRegistry([]).handlerOf(stepOf(text)).run(stepContext(text));
+    const result = await createRegistry([])
+      .handlerOf(stepOf(text))
+      .run(stepContext(text, { reader: quiet }));
     expect(result).toMatchObject({ kind: 'waits', for: 'approval' });
   });
 
@@ -92,7 +105,10 @@ describe('the registry', () => {
       ...stepOf('id: merge, action: gh-merge, requires_approval: true'),
       requiresApproval: false,
     };
-    const context = stepContext('id: merge, action: gh-merge, requires_approval: true', { step });
+    const context = stepContext('id: merge, action: gh-merge, requires_approval: true', {
+      step,
+      reader: quiet,
+    });
     const result = await createRegistry([]).handlerOf(step).run(context);
     expect(result).toMatchObject({ kind: 'waits', for: 'approval' });
   });

@@ -63,7 +63,7 @@ export function stepContext(
     pushesTold: refuse,
     rejectedElsewhere: refuse,
     merge: refuse,
-    gate: { open: refuse, withdraw: refuse, settle: refuse, isOpen: refuse },
+    gate: { open: refuse, withdraw: async () => undefined, settle: refuse, isOpen: refuse },
     mergeQueue: { enqueue: refuse, dequeue: refuse },
     ...more,
   };

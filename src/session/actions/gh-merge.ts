@@ -88,7 +88,7 @@ export function ghMerge(
         return { result: waits(context, answer.approval, BUSY_RETRY_MS, BEING_WRITTEN), gate: 'closed' };
       case 'refused': {
         const because = `the gate check could not be written: ${opened.because}`;
-        return { result: failed('step.failed.error', because, answer.approval), gate: 'closed' };
+        return { result: notNow(context, answer.approval, answer.why, because), gate: 'closed' };
       }
       case 'open':
         break;
@@ -207,18 +207,18 @@ async function enqueue(
     case 'dropped': {
       const because =
         'the merge queue took it out again; its own page on GitHub says why, and `/countersign rerun` adds it once more';
-      return { result: notQueued(context, approval, decision, because), gate: 'closed' };
+      return { result: notNow(context, approval, decision, because), gate: 'closed' };
     }
     case 'refused': {
       const because = `GitHub does not add it to the merge queue: ${result.message}`;
-      return { result: notQueued(context, approval, decision, because), gate: 'closed' };
+      return { result: notNow(context, approval, decision, because), gate: 'closed' };
     }
     default:
       return unreachable(result);
   }
 }
 
-function notQueued(context: StepContext, approval: Approval, decision: Why, because: string): StepResult {
+function notNow(context: StepContext, approval: Approval, decision: Why, because: string): StepResult {
   const said = why('unmet', `not merging: ${because}`, decision.reasons);
   return waits(
     context,

@@ -45,6 +45,8 @@ describe('no command or button merges', () => {
     for (const words of ['approve', 'approve merge', 'reject', 'reject merge']) {
       expect(await say(scene, 'mia', `/countersign ${words}`)).toEqual([BY_REACTION]);
     }
+    // Replies are the last to share a minute's writes.
+    await harness.advance(60_000);
     expect(await say(scene, 'mia', '/countersign approve pr-review')).toEqual([
       'There is no step `pr-review`; the steps are `merge`.',
     ]);

@@ -48,7 +48,9 @@ test('a command that nobody signed, or somebody else did, resumes nothing', asyn
   const payload = structuredClone(newestComment(harness, '/countersign pause').payload) as {
     comment: object;
   };
-  Object.assign(payload.comment, { id: another, body: '/countersign resume' });
+  // Newer than the pause, or the order of commands would keep it out.
+  const newer = new Date(harness.clock.now().getTime() + 1_000).toISOString();
+  Object.assign(payload.comment, { id: another, body: '/countersign resume', created_at: newer });
   const { headers, body } = github.signedDelivery('issue_comment', payload);
   const { 'x-hub-signature-256': right = '', ...unsigned } = headers;
   const signedWith = (algorithm: string, secret: string) =>

@@ -29,7 +29,11 @@ export function setupOffered(
 }
 
 export function setupDone(file: string): string {
-  return `The App's settings are in ${file} now, readable by you alone. Stop this (Ctrl-C) and start again with them.\n`;
+  return (
+    `The App's settings are in ${file} now, readable by you alone. Stop this (Ctrl-C) and start again with them.\n` +
+    'Then install the App, and require the check `countersign: main` on the branch main, with the App as its source. ' +
+    'GitHub\'s own merge button works without a countersign until you do: see docs/security.md, "Protect a branch".\n'
+  );
 }
 
 /** Why the page did not answer a browser that another site may have sent. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
@@ -94,8 +95,8 @@ export function createMergeGroups(deps: {
   async function judge(job: MergeGroupJob, signal: AbortSignal): Promise<JobResult> {
     const { installation_id, repository, base_ref, head_sha } = job;
     const reader = github.reader(installation_id, 'person');
-    const entries = await reader.mergeQueue(repository, base_ref);
-    const members = upTo(entries, head_sha);
+    const readMembers = async () => upTo(await reader.mergeQueue(repository, base_ref), head_sha);
+    const members = await readMembers();
     const now = clock.now().getTime();
     if (!members) {
       const isNew = now - new Date(job.requested_at).getTime() < SHOWN_WITHIN_MS;
@@ -113,6 +114,9 @@ export function createMergeGroups(deps: {
     const judged = await Promise.all(members.map((entry) => judgeMember(job, entry, signal)));
     const { why: because, proof } = judgeGroup(gate, judged, clock.now());
     if (!proof) {
+      // A pull request of the group may have landed while it was judged, and GitHub drops a group that fails.
+      const isAsRead = isDeepStrictEqual(members, await readMembers());
+      if (!isAsRead) return { kind: 'again', at: new Date(now + BUSY_RETRY_MS) };
       log.info({ group: head_sha, because: because.summary }, 'a merge group is not countersigned');
       await close(job, because, true);
       return { kind: 'again', at: new Date(now + JUDGE_AGAIN_MS) };

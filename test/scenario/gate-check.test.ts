@@ -296,6 +296,23 @@ describe('with merge: { by: people }', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
+  test('it falls back although the author has used up their share of writes', async () => {
+    const harness = await guarded(PEOPLE);
+    const { github } = harness;
+    const { number, headSha } = await open(harness);
+    const other = await open(harness, { branch: 'other', files: { 'other.txt': '0\n' } });
+    const reaction = await react(harness, number, 'mia');
+    await harness.advance(A_LOOK);
+    expect(gate(harness, headSha)).toBe('success: Countersigned by mia');
+    for (let push = 1; push <= 30; push += 1)
+      await github.push({ repo: REPO, branch: 'other', author: 'ada', files: { 'other.txt': `${push}\n` } });
+    await github.unreact(REPO, approvalOf(harness, number).id, reaction);
+    await harness.advance(A_LOOK);
+    const { headSha: newest } = github.pullRequest(REPO, other.number);
+    expect(gates(harness, newest)).toEqual([]);
+    expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
+  });
+
   test('it falls back by itself while GitHub cannot be read', async () => {
     const harness = await guarded(PEOPLE);
     const { github } = harness;

@@ -135,3 +135,19 @@ test('the app that merges by itself says where a branch wants its merge queue us
     'in_progress: Not merging: main takes changes only through its merge queue; `merge: { by: queue }` in the settings has the app use it',
   ]);
 });
+
+test('a group does not fail because a pull request before it lands while it is judged', async () => {
+  const harness = await start({ chain: MERGE_ONLY, settings: 'merge: { by: queue }\n' });
+  const { github } = harness;
+  // The gate check is all that the queue waits for, so the first group lands while the second is judged.
+  github.addRuleset(REPO, { checks: [{ context: GATE, app: github.app.slug }], mergeQueue: {} });
+  const first = await openBuilt(harness, 'one');
+  const second = await openBuilt(harness, 'two');
+  await react(harness, first.number, 'mia');
+  await react(harness, second.number, 'mia');
+  await harness.advance(30_000);
+  expect(github.merges.map(({ number, via }) => ({ number, via }))).toEqual([
+    { number: first.number, via: 'queue' },
+    { number: second.number, via: 'queue' },
+  ]);
+});

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { RULES, type RulesName } from './rules.ts';
+import type { Guard } from './world.ts';
 
 /** The people of a play, and one who is none. `ann` is kept for its end: an admin who did nothing before. */
 export const CAST = ['otto', 'ada', 'will', 'mia', 'meg', 'max', 'robo[bot]'] as const;
@@ -48,6 +49,13 @@ export type Action =
   /** Happens in the middle of the app's next attempt: while it reads the pull request, or right before its merge call. */
   | { do: 'surprise'; deed: (typeof SURPRISES)[number]; when: 'reading' | 'merging' }
   | { do: 'restart' }
+  /** The branches require the gate check from now on. */
+  | { do: 'guard'; by: Guard }
+  | { do: 'press' | 'auto-merge' | 'no auto-merge' | 'enqueue' | 'dequeue'; by: Login }
+  /** The status `test` of the newest commit that the merge queue made. */
+  | { do: 'ci of group'; says: 'success' | 'failure' | 'pending' }
+  /** Opens a pull request with the same head against a branch of a writer. */
+  | { do: 'elsewhere'; by: Login }
   /** Turns to another pull request, if there is one. */
   | { do: 'turn' };
 
@@ -108,6 +116,28 @@ const surprise = fc
   // GitHub's merge call names no base: nobody can rule out a retarget after the last read.
   .filter(({ deed, when }) => deed !== 'retarget' || when === 'reading');
 
+const guard = fc.record({
+  do: fc.constant('guard' as const),
+  by: fc.constantFrom<Guard[]>('protection', 'ruleset', 'queue', 'tested queue'),
+});
+const press = fc.record({ do: fc.constant('press' as const), by: anybody });
+const theirs = fc.record({
+  do: fc.constantFrom('auto-merge' as const, 'auto-merge', 'enqueue', 'no auto-merge', 'dequeue'),
+  by: anybody,
+});
+const pressByWriter = fc.record({ do: fc.constant('press' as const), by: writer });
+const enqueueByWriter = fc.record({ do: fc.constant('enqueue' as const), by: writer });
+const autoMerge = fc.record({ do: fc.constant('auto-merge' as const), by: writer });
+const ciOfGroup = fc.record({
+  do: fc.constant('ci of group' as const),
+  says: fc.constantFrom('success' as const, 'success' as const, 'failure' as const, 'pending' as const),
+});
+const elsewhere = fc.record({ do: fc.constant('elsewhere' as const), by: writer });
+const byOthers = fc.record({
+  do: fc.constant('rule' as const),
+  rules: fc.constantFrom<RulesName[]>('people', 'people', 'people without CI', 'two, then people', 'queue'),
+});
+
 const anyAction: fc.Arbitrary<Action> = fc.oneof(
   { weight: 5, arbitrary: oneOf(A_LOOK, A_LOOK, A_LOOK, { do: 'wait', seconds: 35 }) },
   { weight: 2, arbitrary: open },
@@ -141,6 +171,10 @@ const anyAction: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: surprise },
   { weight: 1, arbitrary: oneOf({ do: 'restart' }) },
   { weight: 1, arbitrary: oneOf({ do: 'turn' }) },
+  { weight: 5, arbitrary: press },
+  { weight: 3, arbitrary: theirs },
+  { weight: 2, arbitrary: ciOfGroup },
+  { weight: 1, arbitrary: elsewhere },
 );
 
 const approve = reaction(maintainer, approval);
@@ -179,6 +213,36 @@ const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
       ),
     ),
   },
+  // Somebody else than the app merges, in whichever way the branch has: at once, after a look, or after something has changed.
+  {
+    weight: 4,
+    arbitrary: fc.tuple(
+      byOthers,
+      fc.constant(GREEN),
+      fc.constant(A_LOOK),
+      approve,
+      fc.constant(A_LOOK),
+      fc.oneof(fc.constant(A_LOOK), anyAction),
+      fc.oneof(fc.constant(A_LOOK), anyAction),
+      pressByWriter,
+      enqueueByWriter,
+      ciOfGroup,
+    ),
+  },
+  { weight: 2, arbitrary: fc.tuple(autoMerge, fc.constant(GREEN), fc.constant(A_LOOK), approve, anyAction) },
+  // The head earns its check against a branch where nobody asks for much, and is merged elsewhere.
+  {
+    weight: 2,
+    arbitrary: fc.tuple(
+      elsewhere,
+      fc.constant(GREEN),
+      fc.constant(A_LOOK),
+      approve,
+      fc.constant(A_LOOK),
+      fc.constant<Action>({ do: 'turn' }),
+      pressByWriter,
+    ),
+  },
   // Something happens that the app is not told of, and then somebody answers what it asked before.
   {
     weight: 4,
@@ -194,11 +258,15 @@ const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
   },
 );
 
-/** A play of at most so many scenes. */
+/** A play of at most so many scenes, in most of which the branches require the gate check from the beginning. */
 export function anyPlay(mostScenes: number): fc.Arbitrary<Action[]> {
+  // Without a pause now and then, what the app may write a minute is soon used up, and nobody is asked anything.
+  const pause = fc.constantFrom<Action[][]>([], [{ do: 'wait', seconds: 25 }]);
+  const withPause = fc.tuple(anyScene, pause).map((parts) => parts.flat());
+  const scenes = fc.array(withPause, { minLength: 1, maxLength: mostScenes, size: 'max' });
   return fc
-    .array(anyScene, { minLength: 1, maxLength: mostScenes, size: 'max' })
-    .map((scenes) => scenes.flat());
+    .tuple(fc.option(guard, { freq: 5 }), scenes)
+    .map(([first, rest]) => [...(first ? [first] : []), ...rest.flat()]);
 }
 
 function reaction(by: fc.Arbitrary<Login | typeof THE_AUTHOR>, emoji: fc.Arbitrary<(typeof EMOJI)[number]>) {

@@ -1,45 +1,101 @@
-import type { MergeRequest, Person, Standing, WitnessedComment } from '../../support/github/witness.ts';
+import type {
+  MergeRecord,
+  MergeRequest,
+  Person,
+  Standing,
+  Witnessed,
+  WitnessedComment,
+} from '../../support/github/witness.ts';
 import type { Rules } from './rules.ts';
 
 /**
- * What is wrong with a merge request, as sentences; none when it is as invariant I1 wants it. Judged from what the
- * stand-in wrote down in that moment, and from nothing that the app says, knows or is made of.
- * @param rulesFor The rules that were in force on a base branch at some moment of a span: any of them may be the run's.
+ * What is wrong with a merge request of the app, as sentences; none when it is as invariant I1 wants it. Judged from
+ * what the stand-in wrote down in that moment, and from nothing that the app says, knows or is made of.
+ * @param rules those of the branch that governs, in that moment
  */
-export function faultsOf(
-  request: MergeRequest,
-  bot: string,
-  rulesFor: (base: string, from: Date, to: Date) => readonly Rules[],
-): string[] {
+export function faultsOf(request: MergeRequest, bot: string, rules: Rules): string[] {
   const { lastTold, pullRequest } = request;
   if (lastTold === undefined) return ['the pull request was never read'];
   // What moves between the app's last read and its request, the app cannot know of: there GitHub's refusal is the guard.
   const movedUnseen = request.refused !== undefined && !isSame(lastTold, pullRequest);
   const standing = movedUnseen ? lastTold : pullRequest;
-  const question = newestQuestion(request, bot);
-  const about = [
-    ...(request.sha === standing.headSha ? [] : [`it names the head ${short(request.sha)}`]),
-    ...(standing.state === 'open' ? [] : ['the pull request is closed']),
-    ...(standing.draft ? ['the pull request is a draft'] : []),
-    ...aboutQuestion(question, standing, bot),
-  ];
-  if (about.length > 0 || movedUnseen || question === undefined) return about;
+  const named = request.sha === standing.headSha ? [] : [`it names the head ${short(request.sha)}`];
+  if (movedUnseen) return [...named, ...aboutStanding(standing), ...aboutQuestion(request, standing, bot)];
+  return [...named, ...faultsAt(request, bot, rules)];
+}
 
-  const pushed = request.commits.at(-1)?.at ?? question.createdAt;
-  const verdicts = rulesFor(standing.baseRef, pushed, question.createdAt).map((rules) =>
-    byRules(request, question, rules),
-  );
-  return verdicts.some((faults) => faults.length === 0) ? [] : [...new Set(verdicts.flat())];
+/** How things stood up to some moment, and the rules that were in force. */
+export interface Moment {
+  standing: Witnessed;
+  rules: Rules;
+}
+
+/** How long, and in what, the gate check may lag behind what it stands for: docs/security.md, "Protect a branch". */
+export interface Window {
+  ms: number;
+  /** Reactions and roles change without an event; everything else is news at once, unless news cannot come. */
+  of: 'reactions and roles' | 'everything';
+}
+
+/**
+ * What is wrong with a merge that a person, GitHub's auto-merge or its merge queue made. Nothing is wrong when
+ * everything held in that moment, or, within the window, in one before it: for the very same head and base.
+ */
+export function faultsOfOthersMerge(
+  merge: MergeRecord,
+  bot: string,
+  now: Rules,
+  { window, before }: { window: Window; before: readonly Moment[] },
+): string[] {
+  const faults = faultsAt(merge, bot, now);
+  if (faults.length === 0) return [];
+  const isCovered = before
+    .filter(({ standing }) => merge.at.getTime() - standing.at.getTime() <= window.ms)
+    .filter(
+      ({ standing }) => standing.number === merge.number && isSame(standing.pullRequest, merge.pullRequest),
+    )
+    .map((moment) =>
+      window.of === 'everything' ? moment : { standing: asSeen(merge, moment.standing), rules: now },
+    )
+    .some(({ standing, rules }) => faultsAt(standing, bot, rules).length === 0);
+  return isCovered ? [] : faults;
+}
+
+/** The moment of the merge, but with reactions and roles as they were before. */
+function asSeen(merge: Witnessed, { roles, comments }: Witnessed): Witnessed {
+  const reactionsTo = new Map(comments.map(({ id, reactions }) => [id, reactions]));
+  return {
+    ...merge,
+    roles,
+    comments: merge.comments.map((comment) => ({ ...comment, reactions: reactionsTo.get(comment.id) ?? [] })),
+  };
+}
+
+function faultsAt(witnessed: Witnessed, bot: string, rules: Rules): string[] {
+  const about = [
+    ...aboutStanding(witnessed.pullRequest),
+    ...aboutQuestion(witnessed, witnessed.pullRequest, bot),
+  ];
+  const question = newestQuestion(witnessed, bot);
+  return about.length > 0 || question === undefined ? about : byRules(witnessed, question, rules);
+}
+
+function aboutStanding({ state, draft }: Standing): string[] {
+  return [
+    ...(state === 'open' ? [] : ['the pull request is closed']),
+    ...(draft ? ['the pull request is a draft'] : []),
+  ];
 }
 
 /** `<!-- countersign:approval head=… base=… -->`, as README and design promise it to people's scripts. */
 const MARKER = /^<!-- countersign:approval head=(\S+) base=(\S+) -->/;
 
-function newestQuestion({ comments }: MergeRequest, bot: string): WitnessedComment | undefined {
+function newestQuestion({ comments }: Witnessed, bot: string): WitnessedComment | undefined {
   return comments.findLast(({ author, body }) => author.login === bot && MARKER.test(body));
 }
 
-function aboutQuestion(question: WitnessedComment | undefined, standing: Standing, bot: string): string[] {
+function aboutQuestion(witnessed: Witnessed, standing: Standing, bot: string): string[] {
+  const question = newestQuestion(witnessed, bot);
   if (question === undefined) return ['nobody was asked'];
   const [, head, base] = MARKER.exec(question.body) ?? [];
   return [
@@ -49,12 +105,12 @@ function aboutQuestion(question: WitnessedComment | undefined, standing: Standin
   ];
 }
 
-function byRules(request: MergeRequest, { reactions }: WitnessedComment, rules: Rules): string[] {
-  if (rules.broken) return ['the settings are broken'];
+function byRules(witnessed: Witnessed, { reactions }: WitnessedComment, rules: Rules): string[] {
+  if (rules.stopped !== undefined) return [`nothing may be merged: ${rules.stopped}`];
   const eligible = (content: readonly string[]) => [
     ...new Set(
       reactions
-        .filter((reaction) => content.includes(reaction.content) && isEligible(reaction.by, request, rules))
+        .filter((reaction) => content.includes(reaction.content) && isEligible(reaction.by, witnessed, rules))
         .map(({ by }) => by.login),
     ),
   ];
@@ -64,20 +120,20 @@ function byRules(request: MergeRequest, { reactions }: WitnessedComment, rules: 
       ? []
       : [`${approving.length} of ${rules.count} eligible people approve`]),
     ...eligible(rules.reject).map((login) => `${login} rejects`),
-    ...ciFaults(request, rules),
+    ...ciFaults(witnessed, rules),
   ];
 }
 
-function isEligible({ login, type }: Person, request: MergeRequest, { least, named }: Rules): boolean {
-  if (type !== 'User' || login === request.author || contributors(request).has(login)) return false;
-  const role = RANK.indexOf(request.roles[login] ?? 'read');
+function isEligible({ login, type }: Person, witnessed: Witnessed, { least, named }: Rules): boolean {
+  if (type !== 'User' || login === witnessed.author || contributors(witnessed).has(login)) return false;
+  const role = RANK.indexOf(witnessed.roles[login] ?? 'read');
   const byRole = least !== 'nobody' && role >= RANK.indexOf(least);
   return byRole || (named.includes(login) && role >= RANK.indexOf('write'));
 }
 
 const RANK = ['read', 'triage', 'write', 'maintain', 'admin'];
 
-function contributors({ commits }: MergeRequest): Set<string> {
+function contributors({ commits }: Witnessed): Set<string> {
   const coAuthors = commits.flatMap(({ message }) => [...message.matchAll(/^Co-authored-by: (\S+) </gm)]);
   return new Set([
     ...commits.flatMap(({ author, committer }) => [author, committer]),
@@ -85,7 +141,7 @@ function contributors({ commits }: MergeRequest): Set<string> {
   ]);
 }
 
-function ciFaults({ checks }: MergeRequest, { ci }: Rules): string[] {
+function ciFaults({ checks }: Witnessed, { ci }: Rules): string[] {
   if (ci === 'ignored') return [];
   const others = checks.filter(({ app }) => app !== 'countersign');
   const missing = ci === 'test passed' && !others.some(({ name }) => name === 'test');

@@ -1,4 +1,6 @@
 import { unreachable } from '../../../src/core/errors.ts';
+import { ApiError } from '../../support/github/api-error.ts';
+import type { FaultMatch } from '../../support/github/faults.ts';
 import type { SeenComment } from '../../support/github/read.ts';
 import { REPO } from '../../support/harness.ts';
 import type { Action } from './action.ts';
@@ -9,7 +11,8 @@ import { BASES, isQuestion, type Pull, type World } from './world.ts';
 type PullAction = Extract<
   Action,
   | { do: 'push' | 'rewrite' | 'push back' | 'react' | 'take back' | 'forge' | 'edit' | 'delete' | 'say' }
-  | { do: 'draft' | 'close' | 'ready' | 'retarget' | 'ci' | 'surprise' }
+  | { do: 'draft' | 'close' | 'ready' | 'retarget' | 'ci' | 'surprise' | 'elsewhere' }
+  | { do: 'press' | 'auto-merge' | 'no auto-merge' | 'enqueue' | 'dequeue' }
 >;
 
 const A_PUSH: PullAction = { do: 'push', by: 'ada', withCoAuthor: undefined };
@@ -31,10 +34,10 @@ export async function perform(world: World, action: Action): Promise<string | un
       github.setPermission(REPO, action.to, action.role);
       return `${action.to} has the role ${action.role} now`;
     case 'hold':
-      github.holdDeliveries();
+      world.hold();
       return 'deliveries are held back';
     case 'release':
-      await github.releaseDeliveries(action.order);
+      await world.release(action.order);
       return `held deliveries come (${action.order})`;
     case 'redeliver': {
       const sent = github.deliveries.filter(({ attempts }) => attempts > 0).at(-1 - action.back);
@@ -45,9 +48,15 @@ export async function perform(world: World, action: Action): Promise<string | un
     case 'wait':
       await harness.advance(action.seconds * 1_000);
       return `${action.seconds} s pass`;
-    case 'fault':
-      world.prepared.push(github.fail(BEFALLS[action.on], FAULT[action.how], action.times));
+    case 'fault': {
+      const befalls: FaultMatch = (request) => {
+        const isHit = BEFALLS[action.on](request);
+        if (isHit) world.failures.push(harness.clock.now());
+        return isHit;
+      };
+      world.prepared.push(github.fail(befalls, FAULT[action.how], action.times));
       return `the next ${action.times} of ${action.on} fail: ${action.how}`;
+    }
     case 'restart':
       await harness.restart();
       return 'the app is restarted';
@@ -60,8 +69,19 @@ export async function perform(world: World, action: Action): Promise<string | un
         return state === 'closed' && !merged;
       });
       if (!closed) return undefined;
+      if (world.isTaken(closed.branch, github.pullRequest(REPO, closed.number).baseRef)) return undefined;
       await github.reopenPullRequest(REPO, closed.number, 'ada');
       return `#${closed.number} is reopened`;
+    }
+    case 'guard':
+      if (world.guard) return undefined;
+      world.guardBy(action.by);
+      return `the branches require the gate check (${action.by})`;
+    case 'ci of group': {
+      const group = world.groups.at(-1);
+      if (group === undefined) return undefined;
+      await github.setStatus(REPO, group, { context: 'test', state: action.says });
+      return `CI says ${action.says} on the group ${group.slice(0, 7)}`;
     }
     default:
       return world.current && actOn(world, world.current, action);
@@ -121,17 +141,57 @@ async function actOn(world: World, pull: Pull, action: PullAction): Promise<stri
       return `#${number} is closed`;
     case 'retarget': {
       const base = otherBase(world, pull);
+      if (world.isTaken(pull.branch, base)) return undefined;
       await github.editPullRequest(REPO, number, 'ada', { base });
       return `#${number} is retargeted to ${base}`;
     }
     case 'ci':
       await reportCi(world, pull, action.as, action.says);
       return `CI says ${action.says} on #${number} as a ${action.as}`;
+    case 'elsewhere':
+      return world.openElsewhere(pull, action.by);
+    case 'press':
+    case 'auto-merge':
+    case 'no auto-merge':
+    case 'enqueue':
+    case 'dequeue':
+      return useGitHub(world, pull, action);
     case 'surprise':
       return prepare(world, pull, action.deed, action.when);
     default:
       return unreachable(action);
   }
+}
+
+/** GitHub's own ways to merge, on branches where they obey the gate check. */
+async function useGitHub(
+  world: World,
+  { number }: Pull,
+  { do: deed, by }: Extract<Action, { do: 'press' | 'auto-merge' | 'no auto-merge' | 'enqueue' | 'dequeue' }>,
+): Promise<string | undefined> {
+  const { github } = world.harness;
+  if (!world.isGuarded(github.pullRequest(REPO, number).baseRef)) return undefined;
+  const done = async (): Promise<string> => {
+    switch (deed) {
+      case 'press': {
+        const pressed = await github.pressMergeButton(REPO, number, by);
+        return pressed.kind === 'merged' ? 'merged' : pressed.message;
+      }
+      case 'auto-merge':
+        return github.enableAutoMerge(REPO, number, by).then(() => 'done');
+      case 'no auto-merge':
+        return github.disableAutoMerge(REPO, number, by).then(() => 'done');
+      case 'enqueue':
+        return github.enqueue(REPO, number, by).then(() => 'done');
+      case 'dequeue':
+        return github.dequeue(REPO, number, by).then(() => 'done');
+    }
+  };
+  const answer = await done().catch((error: unknown) => {
+    if (error instanceof ApiError) return error.message;
+    throw error;
+  });
+  return `${by}: ${deed} #${number}: ${answer.trim()}`;
 }
 
 async function takeBack(world: World, pull: Pull, by: string): Promise<string | undefined> {
@@ -174,6 +234,7 @@ function prepare(
     if (!path.endsWith(moment) || !world.isOpen(pull)) return false;
     takeBack();
     // The state changes in this turn, before the request is answered; only the webhooks are waited for.
+    world.remember();
     world.underWay.push(actOn(world, pull, deed === 'push' ? A_PUSH : { do: deed }));
     return false;
   }, 'reset');

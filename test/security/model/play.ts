@@ -1,17 +1,18 @@
+import type { MergeRecord } from '../../support/github/witness.ts';
 import { REPO, startHarness } from '../../support/harness.ts';
 import type { Action } from './action.ts';
-import { faultsOf } from './oracle.ts';
+import { faultsOf, faultsOfOthersMerge } from './oracle.ts';
 import { perform } from './perform.ts';
 import { filesOf, RULES } from './rules.ts';
-import { BASES, LATE_MAINTAINER, World } from './world.ts';
+import { BASES, LATE_MAINTAINER, type Pull, World } from './world.ts';
 
 export interface Played {
   /** What was done, a sentence each. */
   told: string[];
   /** Every merge that I1 does not allow, and every countersigned pull request that was not merged at the end. */
   faults: string[];
-  /** Merges in the midst of it, and those at its end. */
-  merges: { during: number; after: number };
+  /** Merges in the midst of it, by the app and by others, and those at its end. */
+  merges: { byApp: number; byOthers: number; after: number };
 }
 
 /** Plays actions against the real app, then lets a quiet time pass and has everything that is open countersigned. */
@@ -26,6 +27,7 @@ export async function play(actions: readonly Action[]): Promise<Played> {
       await world.quiet();
       // No two actions happen at one moment, so that it can be told which came first.
       harness.clock.advance(1);
+      world.remember();
       const at = harness.clock.now().toISOString().slice(11, 19);
       const done = await perform(world, action);
       if (done !== undefined) told.push(`${at} ${done}`);
@@ -33,10 +35,12 @@ export async function play(actions: readonly Action[]): Promise<Played> {
       // Later ones may be the first one's fault: what is told ends where it went wrong.
       if (mergeFaults(world).length > 0) break;
     }
-    const during = harness.github.merges.length;
+    const during = [...harness.github.merges];
+    const byApp = during.filter(({ via }) => via === 'api').length;
     const unmerged = mergeFaults(world).length > 0 ? [] : await finish(world);
-    const after = harness.github.merges.length - during;
-    return { told, faults: [...mergeFaults(world), ...unmerged], merges: { during, after } };
+    const after = harness.github.merges.length - during.length;
+    const merges = { byApp, byOthers: during.length - byApp, after };
+    return { told, faults: [...mergeFaults(world), ...unmerged], merges };
   } finally {
     await harness.stop();
   }
@@ -44,20 +48,39 @@ export async function play(actions: readonly Action[]): Promise<Played> {
 
 function mergeFaults(world: World): string[] {
   const { github } = world.harness;
-  return github.mergeRequests.flatMap((request) => {
-    const faults = faultsOf(request, github.app.botLogin, (...span) => world.inForce(...span));
+  const asked = github.mergeRequests.flatMap((request) => {
+    const rules = world.rulesAt(request.pullRequest.baseRef, request.at);
+    const faults = faultsOf(request, github.app.botLogin, rules);
     const outcome = request.refused === undefined ? 'merged' : `not merged (${request.refused})`;
     return faults.map((fault) => `#${request.number} was ${outcome}, but ${fault}`);
   });
+  return [...asked, ...github.merges.flatMap((merge) => faultsOfOthers(world, merge))];
+}
+
+function faultsOfOthers(world: World, merge: MergeRecord): string[] {
+  const { via, at, number, pullRequest, by } = merge;
+  if (via === 'api' || !world.isGuarded(pullRequest.baseRef, at)) return [];
+  const { github } = world.harness;
+  const { before } = world;
+  const window = world.windowOf(merge);
+  const rules = world.rulesAt(pullRequest.baseRef, at);
+  return faultsOfOthersMerge(merge, github.app.botLogin, rules, { window, before }).map(
+    (fault) => `#${number} was merged by ${by} (${via}), but ${fault}`,
+  );
 }
 
 /** A quiet time, then the usual rules, a fresh head, green CI and somebody who may: that must merge whatever is open. */
 async function finish(world: World): Promise<string[]> {
   const { github, advance } = world.harness;
   for (const takeBack of world.prepared) takeBack();
-  await github.releaseDeliveries();
-  await advance(20_000);
-  for (const base of BASES) await world.change('usual', base);
+  await world.release('fifo');
+  // The app writes so much a minute, and what was done before may have taken all of it.
+  await advance(70_000);
+  const hasQueue = world.guard === 'queue' || world.guard === 'tested queue';
+  for (const base of BASES) await world.change(hasQueue ? 'queue' : 'usual', base);
+  // What goes into a branch of somebody's own is no business of the maintainers.
+  for (const { number } of world.open.filter((pull) => !isIntoBase(world, pull)))
+    await github.closePullRequest(REPO, number, 'ada');
   if (world.open.length === 0) await world.openPull('ada', false);
   const left = world.open;
   for (const { number } of left) {
@@ -67,15 +90,30 @@ async function finish(world: World): Promise<string[]> {
   await world.quiet();
   for (const pull of left) {
     await world.push(pull, 'ada', undefined);
+  }
+  // Two of them may have one branch.
+  for (const pull of left) {
     await github.setStatus(REPO, world.headOf(pull), { context: 'test', state: 'success' });
   }
-  await advance(4_000);
-  for (const pull of left) {
-    const question = world.questions(pull).at(-1);
-    if (question) await github.react(REPO, question.id, LATE_MAINTAINER, 'rocket');
+  const unmerged = () => left.filter(({ number }) => !github.pullRequest(REPO, number).merged);
+  for (let round = 0; round < 4 && unmerged().length > 0; round += 1) {
+    await advance(round === 0 ? 4_000 : 70_000);
+    for (const pull of unmerged()) {
+      const question = world.questions(pull).at(-1);
+      if (question) await github.react(REPO, question.id, LATE_MAINTAINER, 'rocket');
+    }
+    await advance(4_000);
+    for (const group of world.groups)
+      await github.setStatus(REPO, group, { context: 'test', state: 'success' });
+    if (hasQueue) await advance(12_000);
   }
-  await advance(4_000);
-  return left
-    .filter(({ number }) => !github.pullRequest(REPO, number).merged)
-    .map(({ number }) => `#${number} is clean and countersigned by ${LATE_MAINTAINER}, but not merged`);
+  return unmerged().map((pull) => {
+    const said = github.checkRuns(REPO, world.headOf(pull)).map(({ title }) => title ?? '');
+    return `#${pull.number} is clean and countersigned by ${LATE_MAINTAINER}, but not merged: ${said.join('; ')}`;
+  });
+}
+
+function isIntoBase({ harness: { github } }: World, { number }: Pull): boolean {
+  const { baseRef } = github.pullRequest(REPO, number);
+  return BASES.some((base) => base === baseRef);
 }

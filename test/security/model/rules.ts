@@ -11,8 +11,9 @@ export interface Rules {
   reject: readonly string[];
   /** What CI must say: nothing at all, nothing red or unfinished, or the check `test` with success among nothing red. */
   ci: 'ignored' | 'not red' | 'test passed';
-  /** The settings cannot be read: nothing may be merged by them. */
-  broken: boolean;
+  by: 'app' | 'people' | 'queue';
+  /** Why nothing may be merged at all; `undefined` when something may. */
+  stopped: 'broken settings' | 'a freeze' | 'no chain' | 'merging switched off' | undefined;
 }
 
 const USUAL: Rules = {
@@ -22,7 +23,8 @@ const USUAL: Rules = {
   approve: ['rocket', '+1'],
   reject: ['-1'],
   ci: 'not red',
-  broken: false,
+  by: 'app',
+  stopped: undefined,
 };
 
 export const RULES = {
@@ -33,7 +35,14 @@ export const RULES = {
   'admins only': { ...USUAL, least: 'admin' },
   'will only': { ...USUAL, least: 'nobody', named: ['will'] },
   hearts: { ...USUAL, approve: ['heart'], reject: ['-1', 'rocket'] },
-  broken: { ...USUAL, broken: true },
+  people: { ...USUAL, by: 'people' },
+  'people without CI': { ...USUAL, by: 'people', ci: 'ignored' },
+  'two, then people': { ...USUAL, by: 'people', count: 2 },
+  queue: { ...USUAL, by: 'queue' },
+  broken: { ...USUAL, stopped: 'broken settings' },
+  frozen: { ...USUAL, by: 'people', stopped: 'a freeze' },
+  'no chain': { ...USUAL, by: 'people', stopped: 'no chain' },
+  'switched off': { ...USUAL, by: 'people', stopped: 'merging switched off' },
 } as const satisfies Record<string, Rules>;
 export type RulesName = keyof typeof RULES;
 
@@ -45,21 +54,31 @@ export function filesOf(rules: Rules): Record<string, string> {
   };
 }
 
-function settings({ least, named, count, approve, reject, ci, broken }: Rules): string {
+/** What somebody writes on a branch of their own, where nobody governs but the default branch. */
+export const LAX_FILES: Record<string, string> = {
+  '.github/countersign.yml':
+    'countersign: { permission: write, approve: [heart, rocket, "+1", "-1"], reject: [] }\n',
+  '.github/countersign/chains/pr-review.yaml':
+    'name: pr-review\ntrigger: { event: pr.opened }\nsteps:\n  - action: gh-merge\n    requires_approval: true\n',
+};
+
+function settings({ least, named, count, approve, reject, ci, by, stopped }: Rules): string {
   const list = (words: readonly string[]) => JSON.stringify(words);
-  return `countersign:
+  return `${stopped === 'no chain' ? 'chains: []\n' : ''}countersign:
   permission: ${least === 'nobody' ? 'none' : least}
   users: ${list(named)}
-  count: ${broken ? 'none' : count}
+  count: ${stopped === 'broken settings' ? 'none' : count}
   approve: ${list(approve)}
   reject: ${list(reject)}
 ci:
   required: ${list(ci === 'test passed' ? ['test'] : [])}
+merge: { by: ${by} }
+merging: ${stopped === 'merging switched off' ? 'off' : 'on'}
 `;
 }
 
 /** Under the shipped chain's name, so that this one runs alone; without its review, which takes a process and a second. */
-function chain({ ci }: Rules): string {
+function chain({ ci, stopped }: Rules): string {
   const [step, condition] =
     ci === 'ignored' ? ['', ''] : ['  - skill: ci\n', '    condition: "{{ steps[0].outcome.passed }}"\n'];
   return `name: pr-review
@@ -67,5 +86,12 @@ trigger: { event: pr.opened, filter: { draft: false } }
 steps:
 ${step}  - action: gh-merge
 ${condition}    requires_approval: true
-`;
+${stopped === 'a freeze' ? FREEZE : ''}`;
 }
+
+/** Every play is in the first week of March 2026. */
+const FREEZE = `    gates:
+      pre:
+        - id: freeze
+          criteria: [{ id: week, freeze: { from: 2026-03-01, until: 2026-03-08, reason: A release is out } }]
+`;

@@ -1,16 +1,25 @@
 import type { SeenComment } from '../../support/github/read.ts';
+import type { MergeRecord } from '../../support/github/witness.ts';
 import { type Harness, REPO } from '../../support/harness.ts';
-import { filesOf, RULES, type Rules, type RulesName } from './rules.ts';
+import type { Moment, Window } from './oracle.ts';
+import { filesOf, LAX_FILES, RULES, type Rules, type RulesName } from './rules.ts';
 
 export const BASES = ['main', 'release'] as const;
 /** An admin who does nothing until the end. */
 export const LATE_MAINTAINER = 'ann';
+/** Makes `release` a branch that governs itself without getting in the way: approves whatever is opened. */
+const REVIEWER = 'rita';
+/** A branch that a writer makes, with files that would let writers countersign. */
+const THEIRS = 'theirs';
+
+/** How the branches come to require the gate check; `tested queue`: the queue requires the status `test`, too. */
+export type Guard = 'protection' | 'ruleset' | 'queue' | 'tested queue';
 
 export interface Pull {
   number: number;
   author: string;
   branch: string;
-  /** Every head it ever had. */
+  /** Every head it ever had; shared with those that have the same branch. */
   heads: string[];
 }
 
@@ -24,6 +33,14 @@ export class World {
   readonly underWay: Promise<unknown>[] = [];
   /** How often everybody turned to another pull request. */
   turned = 0;
+  /** Since when the branches require the gate check. */
+  private guarded: { by: Guard; since: Date } | undefined;
+  /** Every pull request that was open, before each deed. */
+  private readonly moments: Moment[] = [];
+  /** When GitHub's events were held back; the last span may go on. */
+  private readonly held: { from: Date; to?: Date }[] = [];
+  /** When a request of the app failed. */
+  readonly failures: Date[] = [];
   private readonly rules: { base: string; since: Date; rules: Rules }[] = [];
   /** Where every branch begins: before any change of the rules, so that no two of them conflict. */
   private root = '';
@@ -39,6 +56,9 @@ export class World {
     github.setPermission(REPO, LATE_MAINTAINER, 'admin');
     this.root = github.branch(REPO, 'main') ?? '';
     await github.push({ repo: REPO, branch: 'release', author: 'max', forceTo: this.root });
+    github.setPermission(REPO, REVIEWER, 'write');
+    github.addRuleset(REPO, { branches: ['release'], approvals: 1, restrict: ['creations'] });
+    github.allowAutoMerge(REPO);
     for (const base of BASES) this.rules.push({ base, since: clock.now(), rules: RULES.usual });
     await this.openPull('ada', false);
     await this.quiet();
@@ -62,9 +82,92 @@ export class World {
     const files = { [`src/${branch}.ts`]: `export const opened = ${this.pulls.length};\n` };
     const input = { repo: REPO, author: by, branch, title: `Make ${branch}`, files, draft };
     const { number, headSha } = await github.openPullRequest(input);
+    await github.review(REPO, number, REVIEWER, 'APPROVED');
     this.pulls.push({ number, author: by, branch, heads: [headSha] });
     this.turned = 0;
     return `${by} opens #${number}${draft ? ' as a draft' : ''}`;
+  }
+
+  /** Opens a pull request with the same head against the branch of a writer. */
+  async openElsewhere({ branch, heads }: Pull, by: string): Promise<string | undefined> {
+    const { github } = this.harness;
+    if (this.isTaken(branch, THEIRS)) return undefined;
+    if (github.branch(REPO, THEIRS) === undefined)
+      await github.push({ repo: REPO, branch: THEIRS, author: 'will', forceTo: this.root, files: LAX_FILES });
+    const input = { repo: REPO, author: by, branch, base: THEIRS, title: `Make ${branch} elsewhere` };
+    const { number } = await github.openPullRequest(input);
+    await github.review(REPO, number, REVIEWER, 'APPROVED');
+    this.pulls.push({ number, author: by, branch, heads });
+    this.turned = 0;
+    return `${by} opens #${number} with the head of ${branch} against ${THEIRS}`;
+  }
+
+  /** GitHub takes one open pull request for each branch and base. */
+  isTaken(branch: string, base: string): boolean {
+    return this.open.some(
+      (pull) => pull.branch === branch && this.harness.github.pullRequest(REPO, pull.number).baseRef === base,
+    );
+  }
+
+  get guard(): Guard | undefined {
+    return this.guarded?.by;
+  }
+
+  /** Has the branches require the gate check of this app from now on. */
+  guardBy(by: Guard): void {
+    const { github, clock } = this.harness;
+    const app = github.app.slug;
+    for (const base of BASES) {
+      const gate = { context: `countersign: ${base}`, app };
+      if (by === 'protection') github.requireChecks(REPO, base, [gate]);
+      else if (by === 'ruleset') github.addRuleset(REPO, { branches: [base], checks: [gate] });
+      else {
+        const checks = by === 'queue' ? [gate] : [gate, 'test'];
+        github.addRuleset(REPO, { branches: [base], checks, mergeQueue: {} });
+      }
+    }
+    this.guarded = { by, since: clock.now() };
+  }
+
+  /** Whether GitHub's own ways to merge obey the gate check: where they do not, anybody who can write may merge. */
+  isGuarded(base: string, at = this.harness.clock.now()): boolean {
+    return this.guarded !== undefined && this.guarded.since <= at && BASES.some((name) => name === base);
+  }
+
+  /** The commits of the merge queue's groups, oldest first. */
+  get groups(): string[] {
+    return this.harness.github.deliveries
+      .filter(({ event, action }) => event === 'merge_group' && action === 'checks_requested')
+      .map(({ payload }) => (payload as { merge_group: { head_sha: string } }).merge_group.head_sha);
+  }
+
+  /** Writes down how everything stands, right before somebody changes it. */
+  remember(): void {
+    const { github } = this.harness;
+    for (const { number } of this.open) {
+      const standing = github.standing(REPO, number);
+      this.moments.push({ standing, rules: this.rulesAt(standing.pullRequest.baseRef, standing.at) });
+    }
+  }
+
+  get before(): readonly Moment[] {
+    return this.moments;
+  }
+
+  /** What docs/security.md allows a merge that others made. */
+  windowOf({ at, via, pullRequest, comments }: MergeRecord): Window {
+    const hasFailed = this.failures.some((failure) => at.getTime() - failure.getTime() <= UNREADABLE_MS);
+    if (hasFailed) return { ms: UNREADABLE_MS, of: 'everything' };
+    const since = new Date(at.getTime() - LOOK_AT_MOST_MS);
+    const isInTheAct = this.inForce(pullRequest.baseRef, since, at).every(({ by }) => by === 'app');
+    if (via === 'queue') return { ms: JUDGED_AGAIN_MS, of: 'everything' };
+    if (isInTheAct) return { ms: 0, of: 'reactions and roles' };
+    const isHeld = this.held.some(({ from, to }) => from <= at && !(to && to < at));
+    const asked = comments.findLast(({ body }) => isQuestion(body))?.createdAt ?? at;
+    return {
+      ms: lookedAtEvery(at.getTime() - asked.getTime()),
+      of: isHeld ? 'everything' : 'reactions and roles',
+    };
   }
 
   async push(pull: Pull, by: string, coAuthor: string | undefined): Promise<string> {
@@ -92,9 +195,15 @@ export class World {
     this.rules.push({ base, since: clock.now(), rules: RULES[name] });
   }
 
-  /** The rules that held on the base at any moment of the span. */
-  inForce(base: string, from: Date, to: Date): Rules[] {
-    const ofBase = this.rules.filter((version) => version.base === base);
+  /** The rules that were in force for a base in one moment. */
+  rulesAt(base: string, at: Date): Rules {
+    return this.inForce(base, at, at)[0] ?? RULES.usual;
+  }
+
+  /** The rules that were in force for a base at any moment of the span; a base that nobody protects does not govern itself. */
+  private inForce(base: string, from: Date, to: Date): Rules[] {
+    const governing = BASES.find((name) => name === base) ?? 'main';
+    const ofBase = this.rules.filter((version) => version.base === governing);
     return ofBase
       .filter(({ since }, index) => since <= to && isAfter(ofBase[index + 1]?.since, from))
       .map(({ rules }) => rules);
@@ -116,6 +225,17 @@ export class World {
     return this.harness.github.pullRequest(REPO, number).headSha;
   }
 
+  hold(): void {
+    this.harness.github.holdDeliveries();
+    this.held.push({ from: this.harness.clock.now() });
+  }
+
+  async release(order: 'fifo' | 'reverse'): Promise<void> {
+    const now = this.harness.clock.now();
+    for (const span of this.held) span.to ??= now;
+    await this.harness.github.releaseDeliveries(order);
+  }
+
   /** Everything due at this very moment is done; no time passes. */
   async quiet(): Promise<void> {
     const { github, app } = this.harness;
@@ -125,6 +245,20 @@ export class World {
     await github.settle();
     await app.queue.idle();
   }
+}
+
+/** How long the gate check stays green while GitHub cannot be read. */
+const UNREADABLE_MS = 120_000;
+/** The longest pause between two looks while the gate check is green. */
+const LOOK_AT_MOST_MS = 60_000;
+/** How often a merge group is judged. */
+const JUDGED_AGAIN_MS = 10_000;
+
+/** How often a question is looked at, by how long ago it was asked. */
+function lookedAtEvery(openForMs: number): number {
+  if (openForMs < 120_000) return 3_000;
+  if (openForMs < 900_000) return 10_000;
+  return openForMs < 7_200_000 ? 30_000 : LOOK_AT_MOST_MS;
 }
 
 /** What has not come yet comes after everything. */

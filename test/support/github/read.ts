@@ -1,5 +1,6 @@
 import { checkRunsOf } from './rules/checks.ts';
 import type { State } from './state.ts';
+import { standAt, type Witnessed } from './witness.ts';
 import type {
   Annotation,
   CheckAction,
@@ -72,6 +73,8 @@ export interface SeenReview {
 /** What a person sees on GitHub's pages. Asking for what is not there throws. */
 export interface Reader {
   pullRequest(repo: string, number: number): SeenPullRequest;
+  /** Everything that a merge of it must rest on, as it is now. */
+  standing(repo: string, number: number): Witnessed;
   /** Of a pull request or an issue, oldest first. */
   comments(repo: string, number: number): SeenComment[];
   /** Every run of the commit, oldest first. */
@@ -108,6 +111,7 @@ export function createReader(state: State): Reader {
         title: pr.title,
       };
     },
+    standing: (repo, number) => standAt(state, state.pullRequest(state.repository(repo), number)),
     comments: (repo, number) =>
       issue(repo, number).comments.map(({ id, author, body, createdAt, updatedAt, reactions }) => ({
         id,

@@ -78,8 +78,7 @@ async function finish(world: World): Promise<string[]> {
   await advance(70_000);
   const hasQueue = world.guard === 'queue' || world.guard === 'tested queue';
   for (const base of BASES) await world.change(hasQueue ? 'queue' : 'usual', base);
-  // What goes into a branch of somebody's own is no business of the maintainers.
-  for (const { number } of world.open.filter((pull) => !isIntoBase(world, pull)))
+  for (const { number } of world.open.filter((pull) => isAside(world, pull)))
     await github.closePullRequest(REPO, number, 'ada');
   if (world.open.length === 0) await world.openPull('ada', false);
   const left = world.open;
@@ -113,7 +112,11 @@ async function finish(world: World): Promise<string[]> {
   });
 }
 
-function isIntoBase({ harness: { github } }: World, { number }: Pull): boolean {
-  const { baseRef } = github.pullRequest(REPO, number);
-  return BASES.some((base) => base === baseRef);
+/**
+ * Whether it is not among those that have to be merged in the end: opened for the branch of another pull request, or for one of
+ * which something was merged already, so that the next push to it may conflict.
+ */
+function isAside({ harness: { github }, pulls }: World, { number, branch }: Pull): boolean {
+  const others = pulls.filter((other) => other.branch === branch && other.number !== number);
+  return others.some((other) => other.number < number || github.pullRequest(REPO, other.number).merged);
 }

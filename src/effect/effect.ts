@@ -144,6 +144,8 @@ export type EffectStatus = (typeof EFFECT_STATUSES)[number];
 export const gatePassSchema = z.strictObject({
   /** The run whose proof it was; `null` for a merge group, which has no run of its own. */
   run_id: z.string().nullable(),
+  /** The merge step of it; a run can have several. */
+  invocation_id: z.string().nullable(),
   /** When the check turned green without falling back since. */
   since: z.iso.datetime(),
   /** `null` once the pull request is merged: nothing is left to protect for it. */

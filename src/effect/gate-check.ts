@@ -6,7 +6,8 @@ import type { GateProof } from '../policy/merge-gate.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
 import type { EffectOf, EffectRow, GatePass, OpenGateContent } from './effect.ts';
-import { effectJob, type Outbox, SETTLE_MS } from './outbox.ts';
+import { effectJob, effectKey, type Outbox, SETTLE_MS } from './outbox.ts';
+import { STILL_AT_IT_MS } from './still-at-it.ts';
 
 /** One gate check for each head and base of a repository, whichever pull requests share them. */
 export function gateCheckKey(repositoryId: number, headSha: string, baseRef: string): string {
@@ -17,8 +18,9 @@ export interface PassRequest {
   key: string;
   proof: GateProof;
   content: OpenGateContent;
-  /** `null` for a merge group. */
+  /** `null` for a merge group, which has neither run nor step. */
   runId: string | null;
+  invocationId: string | null;
   installationId: number;
   /** How long the check stays green unless it is renewed, in milliseconds. */
   leaseMs: number;
@@ -105,10 +107,11 @@ export function createGateChecks(deps: {
       if (row?.status === 'failed')
         return { kind: 'refused' as const, because: row.error ?? 'no reason given' };
       // While the outbox writes to the check, its request could arrive after ours and close the gate under the merge.
-      const isBeingWritten = row?.wishedHash !== row?.appliedHash && !known;
-      if (!row || row.githubId === null || isBeingWritten) return { kind: 'busy' as const };
+      if (!row || row.githubId === null || (await tx.jobs.isUnderWay(effectKey(key))))
+        return { kind: 'busy' as const };
       const passed: GatePass = {
         run_id: runId,
+        invocation_id: request.invocationId,
         since: known?.since ?? now.toISOString(),
         until: new Date(now.getTime() + request.leaseMs).toISOString(),
         wished_hash: row.wishedHash,
@@ -160,6 +163,8 @@ export function createGateChecks(deps: {
       progress: { ...row.progress, passed: { ...row.progress.passed, until: null } },
       updatedAt: at,
     });
+    // The job that would have closed it has nothing left to wait for.
+    await queue.enqueue(tx, effectJob(key, at));
   }
 
   return { close, withdraw, pass, settle };
@@ -190,14 +195,19 @@ export function gateClosed(row: EffectRow, because: 'withdrawn' | 'not_renewed')
   return { kind: 'gate.closed', ...aboutGate(row, row.progress.passed?.run_id ?? null), because };
 }
 
-/** The row of a check that must be written again, since it may be green. */
-function closed(row: EffectRow, at: Date): EffectRow {
-  const { passed: _, ...progress } = row.progress;
+/**
+ * The row of a check that must be written again, since it may be green. A request to open it that GitHub never answered may
+ * still be under way there, so the check is closed now and once more when that request must have ended.
+ */
+export function closed(row: EffectRow, at: Date): EffectRow {
+  const { passed, ...progress } = row.progress;
+  const unanswered = passed !== undefined && !passed.shown;
+  const unsureUntil = new Date(at.getTime() + STILL_AT_IT_MS).toISOString();
   return {
     ...row,
     appliedHash: null,
     status: 'pending',
-    progress: { ...progress, concluded: true },
+    progress: { ...progress, concluded: true, ...(unanswered ? { unsure_until: unsureUntil } : {}) },
     updatedAt: at,
   };
 }

@@ -47,8 +47,13 @@ export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
   };
 }
 
+/** The key of the jobs that carry out the effect. */
+export function effectKey(key: string): string {
+  return `effect:${key}`;
+}
+
 /** One for all changes of the wish that come before it runs. */
 export function effectJob(key: string, runAt: Date, cause?: WriteCause): NewJob {
   const payload: z.infer<typeof effectJobSchema> = { key, ...(cause && { cause }) };
-  return { kind: 'effect', key: `effect:${key}`, payload, runAt, coalesce: true };
+  return { kind: 'effect', key: effectKey(key), payload, runAt, coalesce: true };
 }

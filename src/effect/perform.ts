@@ -9,19 +9,14 @@ import type { Storage, Tx } from '../storage/storage.ts';
 import { bodyHash } from './body-hash.ts';
 import type { CheckRunContent, Effect, EffectOf, EffectRow } from './effect.ts';
 import type { WriteCause } from './fair-share.ts';
-import { gateClosed, isLeftOpen } from './gate-check.ts';
+import { closed, gateClosed, isLeftOpen } from './gate-check.ts';
 import type { Pace } from './pace.ts';
+import { STILL_AT_IT_MS } from './still-at-it.ts';
 import { writeClassOf } from './write-class.ts';
 
 type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
 /** Writes down what is about to be sent, for whoever takes over after a crash. */
 type Note = (progress: Progress) => Promise<void>;
-
-/**
- * For how long GitHub may go on with a request whose connection broke, in milliseconds: it ends each after ten seconds
- * (docs.github.com, "Troubleshooting the REST API", Timeouts).
- */
-const STILL_AT_IT_MS = 10_000;
 
 /**
  * How long a wish that GitHub refused rests while it stays the same, in milliseconds. Asking at every look was a request every few
@@ -70,7 +65,8 @@ export function createPerformer(deps: {
       return { kind: 'done' };
     }
     const { unsure_until: unsureUntil } = row.progress;
-    if (unsureUntil !== undefined && clock.now() < new Date(unsureUntil)) {
+    const isUnsure = unsureUntil !== undefined && clock.now() < new Date(unsureUntil);
+    if (isUnsure && !mayBeGreen(row)) {
       // Deaths and failures go on being counted: should it be the effect that is the cause, it is given up in the end.
       return { kind: 'later', at: new Date(unsureUntil) };
     }
@@ -94,7 +90,15 @@ export function createPerformer(deps: {
         pace.hold(row.effect.installation_id, error.retryAt);
         throw error;
       }
-      if (error instanceof GitHubError && (error.kind === 'invalid' || error.kind === 'forbidden')) {
+      if (mayBeGreen(row) && error instanceof GitHubError && isRefusal(error)) {
+        // Nothing else matters while GitHub may show an open gate: it is tried again until it is closed.
+        log.error(
+          { effect: key, err: error.message },
+          'GitHub refused to close a gate check; it is tried again',
+        );
+        return { kind: 'again', at: new Date(clock.now().getTime() + CLOSE_AGAIN_MS) };
+      }
+      if (error instanceof GitHubError && isRefusal(error)) {
         await save(row, { ...failed(row, error), attempts: row.attempts + 1, begun });
         log.error({ effect: key, err: error.message }, 'GitHub refused an effect');
         return { kind: 'done' };
@@ -103,6 +107,16 @@ export function createPerformer(deps: {
         await save(row, { begun });
       } else if (error instanceof GitHubError && error.kind === 'unavailable') await beUnsure(key);
       throw error;
+    }
+    if (isUnsure && mayBeGreen(row)) {
+      // What was under way when it was closed may have opened it again behind our back.
+      await save(row, {
+        ...progress,
+        progress: { ...progress.progress, concluded: true, unsure_until: unsureUntil },
+        appliedHash: null,
+        begun: true,
+      });
+      return { kind: 'again', at: new Date(unsureUntil) };
     }
     const changedMeanwhile = await save(row, {
       ...progress,
@@ -118,8 +132,7 @@ export function createPerformer(deps: {
   /** Nobody renewed what keeps a gate check green, so it is closed in the next try, as the row says from here on. */
   async function endPass(row: EffectRow): Promise<JobResult> {
     await storage.transaction(async (tx) => {
-      const { passed: _, ...progress } = row.progress;
-      await tx.effects.saveProgress({ ...row, appliedHash: null, progress, updatedAt: clock.now() });
+      await tx.effects.saveProgress(closed(row, clock.now()));
       await tx.audit.record(gateClosed(row, 'not_renewed'));
     });
     return { kind: 'again', at: clock.now() };
@@ -194,6 +207,13 @@ export function createPerformer(deps: {
   }
 
   return { perform, giveUp, beCutOff };
+}
+
+/** How soon a gate check that GitHub refused to close is tried again, in milliseconds. */
+const CLOSE_AGAIN_MS = 15_000;
+
+function isRefusal({ kind }: GitHubError): boolean {
+  return kind === 'invalid' || kind === 'forbidden';
 }
 
 /** Whether GitHub may show the gate as open although it is not: closing it waits for no budget. */

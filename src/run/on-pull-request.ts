@@ -160,8 +160,14 @@ async function readProtection(
 ): Promise<GateProtection | undefined> {
   const known = await storage.read.gateProtections.get(repository.id, baseRef);
   if (known && clock.now().getTime() - known.readAt.getTime() < PROTECTION_TTL_MS) return undefined;
-  const required = await github.reader(installation_id).requiredChecks(repository, baseRef);
-  return gateProtection(required, baseRef, github.appId);
+  try {
+    const required = await github.reader(installation_id).requiredChecks(repository, baseRef);
+    return gateProtection(required, baseRef, github.appId);
+  } catch (error) {
+    // It is only told to people: nothing waits for it.
+    if (error instanceof GitHubError) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { contentHash } from '../core/canonical.ts';
 import type { EffectOf } from '../effect/effect.ts';
 import { type GateChecks, gateCheckKey } from '../effect/gate-check.ts';
 import type { Approval } from '../policy/approval.ts';
-import type { Tx } from '../storage/storage.ts';
+import type { ReadTx, Tx } from '../storage/storage.ts';
 import type { Pages } from '../words/evidence.ts';
 import { closedGate, type GateView, unaskedGate } from '../words/gate-check.ts';
 import { isMergeStep, isRunOver, type Run, type RunState, repoOf } from './run.ts';
@@ -50,11 +50,16 @@ export async function publishGate(
   run: Run,
   views: readonly RunView[],
 ): Promise<void> {
-  const asking = views.filter(({ state }) => asksAbout(state.run, run));
+  const own = views.filter(({ state }) => asksAbout(state.run, run));
+  if (own.length === 0) return;
+  const key = gateCheckKey(run.repositoryId, run.headSha, run.baseRef);
+  if (await isHeldOpen(tx, key, run.pullRequest)) return;
+  const others = await viewsOfOthers(tx, run);
+  // What has ended with its own pull request has nothing to say while another one with this head is open.
+  const isOver = (view: RunView) => isRunOver(view.state.run.status);
+  const asking = others.length > 0 && own.every(isOver) ? [...others, ...own] : [...own, ...others];
   const [first, ...more] = asking;
   if (!first) return;
-  const key = gateCheckKey(run.repositoryId, run.headSha, run.baseRef);
-  if (await isHeldOpen(tx, key, run, asking)) return;
   const view = await gateView(tx, run.repositoryId, run.headSha, run.baseRef);
   const content = closedGate(view, [first, ...more], pages);
   await gates.close(tx, key, gateEffect(run, content), { runId: run.id, at: now });
@@ -70,6 +75,7 @@ export async function publishUnaskedGate(
 ): Promise<void> {
   const { repositoryId, headSha, baseRef } = place;
   const key = gateCheckKey(repositoryId, headSha, baseRef);
+  if (await isHeldOpen(tx, key, place.pullRequest)) return;
   const view = await gateView(tx, repositoryId, headSha, baseRef);
   const since = (await tx.effects.get(key))?.createdAt ?? at;
   await gates.close(tx, key, gateEffect(place, unaskedGate(view, because, since)), { runId: null, at });
@@ -80,22 +86,53 @@ function asksAbout(other: Run, { headSha, baseRef }: Run): boolean {
 }
 
 /**
- * Whether a run of this pull request holds the gate open: it is waiting for its merge, or has merged. A run that was paused
- * or has ended without a merge holds nothing, whatever it had proved before.
+ * Whether a run holds the gate open: it waits for its merge, or has merged this very pull request. A run that was paused or has
+ * ended without a merge holds nothing, whatever it had proved before.
  */
-async function isHeldOpen(tx: Tx, key: string, run: Run, asking: readonly RunView[]): Promise<boolean> {
+async function isHeldOpen(tx: Tx, key: string, pullRequest: number | null): Promise<boolean> {
   const passed = (await tx.effects.get(key))?.progress.passed;
-  if (!passed) return false;
-  const holder = asking.find(({ state }) => state.run.id === passed.run_id)?.state;
-  if (passed.until === null) {
-    const merged = holder ?? (passed.run_id === null ? undefined : await tx.runs.load(passed.run_id));
-    return merged?.run.pullRequest === run.pullRequest;
-  }
-  if (!holder || holder.run.paused || isRunOver(holder.run.status)) return false;
+  const holder = passed?.run_id == null ? undefined : await tx.runs.load(passed.run_id);
+  if (!passed || !holder) return false;
+  if (passed.until === null) return holder.run.pullRequest === pullRequest;
+  if (holder.run.paused || isRunOver(holder.run.status)) return false;
   return holder.invocations.some(
     (step) =>
       isMergeStep(holder.run, step) && (step.status === 'waiting_approval' || step.status === 'running'),
   );
+}
+
+/** The other open pull requests with this head and base: they share its gate check. One without any run may be one of them. */
+export async function othersAtGate(
+  tx: ReadTx,
+  {
+    repositoryId,
+    headSha,
+    baseRef,
+    pullRequest,
+  }: Pick<Run, 'repositoryId' | 'headSha' | 'baseRef' | 'pullRequest'>,
+): Promise<{ number: number; pausedBy: string | null; runs: Run[] }[]> {
+  const others = [];
+  for (const { number, pausedBy } of await tx.pullRequests.openWithHead(repositoryId, headSha)) {
+    if (number === pullRequest) continue;
+    const runs = await tx.runs.current({ repositoryId, pullRequest: number });
+    const ofHead = runs.filter((run) => run.headSha === headSha);
+    if (ofHead.length === 0 || ofHead.some((run) => run.baseRef === baseRef))
+      others.push({ number, pausedBy, runs: ofHead });
+  }
+  return others;
+}
+
+/** How the newest run of each chain stands for the other open pull requests that share this head and base. */
+async function viewsOfOthers(tx: Tx, run: Run): Promise<RunView[]> {
+  const views: RunView[] = [];
+  for (const { runs } of await othersAtGate(tx, run)) {
+    const newest = new Map(runs.toReversed().map((other) => [other.chain, other]));
+    for (const other of newest.values()) {
+      const state = asksAbout(other, run) ? await tx.runs.load(other.id) : undefined;
+      if (state) views.push({ state, approval: (await tx.approvals.ofRun(other.id)).at(-1) ?? null });
+    }
+  }
+  return views;
 }
 
 function gateEffect(

@@ -44,6 +44,7 @@ export const REASON_CODES = [
   'step.cancelled',
   'step.waiting.ci',
   'step.waiting.approval',
+  'step.waiting.draft',
   'step.waiting.merge_button',
   'step.waiting.merge_queue',
   'step.waiting.retry',

@@ -66,7 +66,8 @@ export async function seekApproval(
   }
   const own = pullRequest.merged ? await context.ownMerge() : undefined;
   // Another chain is merging at this moment: once its answer is here, it can be said who merged.
-  if (own?.underWay) return { kind: 'not_yet', result: wait(context, approval, WRITTEN_IN_MS) };
+  const isOthers = pullRequest.merged && own === undefined && (await context.gate.isHeldByAnother());
+  if (own?.underWay || isOthers) return { kind: 'not_yet', result: wait(context, approval, WRITTEN_IN_MS) };
   const looked: Approval = {
     ...approval,
     status: 'open',
@@ -158,17 +159,18 @@ async function judgeQuestion(
 
 /**
  * What the gate says at this moment, without asking or recording anything.
- * @returns `undefined` when nobody has been asked, or nobody can see the question yet.
+ * @returns `undefined` when nobody has been asked, or nobody can see the question yet; `busy` while this app may be writing to it.
  */
 export async function judgeApproval(
   context: StepContext,
   handlerOf: (name: string) => StepHandler | undefined,
-): Promise<{ decision: MergeDecision; pullRequest: PullRequest; approval: Approval } | undefined> {
+): Promise<{ decision: MergeDecision; pullRequest: PullRequest; approval: Approval } | 'busy' | undefined> {
   const { approval } = context;
   if (!approval || approval.status === 'void') return undefined;
   const comment = await context.approvalComment(approval.id);
   if (!comment || 'refused' in comment) return undefined;
-  const { decision, pullRequest } = await judgeQuestion(context, comment, handlerOf);
+  const { decision, pullRequest, facts } = await judgeQuestion(context, comment, handlerOf);
+  if (facts.comment === 'edited' && (await mayBeOurEdit(context, approval, comment.bodyHash))) return 'busy';
   const { countersignedBy } = decision;
   return { decision, pullRequest, approval: { ...approval, countersignedBy } };
 }

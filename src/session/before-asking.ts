@@ -39,6 +39,12 @@ export async function beforeAsking(
   // What moved meanwhile says nothing about this head; its run is ended by the event that tells of the change.
   const isSame = pullRequest.headSha === headSha && pullRequest.baseRef === baseRef;
   const conflict = isSame ? conflictOf(pullRequest, method, baseRef) : ({ kind: 'none' } as const);
+  if (isSame && pullRequest.draft)
+    return waits(
+      'step.waiting.draft',
+      'the pull request is a draft: people are asked once it is ready',
+      CONFLICT_MS,
+    );
   const waitedMs = clock.now().getTime() - session.startedAt.getTime();
   if (conflict.kind === 'conflict') return waits('step.waiting.conflict', conflict.says, CONFLICT_MS);
   // Once there was a conflict, only GitHub's word that there is none ends it.

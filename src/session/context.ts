@@ -11,6 +11,7 @@ import type { ConfigurationLoader } from '../run/configuration.ts';
 import { conditionContext } from '../run/context.ts';
 import { asBegun, type SkillDefaults } from '../run/engine.ts';
 import { approvalKey } from '../run/publish.ts';
+import { othersAtGate } from '../run/publish-gate.ts';
 import { type Invocation, type RunState, repoOf, type Session } from '../run/run.ts';
 import type { Storage } from '../storage/storage.ts';
 import { gateHandle } from './gate-handle.ts';
@@ -101,16 +102,23 @@ export function createContextOf(deps: ContextDeps): ContextOf {
         const row = await storage.read.effects.get(mergeKey(run.id, run.headSha));
         return row?.begun && row.effect.kind === 'merge' ? row.effect : undefined;
       },
+      async mergeRefusedAt() {
+        const row = await storage.read.effects.get(mergeKey(run.id, run.headSha));
+        return row?.status === 'failed' ? row.updatedAt : undefined;
+      },
       confirmMerge: (sha) => confirmMerge({ storage, clock }, mergeKey(run.id, run.headSha), sha),
       mergingOff: deps.mergingOff,
       async pausedBy() {
         if (run.pullRequest === null) return null;
-        return (await storage.read.pullRequests.get(run.repositoryId, run.pullRequest))?.pausedBy ?? null;
+        const own = await storage.read.pullRequests.get(run.repositoryId, run.pullRequest);
+        // Another pull request with this head shares its gate check, so a pause of one holds for both.
+        const sharing = await othersAtGate(storage.read, run);
+        return own?.pausedBy ?? sharing.find(({ pausedBy }) => pausedBy !== null)?.pausedBy ?? null;
       },
       pushesTold: (repositoryIds, shas) => storage.read.pushes.of(repositoryIds, shas),
       rejectedElsewhere: () => rejectedElsewhere(storage, state),
       merge: mergeOnce({ storage, github, clock, ids }, run.installationId, session.id),
-      gate: gateHandle(deps, run, session.id),
+      gate: gateHandle(deps, run, session),
       mergeQueue: queueHandle(deps, run, repoOf(run), session.id),
     };
   };

@@ -4,8 +4,8 @@ import type { Ids } from '../core/ids.ts';
 import type { Effect } from '../effect/effect.ts';
 import { type GateChecks, gateCheckKey } from '../effect/gate-check.ts';
 import { isCurrent, mergeKey } from '../effect/merge.ts';
-import { gateView } from '../run/publish-gate.ts';
-import { type Run, repoOf } from '../run/run.ts';
+import { gateView, othersAtGate } from '../run/publish-gate.ts';
+import { type Run, repoOf, type Session } from '../run/run.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
 import { openGate } from '../words/gate-check.ts';
 import type { GateHandle } from './step.ts';
@@ -14,12 +14,14 @@ import type { GateHandle } from './step.ts';
 export function gateHandle(
   { storage, gates, clock, ids }: { storage: Storage; gates: GateChecks; clock: Clock; ids: Ids },
   run: Run,
-  sessionId: string,
+  { id: sessionId, invocationId }: Pick<Session, 'id' | 'invocationId'>,
 ): GateHandle {
   const { repositoryId, headSha, baseRef, installationId } = run;
   const key = gateCheckKey(repositoryId, headSha, baseRef);
-  const isOurs = async (tx: Storage['read']) =>
-    (await tx.effects.get(key))?.progress.passed?.run_id === run.id;
+  const passed = async (tx: Storage['read']) => (await tx.effects.get(key))?.progress.passed;
+  const isOurs = async (tx: Storage['read']) => (await passed(tx))?.run_id === run.id;
+  // Of two merge steps in one run, neither closes what the other has opened.
+  const isThisSteps = async (tx: Storage['read']) => (await passed(tx))?.invocation_id === invocationId;
   return {
     async open(proof, leaseMs) {
       const view = await gateView(storage.read, repositoryId, headSha, baseRef);
@@ -28,6 +30,7 @@ export function gateHandle(
         proof,
         content: openGate(view, proof),
         runId: run.id,
+        invocationId,
         installationId,
         leaseMs,
         isCurrent: async (tx) => isCurrent(await tx.runs.load(run.id), sessionId),
@@ -35,12 +38,15 @@ export function gateHandle(
     },
     withdraw: () =>
       storage.transaction(async (tx) => {
-        if (await isOurs(tx)) await gates.withdraw(tx, key, clock.now());
+        if (await isThisSteps(tx)) await gates.withdraw(tx, key, clock.now());
       }),
     settle: (mergeSha, people) =>
       storage.transaction(async (tx) => {
         if (!(await isOurs(tx))) return;
-        await gates.settle(tx, key, clock.now());
+        // Another open pull request with this head has earned nothing by the merge of this one.
+        const isShared = (await othersAtGate(tx, run)).length > 0;
+        if (isShared) await gates.withdraw(tx, key, clock.now());
+        else await gates.settle(tx, key, clock.now());
         if (run.pullRequest === null) return;
         await noteMergeByOthers(tx, run.pullRequest, mergeSha, people);
         // The first entry of a merge counts: the app has recorded its own, so this is one by the button or the queue.
@@ -55,6 +61,10 @@ export function gateHandle(
         );
       }),
     isOpen: () => isOurs(storage.read),
+    async isHeldByAnother() {
+      const held = await passed(storage.read);
+      return held !== undefined && held.until !== null && held.run_id !== run.id;
+    },
   };
 
   /** The ledger of merges knows of this one too, so that other chains can say which one it was. */

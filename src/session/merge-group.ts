@@ -15,7 +15,7 @@ import { gateView, merges } from '../run/publish-gate.ts';
 import { isMergeStep } from '../run/run.ts';
 import { type Why, why } from '../run/why.ts';
 import type { Storage } from '../storage/storage.ts';
-import { closedGroupGate, openGate } from '../words/gate-check.ts';
+import { type ClosedAs, closedGroupGate, openGate } from '../words/gate-check.ts';
 import type { ContextOf } from './context.ts';
 import type { StepContext } from './step.ts';
 
@@ -61,7 +61,7 @@ export function createMergeGroups(deps: {
   configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
   contextOf: ContextOf;
   /** What the merge gate says of a merge step at this moment; `undefined` when nobody was asked yet. */
-  judgeStep(context: StepContext): Promise<MergeDecision | undefined>;
+  judgeStep(context: StepContext): Promise<MergeDecision | 'busy' | undefined>;
   clock: Clock;
   log: Log;
 }): MergeGroups {
@@ -78,7 +78,7 @@ export function createMergeGroups(deps: {
     };
     if (event.kind === 'group.destroyed') return ended(job, event.reason === 'merged');
     if (!(await isGated(job))) return;
-    await close(job, why('pending', 'each pull request of this merge group is being checked'), false);
+    await close(job, why('pending', 'each pull request of this merge group is being checked'), 'pending');
     await storage.transaction((tx) => queue.enqueue(tx, groupJob(job)));
   }
 
@@ -112,13 +112,16 @@ export function createMergeGroups(deps: {
       baseRef: base_ref,
     };
     const judged = await Promise.all(members.map((entry) => judgeMember(job, entry, signal)));
-    const { why: because, proof } = judgeGroup(gate, judged, clock.now());
+    const known = judged.filter((one) => one !== 'busy');
+    // A verdict that is only a moment away must not throw anybody out of the queue.
+    if (known.length < judged.length) return { kind: 'again', at: new Date(now + BUSY_RETRY_MS) };
+    const { why: because, proof } = judgeGroup(gate, known, clock.now());
     if (!proof) {
       // A pull request of the group may have landed while it was judged, and GitHub drops a group that fails.
       const isAsRead = isDeepStrictEqual(members, await readMembers());
       if (!isAsRead) return { kind: 'again', at: new Date(now + BUSY_RETRY_MS) };
       log.info({ group: head_sha, because: because.summary }, 'a merge group is not countersigned');
-      await close(job, because, true);
+      await close(job, because, 'failing');
       return { kind: 'again', at: new Date(now + JUDGE_AGAIN_MS) };
     }
     const view = await gateView(storage.read, repository.id, head_sha, base_ref);
@@ -127,6 +130,7 @@ export function createMergeGroups(deps: {
       proof,
       content: openGate(view, proof),
       runId: null,
+      invocationId: null,
       installationId: installation_id,
       leaseMs: LEASE_MS,
       isCurrent: async () => !signal.aborted,
@@ -141,7 +145,7 @@ export function createMergeGroups(deps: {
     { repository, base_ref }: MergeGroupJob,
     { number, headSha, baseRef }: MergeQueueEntry,
     signal: AbortSignal,
-  ): Promise<GroupMember> {
+  ): Promise<GroupMember | 'busy'> {
     const member = { number, headSha };
     if (baseRef !== base_ref) return { ...member, decision: undefined };
     const runs = await storage.read.runs.list({
@@ -154,13 +158,14 @@ export function createMergeGroups(deps: {
     for (const run of runs) {
       if (run.baseRef !== base_ref || !merges(run.definition)) continue;
       const found = await decisionOf(run.id, signal);
+      if (found === 'busy') return 'busy';
       if (found?.proof) return { ...member, decision: found };
       decision ??= found;
     }
     return { ...member, decision };
   }
 
-  async function decisionOf(runId: string, signal: AbortSignal): Promise<MergeDecision | undefined> {
+  async function decisionOf(runId: string, signal: AbortSignal): Promise<MergeDecision | 'busy' | undefined> {
     const state = await storage.read.runs.load(runId);
     const step = state?.invocations.find(
       (candidate) => candidate.status === 'waiting_approval' && isMergeStep(state.run, candidate),
@@ -174,11 +179,12 @@ export function createMergeGroups(deps: {
   async function ended(job: MergeGroupJob, landed: boolean): Promise<void> {
     const key = keyOf(job);
     if (!(await storage.read.effects.get(key))) return;
-    if (landed) await storage.transaction((tx) => gates.settle(tx, key, clock.now()));
-    else await close(job, why('unmet', 'this merge group is no longer in the queue'), true);
+    const wasOpen = (await storage.read.effects.get(key))?.progress.passed !== undefined;
+    if (landed && wasOpen) await storage.transaction((tx) => gates.settle(tx, key, clock.now()));
+    else await close(job, why('unmet', 'this merge group is no longer in the queue'), 'over');
   }
 
-  async function close(job: MergeGroupJob, because: Why, decided: boolean): Promise<void> {
+  async function close(job: MergeGroupJob, because: Why, as: ClosedAs): Promise<void> {
     const { installation_id, repository, base_ref, head_sha } = job;
     const key = keyOf(job);
     await storage.transaction(async (tx) => {
@@ -192,9 +198,9 @@ export function createMergeGroups(deps: {
         repository_id: repository.id,
         pull_request: null,
         base_ref,
-        content: closedGroupGate(view, because, decided, at),
+        content: closedGroupGate(view, because, as, at),
       };
-      await gates.close(tx, key, effect, { runId: null, at: clock.now(), atOnce: decided });
+      await gates.close(tx, key, effect, { runId: null, at: clock.now(), atOnce: as !== 'pending' });
     });
   }
 
@@ -203,7 +209,11 @@ export function createMergeGroups(deps: {
     judge,
     async giveUp(job, error) {
       log.error({ group: job.head_sha, err: error }, 'gave up on a merge group');
-      await close(job, why('unknown', `this merge group could not be checked: ${messageOf(error)}`), true);
+      await close(
+        job,
+        why('unknown', `this merge group could not be checked: ${messageOf(error)}`),
+        'failing',
+      );
     },
   };
 }

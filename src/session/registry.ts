@@ -21,7 +21,7 @@ export interface Registry {
   /** @throws CountersignError when nothing has that name. */
   handlerOf(step: Step): StepHandler;
   /** What the merge gate says of a merge step at this moment; `undefined` when nobody was asked yet. */
-  judgeMerge(context: StepContext): Promise<MergeDecision | undefined>;
+  judgeMerge(context: StepContext): Promise<MergeDecision | 'busy' | undefined>;
   /** What the step's skill or action usually leaves behind; nothing when nothing has that name. */
   artifactDefaultsOf(step: Step): readonly Expected[];
   /** The slots of the run's working memory that the step's skill or action fills. */

@@ -110,6 +110,8 @@ export interface StepContext {
    * none of that name is in force, and without a configuration when there is no such branch.
    */
   configurationNow(base: Base, how: HowFresh): Promise<ConfigurationNow>;
+  /** When GitHub refused this run's last merge call; `undefined` when it refused none. */
+  mergeRefusedAt(): Promise<Date | undefined>;
   /** Records that the merge this run has begun was made, as this commit. */
   confirmMerge(sha: string): Promise<void>;
   pausedBy(): Promise<string | null>;
@@ -138,6 +140,8 @@ export interface GateHandle {
   settle(mergeSha: string, people: readonly string[]): Promise<void>;
   /** Whether this run has opened it and nobody has closed it since. */
   isOpen(): Promise<boolean>;
+  /** Whether another run holds it open at the moment. */
+  isHeldByAnother(): Promise<boolean>;
 }
 
 /** Something a chain's step can name: `skill: <name>` or `action: <name>`. */

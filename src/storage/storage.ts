@@ -175,12 +175,12 @@ export interface Approvals {
   ofInvocation(invocationId: string): Promise<Approval | undefined>;
   ofRun(runId: string): Promise<Approval[]>;
   /**
-   * Every question about this head and base of the pull request that was countersigned or rejected, with the chain that asked;
-   * newest first. People gave each answer, so there are never many.
+   * Every question about this head and base that was countersigned or rejected, with the chain that asked; newest first. Of one
+   * pull request, or of all that share the head when it is left out. People gave each answer, so there are never many.
    */
   answered(about: {
     repositoryId: number;
-    pullRequest: number;
+    pullRequest?: number;
     headSha: string;
     baseRef: string;
   }): Promise<{ approval: Approval; chain: string }[]>;
@@ -255,6 +255,8 @@ export interface PullRequestRow {
 }
 
 export interface PullRequests {
+  /** Those that are not known to be closed and whose head, as last seen, is this commit. */
+  openWithHead(repositoryId: number, headSha: string): Promise<{ number: number; pausedBy: string | null }[]>;
   get(repositoryId: number, number: number): Promise<PullRequestRow | undefined>;
   upsert(row: PullRequestRow): Promise<void>;
   /** Keeps what GitHub says of it, and since when that is so; of an open one, when it was last seen. */
@@ -319,6 +321,8 @@ export interface Jobs {
    * holds the other. Leases that have ended are lost from then on, and their jobs one attempt older.
    */
   claim(now: Date, leaseUntil: Date, leaseToken: string, limit: number): Promise<JobRow[]>;
+  /** Whether somebody works on a job of this key at the moment. */
+  isUnderWay(key: string): Promise<boolean>;
   /** Whether the job is held under this token. */
   isHeld(id: number, leaseToken: string): Promise<boolean>;
   /** Extends the lease; false when it was lost. */

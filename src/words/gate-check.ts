@@ -34,7 +34,8 @@ export interface GateRun {
  * How a run that has not merged leaves the gate. None of these is green to GitHub; the difference is for people. `failing`:
  * somebody has to act, waiting alone will not help. `over`: nobody will ask about this head and base any more.
  */
-const CLOSED_AS: Readonly<Record<Standing['kind'], 'pending' | 'failing' | 'over'>> = {
+export type ClosedAs = 'pending' | 'failing' | 'over';
+const CLOSED_AS: Readonly<Record<Standing['kind'], ClosedAs>> = {
   queued: 'pending',
   paused: 'pending',
   working: 'pending',
@@ -114,12 +115,15 @@ function titleOf(where: Standing, state: RunState, approval: Approval | null): s
 }
 
 function closedState(where: Standing, run: RunState['run']): ClosedGateContent['state'] {
-  const as = CLOSED_AS[where.kind];
-  if (as === 'pending') return { status: 'in_progress', started_at: run.createdAt.toISOString() };
+  return stateOf(CLOSED_AS[where.kind], run.createdAt, run.finishedAt ?? run.updatedAt);
+}
+
+function stateOf(as: ClosedAs, since: Date, ended: Date): ClosedGateContent['state'] {
+  if (as === 'pending') return { status: 'in_progress', started_at: since.toISOString() };
   return {
     status: 'completed',
     conclusion: as === 'failing' ? 'failure' : 'cancelled',
-    completed_at: (run.finishedAt ?? run.updatedAt).toISOString(),
+    completed_at: ended.toISOString(),
   };
 }
 
@@ -173,13 +177,11 @@ export function openGate(view: GateView, proof: GateProof): OpenGateContent {
   };
 }
 
-/** A merge group that is not proved, or not read yet (`decided: false`). */
-export function closedGroupGate(view: GateView, because: Why, decided: boolean, at: Date): ClosedGateContent {
+/** A merge group that is not proved, not read yet, or gone. */
+export function closedGroupGate(view: GateView, because: Why, as: ClosedAs, at: Date): ClosedGateContent {
   return {
     ...frame(view),
-    state: decided
-      ? { status: 'completed', conclusion: 'failure', completed_at: at.toISOString() }
-      : { status: 'in_progress', started_at: at.toISOString() },
+    state: stateOf(as, at, at),
     title: plainLine(clip(capital(because.summary), MAX_TITLE)),
     summary: summary([`### Why\n\n${whyList(because, () => null)}`], view),
   };

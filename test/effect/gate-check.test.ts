@@ -6,7 +6,7 @@ import { createGateChecks, type GateChecks, type PassRequest } from '../../src/e
 import { createOutbox } from '../../src/effect/outbox.ts';
 import type { Pace } from '../../src/effect/pace.ts';
 import { createPerformer, type Performer } from '../../src/effect/perform.ts';
-import type { GitHub, GitHubWriter } from '../../src/github/github.ts';
+import { type GitHub, GitHubError, type GitHubWriter } from '../../src/github/github.ts';
 import { judgeMerge } from '../../src/policy/merge-gate.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -63,11 +63,14 @@ describe('a gate check', () => {
   let performer: Performer;
   /** What GitHub was told, in order. */
   let told: string[];
+  /** What GitHub answers to a new check run. */
+  let refuse: GitHubError | undefined;
   /** Happens while the request that opens the gate is under way. */
   let meanwhile: () => Promise<void>;
 
   const writer = {
     async createCheckRun(_repo, { state }) {
+      if (refuse) throw refuse;
       told.push(state.status);
       return { id: told.length, url: undefined };
     },
@@ -83,6 +86,7 @@ describe('a gate check', () => {
 
   beforeEach(async () => {
     told = [];
+    refuse = undefined;
     meanwhile = async () => undefined;
     storage = await openStorage(`sqlite:${join(newFolder(), 'test.db')}`, { clock });
     const github = { writer: () => writer } as unknown as GitHub;
@@ -105,7 +109,7 @@ describe('a gate check', () => {
   async function perform(): Promise<void> {
     for (;;) {
       const result = await performer.perform(KEY);
-      if (result.kind !== 'again') return;
+      if (result.kind !== 'again' || result.at > clock.now()) return;
     }
   }
 
@@ -117,6 +121,7 @@ describe('a gate check', () => {
       proof,
       content: closed.content,
       runId: 'run_1',
+      invocationId: 'inv_1',
       installationId: 1,
       leaseMs: LEASE_MS,
       isCurrent: async () => true,
@@ -145,6 +150,35 @@ describe('a gate check', () => {
     await perform();
     expect(told.at(-1)).toBe('in_progress');
   });
+
+  test('whose opening was never answered is closed at once, and once more when that request must have ended', async () => {
+    meanwhile = () => Promise.reject(new Error('cut'));
+    await expect(pass()).rejects.toThrow('cut');
+    await close();
+    await perform();
+    expect(told).toEqual(['in_progress', 'green', 'in_progress']);
+    clock.advance(10_000);
+    await perform();
+    expect(told).toEqual(['in_progress', 'green', 'in_progress', 'in_progress']);
+    await perform();
+    expect(told).toHaveLength(4);
+  });
+
+  test.each(['forbidden', 'invalid'] as const)(
+    'that GitHub refuses to close (%s) is tried again until it is closed',
+    async (kind) => {
+      await pass();
+      await close();
+      refuse = new GitHubError(kind, 422, 'no');
+      expect(await performer.perform(KEY)).toEqual({
+        kind: 'again',
+        at: new Date(clock.now().getTime() + 15_000),
+      });
+      refuse = undefined;
+      await perform();
+      expect(told).toEqual(['in_progress', 'green', 'in_progress']);
+    },
+  );
 
   test('is renewed without another word to GitHub', async () => {
     const since = clock.now();
@@ -178,11 +212,12 @@ describe('a gate check', () => {
     expect(told).toEqual(['in_progress']);
   });
 
-  test('is not opened while the outbox has something else to write', async () => {
-    const content = { ...closed.content, title: 'Paused' };
-    await storage.transaction((tx) =>
-      gates.close(tx, KEY, { ...closed, content }, { runId: null, at: clock.now() }),
-    );
+  test('is not opened while the outbox is writing to it', async () => {
+    const at = clock.now();
+    await storage.transaction(async (tx) => {
+      await tx.jobs.insert({ kind: 'effect', key: `effect:${KEY}`, payload: '{}', runAt: at });
+      await tx.jobs.claim(at, new Date(at.getTime() + 30_000), 'token', 1);
+    });
     expect(await pass()).toEqual({ kind: 'busy' });
   });
 

@@ -4,6 +4,7 @@ import { makeOutcome } from '../../outcome/outcome.ts';
 import type { Approval } from '../../policy/approval.ts';
 import { CAPABILITIES } from '../../policy/capability.ts';
 import type { PolicyEngine } from '../../policy/engine.ts';
+import { gateCheckName } from '../../policy/gate-check.ts';
 import type { MergeDecision, MergeProof } from '../../policy/merge-gate.ts';
 import { type Reason, type ReasonCode, reason } from '../../run/reason.ts';
 import { type Why, why } from '../../run/why.ts';
@@ -20,13 +21,17 @@ import type { StepContext, StepHandler, StepResult } from '../step.ts';
  */
 const REFUSED_RETRY_MS = 60_000;
 const REFUSED_AGAIN_RETRY_MS = 600_000;
+/** How soon an event may bring the next try forward, in milliseconds: anybody can cause events, by a comment for one. */
+const REFUSED_GAP_MS = 30_000;
 
 /**
- * For how long a merge that lacks a required check is tried again with the gate open, in milliseconds, and how often.
+ * For how long a merge that lacks the gate check alone is tried again with the gate open, in milliseconds, and how often.
  * GitHub may take a moment to see the check that has just turned green, and until then refuses as if it were missing. Each try
  * reads everything again, so the gate is never open on old facts.
  */
-const LACKS_CHECK = /required status check/i;
+function lacksGateCheck(message: string, baseRef: string): boolean {
+  return /required status check/i.test(message) && message.includes(gateCheckName(baseRef));
+}
 const SETTLING_MS = 10_000;
 const SETTLING_RETRY_MS = 2_000;
 
@@ -47,8 +52,11 @@ interface Look {
 }
 
 export interface MergeHandler extends StepHandler {
-  /** What the gate says of the step at this moment; `undefined` when nobody was asked yet. Nothing is recorded. */
-  judge(context: StepContext): Promise<MergeDecision | undefined>;
+  /**
+   * What the gate says of the step at this moment; `undefined` when nobody was asked yet, `busy` when it can be told in a moment.
+   * Nothing is recorded.
+   */
+  judge(context: StepContext): Promise<MergeDecision | 'busy' | undefined>;
 }
 
 /** Merges the pull request of the run, or lets others do it, after and only after a countersign. */
@@ -81,6 +89,14 @@ export function ghMerge(
     const { proof } = answer;
     if (!proof) throw new Error(`run ${context.state.run.id} has no proof that it may merge`);
     const by = proof.question.by;
+    const refusedAt = by === 'app' ? await context.mergeRefusedAt() : undefined;
+    const quietUntil = (refusedAt?.getTime() ?? 0) + REFUSED_GAP_MS;
+    const quietMs = quietUntil - context.clock.now().getTime();
+    if (quietMs > 0 && context.approval?.decision && !(await context.gate.isOpen())) {
+      const { decision } = context.approval;
+      const because = reason('step.waiting.approval', decision.summary);
+      return { result: waits(context, { ...answer.approval, decision }, quietMs, because), gate: 'closed' };
+    }
     const untilLook = Math.min(lookAgainIn(openFor(context, answer.approval)), OPEN_LOOK_MS);
     const opened = await context.gate.open(proof, by === 'app' ? MERGE_LEASE_MS : untilLook + OPEN_MARGIN_MS);
     switch (opened.kind) {
@@ -123,6 +139,7 @@ export function ghMerge(
     },
     async judge(context) {
       const judged = await judgeApproval(context, handlerOf);
+      if (judged === 'busy') return 'busy';
       if (!judged?.decision.proof) return judged?.decision;
       const refused = refusedAfterAll(context, capability, policy, judged);
       if (!refused) return judged.decision;
@@ -173,7 +190,8 @@ async function merge(
         };
       }
       const isSettling =
-        LACKS_CHECK.test(result.message) && context.clock.now().getTime() - openSince.getTime() < SETTLING_MS;
+        lacksGateCheck(result.message, approval.baseRef) &&
+        context.clock.now().getTime() - openSince.getTime() < SETTLING_MS;
       const retryIn = (summary: string) => {
         if (isSettling) return SETTLING_RETRY_MS;
         return context.approval?.decision?.summary === summary ? REFUSED_AGAIN_RETRY_MS : REFUSED_RETRY_MS;

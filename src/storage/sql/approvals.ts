@@ -71,7 +71,7 @@ export function approvalsTable(db: Kysely<Database>): Approvals {
     },
 
     async answered({ repositoryId, pullRequest, headSha, baseRef }) {
-      const rows = await db
+      const query = db
         .selectFrom('approvals')
         .innerJoin('chain_runs', 'chain_runs.id', 'approvals.run_id')
         .selectAll('approvals')
@@ -80,10 +80,12 @@ export function approvalsTable(db: Kysely<Database>): Approvals {
         .where('approvals.base_ref', '=', baseRef)
         .where('approvals.status', 'in', ['countersigned', 'rejected'])
         .where('chain_runs.repository_id', '=', repositoryId)
-        .where('chain_runs.pull_request', '=', pullRequest)
         .orderBy('approvals.asked_at', 'desc')
-        .orderBy('approvals.id', 'desc')
-        .execute();
+        .orderBy('approvals.id', 'desc');
+      const rows = await (pullRequest === undefined
+        ? query
+        : query.where('chain_runs.pull_request', '=', pullRequest)
+      ).execute();
       return rows.map(({ chain, ...row }) => ({ approval: approvalOf(row), chain }));
     },
   };

@@ -189,6 +189,17 @@ export function jobsTable(db: Kysely<Database>): Jobs {
       return rows.map(jobOf).sort((a, b) => a.runAt.getTime() - b.runAt.getTime() || a.id - b.id);
     },
 
+    async isUnderWay(key) {
+      const held = await db
+        .selectFrom('jobs')
+        .select('id')
+        .where('key', '=', key)
+        .where('lease_token', 'is not', null)
+        .limit(1)
+        .executeTakeFirst();
+      return held !== undefined;
+    },
+
     isHeld,
 
     async extend(id, leaseToken, leaseUntil) {

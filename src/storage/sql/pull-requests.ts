@@ -28,6 +28,18 @@ export function pullRequestsTable(db: Kysely<Database>): PullRequests {
       );
     },
 
+    async openWithHead(repositoryId, headSha) {
+      const rows = await db
+        .selectFrom('pull_requests')
+        .select(['number', 'paused_by'])
+        .where('repository_id', '=', repositoryId)
+        .where('head_sha', '=', headSha)
+        .where((eb) => eb.or([eb('state', 'is', null), eb('state', '=', 'open')]))
+        .orderBy('number')
+        .execute();
+      return rows.map(({ number, paused_by }) => ({ number, pausedBy: paused_by }));
+    },
+
     async upsert(pullRequest) {
       const facts = {
         repository: pullRequest.repository,

@@ -55,7 +55,7 @@ export function createPerformer(deps: {
     if (open) return open.until ? { kind: 'later', at: open.until } : { kind: 'done' };
     if (row.progress.passed) return endPass(row);
     const run = row.runId === null ? undefined : (await storage.read.runs.load(row.runId))?.run;
-    const gone = run && (await outOfReach(run));
+    const gone = run && !mayBeGreen(row) ? await outOfReach(run) : undefined;
     if (gone !== undefined) {
       await save(row, {
         status: 'failed',
@@ -96,7 +96,9 @@ export function createPerformer(deps: {
           { effect: key, err: error.message },
           'GitHub refused to close a gate check; it is tried again',
         );
-        return { kind: 'again', at: new Date(clock.now().getTime() + CLOSE_AGAIN_MS) };
+        await save(row, { attempts: row.attempts + 1, begun });
+        const pauseMs = row.attempts < SOON_TRIES ? CLOSE_AGAIN_MS : CLOSE_LATER_MS;
+        return { kind: 'again', at: new Date(clock.now().getTime() + pauseMs) };
       }
       if (error instanceof GitHubError && isRefusal(error)) {
         await save(row, { ...failed(row, error), attempts: row.attempts + 1, begun });
@@ -209,8 +211,13 @@ export function createPerformer(deps: {
   return { perform, giveUp, beCutOff };
 }
 
-/** How soon a gate check that GitHub refused to close is tried again, in milliseconds. */
+/**
+ * How soon a gate check that GitHub refused to close is tried again, in milliseconds: soon at first, and then as long as it takes,
+ * since an archived repository or a permission that was taken away can come back with the check as it was.
+ */
 const CLOSE_AGAIN_MS = 15_000;
+const SOON_TRIES = 20;
+const CLOSE_LATER_MS = 600_000;
 
 function isRefusal({ kind }: GitHubError): boolean {
   return kind === 'invalid' || kind === 'forbidden';

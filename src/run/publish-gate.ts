@@ -57,12 +57,16 @@ export async function publishGate(
   const others = await viewsOfOthers(tx, run);
   // What has ended with its own pull request has nothing to say while another one with this head is open.
   const isOver = (view: RunView) => isRunOver(view.state.run.status);
-  const asking = others.length > 0 && own.every(isOver) ? [...others, ...own] : [...own, ...others];
-  const [first, ...more] = asking;
+  // In one order, whichever of the pull requests is published: else they would take turns at changing the words.
+  const order = (one: RunView, other: RunView) =>
+    Number(isOver(one)) - Number(isOver(other)) ||
+    (one.state.run.pullRequest ?? 0) - (other.state.run.pullRequest ?? 0) ||
+    (one.state.run.chain < other.state.run.chain ? -1 : 1);
+  const [first, ...more] = others.length === 0 ? own : [...own, ...others].sort(order);
   if (!first) return;
   const view = await gateView(tx, run.repositoryId, run.headSha, run.baseRef);
   const content = closedGate(view, [first, ...more], pages);
-  await gates.close(tx, key, gateEffect(run, content), { runId: run.id, at: now });
+  await gates.close(tx, key, gateEffect(first.state.run, content), { runId: first.state.run.id, at: now });
 }
 
 /** Closes the gate of a pull request about which no chain asks anybody. */

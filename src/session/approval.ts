@@ -30,7 +30,8 @@ export type ApprovalAnswer =
       pullRequest: PullRequest;
     }
   | { kind: 'already_merged'; pullRequest: PullRequest; approval: Approval }
-  | { kind: 'not_yet'; result: StepResult };
+  /** @property unsettled nothing was found out yet, so that what was found before goes on holding for a moment */
+  | { kind: 'not_yet'; result: StepResult; unsettled?: true };
 
 /**
  * Asks the maintainers once, then looks whether they answered. GitHub sends no event for a reaction
@@ -90,7 +91,7 @@ export async function seekApproval(
     };
   }
   if (facts.comment === 'edited' && (await mayBeOurEdit(context, approval, comment.bodyHash))) {
-    return { kind: 'not_yet', result: wait(context, approval, WRITTEN_IN_MS) };
+    return { kind: 'not_yet', result: wait(context, approval, WRITTEN_IN_MS), unsettled: true };
   }
   if (facts.comment !== 'as_written') {
     if (context.timesAsked >= MOST_QUESTIONS) {

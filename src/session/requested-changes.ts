@@ -16,7 +16,12 @@ export async function readRequestedChanges(
     return undefined;
   try {
     const { reviews, truncated } = await reader.pullRequestReviews(repo, pullRequest);
-    if (truncated) return { known: false, because: 'there are more reviews than are read' };
+    if (truncated)
+      return {
+        known: false,
+        because:
+          'there are more reviews than are read; `merge: { changes_requested: ignore }` in the settings goes on without them',
+      };
     const by = await Promise.all(
       requestingChanges(reviews).map(async (person) => ({
         person,

@@ -48,7 +48,7 @@ const BUSY_RETRY_MS = 1_000;
 /** What one look came to, and whether the gate check stays green after it. */
 interface Look {
   result: StepResult;
-  gate: 'open' | 'closed' | { mergedAs: string; for: readonly string[] };
+  gate: 'open' | 'closed' | 'as_it_is' | { mergedAs: string; for: readonly string[] };
 }
 
 export interface MergeHandler extends StepHandler {
@@ -70,7 +70,7 @@ export function ghMerge(
     const answer = await seekApproval(context, handlerOf);
     switch (answer.kind) {
       case 'not_yet':
-        return { result: answer.result, gate: 'closed' };
+        return { result: answer.result, gate: answer.unsettled ? 'as_it_is' : 'closed' };
       case 'already_merged': {
         const sha = answer.pullRequest.mergeCommitSha ?? '';
         await context.confirmMerge(sha);

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import { isGateCheck } from '../support/github/read.ts';
+import { type Harness, REPO } from '../support/harness.ts';
+import {
+  A_LOOK,
+  approvals,
+  countersign,
+  gate,
+  headline,
+  MERGE_ONLY,
+  open,
+  react,
+  type Setting,
+  start,
+  statusOf,
+} from './support.ts';
+
+// Ways around the gate check that a hostile reader found; each merged before it was mended.
+
+const PEOPLE: Setting = { settings: 'merge: { by: people }\n' };
+
+async function guarded(setting: Setting = {}): Promise<Harness> {
+  const harness = await start({ chain: MERGE_ONLY, ...setting });
+  const { github } = harness;
+  github.requireChecks(REPO, 'main', [{ context: 'countersign: main', app: github.app.slug }]);
+  return harness;
+}
+
+async function press({ github, settle }: Harness, number: number): Promise<string> {
+  const pressed = await github.pressMergeButton(REPO, number, 'will');
+  await settle();
+  return pressed.kind;
+}
+
+/** otto, an outsider, opens a pull request with the very commit of ada's, from another branch. */
+async function twin({ github, settle }: Harness, headSha: string): Promise<{ number: number }> {
+  await github.push({ repo: REPO, branch: 'twin', author: 'will', forceTo: headSha });
+  const other = await github.openPullRequest({
+    repo: REPO,
+    author: 'otto',
+    branch: 'twin',
+    title: 'The same',
+  });
+  await settle();
+  expect(other.headSha).toBe(headSha);
+  return other;
+}
+
+function gateRuns({ github }: Harness, sha: string): number {
+  return github.checkRuns(REPO, sha).filter(isGateCheck).length;
+}
+
+test.each(['app', 'people'])(
+  'a request that opens the gate and arrives after it was closed leaves it closed, with merge by %s',
+  async (by) => {
+    const harness = await guarded({ settings: `merge: { by: ${by} }\n` });
+    const { number } = await open(harness);
+    await harness.advance(10_000);
+    let hit = false;
+    harness.github.fail(
+      ({ method, path }) => {
+        if (method !== 'PATCH' || !path.includes('/check-runs/') || hit) return false;
+        hit = true;
+        void react(harness, number, 'max', '-1');
+        return true;
+      },
+      { lateMs: 9_000 },
+      1,
+    );
+    await react(harness, number, 'mia');
+    await harness.advance(600_000);
+    expect(hit).toBe(true);
+    expect(await press(harness, number)).toBe('refused');
+    expect(headline(statusOf(harness, number))).toBe('✋ Rejected by max');
+  },
+);
+
+test.each([403, 422])(
+  'a gate that GitHub refuses to close once, with %i, is closed all the same',
+  async (status) => {
+    const harness = await guarded(PEOPLE);
+    const { number, headSha } = await open(harness);
+    await countersign(harness, number);
+    expect(gate(harness, headSha)).toMatch(/^success/);
+    const isClose = ({ method, path }: { method: string; path: string }) =>
+      method !== 'GET' && path.includes('/check-runs/');
+    harness.github.fail(isClose, { status, body: { message: 'No.' } }, 2);
+    await react(harness, number, 'max', '-1');
+    await harness.advance(60_000);
+    expect(gate(harness, headSha)).toBe('failure: Rejected by max');
+    expect(await press(harness, number)).toBe('refused');
+  },
+);
+
+describe('of two pull requests with the same head and base', () => {
+  test.each(['app', 'people'])('a rejection of one holds for both, with merge by %s', async (by) => {
+    const harness = await guarded({ settings: `merge: { by: ${by} }\n` });
+    harness.github.allowAutoMerge(REPO);
+    const { number, headSha } = await open(harness);
+    await react(harness, number, 'max', '-1');
+    await harness.advance(A_LOOK);
+    await harness.github.enableAutoMerge(REPO, number, 'will', 'squash');
+    const other = await twin(harness, headSha);
+    await countersign(harness, other.number);
+    await harness.advance(20_000);
+    expect(harness.github.merges).toEqual([]);
+    expect(await press(harness, number)).toBe('refused');
+    expect(gate(harness, headSha)).toMatch(/rejected this head when pr-review asked about it in #1/);
+  });
+
+  test('the merge of one leaves nothing open for the other', async () => {
+    const harness = await guarded();
+    const { number, headSha } = await open(harness);
+    const other = await twin(harness, headSha);
+    await countersign(harness, number);
+    expect(harness.github.merges).toMatchObject([{ number }]);
+    await harness.github.push({ repo: REPO, branch: 'main', author: 'max', files: { 'src/greet.ts': null } });
+    await harness.advance(60_000);
+    expect(await press(harness, other.number)).toBe('refused');
+  });
+
+  test('one that is closed does not speak for the other', async () => {
+    const harness = await guarded();
+    const { headSha } = await open(harness);
+    const other = await twin(harness, headSha);
+    await harness.github.closePullRequest(REPO, other.number, 'otto');
+    await harness.advance(A_LOOK);
+    expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
+  });
+
+  test('the other leaves an open gate alone', async () => {
+    const harness = await guarded(PEOPLE);
+    const { number, headSha } = await open(harness);
+    await twin(harness, headSha);
+    await countersign(harness, number);
+    const before = gateRuns(harness, headSha);
+    await harness.advance(60_000);
+    expect(gate(harness, headSha)).toMatch(/^success/);
+    expect(gateRuns(harness, headSha)).toBe(before);
+  });
+});
+
+test('two merge steps of one chain do not close each other’s gate', async () => {
+  const step = '    action: gh-merge\n    depends_on: []\n    requires_approval: true\n';
+  const chain = `name: pr-review\ntrigger: { event: pr.opened }\nsteps:\n  - id: one\n${step}  - id: two\n${step}`;
+  const harness = await guarded({ ...PEOPLE, chain });
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  await countersign(harness, number);
+  await harness.advance(60_000);
+  expect(gate(harness, headSha)).toMatch(/^success/);
+  expect(gateRuns(harness, headSha)).toBe(1);
+});
+
+test('nobody is asked about a draft, however the chain is triggered', async () => {
+  const chain = MERGE_ONLY.replace(', filter: { draft: false }', '');
+  const harness = await guarded({ chain });
+  const { number } = await open(harness, { draft: true });
+  await harness.advance(120_000);
+  expect(approvals(harness, number)).toEqual([]);
+  await harness.github.readyForReview(REPO, number, 'ada');
+  await harness.advance(A_LOOK);
+  expect(approvals(harness, number)).toHaveLength(1);
+});
+
+test('an outsider’s comments do not drive one merge attempt each', async () => {
+  const harness = await guarded();
+  const { github } = harness;
+  const { number } = await open(harness);
+  const isMerge = ({ method, path }: { method: string; path: string }) =>
+    method === 'PUT' && path.endsWith('/merge');
+  const message = 'At least 1 approving review is required by reviewers with write access.';
+  github.fail(isMerge, { status: 405, body: { message } }, 100);
+  await countersign(harness, number);
+  for (let said = 0; said < 10; said++) {
+    await github.comment(REPO, number, 'otto', `And? (${said})`);
+    await harness.advance(2_000);
+  }
+  expect(github.requests.filter(isMerge).length).toBeLessThanOrEqual(2);
+});

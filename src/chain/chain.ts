@@ -113,3 +113,8 @@ export type Chain = z.infer<typeof chainSchema>;
 export type TriggerFilter = z.infer<typeof filterSchema>;
 /** `retry.attempts` counts all attempts, the first one included; `dependsOn` holds step ids. */
 export type Step = z.infer<typeof stepSchema>;
+
+/** Whether any step of the chain merges. */
+export function merges({ steps }: Pick<Chain, 'steps'>): boolean {
+  return steps.some(({ uses }) => uses.name === MERGE_ACTION);
+}

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { MERGE_ACTION } from '../chain/chain.ts';
+import { merges } from '../chain/chain.ts';
 import { unreachable } from '../core/errors.ts';
 import { formatFault } from '../core/fault.ts';
 import type { EventOf } from '../event/event.ts';
@@ -378,7 +378,7 @@ async function fire(context: CommandContext, chain: string, inputs: Record<strin
     return said({ kind: 'no_such_chain', chain, chains: chains.map(({ name }) => name) });
   }
   // Its question would be void as soon as anything happens to the pull request.
-  if (context.pullRequest.draft && found.steps.some(({ uses }) => uses.name === MERGE_ACTION)) {
+  if (context.pullRequest.draft && merges(found)) {
     return said({ kind: 'merges_no_draft', chain });
   }
   const deed = { kind: 'begin', verb: 'fire', chain, anew: true } as const;

@@ -35,3 +35,8 @@ function write(value: unknown, above: Set<object>): string {
 export function contentHash(value: unknown): string {
   return `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
 }
+
+/** The first so many hex digits of it, for ids that need not hold the whole hash. */
+export function shortHash(value: unknown, digits: number): string {
+  return contentHash(value).slice('sha256:'.length, 'sha256:'.length + digits);
+}

@@ -1,10 +1,10 @@
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
-import { type GitHub, GitHubError } from '../github/github.ts';
+import type { GitHub } from '../github/github.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Effect } from './effect.ts';
-import { isCurrent } from './merge.ts';
+import { refuseOvertaken } from './merge.ts';
 
 export type Enqueued =
   /** The pull request is in the merge queue, whoever put it there. */
@@ -59,13 +59,7 @@ export function queueHandle(
         countersigned_by: [...proof.countersignedBy],
       };
       await storage.transaction(async (tx) => {
-        if (!isCurrent(await tx.runs.load(run.id), sessionId)) {
-          throw new GitHubError(
-            'unavailable',
-            0,
-            'the step ended while it was being judged; nothing was sent',
-          );
-        }
+        await refuseOvertaken(tx, run.id, sessionId);
         await tx.effects.wish({ id: ids.next('eff'), key, effect, runId: run.id, at: clock.now() });
       });
       const result = await github.writer(run.installationId).enqueue(proof, nodeId);

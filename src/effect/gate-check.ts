@@ -1,7 +1,6 @@
 import type { AuditEntry } from '../audit/entry.ts';
 import type { Clock } from '../core/clock.ts';
 import type { GitHub } from '../github/github.ts';
-import { GitHubError } from '../github/github.ts';
 import type { GateProof } from '../policy/merge-gate.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
@@ -24,8 +23,8 @@ export interface PassRequest {
   installationId: number;
   /** How long the check stays green unless it is renewed, in milliseconds. */
   leaseMs: number;
-  /** Whether the caller may still act on what it read; asked in the transaction that precedes the request to GitHub. */
-  isCurrent(tx: Tx): Promise<boolean>;
+  /** Throws when the caller may not act any more on what it read; asked in the transaction that precedes the request to GitHub. */
+  refuseOvertaken(tx: Tx): Promise<void>;
 }
 
 export interface CloseOptions {
@@ -99,9 +98,7 @@ export function createGateChecks(deps: {
     const { key, proof, content, runId, installationId } = request;
     const now = clock.now();
     const begun = await storage.transaction(async (tx) => {
-      if (!(await request.isCurrent(tx))) {
-        throw new GitHubError('unavailable', 0, 'the step ended while it was being judged; nothing was sent');
-      }
+      await request.refuseOvertaken(tx);
       const row = await tx.effects.get(key);
       const known = row?.progress.passed;
       if (row?.status === 'failed')

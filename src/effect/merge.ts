@@ -62,9 +62,7 @@ export function mergeOnce(
     } as const;
     let begunBefore = false;
     const made = await storage.transaction(async (tx) => {
-      if (!isCurrent(await tx.runs.load(question.runId), sessionId)) {
-        throw new GitHubError('unavailable', 0, 'the step ended while it was being judged; nothing was sent');
-      }
+      await refuseOvertaken(tx, question.runId, sessionId);
       const known = await tx.effects.get(key);
       const before = mergeOf(known);
       if (before) return before;
@@ -211,8 +209,14 @@ function describe(result: Exclude<MergeResult, { kind: 'merged' }>): string {
   }
 }
 
+/** @throws GitHubError `unavailable` when the session may not act any more on what it has judged. */
+export async function refuseOvertaken(tx: ReadTx, runId: string, sessionId: string): Promise<void> {
+  if (isCurrent(await tx.runs.load(runId), sessionId)) return;
+  throw new GitHubError('unavailable', 0, 'the step ended while it was being judged; nothing was sent');
+}
+
 /** Whether somebody cancelled, paused or restarted the step, or its time ran out, while GitHub was being read. */
-export function isCurrent(state: RunState | undefined, sessionId: string): boolean {
+function isCurrent(state: RunState | undefined, sessionId: string): boolean {
   if (!state || state.run.paused || isRunOver(state.run.status)) return false;
   const step = state.invocations.find((invocation) => invocation.sessionId === sessionId);
   return step !== undefined && !isStepOver(step.status);

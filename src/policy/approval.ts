@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contentHash } from '../core/canonical.ts';
+import { shortHash } from '../core/canonical.ts';
 import type { Why } from '../run/why.ts';
 
 export const APPROVAL_STATUSES = ['open', 'countersigned', 'rejected', 'void'] as const;
@@ -37,7 +37,7 @@ const TAG_LETTERS = 12;
  * open when it is pressed, which need not be the one that was read.
  */
 export function questionTag({ id }: Pick<Approval, 'id'>): string {
-  return contentHash(id).slice('sha256:'.length, 'sha256:'.length + TAG_LETTERS);
+  return shortHash(id, TAG_LETTERS);
 }
 
 /** The answers with one more: the last word of a person takes the place of any before. */

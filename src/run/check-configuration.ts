@@ -1,7 +1,7 @@
 import { parseChain } from '../chain/parse.ts';
 import type { ParsedChain } from '../chain/scope.ts';
 import type { Minimum } from '../chain/settings.ts';
-import { contentHash } from '../core/canonical.ts';
+import { shortHash } from '../core/canonical.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/fault.ts';
 import { textOfFile } from '../core/text.ts';
@@ -116,5 +116,5 @@ function atTop(file: string, message: string): Fault {
 }
 
 function idOf(key: string): string {
-  return contentHash(key).slice('sha256:'.length, 'sha256:'.length + 32);
+  return shortHash(key, 32);
 }

@@ -1,6 +1,6 @@
 import { deliveryOf } from '../artifact/delivery.ts';
 import type { Missing } from '../artifact/verification.ts';
-import { MERGE_ACTION } from '../chain/chain.ts';
+import { MERGE_ACTION, merges } from '../chain/chain.ts';
 import { dependenciesOf } from '../chain/graph.ts';
 import { unreachable } from '../core/errors.ts';
 import type { CiResult } from '../outcome/ci-result.ts';
@@ -96,7 +96,7 @@ export function stepsOnTheWay({ run, invocations }: RunState): Invocation[] {
 function headline(run: Run, status: Why['status'], reasons: readonly Why[]): string {
   // In the order of the steps: what comes later is often a consequence, such as a step that was skipped.
   const first = reasons.find((reason) => reason.status !== 'met')?.summary ?? 'nothing is known yet';
-  if (!run.definition.steps.some((step) => step.uses.name === MERGE_ACTION))
+  if (!merges(run.definition))
     return status === 'met' ? 'every step is done; this chain merges nothing' : `not done: ${first}`;
   switch (status) {
     case 'met':

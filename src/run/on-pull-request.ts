@@ -1,3 +1,4 @@
+import { merges } from '../chain/chain.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
@@ -16,7 +17,7 @@ import type { Configuration, ConfigurationLoader } from './configuration.ts';
 import type { Engine } from './engine.ts';
 import { newRun } from './new-run.ts';
 import { isAboutNow, type Plan, type PullRequestNow, planRuns, type Reopening } from './plan.ts';
-import { merges, publishUnaskedGate } from './publish-gate.ts';
+import { publishUnaskedGate } from './publish-gate.ts';
 import { auditMergeElsewhere, isOurMerge, sawState } from './pull-request-state.ts';
 import type { ReasonCode } from './reason.ts';
 import { isRunOver, type Run, type RunFacts } from './run.ts';

@@ -1,23 +1,13 @@
-import { type Chain, MERGE_ACTION } from '../chain/chain.ts';
-import { contentHash } from '../core/canonical.ts';
+import { merges } from '../chain/chain.ts';
+import { shortHash } from '../core/canonical.ts';
 import type { EffectOf } from '../effect/effect.ts';
 import { type GateChecks, gateCheckKey } from '../effect/gate-check.ts';
-import type { Approval } from '../policy/approval.ts';
 import type { ReadTx, Tx } from '../storage/storage.ts';
 import type { Pages } from '../words/evidence.ts';
 import { closedGate, type GateView, unaskedGate } from '../words/gate-check.ts';
-import { isMergeStep, isRunOver, type Run, type RunState, repoOf } from './run.ts';
+import { isMergeStep, isRunOver, type Run } from './run.ts';
+import { newestOfEachChain, placeOfEffect, type RunView, viewOf } from './run-view.ts';
 import type { Why } from './why.ts';
-
-/** A run with the newest of its questions, which need not be the one about the merge. */
-export interface RunView {
-  state: RunState;
-  approval: Approval | null;
-}
-
-export function merges({ steps }: Pick<Chain, 'steps'>): boolean {
-  return steps.some(({ uses }) => uses.name === MERGE_ACTION);
-}
 
 /** What the gate check of a head and base says besides the chains that ask about it. */
 export async function gateView(
@@ -30,13 +20,9 @@ export async function gateView(
   return {
     headSha,
     baseRef,
-    externalId: gateExternalId(gateCheckKey(repositoryId, headSha, baseRef)),
+    externalId: shortHash(gateCheckKey(repositoryId, headSha, baseRef), 32),
     protection: read?.protection,
   };
-}
-
-export function gateExternalId(key: string): string {
-  return contentHash(key).slice('sha256:'.length, 'sha256:'.length + 32);
 }
 
 /**
@@ -130,10 +116,9 @@ export async function othersAtGate(
 async function viewsOfOthers(tx: Tx, run: Run): Promise<RunView[]> {
   const views: RunView[] = [];
   for (const { runs } of await othersAtGate(tx, run)) {
-    const newest = new Map(runs.toReversed().map((other) => [other.chain, other]));
-    for (const other of newest.values()) {
-      const state = asksAbout(other, run) ? await tx.runs.load(other.id) : undefined;
-      if (state) views.push({ state, approval: (await tx.approvals.ofRun(other.id)).at(-1) ?? null });
+    for (const other of newestOfEachChain(runs)) {
+      const view = asksAbout(other, run) ? await viewOf(tx, other.id) : undefined;
+      if (view) views.push(view);
     }
   }
   return views;
@@ -143,12 +128,9 @@ function gateEffect(
   run: Pick<Run, 'installationId' | 'repository' | 'repositoryId' | 'pullRequest' | 'baseRef'>,
   content: EffectOf<'gate_check'>['content'],
 ): EffectOf<'gate_check'> {
-  const { owner, name } = repoOf(run);
   return {
     kind: 'gate_check',
-    installation_id: run.installationId,
-    owner,
-    repo: name,
+    ...placeOfEffect(run),
     repository_id: run.repositoryId,
     pull_request: run.pullRequest,
     base_ref: run.baseRef,

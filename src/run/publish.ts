@@ -2,14 +2,14 @@ import type { Clock } from '../core/clock.ts';
 import type { Effect } from '../effect/effect.ts';
 import type { GateChecks } from '../effect/gate-check.ts';
 import { type Outbox, SETTLE_MS } from '../effect/outbox.ts';
-import type { Approval } from '../policy/approval.ts';
 import type { Tx } from '../storage/storage.ts';
 import { approvalComment, questionMarker } from '../words/approval-comment.ts';
 import { checkRunContent } from '../words/check-run.ts';
 import type { Pages } from '../words/evidence.ts';
 import { STATUS_MARKER, statusComment } from '../words/status-comment.ts';
-import { publishGate, type RunView } from './publish-gate.ts';
-import { isRunOver, type Run, type RunState, repoOf } from './run.ts';
+import { publishGate } from './publish-gate.ts';
+import { isRunOver, type Run, type RunState } from './run.ts';
+import { newestOfEachChain, newestQuestion, placeOfEffect, type RunView, viewOf } from './run-view.ts';
 
 export interface Publisher {
   /** Wishes for what people should see of the run now; the outbox drops what has not changed. */
@@ -41,7 +41,7 @@ export function createPublisher(deps: {
       const { run } = state;
       const now = clock.now();
       const approvals = await tx.approvals.ofRun(run.id);
-      const view = { state, approval: newest(approvals), pages, now };
+      const view = { state, approval: newestQuestion(approvals), pages, now };
       const urgent = isRunOver(run.status) || run.status === 'waiting_approval';
 
       // A chain for an issue is about no commit, and a check run needs one.
@@ -59,20 +59,19 @@ export function createPublisher(deps: {
         await comment(tx, run, key, questionMarker(approval), body, SETTLE_MS.urgent);
       }
       if (run.pullRequest === null) return;
-      const views = await newestOfEachChain(tx, view);
+      const views = await viewsOfChains(tx, view);
       await publishGate({ gates, pages, now }, tx, run, views.includes(view) ? views : [view, ...views]);
       await publishStatus(tx, view, views, urgent);
     },
   };
 
-  async function newestOfEachChain(tx: Tx, own: RunView): Promise<RunView[]> {
+  async function viewsOfChains(tx: Tx, own: RunView): Promise<RunView[]> {
     const { run } = own.state;
     if (run.pullRequest === null) return [];
     const { repositoryId, pullRequest } = run;
     const runs = await tx.runs.current({ repositoryId, pullRequest });
-    const newestOfChain = [...new Map(runs.reverse().map((other) => [other.chain, other])).values()];
     const views = [];
-    for (const { id } of newestOfChain) {
+    for (const { id } of newestOfEachChain(runs)) {
       const view = id === run.id ? own : await viewOf(tx, id);
       if (view) views.push(view);
     }
@@ -115,11 +114,6 @@ export function createPublisher(deps: {
   }
 }
 
-async function viewOf(tx: Tx, runId: string): Promise<RunView | undefined> {
-  const state = await tx.runs.load(runId);
-  return state && { state, approval: newest(await tx.approvals.ofRun(runId)) };
-}
-
 /** Whether nothing of it is on GitHub yet. */
 async function isNew(tx: Tx, key: string): Promise<boolean> {
   return ((await tx.effects.get(key))?.githubId ?? null) === null;
@@ -129,16 +123,4 @@ async function isNew(tx: Tx, key: string): Promise<boolean> {
 async function wasRefused(tx: Tx, key: string): Promise<boolean> {
   const row = await tx.effects.get(key);
   return row?.status === 'failed' && row.githubId === null && !row.begun;
-}
-
-export function placeOfEffect(run: Run): { installation_id: number; owner: string; repo: string } {
-  const { owner, name } = repoOf(run);
-  return { installation_id: run.installationId, owner, repo: name };
-}
-
-function newest(approvals: readonly Approval[]): Approval | null {
-  return approvals.reduce<Approval | null>(
-    (latest, approval) => (!latest || approval.askedAt >= latest.askedAt ? approval : latest),
-    null,
-  );
 }

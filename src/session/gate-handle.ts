@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Effect } from '../effect/effect.ts';
 import { type GateChecks, gateCheckKey } from '../effect/gate-check.ts';
-import { isCurrent, mergeKey } from '../effect/merge.ts';
+import { mergeKey, refuseOvertaken } from '../effect/merge.ts';
 import { gateView, othersAtGate } from '../run/publish-gate.ts';
 import { type Run, repoOf, type Session } from '../run/run.ts';
 import type { Storage, Tx } from '../storage/storage.ts';
@@ -33,7 +33,7 @@ export function gateHandle(
         invocationId,
         installationId,
         leaseMs,
-        isCurrent: async (tx) => isCurrent(await tx.runs.load(run.id), sessionId),
+        refuseOvertaken: (tx) => refuseOvertaken(tx, run.id, sessionId),
       });
     },
     withdraw: () =>

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { merges } from '../chain/chain.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -11,7 +12,7 @@ import { gateProtection } from '../policy/gate-check.ts';
 import { type Gate, type GroupMember, judgeGroup, type MergeDecision } from '../policy/merge-gate.ts';
 import type { JobResult, NewJob, Queue } from '../queue/queue.ts';
 import type { ConfigurationLoader } from '../run/configuration.ts';
-import { gateView, merges } from '../run/publish-gate.ts';
+import { gateView } from '../run/publish-gate.ts';
 import { isMergeStep } from '../run/run.ts';
 import { type Why, why } from '../run/why.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -133,7 +134,7 @@ export function createMergeGroups(deps: {
       invocationId: null,
       installationId: installation_id,
       leaseMs: LEASE_MS,
-      isCurrent: async () => !signal.aborted,
+      refuseOvertaken: async () => signal.throwIfAborted(),
     });
     return {
       kind: 'again',

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { type EffectOf, effectSchema } from '../../src/effect/effect.ts';
 import { createGateChecks, type GateChecks, type PassRequest } from '../../src/effect/gate-check.ts';
+import { refuseOvertaken } from '../../src/effect/merge.ts';
 import { createOutbox } from '../../src/effect/outbox.ts';
 import type { Pace } from '../../src/effect/pace.ts';
 import { createPerformer, type Performer } from '../../src/effect/perform.ts';
@@ -124,7 +125,7 @@ describe('a gate check', () => {
       invocationId: 'inv_1',
       installationId: 1,
       leaseMs: LEASE_MS,
-      isCurrent: async () => true,
+      refuseOvertaken: async () => undefined,
       ...more,
     });
   }
@@ -208,7 +209,9 @@ describe('a gate check', () => {
   });
 
   test('is not opened for a caller who was overtaken', async () => {
-    await expect(pass({ isCurrent: async () => false })).rejects.toThrow('nothing was sent');
+    await expect(pass({ refuseOvertaken: (tx) => refuseOvertaken(tx, 'run_1', 'ses_1') })).rejects.toThrow(
+      'nothing was sent',
+    );
     expect(told).toEqual(['in_progress']);
   });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
-import { isFreshProof, type MergeProof } from '../../policy/merge-gate.ts';
+import type { MergeProof } from '../../policy/merge-gate.ts';
 import {
   type EnqueueResult,
   GitHubError,
@@ -9,6 +9,7 @@ import {
   type Repo,
 } from '../github.ts';
 import type { Client } from './client.ts';
+import { refusingStale } from './fresh-proof.ts';
 
 /*
  * GitHub shows and changes merge queues in GraphQL alone:
@@ -106,10 +107,7 @@ export async function enqueue(
   proof: MergeProof,
   nodeId: string,
 ): Promise<EnqueueResult> {
-  const refuseStale = () => {
-    if (isFreshProof(proof, clock.now())) return;
-    throw new GitHubError('unavailable', 0, 'the proof is too old to enqueue; nothing was sent.');
-  };
+  const refuseStale = refusingStale(proof, clock, 'enqueuePullRequest');
   refuseStale();
   const variables = { id: nodeId, head: proof.question.headSha };
   return client.mutate(ENQUEUE, variables, mutationSchema, { beforeSending: refuseStale });

@@ -1,9 +1,10 @@
 import type { Clock } from '../../core/clock.ts';
-import { isFreshProof, type MergeProof } from '../../policy/merge-gate.ts';
-import { GitHubError, type MergeResult } from '../github.ts';
+import type { MergeProof } from '../../policy/merge-gate.ts';
+import type { MergeResult } from '../github.ts';
 import { mergedSchema } from './answers.ts';
 import type { Client } from './client.ts';
 import { RequestFailure } from './failure.ts';
+import { refusingStale } from './fresh-proof.ts';
 
 const ROUTE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
 
@@ -20,14 +21,7 @@ export async function merge(
   proof: MergeProof,
   message: { title?: string },
 ): Promise<MergeResult> {
-  const refuseStale = () => {
-    if (isFreshProof(proof, clock.now())) return;
-    throw new GitHubError(
-      'unavailable',
-      0,
-      `${ROUTE}: the proof is not the gate's or is too old; nothing was sent.`,
-    );
-  };
+  const refuseStale = refusingStale(proof, clock, ROUTE);
   refuseStale();
   const { owner, repo, pullRequest, headSha, method } = proof.question;
   try {

@@ -1,11 +1,12 @@
 import type { Clock } from '../../core/clock.ts';
 import type { OpenGateContent } from '../../effect/effect.ts';
 import { gateCheckName } from '../../policy/gate-check.ts';
-import { type GateProof, gateOf, isFreshProof } from '../../policy/merge-gate.ts';
+import { type GateProof, gateOf } from '../../policy/merge-gate.ts';
 import { GitHubError } from '../github.ts';
 import { anythingSchema } from './answers.ts';
 import { checkRunBodies } from './check-run.ts';
 import type { Client } from './client.ts';
+import { refusingStale } from './fresh-proof.ts';
 
 const ROUTE = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
 
@@ -22,14 +23,7 @@ export async function passGate(
   checkRunId: number,
   content: OpenGateContent,
 ): Promise<void> {
-  const refuseStale = () => {
-    if (isFreshProof(proof, clock.now())) return;
-    throw new GitHubError(
-      'unavailable',
-      0,
-      `${ROUTE}: the proof is not the gate's or is too old; nothing was sent.`,
-    );
-  };
+  const refuseStale = refusingStale(proof, clock, ROUTE);
   refuseStale();
   const { owner, repo, headSha, baseRef } = gateOf(proof);
   if (content.name !== gateCheckName(baseRef) || content.head_sha !== headSha) {

@@ -29,9 +29,6 @@ const REFUSED_GAP_MS = 30_000;
  * GitHub may take a moment to see the check that has just turned green, and until then refuses as if it were missing. Each try
  * reads everything again, so the gate is never open on old facts.
  */
-function lacksGateCheck(message: string, baseRef: string): boolean {
-  return /required status check/i.test(message) && message.includes(gateCheckName(baseRef));
-}
 const SETTLING_MS = 10_000;
 const SETTLING_RETRY_MS = 2_000;
 
@@ -304,4 +301,9 @@ async function merged(
     }),
     approval: { ...approval, status: other ? 'void' : 'countersigned' },
   };
+}
+
+/** Whether GitHub refused a merge because it does not see the gate check as green. */
+function lacksGateCheck(message: string, baseRef: string): boolean {
+  return /required status check/i.test(message) && message.includes(gateCheckName(baseRef));
 }

@@ -1,6 +1,6 @@
 import { type Contract, resolve } from '../../artifact/contract.ts';
 import type { PackageReference } from '../../chain/chain.ts';
-import { contentHash } from '../../core/canonical.ts';
+import { shortHash } from '../../core/canonical.ts';
 import type { Fault } from '../../core/fault.ts';
 import type { TrustLevel } from '../../policy/trust.ts';
 import type { Slot } from '../../run/state/slot.ts';
@@ -62,7 +62,7 @@ export function filesOf({
 export function packageId(name: string, files: readonly PackageFile[]): string {
   const carriedOut = files.filter(({ path }) => !isTestFile(path));
   const sorted = carriedOut.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  return `skl_${contentHash({ name, files: sorted }).slice('sha256:'.length, 'sha256:'.length + 32)}`;
+  return `skl_${shortHash({ name, files: sorted }, 32)}`;
 }
 
 /** The packages that no step can run; what is built in is carried out whatever its own package says. */

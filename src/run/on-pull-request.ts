@@ -151,7 +151,7 @@ function isGated({ chains, broken }: Configuration): boolean {
   return broken.length > 0 || chains.some(merges);
 }
 
-/** How long what a branch requires is believed, in milliseconds: it is told to people, and nothing is decided by it. */
+/** How long what a branch requires is believed, in milliseconds: people read it, and nothing is decided by it. */
 const PROTECTION_TTL_MS = 600_000;
 
 async function readProtection(

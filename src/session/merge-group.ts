@@ -83,7 +83,7 @@ export function createMergeGroups(deps: {
     await storage.transaction((tx) => queue.enqueue(tx, groupJob(job)));
   }
 
-  /** A branch that nobody guards is left alone; one that requires the check gets an answer, or its queue would stand still. */
+  /** A branch that nobody guards is left alone; one that requires the check gets an answer, or its queue would wait for an hour. */
   async function isGated({ installation_id, repository, base_ref }: MergeGroupJob): Promise<boolean> {
     const { defaultBranch } = await github.reader(installation_id).repository(repository);
     const base = { baseRef: base_ref, defaultBranch };

@@ -214,7 +214,7 @@ function about({ baseRef }: GateView): string {
   return `<sub>This is the check to require on ${code(baseRef)}. It is green only while everything that the merge gate asks holds, and never neutral or skipped.</sub>`;
 }
 
-/** What leaves the merge button open, so that whoever looks at the check can mend it. */
+/** What leaves the merge button open, so that whoever reads the check can fix it. */
 function protectionNote({ baseRef, protection }: GateView): string[] {
   const [branch, check] = [code(baseRef), code(gateCheckName(baseRef))];
   switch (protection) {

@@ -98,7 +98,7 @@ export function ghMerge(
     const opened = await context.gate.open(proof, by === 'app' ? MERGE_LEASE_MS : untilLook + OPEN_MARGIN_MS);
     switch (opened.kind) {
       case 'busy':
-        return { result: waits(context, answer.approval, BUSY_RETRY_MS, BEING_WRITTEN), gate: 'closed' };
+        return { result: waits(context, answer.approval, BUSY_RETRY_MS, BEING_WRITTEN), gate: 'as_it_is' };
       case 'refused': {
         const because = `the gate check could not be written: ${opened.because}`;
         return { result: notNow(context, answer.approval, answer.why, because), gate: 'closed' };

@@ -9,13 +9,17 @@ export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 export const SAYINGS = ['approve', 'reject'] as const;
 export type Saying = (typeof SAYINGS)[number];
 
+/** Somebody who answered. The id is who it is; the login is how GitHub is asked, and who else comes to have it has not answered. */
+const answeringPersonSchema = z.strictObject({ id: z.int(), login: z.string() });
+export type AnsweringPerson = z.infer<typeof answeringPersonSchema>;
+export const answeringPeopleSchema = z.array(answeringPersonSchema);
+
 /**
  * A person's answer in words. It is kept with the very question it was given to, so for its head and base, and is never
- * trusted by itself: whether that person may answer is read anew for each look. The id is who it is; the login is how GitHub
- * is asked, and who else comes to have it has not answered.
+ * trusted by itself: whether that person may answer is read again for each look.
  */
 export const spokenAnswerSchema = z.strictObject({
-  person: z.strictObject({ id: z.int(), login: z.string() }),
+  person: answeringPersonSchema,
   says: z.enum(SAYINGS),
   /** ISO 8601. */
   at: z.iso.datetime(),
@@ -58,6 +62,8 @@ export interface Approval {
   /** What the last look found. */
   decision: Why | null;
   countersignedBy: string[];
+  /** Whose rejection ended the question. */
+  rejectedBy: readonly AnsweringPerson[];
   /** By command or button; nothing can be said so of a merge. */
   answers: readonly SpokenAnswer[];
   /** Whom the commits could not be credited to, when it was last read; `null` before that. */

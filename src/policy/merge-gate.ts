@@ -1,5 +1,5 @@
 import { combined, type Why, why } from '../run/why.ts';
-import type { Saying } from './approval.ts';
+import type { AnsweringPerson, Saying } from './approval.ts';
 import { type Contributors, countersignsNeeded, unattributedSaid } from './authorship.ts';
 import type { MergedBy } from './gate-check.ts';
 import { isAtLeast } from './role.ts';
@@ -80,6 +80,8 @@ export interface MergeFacts {
   reactors: readonly Reactor[];
   /** Everybody who answered in words; absent when the question is whether to merge, which words never answer. */
   speakers?: readonly Speaker[];
+  /** They rejected this head and base when they were asked before; each of them has to countersign now. */
+  rejectedBefore: readonly AnsweringPerson[];
   /** The step's own conditions, evaluated again. */
   conditions: readonly Why[];
   pausedBy: string | null;
@@ -88,7 +90,7 @@ export interface MergeFacts {
 export interface MergeDecision {
   why: Why;
   countersignedBy: string[];
-  rejectedBy: string[];
+  rejectedBy: AnsweringPerson[];
   /** The question itself is void: another head, base or settings, closed or draft. Asking again needs a new run. */
   void: boolean;
   proof: MergeProof | undefined;
@@ -246,16 +248,26 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
   const approving = answering(facts, 'approve', rules.approve);
   const rejecting = answering(facts, 'reject', rules.reject);
   const eligible = (person: Answerer) => ineligibleBecause(person, rules, facts) === undefined;
-  const countersignedBy = unique(approving.filter(eligible).map((person) => person.login));
-  const rejectedBy = unique(rejecting.filter(eligible).map((person) => person.login));
+  const countersigners = approving.filter(eligible);
+  const countersignedBy = unique(countersigners.map((person) => person.login));
+  const rejectedBy = onceEach(rejecting.filter(eligible));
+  const stillRejecting = facts.rejectedBefore.filter(({ id }) =>
+    countersigners.every((one) => one.id !== id),
+  );
 
   const about = aboutPullRequest(question, facts);
   const reasons: Why[] = [
     ...about,
     countersigns(question, facts, approving, countersignedBy),
     rejectedBy.length > 0
-      ? why('unmet', `rejected by ${rejectedBy.join(', ')}`)
+      ? why('unmet', `rejected by ${rejectedBy.map(({ login }) => login).join(', ')}`)
       : why('met', 'nobody who may countersign rejects it'),
+    ...stillRejecting.map(({ login }) =>
+      why(
+        'unmet',
+        `${login} rejected this head before; only ${login} can take that back, by countersigning it`,
+      ),
+    ),
     ...facts.conditions,
     ...refusesUnattributed(rules, facts.contributors),
     ...(facts.configuration.kind === 'unreadable' ? [why('unmet', facts.configuration.because)] : []),
@@ -401,3 +413,6 @@ function openEnds(tree: Why): string[] {
 
 const short = (sha: string) => sha.slice(0, 7);
 const unique = (logins: readonly string[]) => [...new Set(logins)];
+const onceEach = (people: readonly AnsweringPerson[]): AnsweringPerson[] => [
+  ...new Map(people.map(({ id, login }) => [id, { id, login }])).values(),
+];

@@ -114,11 +114,11 @@ export async function seekApproval(
         kind: 'failed',
         reason: reason(
           'step.failed.rejected',
-          `rejected by ${decision.rejectedBy.join(', ')}`,
-          decision.rejectedBy.map((login) => ({ kind: 'person', id: login, label: login })),
+          `rejected by ${decision.rejectedBy.map(({ login }) => login).join(', ')}`,
+          decision.rejectedBy.map(({ login }) => ({ kind: 'person', id: login, label: login })),
         ),
         retryable: false,
-        approval: { ...looked, status: 'rejected' },
+        approval: { ...looked, status: 'rejected', rejectedBy: decision.rejectedBy },
       },
     };
   }
@@ -244,6 +244,7 @@ function ask(
     lookedAt: now,
     decision: justAsked({ merges: context.step.uses.name === MERGE_ACTION }, heldUpBy),
     countersignedBy: [],
+    rejectedBy: [],
     answers: [],
     authorship,
   };

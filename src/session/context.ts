@@ -15,7 +15,7 @@ import { othersAtGate } from '../run/publish-gate.ts';
 import { type Invocation, type RunState, repoOf, type Session } from '../run/run.ts';
 import type { Storage } from '../storage/storage.ts';
 import { gateHandle } from './gate-handle.ts';
-import { rejectedElsewhere } from './rejected-elsewhere.ts';
+import { earlierRejections } from './rejections.ts';
 import type { StepContext } from './step.ts';
 
 /** Gathers what one look of a session may know and use. */
@@ -46,6 +46,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
     const invocation = state.invocations.find((candidate) => candidate.id === session.invocationId);
     const step = invocation && run.definition.steps[invocation.stepIndex];
     if (!invocation || !step) throw new Error(`session ${session.id} belongs to no step of run ${run.id}`);
+    const approval = await storage.read.approvals.ofInvocation(invocation.id);
     return {
       state,
       step,
@@ -70,7 +71,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       round: () => roundOf(storage, state),
       earlierReview: () => earlierReview(storage, state, step.id),
       newId: (prefix) => ids.next(prefix),
-      approval: await storage.read.approvals.ofInvocation(invocation.id),
+      approval,
       timesAsked: (await storage.read.approvals.ofRun(run.id)).length,
       async approvalComment(approvalId) {
         const row = await storage.read.effects.get(approvalKey(approvalId));
@@ -116,7 +117,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
         return own?.pausedBy ?? sharing.find(({ pausedBy }) => pausedBy !== null)?.pausedBy ?? null;
       },
       pushesTold: (repositoryIds, shas) => storage.read.pushes.of(repositoryIds, shas),
-      rejectedElsewhere: () => rejectedElsewhere(storage, state),
+      earlierRejections: () => earlierRejections(storage.read, run, approval?.id),
       merge: mergeOnce({ storage, github, clock, ids }, run.installationId, session.id),
       gate: gateHandle(deps, run, session),
       mergeQueue: queueHandle(deps, run, repoOf(run), session.id),

@@ -84,7 +84,8 @@ export async function readMergeFacts(
   );
   const speakers =
     spoken && (await Promise.all(spoken.map((answer) => readSpeaker(reader, repo, answer, rules))));
-  const elsewhere = context.step.uses.name === MERGE_ACTION ? await context.rejectedElsewhere() : [];
+  const rejections =
+    context.step.uses.name === MERGE_ACTION ? await context.earlierRejections() : { by: [], elsewhere: [] };
   const requested = thorough ? await readRequestedChanges(context, number) : undefined;
   const pullRequest = await reader.pullRequest(repo, number);
   const conflict = conflictNow(context, pullRequest);
@@ -114,11 +115,12 @@ export async function readMergeFacts(
       contributors,
       reactors,
       ...(speakers ? { speakers: speakers.flat() } : {}),
+      rejectedBefore: rejections.by,
       conditions: [
         ...mergingSwitch(context, governing?.settings),
         ...conditionsNow(context, fresh),
         ...gates.map(conditionOf),
-        ...elsewhere,
+        ...rejections.elsewhere,
         ...(requested ? [requestedChangesWhy(requested, pullRequest.author.id)] : []),
         ...conflictWhy(conflict, wasConflicting(context), state.run.baseRef),
       ],

@@ -19,7 +19,7 @@ import type { OwnMerge } from '../run/plan.ts';
 import type { Reason } from '../run/reason.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../run/run.ts';
 import type { Slot } from '../run/state/slot.ts';
-import type { Why } from '../run/why.ts';
+import type { EarlierRejections } from './rejections.ts';
 
 /** A large text a session leaves behind, such as an analyzer's whole output. */
 export interface Blob {
@@ -119,8 +119,7 @@ export interface StepContext {
   mergingOff: boolean;
   /** The pushes of commits that webhooks told of. */
   pushesTold(repositoryIds: readonly number[], shas: readonly string[]): Promise<Push[]>;
-  /** Conditions of a merge that do not hold, since somebody rejected one of this head when another chain asked. */
-  rejectedElsewhere(): Promise<readonly Why[]>;
+  earlierRejections(): Promise<EarlierRejections>;
   merge: MergeOnce;
   /** The gate check of the run's head and base. */
   gate: GateHandle;

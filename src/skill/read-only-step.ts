@@ -53,7 +53,7 @@ export function readOnlyStep(
     pausedBy: refuse,
     mergingOff: false,
     pushesTold: refuse,
-    rejectedElsewhere: refuse,
+    earlierRejections: refuse,
     merge: refuse,
     gate: { open: refuse, withdraw: refuse, settle: refuse, isOpen: refuse, isHeldByAnother: refuse },
     mergeQueue: { enqueue: refuse, dequeue: refuse },

@@ -9,7 +9,7 @@ import { clipBytes, code, htmlComment, inline } from './markdown.ts';
 import { moreNeeded, neededFor } from './needed.ts';
 import { asSentence, capital, listed, plural, short, utc } from './pretty.ts';
 import { emoji } from './sentence.ts';
-import { mergeOf, rejectedBy } from './standing.ts';
+import { mergeOf } from './standing.ts';
 import { MAX_COMMENT_BYTES } from './status-comment.ts';
 import { voidBecause } from './void-because.ts';
 import { whyList } from './why-list.ts';
@@ -133,11 +133,13 @@ function mergeFailed({ state, approval }: ApprovalView): Invocation | undefined 
 }
 
 function rejected(view: ApprovalView): string[] {
-  const by = rejectedBy(view.state, view.approval);
+  const by = view.approval.rejectedBy.map(({ login }) => login);
   return [
     '### ✋ Rejected',
     `It was asked whether ${deed(view)}. ${by.length === 0 ? 'A maintainer' : people(by)} rejected it, so ${isMerge(view) ? 'nothing is merged' : 'the step does not go on'}.`,
-    'A push is reviewed anew and asked about anew.',
+    isMerge(view) && by.length > 0
+      ? `This holds for ${code(view.approval.headSha.slice(0, 7))}, also when it is asked about again: only ${people(by)} can take it back, by countersigning then. A new commit is reviewed and asked about again.`
+      : 'A new commit is reviewed and asked about again.',
   ];
 }
 

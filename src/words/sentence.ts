@@ -187,7 +187,7 @@ export function nextStep(where: Standing, state: RunState, approval: Approval | 
     case 'no_checks':
       return 'Give the repository a check that runs on pull requests, or set `ci: {no_checks: allow}` in `.github/countersign.yml`.';
     case 'rejected':
-      return 'Talk to whoever rejected it. A push is reviewed anew and asked about anew.';
+      return 'Talk to whoever rejected it. A new commit is reviewed and asked about again.';
     case 'not_mergeable':
       return 'Settle what GitHub says (conflicts, branch rules, missing reviews), then comment `/countersign rerun`.';
     case 'not_passed':

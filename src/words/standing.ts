@@ -217,11 +217,6 @@ function brokenStep({ invocations }: RunState): Invocation | undefined {
   return invocations.find((step) => step.status === 'failed' || step.status === 'timed_out');
 }
 
-/** Who rejected: the merge step's reason names them. */
-export function rejectedBy({ invocations }: RunState, approval: Approval): string[] {
-  return peopleIn(invocations.find((step) => step.id === approval.invocationId)?.reason ?? null);
-}
-
 function peopleIn(reason: RunState['run']['reason']): string[] {
   return (reason?.evidence ?? []).filter(({ kind }) => kind === 'person').map(({ label }) => label);
 }

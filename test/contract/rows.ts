@@ -121,6 +121,7 @@ export function approval(id: string, runId: string, over: Partial<Approval> = {}
     lookedAt: null,
     decision: null,
     countersignedBy: [],
+    rejectedBy: [],
     answers: [],
     authorship: null,
     ...over,

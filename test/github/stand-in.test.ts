@@ -212,6 +212,7 @@ describe('with a GitHub that keeps state, the adapter', () => {
         contributors: { ids: [], logins: [], pushers: [], unattributed: [] },
         reactors: [{ id: 1, login: 'mona', type: 'User', content: 'rocket', role: 'maintain', teams: [] }],
         conditions: [],
+        rejectedBefore: [],
         pausedBy: null,
       },
     );

@@ -296,6 +296,7 @@ describe('a merge', () => {
         contributors: { ids: [2], logins: ['ada'], pushers: [2], unattributed: [] },
         reactors: [{ id: 1, login: 'mona', type: 'User', content: 'rocket', role: 'maintain', teams: [] }],
         conditions: [],
+        rejectedBefore: [],
         pausedBy: null,
       },
     );

@@ -53,6 +53,7 @@ export function facts(more: Partial<MergeFacts> = {}): MergeFacts {
     contributors: { ids: [1], logins: ['ada'], pushers: [1], unattributed: [] },
     reactors: [reactor()],
     conditions: [why('met', 'every condition of the step still holds')],
+    rejectedBefore: [],
     pausedBy: null,
     ...more,
   };

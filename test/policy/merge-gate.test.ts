@@ -298,7 +298,11 @@ describe('a reaction', () => {
 
   test('that rejects stops it, also beside the same person’s approving one', () => {
     const decision = judgeMerge(question(), facts({ reactors: [reactor(), reactor({ content: '-1' })] }));
-    expect(decision).toMatchObject({ proof: undefined, countersignedBy: ['mia'], rejectedBy: ['mia'] });
+    expect(decision).toMatchObject({
+      proof: undefined,
+      countersignedBy: ['mia'],
+      rejectedBy: [{ login: 'mia' }],
+    });
   });
 
   test.each([
@@ -309,6 +313,18 @@ describe('a reaction', () => {
     const decision = judgeMerge(question(), facts({ reactors: [reactor(), person] }));
     expect(decision.rejectedBy).toEqual([]);
     expect(decision.proof).toBeDefined();
+  });
+});
+
+describe('whoever rejected this head before', () => {
+  const mia = { id: 2, login: 'mia' };
+  test.each([
+    ['stops it while only somebody else countersigns', [reactor({ id: 3, login: 'max' })], false],
+    ['stops it when somebody else has their login now', [reactor({ id: 3, login: 'mia' })], false],
+    ['stops nothing once they countersign themselves', [reactor({ ...mia, login: 'mia-renamed' })], true],
+  ])('%s', (_, reactors, merges) => {
+    const decision = judgeMerge(question(), facts({ reactors, rejectedBefore: [mia] }));
+    expect(decision.proof !== undefined).toBe(merges);
   });
 });
 

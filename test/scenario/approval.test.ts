@@ -158,7 +158,7 @@ test('a rejecting reaction of a maintainer stops it and says who, whoever approv
 
     It was asked whether commit \`<head>\` may be squash-merged into \`main\`. \`mia\` rejected it, so nothing is merged.
 
-    A push is reviewed anew and asked about anew."
+    This holds for \`<head>\`, also when it is asked about again: only \`mia\` can take it back, by countersigning then. A new commit is reviewed and asked about again."
   `);
 });
 

@@ -20,7 +20,7 @@ test('what a maintainer rejects to one chain is not merged by another', async ()
   await s.github.react(REPO, second?.id ?? 0, 'max', 'rocket');
   await s.advance(10_000);
   expect(s.github.merges).toEqual([]);
-  const reason = /somebody who may countersign rejected this head when (ship|other) asked about it/;
+  const reason = /mia rejected this head when (ship|other) asked about it/;
   const asked = await s.say(number, 'max', '/countersign why');
   expect(s.replies(number, asked).join()).toMatch(reason);
 
@@ -28,6 +28,32 @@ test('what a maintainer rejects to one chain is not merged by another', async ()
   await s.say(number, 'ada', '/countersign rerun');
   await s.advance(60_000);
   expect(s.github.merges).toEqual([]);
+});
+
+test('a rejection holds for its head when the same chain asks again, until whoever rejected countersigns', async () => {
+  const s = await start(only({ ship: CI_AND_MERGE }));
+  const { number, headSha } = await s.open();
+  await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await s.advance(UPDATES_SHOWN_MS);
+  const questions = () =>
+    s.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:approval'));
+  await s.github.react(REPO, questions()[0]?.id ?? 0, 'mia', '-1');
+  await s.advance(10_000);
+  expect(questions()[0]?.body).toContain('only `mia` can take it back');
+
+  for (const again of ['/countersign rerun', '/countersign fire ship']) {
+    await s.say(number, 'max', again);
+    await s.advance(UPDATES_SHOWN_MS);
+    await s.github.react(REPO, questions().at(-1)?.id ?? 0, 'max', 'rocket');
+    await s.advance(10_000);
+    expect(s.github.merges).toEqual([]);
+    expect(questions().at(-1)?.body).toContain('mia rejected this head before; only mia can take that back');
+  }
+  expect(questions()).toHaveLength(3);
+
+  await s.github.react(REPO, questions().at(-1)?.id ?? 0, 'mia', 'rocket');
+  await s.advance(10_000);
+  expect(s.github.merges).toHaveLength(1);
 });
 
 /** So many runs of a third chain that came and went, as if somebody had fired it again and again. */

@@ -62,7 +62,7 @@ export function stepContext(
     confirmMerge: refuse,
     pausedBy: refuse,
     pushesTold: refuse,
-    rejectedElsewhere: refuse,
+    earlierRejections: refuse,
     merge: refuse,
     gate: {
       open: refuse,

@@ -244,6 +244,7 @@ export function makeApproval(more: Partial<Approval> = {}): Approval {
     lookedAt: null,
     decision: why('pending', 'not merging: nobody has countersigned yet'),
     countersignedBy: [],
+    rejectedBy: [],
     answers: [],
     authorship: null,
     ...more,

@@ -391,6 +391,7 @@ export const SCENES: Record<string, Scene> = {
     ),
     approval: makeApproval({
       status: 'rejected',
+      rejectedBy: [{ id: 7, login: 'alice' }],
       decision: decision('unmet', 'not merging: rejected by alice', why('unmet', 'rejected by alice')),
       lookedAt: at('12:05'),
     }),

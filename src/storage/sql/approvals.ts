@@ -1,6 +1,11 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
-import { type Approval, askedAuthorshipSchema, spokenAnswerSchema } from '../../policy/approval.ts';
+import {
+  type Approval,
+  answeringPeopleSchema,
+  askedAuthorshipSchema,
+  spokenAnswerSchema,
+} from '../../policy/approval.ts';
 import { whySchema } from '../../run/why.ts';
 import type { Approvals } from '../storage.ts';
 import {
@@ -107,6 +112,7 @@ function approvalRow(approval: Approval): Omit<Insertable<ApprovalsTable>, 'answ
     looked_at: toText(approval.lookedAt),
     decision_json: toJsonOrNull(approval.decision),
     countersigned_by_json: JSON.stringify(approval.countersignedBy),
+    rejected_by_json: JSON.stringify(approval.rejectedBy),
     authorship_json: toJsonOrNull(approval.authorship),
   };
 }
@@ -123,6 +129,7 @@ function approvalOf(row: Selectable<ApprovalsTable>): Approval {
     lookedAt: toDateOrNull(row.looked_at),
     decision: fromJsonOrNull(whySchema, row.decision_json),
     countersignedBy: fromJson(logins, row.countersigned_by_json),
+    rejectedBy: fromJson(answeringPeopleSchema, row.rejected_by_json),
     answers: fromJson(answers, row.answers_json),
     authorship: fromJsonOrNull(askedAuthorshipSchema, row.authorship_json),
   }));

@@ -211,6 +211,7 @@ export interface ApprovalsTable {
   looked_at: string | null;
   decision_json: string | null;
   countersigned_by_json: string;
+  rejected_by_json: string;
   answers_json: string;
   authorship_json: string | null;
 }

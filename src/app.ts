@@ -15,7 +15,7 @@ import { createGateChecks } from './effect/gate-check.ts';
 import { createOutbox, effectJobSchema } from './effect/outbox.ts';
 import { createPace } from './effect/pace.ts';
 import { createPerformer } from './effect/perform.ts';
-import type { Event } from './event/event.ts';
+import type { Event, EventOf } from './event/event.ts';
 import { createOctokitGitHub, type OctokitGitHubOptions } from './github/octokit/octokit-github.ts';
 import { createEmbeddedQueue } from './queue/embedded.ts';
 import { createPatience } from './queue/patience.ts';
@@ -29,7 +29,7 @@ import {
 } from './queue/queue.ts';
 import { recoveryJobs } from './recovery/jobs.ts';
 import { fetchMissedDeliveries, LOOK_EVERY_MS } from './recovery/missed-deliveries.ts';
-import { passOver, reconcile, reconcileJobSchema } from './recovery/reconcile.ts';
+import { passOver, reconcile, reconcileInstallationJob, reconcileJobSchema } from './recovery/reconcile.ts';
 import { type RetentionPeriods, retain, retentionJob } from './retention/retention.ts';
 import type { Cause } from './run/actor.ts';
 import { createConfigurationLoader } from './run/configuration.ts';
@@ -221,6 +221,8 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     ids,
     log,
     onMergeGroup: groups.on,
+    onInstallationBack: ({ installation_id: id }: EventOf<'installation.back'>) =>
+      storage.transaction((tx) => queue.enqueue(tx, reconcileInstallationJob(id))),
     onCommand,
   };
   const onAnyEvent = (event: Event, cause: Cause | null) => onEvent(eventDeps, event, cause);

@@ -136,6 +136,12 @@ const repositoryGone = z.strictObject({
   ...place,
   because: z.enum(['deleted', 'archived', 'taken_out', 'transferred']),
 });
+/** GitHub takes requests of this app again for all of the installation, or for one of its repositories. */
+const installationBack = z.strictObject({
+  kind: z.literal('installation.back'),
+  installation_id: z.int(),
+  because: z.enum(['unsuspended', 'unarchived', 'taken_in']),
+});
 /** The same repository has another name now. */
 const repositoryRenamed = z.strictObject({ kind: z.literal('repository.renamed'), ...place });
 
@@ -157,6 +163,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   commandIssued,
   manualFired,
   installationGone,
+  installationBack,
   repositoryGone,
   repositoryRenamed,
 ]);

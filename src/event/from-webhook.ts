@@ -283,8 +283,9 @@ const installation = ofInstallation(installationFields, ({ action, installation:
       return [{ kind: 'installation.gone', installation_id: id, because: 'uninstalled' }];
     case 'suspend':
       return [{ kind: 'installation.gone', installation_id: id, because: 'suspended' }];
+    case 'unsuspend':
+      return [{ kind: 'installation.back', installation_id: id, because: 'unsuspended' }];
     default:
-      // What opens or opens again is found by its next event, or by the reconciling.
       return doesNotMatter('installation', action);
   }
 });
@@ -292,6 +293,7 @@ const installation = ofInstallation(installationFields, ({ action, installation:
 const installationRepositories = ofInstallation(
   installationRepositoriesFields,
   ({ action, installation: { id: installation_id }, repositories_removed }) => {
+    if (action === 'added') return [{ kind: 'installation.back', installation_id, because: 'taken_in' }];
     if (action !== 'removed') return doesNotMatter('installation_repositories', action);
     return repositories_removed.map(({ id, full_name }) => {
       const [owner = '', name = ''] = full_name.split('/');
@@ -309,6 +311,8 @@ const repository = reader(repositoryFields, ({ action }, place) => {
     case 'archived':
     case 'transferred':
       return [{ kind: 'repository.gone', ...place, because: action }];
+    case 'unarchived':
+      return [{ kind: 'installation.back', installation_id: place.installation_id, because: 'unarchived' }];
     default:
       return doesNotMatter('repository', action);
   }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { unreachable } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { effectJob } from '../effect/outbox.ts';
 import type { Event } from '../event/event.ts';
 import {
   type GitHub,
@@ -64,12 +65,15 @@ async function allInstallations({ github, storage, queue, clock }: ReconcileDeps
   const installations = await github.app.installations();
   const jobs = installations
     .filter(({ suspended }) => !suspended)
-    .map(({ id }): NewJob => {
-      const payload: ReconcileJob = { of: 'installation', installation_id: id };
-      return { kind: 'reconcile', key: `reconcile:${id}`, payload, coalesce: true };
-    });
+    .map(({ id }) => reconcileInstallationJob(id));
   await storage.transaction((tx) => queue.enqueue(tx, ...jobs));
   return { kind: 'again', at: new Date(clock.now().getTime() + RECONCILE_EVERY_MS) };
+}
+
+/** What the payload of one installation's job is made of; many that come at once are one. */
+export function reconcileInstallationJob(installationId: number): NewJob {
+  const payload: ReconcileJob = { of: 'installation', installation_id: installationId };
+  return { kind: 'reconcile', key: `reconcile:${installationId}`, payload, coalesce: true };
 }
 
 /** One repository after another: however many there are, they take one of the queue's places. */
@@ -81,6 +85,7 @@ async function oneInstallation(
   const { storage, queue, clock } = deps;
   const place = placeOf(installationId);
   let { after } = await progressAt(deps, place);
+  await closeGates(deps, installationId);
   const repositories = await deps.github.reader(installationId, 'background').repositories();
   const left = repositories.filter(({ id, readOnly }) => id > after && !readOnly).sort((a, b) => a.id - b.id);
   for (const repository of left) {
@@ -100,6 +105,17 @@ async function oneInstallation(
   }
   await setProgress(deps, place, { after: 0 });
   return { kind: 'done' };
+}
+
+/**
+ * Gate checks that GitHub may still show as open, since it refused or could not be asked to close them, possibly for so long that
+ * nobody tries any more. Now that this installation is looked at, it may take the request again.
+ */
+async function closeGates({ storage, queue, clock }: ReconcileDeps, installationId: number): Promise<void> {
+  await storage.transaction(async (tx) => {
+    const keys = await tx.effects.gatesToClose(installationId);
+    await queue.enqueue(tx, ...keys.map((key) => effectJob(key, clock.now())));
+  });
 }
 
 /**

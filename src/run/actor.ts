@@ -56,6 +56,7 @@ export function actorOf(event: Event, deliveryId: number | null): Actor {
     case 'group.destroyed':
     case 'approval.changed':
     case 'installation.gone':
+    case 'installation.back':
     case 'repository.gone':
     case 'repository.renamed':
       return { kind: 'event', event: event.kind, delivery: deliveryId };

@@ -12,9 +12,11 @@ import { LOOK, onPullRequest, type PullRequestDeps } from './on-pull-request.ts'
 import { governingBranch } from './run.ts';
 
 export interface EventDeps extends PullRequestDeps {
-  /** Commands are a door of their own; the engine only hands the event on. */
   /** Judging a merge group takes what judges a step, which comes after this. */
   onMergeGroup(event: EventOf<'group.requested' | 'group.destroyed'>): Promise<void>;
+  /** Looking for what was missed meanwhile is recovery's. */
+  onInstallationBack(event: EventOf<'installation.back'>): Promise<void>;
+  /** Commands are a door of their own; the engine only hands the event on. */
   onCommand(event: EventOf<'command.issued'>, cause: Cause | null): Promise<void>;
 }
 
@@ -53,6 +55,8 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
     case 'installation.gone':
     case 'repository.gone':
       return onGone(deps, event, by);
+    case 'installation.back':
+      return deps.onInstallationBack(event);
     case 'repository.renamed':
       return onRenamed(deps, event);
     default:

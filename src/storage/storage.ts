@@ -223,6 +223,8 @@ export interface Effects {
   ofRun(runId: string): Promise<EffectRow[]>;
   /** The merge calls of the pull request's runs that were sent, and that GitHub has not refused; oldest first. */
   mergesSent(repositoryId: number, pullRequest: number): Promise<EffectRow[]>;
+  /** The keys of the installation's gate checks that are to be closed while GitHub may still show them as open. */
+  gatesToClose(installationId: number): Promise<string[]>;
   list(filter: { status?: EffectStatus; limit: number }): Promise<EffectRow[]>;
   countByStatus(): Promise<Record<EffectStatus, number>>;
 }

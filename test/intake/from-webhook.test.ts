@@ -52,7 +52,13 @@ maps('an installation', [
       events({ kind: 'installation.gone', installation_id: 5, because }),
     ],
   ),
-  ...['created', 'unsuspend', 'new_permissions_accepted'].map(
+  [
+    'unsuspend is installation.back',
+    'installation',
+    { action: 'unsuspend', repository: undefined },
+    events({ kind: 'installation.back', installation_id: 5, because: 'unsuspended' }),
+  ],
+  ...['created', 'new_permissions_accepted'].map(
     (action): Row => [`${action} is ignored`, 'installation', { action, repository: undefined }, ignored],
   ),
   [
@@ -71,10 +77,10 @@ maps('an installation', [
     }),
   ],
   [
-    'to which repositories are added is ignored',
+    'to which repositories are added is installation.back',
     'installation_repositories',
     { action: 'added', repository: undefined, repositories_removed: [] },
-    ignored,
+    events({ kind: 'installation.back', installation_id: 5, because: 'taken_in' }),
   ],
 ]);
 
@@ -93,7 +99,13 @@ maps('a repository', [
     { action: 'renamed' },
     events({ kind: 'repository.renamed', ...place }),
   ],
-  ...['unarchived', 'privatized', 'publicized', 'edited', 'created'].map(
+  [
+    'unarchived is installation.back',
+    'repository',
+    { action: 'unarchived' },
+    events({ kind: 'installation.back', installation_id: 5, because: 'unarchived' }),
+  ],
+  ...['privatized', 'publicized', 'edited', 'created'].map(
     (action): Row => [`${action} is ignored`, 'repository', { action }, ignored],
   ),
 ]);

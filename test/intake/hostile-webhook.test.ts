@@ -67,6 +67,7 @@ describe('toEvents', () => {
         'issue.created',
         'file.changed',
         'installation.gone',
+        'installation.back',
         'repository.gone',
         'repository.renamed',
         'group.requested',

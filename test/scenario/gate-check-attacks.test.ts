@@ -17,6 +17,8 @@ import {
 
 // Ways around the gate check that a hostile reader found; each merged before it was mended.
 
+type Deed = (harness: Harness) => unknown;
+
 const PEOPLE: Setting = { settings: 'merge: { by: people }\n' };
 
 async function guarded(setting: Setting = {}): Promise<Harness> {
@@ -74,6 +76,38 @@ test.each(['app', 'people'])(
     expect(headline(statusOf(harness, number))).toBe('✋ Rejected by max');
   },
 );
+
+test.each<[string, Deed, Deed]>([
+  ['suspended', ({ github }) => github.suspendApp('octo'), ({ github }) => github.unsuspendApp('octo')],
+  [
+    'kept out by an archived repository',
+    ({ github }) => github.archiveRepository(REPO),
+    ({ github }) => github.unarchiveRepository(REPO),
+  ],
+])('a gate that was open when the app was %s is closed as soon as it is back', async (_, begins, ends) => {
+  const harness = await guarded(PEOPLE);
+  const { settle } = harness;
+  const { number, headSha } = await open(harness);
+  await harness.advance(A_LOOK);
+  await react(harness, number, 'mia');
+  await harness.advance(10_000);
+  expect(gate(harness, headSha)).toMatch(/^success/);
+
+  await begins(harness);
+  // Longer than a write is tried; the app is down for most of it.
+  await harness.advance(600_000);
+  await harness.down();
+  harness.clock.moveTo(new Date(harness.clock.now().getTime() + 26 * 3_600_000));
+  await harness.up();
+  await harness.advance(600_000);
+  expect(gate(harness, headSha)).toMatch(/^success/);
+  await ends(harness);
+  await settle();
+  // A refused sign-in is asked about again after a minute.
+  await harness.advance(60_000);
+  expect(gate(harness, headSha)).toMatch(/^(failure|action_required|in_progress|queued)/);
+  expect(await press(harness, number)).toBe('refused');
+});
 
 test.each([403, 422])(
   'a gate that GitHub refuses to close once, with %i, is closed all the same',

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { contentHash } from '../../core/canonical.ts';
 import { EFFECT_STATUSES, type EffectRow, effectProgressSchema, effectSchema } from '../../effect/effect.ts';
 import type { Effects } from '../storage.ts';
@@ -161,6 +161,20 @@ export function effectsTable(db: Kysely<Database>): Effects {
         .orderBy('effects.id')
         .execute();
       return rows.map(effectOf);
+    },
+
+    async gatesToClose(installationId) {
+      const rows = await db
+        .selectFrom('effects')
+        .select('key')
+        .where('status', 'in', ['pending', 'failed'])
+        .where('key', 'like', 'gate_check:%')
+        .where('applied_hash', 'is', null)
+        .where(sql<number>`json_extract(progress_json, '$.concluded')`, '=', 1)
+        .where(sql<number>`json_extract(effect_json, '$.installation_id')`, '=', installationId)
+        .orderBy('key')
+        .execute();
+      return rows.map(({ key }) => key);
     },
 
     async list({ status, limit }) {

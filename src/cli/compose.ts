@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import {
   type Environment,
   readArtifactsConfig,
@@ -9,12 +10,12 @@ import {
   readStorageConfig,
 } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
-import { CountersignError } from '../core/errors.ts';
+import { CountersignError, messageOf } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
 import { neverShow, neverShowSecretsOf } from '../core/redact.ts';
 import type { Model } from '../model/model.ts';
 import { familyOf } from '../model/name.ts';
-import { badArtifacts, badDatabase, noArtifacts } from '../words/cli.ts';
+import { badArtifacts, badDatabase, noArtifacts, unreadableSettings } from '../words/cli.ts';
 import { NO_MODEL } from '../words/model.ts';
 import { badSettingsHere, NO_APP } from '../words/policy.ts';
 import { Misuse, type SkillRunner, type Tools } from './context.ts';
@@ -209,9 +210,15 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         work(runner(outsideOfRuns(await openModel(model, storage, systemClock)))),
       );
     },
-    async serve(url) {
+    async serve({ database, settings }) {
       const { serve } = await import('../serve.ts');
-      return serve(url === undefined ? env : { ...env, DATABASE_URL: urlOf(url) });
+      const given = {
+        // Only the file that is named: a command run in a repository must not take settings from a file that it finds there.
+        ...(settings === undefined ? {} : settingsIn(resolve(calledIn ?? '', settings))),
+        ...env,
+        ...(database === undefined ? {} : { DATABASE_URL: urlOf(database) }),
+      };
+      return serve(given);
     },
     demoFile() {
       // Beside src/ in a checkout, beside dist/ in a built one; not part of the package.
@@ -219,6 +226,15 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       return existsSync(file) ? file : undefined;
     },
   };
+}
+
+/** @throws Misuse when there is no such file, or it cannot be read. */
+function settingsIn(file: string): Environment {
+  try {
+    return parseEnv(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Misuse(unreadableSettings(file, messageOf(error)));
+  }
 }
 
 /** A database's address with the path that is seen from the folder; `sqlite::memory:` is no path. */

@@ -88,8 +88,11 @@ export interface Tools {
    * @throws CountersignError for bad settings, and when there is a model and no database.
    */
   withSkillRunner<T>(url: string | undefined, work: (runner: SkillRunner) => Promise<T>): Promise<T>;
-  /** Resolves once the app listens; it then runs until the process is told to stop. */
-  serve(url: string | undefined): Promise<{ ok: true } | { ok: false; code: string; message: string }>;
+  /**
+   * Resolves once the app listens; it then runs until the process is told to stop.
+   * @throws Misuse when the file with the settings cannot be read.
+   */
+  serve(options: ServeOptions): Promise<{ ok: true } | { ok: false; code: string; message: string }>;
   /** The checkout's demo, when this is a checkout. */
   demoFile(): string | undefined;
 }
@@ -144,4 +147,9 @@ export class Misuse extends CountersignError {
 
 export interface DatabaseOption {
   database?: string;
+}
+
+export interface ServeOptions extends DatabaseOption {
+  /** A file with more settings; those of the environment win. */
+  settings?: string;
 }

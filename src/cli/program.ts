@@ -6,7 +6,7 @@ import type { ArtifactCheckOptions } from './artifact-check.ts';
 import type { ArtifactPruneOptions } from './artifact-prune.ts';
 import type { AuditExportOptions } from './audit-export.ts';
 import type { FireOptions } from './chain-fire.ts';
-import type { Answer, Context, DatabaseOption } from './context.ts';
+import type { Answer, Context, DatabaseOption, ServeOptions } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
 import { example } from './help.ts';
 import { commit, duration, input, limit, login, pullRequest, repository, since } from './options.ts';
@@ -34,11 +34,14 @@ export function buildProgram(perform: Perform, output: OutputConfiguration = {})
   const serve = program
     .command('serve')
     .description('run the app, as npm start does')
+    .addOption(
+      new Option('--settings <file>', 'a file with settings, such as .env; those of the environment win'),
+    )
     .addOption(databaseOption())
-    .action((options: DatabaseOption) =>
+    .action((options: ServeOptions) =>
       perform(async (context) => (await import('./serve.ts')).serve(context, options)),
     );
-  example(serve, 'countersign serve --database sqlite:data/countersign.db');
+  example(serve, 'countersign serve --settings .env');
 
   const demo = program
     .command('demo')

@@ -218,6 +218,10 @@ export const STRANGE_STORE =
 export const NO_DEMO =
   'The demo needs a checkout of the repository: clone it, run npm ci, then npm run demo.';
 
+export function unreadableSettings(file: string, because: string): string {
+  return `--settings: ${plainLine(file)} cannot be read: ${plainLine(because)}.`;
+}
+
 export function noSuchPath(path: string): string {
   return `There is no file or folder ${plainLine(path)}.`;
 }

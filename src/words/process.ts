@@ -70,8 +70,8 @@ export function cannotKeepSettings(file: string, code: string): string {
 
 export function alreadyRegistered(file: string): string {
   return (
-    `${file} holds the settings of an App already, but this process was not given them. Start it with them (npm start reads .env, as ` +
-    'does node --env-file=.env), or move the file away to register another App.'
+    `${file} holds the settings of an App already, but this process was not given them. Start it with them (npm start reads .env; ` +
+    'countersign serve --settings .env does too), or move the file away to register another App.'
   );
 }
 

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../src/cli/command-line.ts';
 import type { Tools } from '../../src/cli/context.ts';
 import { CountersignError } from '../../src/core/errors.ts';
@@ -166,6 +169,26 @@ describe('the process', () => {
       code: 2,
       stdout: '',
       stderr: "Unknown option '--limt' (did you mean --limit?).\n",
+    });
+  });
+
+  it('serve takes settings from the file that is named, and those of the environment win', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-usage-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'settings.env'), 'APP_ID=x\nPORT=y\n');
+    const serve = (env: Record<string, string>) =>
+      countersignProcess(['serve', '--settings', 'settings.env'], { cwd: folder, env });
+    const [fromFile, overruled] = await Promise.all([serve({}), serve({ PORT: '3000' })]);
+    expect([fromFile.code, fromFile.stderr]).toEqual([1, expect.stringMatching(/^ {2}- PORT /m)]);
+    expect(overruled.stderr).toMatch(/^ {2}- APP_ID /m);
+    expect(overruled.stderr).not.toContain('PORT');
+  });
+
+  it('serve ends with 2 when the file with the settings is not there', async () => {
+    expect(await countersignProcess(['serve', '--settings', '/gone/settings.env'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^--settings: \/gone\/settings\.env cannot be read: ENOENT.+\n$/),
     });
   });
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { readEnvFile, setInEnvFile, unwritable } from './config/env-file.ts';
 import { gitHubPages, namesAnApp, type SetupConfig } from './config.ts';
 import { CountersignError, messageOf } from './core/errors.ts';
-import { PACKAGE_ROOT } from './shipped.ts';
+import { PACKAGE_ROOT } from './core/package-root.ts';
 import { type Guard, refusedFor } from './webhook/browser-guard.ts';
 import { WEBHOOK_PATH } from './webhook/server.ts';
 import {

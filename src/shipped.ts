@@ -1,15 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseChain } from './chain/parse.ts';
 import type { ParsedChain } from './chain/scope.ts';
 import { formatFault } from './core/fault.ts';
+import { PACKAGE_ROOT } from './core/package-root.ts';
 import type { Names } from './run/configuration.ts';
 import type { PackageFile, ParsedPackage, SkillPackage } from './skill/package/package.ts';
 import { parsePackage } from './skill/package/parse.ts';
-
-/** The package's own folder, both for the sources and for the build beside them. */
-export const PACKAGE_ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /**
  * The chains of the package's `chains` folder.

@@ -12,6 +12,7 @@ import {
 import { systemClock } from '../core/clock.ts';
 import { CountersignError, messageOf } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
+import { PACKAGE_ROOT } from '../core/package-root.ts';
 import { neverShow, neverShowSecretsOf } from '../core/redact.ts';
 import type { Model } from '../model/model.ts';
 import { familyOf } from '../model/name.ts';
@@ -222,7 +223,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     },
     demoFile() {
       // Beside src/ in a checkout, beside dist/ in a built one; not part of the package.
-      const file = join(import.meta.dirname, '../../demo/main.ts');
+      const file = join(PACKAGE_ROOT, 'demo/main.ts');
       return existsSync(file) ? file : undefined;
     },
   };

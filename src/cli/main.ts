@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { fileURLToPath } from 'node:url';
 import { systemClock } from '../core/clock.ts';
+import { PACKAGE_ROOT } from '../core/package-root.ts';
 import { redactLastWords } from '../core/redact/last-words.ts';
 import { callingFolder } from './calling-folder.ts';
 import { runCli } from './command-line.ts';
@@ -13,7 +13,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
-const calledIn = callingFolder(process.env, fileURLToPath(new URL('../..', import.meta.url)));
+const calledIn = callingFolder(process.env, PACKAGE_ROOT);
 
 process.exitCode = await runCli(process.argv.slice(2), {
   cwd: calledIn ?? process.cwd(),

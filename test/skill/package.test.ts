@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { PACKAGE_ROOT } from '../../src/shipped.ts';
+import { PACKAGE_ROOT } from '../../src/core/package-root.ts';
 import { parsePackage } from '../../src/skill/package/parse.ts';
 import { pathOf, placeOf } from '../../src/skill/package/place.ts';
 import { withinEffort } from '../support/effort.ts';

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { CountersignError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import type { AnsweredRequest, GitHub, SignedOut, Standing, Urgency } from '../github.ts';
 import { anythingSchema } from './answers.ts';
 import { createAppReader } from './app-reader.ts';
@@ -151,8 +152,7 @@ function refuseBadKey(privateKey: string): void {
   }
 }
 
-/** The same relative place from `src/` and from `dist/`. */
 function version(): string {
-  const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  const manifest = readFileSync(`${PACKAGE_ROOT}package.json`, 'utf8');
   return z.object({ version: z.string() }).parse(JSON.parse(manifest)).version;
 }

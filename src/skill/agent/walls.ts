@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { OWN_EXTENSION } from '../../core/package-root.ts';
 
 /** What an agent finds inside: paths there, and what of this machine they stand for. */
 export interface Inside {
@@ -22,8 +23,6 @@ export const INSIDE = {
   node: '/usr/local/bin/node',
 } as const;
 
-/** `ts` when run from the sources, `js` after the build. */
-const OWN_EXTENSION = import.meta.url.slice(-2);
 const MAIN = fileURLToPath(new URL(`./inside/main.${OWN_EXTENSION}`, import.meta.url));
 /** Told to be a module by its name, as no package.json lies beside it there. */
 const MAIN_INSIDE = `/inside/main.m${OWN_EXTENSION}`;

@@ -1,10 +1,10 @@
+import { OWN_EXTENSION } from '../../core/package-root.ts';
 import { DEPENDENCIES } from '../../words/rules/dependencies.ts';
 import { DOC_LINKS } from '../../words/rules/doc-links.ts';
 import type { RuleWords } from '../../words/rules/rule-words.ts';
 import { SQL_MIGRATIONS } from '../../words/rules/sql-migrations.ts';
 import { WORKFLOW_SECURITY } from '../../words/rules/workflow-security.ts';
 import type { OwnAnalyzer } from '../package/analyzer-rules.ts';
-import { OWN_EXTENSION } from '../pr-review/run-worker.ts';
 
 /** An analyzer of our own, as the app's process knows it. Only the child process loads its code. */
 export interface OwnSpec {

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { OWN_EXTENSION, PACKAGE_ROOT } from '../../core/package-root.ts';
 import { sandbox } from '../../sandbox/sandbox.ts';
 
-/** `ts` when run from the sources, `js` after the build. */
-const OWN_EXTENSION = import.meta.url.slice(-2);
 const WORKER = new URL('./worker/', import.meta.url);
 const HEAP_MB = 256;
 /** WebAssembly's pages have 64 KB. */
@@ -58,5 +57,5 @@ export async function commandFor(
 
 /** Its own folder, and the file that says that our files are modules. */
 function ownFiles(): string[] {
-  return [WORKER, new URL('../../../package.json', import.meta.url)].map((url) => fileURLToPath(url));
+  return [fileURLToPath(WORKER), `${PACKAGE_ROOT}package.json`];
 }

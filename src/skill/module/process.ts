@@ -1,10 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { OWN_EXTENSION, PACKAGE_ROOT } from '../../core/package-root.ts';
 import { sandbox } from '../../sandbox/sandbox.ts';
 
-/** `ts` when run from the sources, `js` after the build. */
-const OWN_EXTENSION = import.meta.url.slice(-2);
 const HEAP_MB = 256;
 /** Of work, not of waiting: one that loops on after the app died is left to nobody. */
 const CPU_SECONDS = 3_600;
@@ -42,9 +41,12 @@ export async function sidecarCommand(): Promise<Command> {
 
 /** Its own folder, what it shares with the processes of programs, and the file that says that our files are modules. */
 function ownFiles(): string[] {
-  return ['sidecar/', `../code/worker/lock.${OWN_EXTENSION}`, '../../../package.json'].map((path) =>
-    fileURLToPath(new URL(path, import.meta.url)),
-  );
+  return [
+    ...['sidecar/', `../code/worker/lock.${OWN_EXTENSION}`].map((path) =>
+      fileURLToPath(new URL(path, import.meta.url)),
+    ),
+    join(PACKAGE_ROOT, 'package.json'),
+  ];
 }
 
 /** What the sidecar imports by name, and what that imports. */

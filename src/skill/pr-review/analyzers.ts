@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { OWN_EXTENSION, PACKAGE_ROOT } from '../../core/package-root.ts';
 import type { Language } from './changed-file.ts';
 import type { AnalyzerName } from './rules.ts';
-import { OWN_EXTENSION } from './run-worker.ts';
 
 /** One analyzer as the parent knows it: what it reads, and where its code lies. Only the worker loads that code. */
 export interface AnalyzerSpec {
@@ -52,9 +52,7 @@ interface Manifest {
 let manifest: Manifest | undefined;
 
 function ownManifest(): Manifest {
-  manifest ??= JSON.parse(
-    readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-  ) as Manifest;
+  manifest ??= JSON.parse(readFileSync(`${PACKAGE_ROOT}package.json`, 'utf8')) as Manifest;
   return manifest;
 }
 

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { OWN_CODE, PACKAGE_ROOT } from '../../core/package-root.ts';
 
 /**
  * Node's own permissions for the process and all it starts: it reads our code and packages, the modules and one folder, and
@@ -8,13 +8,8 @@ import { fileURLToPath } from 'node:url';
  * against all plans stands before it. The package's root is left out: people keep `.env` and the database there.
  */
 export function permissions(folder: string, modules: readonly string[]): string[] {
-  const root = new URL('../../../', import.meta.url);
-  const ours = [
-    new URL('../../', import.meta.url),
-    new URL('package.json', root),
-    new URL('node_modules', root),
-  ];
-  const readable = new Set([...ours.map((url) => fileURLToPath(url)), packageFolder(), ...modules, folder]);
+  const ours = [OWN_CODE, `${PACKAGE_ROOT}package.json`, `${PACKAGE_ROOT}node_modules`];
+  const readable = new Set([...ours, packageFolder(), ...modules, folder]);
   return [
     '--permission',
     '--allow-addons',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import { CATEGORIES, severitySchema } from '../../outcome/finding.ts';
 
 const ruleSchema = z.strictObject({
@@ -84,7 +85,6 @@ export function shippedRules(): RuleBook {
 }
 
 function read<Name extends AnalyzerName>(name: Name): RuleFile<Name> {
-  // Both `src/skill/pr-review` and `dist/skill/pr-review` lie three folders below the package's root.
-  const file = new URL(`../../../skills/pr-review/analyzers/${name}.yml`, import.meta.url);
+  const file = `${PACKAGE_ROOT}skills/pr-review/analyzers/${name}.yml`;
   return schemas[name].parse(parse(readFileSync(file, 'utf8'))) as RuleFile<Name>;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../core/errors.ts';
+import { OWN_EXTENSION } from '../../core/package-root.ts';
 import { killGroup } from '../../sandbox/kill-group.ts';
 import { cutLines } from '../../sandbox/lines.ts';
 import { watchMemory } from '../../sandbox/memory.ts';
@@ -18,8 +19,6 @@ const HEAP_MB = 768;
  * The most that the processes of a review may hold together. The most text that one review reads (24 MB) takes 1,000 at its peak.
  */
 const MAX_MEMORY_MB = 2_048;
-/** `ts` when run from the sources, `js` after the build. */
-export const OWN_EXTENSION = import.meta.url.slice(-2);
 const ARGUMENTS = [
   `--max-old-space-size=${HEAP_MB}`,
   '--disable-warning=ExperimentalWarning',

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Json } from '../../core/canonical.ts';
+import { OWN_EXTENSION } from '../../core/package-root.ts';
 import { sandbox } from '../../sandbox/sandbox.ts';
 import type { RenderFault } from '../../words/prompt.ts';
 import { type Ending, type ShutIn, startShutIn } from './process.ts';
@@ -19,7 +20,7 @@ const MAX_ANSWER_BYTES = 6 * MAX_RENDERED_BYTES + 1_000;
 const FUEL = 1_000_000;
 const TIMEOUT_MS = 10_000;
 
-const MAIN = fileURLToPath(new URL(`./worker/main.${import.meta.url.slice(-2)}`, import.meta.url));
+const MAIN = fileURLToPath(new URL(`./worker/main.${OWN_EXTENSION}`, import.meta.url));
 
 export type Rendered = { ok: true; text: string } | { ok: false; fault: RenderFault };
 

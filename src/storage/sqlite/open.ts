@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
+import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import { readMigrations } from '../migrate.ts';
 import type { Storage } from '../storage.ts';
 import { sqliteFailure } from './failure.ts';
@@ -11,7 +12,7 @@ import { STAND_STILL_MS } from './lock-wait.ts';
 import { migrateSqlite } from './migrate.ts';
 import { SqliteStorage } from './storage.ts';
 
-export const SQLITE_MIGRATIONS = resolve(import.meta.dirname, '../../../migrations/sqlite');
+export const SQLITE_MIGRATIONS = join(PACKAGE_ROOT, 'migrations/sqlite');
 
 /** How long opening the database waits for another process's write, in ms: nothing else of this process is to be done yet. */
 const OPENING_MS = 5_000;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { PACKAGE_ROOT } from '../../../core/package-root.ts';
 import type { SkillArtifact } from '../../package/skill.ts';
 
 export const PROMPT_PATH = 'prompts/review.md';
@@ -7,8 +8,7 @@ let loaded: SkillArtifact | undefined;
 
 /** The review's prompt, as it ships in the package `skills/pr-review`; it never comes from a repository. Read once a process. */
 export function shippedPrompt(): SkillArtifact {
-  // Both `src/skill/pr-review/model` and `dist/skill/pr-review/model` lie four folders below the package's root.
-  const file = new URL(`../../../../skills/pr-review/${PROMPT_PATH}`, import.meta.url);
+  const file = `${PACKAGE_ROOT}skills/pr-review/${PROMPT_PATH}`;
   loaded ??= {
     kind: 'prompt_template',
     name: 'review.md',

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { OWN_EXTENSION } from '../../../core/package-root.ts';
 import type { Analysis } from '../analyzer/analyzer.ts';
 import type { Job, JobResult, WorkerRequest } from './protocol.ts';
 
@@ -10,7 +11,7 @@ import type { Job, JobResult, WorkerRequest } from './protocol.ts';
  * It never exits by itself. The parent kills its process group once it has what it wants, which also ends whatever
  * an analyzer left behind; when the parent is gone, standard input closes and the group ends itself.
  */
-const THREAD = new URL(`./thread.${import.meta.url.slice(-2)}`, import.meta.url);
+const THREAD = new URL(`./thread.${OWN_EXTENSION}`, import.meta.url);
 const HEAP_MB = 512;
 const MAX_LOG = 500_000;
 

@@ -16,9 +16,9 @@ import { mergedByChain } from '../run/plan.ts';
 import { type ReasonCode, reason } from '../run/reason.ts';
 import type { Why } from '../run/why.ts';
 import { type BeforeAsking, beforeAsking } from './before-asking.ts';
-import { pullRequestOf, readMergeFacts, wasConflicting } from './merge-facts.ts';
+import { readMergeFacts, wasConflicting } from './merge-facts.ts';
 import { mergeMethod } from './merge-method.ts';
-import type { StepContext, StepHandler, StepResult } from './step.ts';
+import { pullRequestOf, type StepContext, type StepHandler, type StepResult } from './step.ts';
 
 export type ApprovalAnswer =
   /** Without a proof when the step that asked merges nothing. */

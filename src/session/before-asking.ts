@@ -7,9 +7,9 @@ import { requestedChangesWhy } from '../policy/reviews-standing.ts';
 import { type ReasonCode, reason } from '../run/reason.ts';
 import type { Why } from '../run/why.ts';
 import { readContributors } from './contributors.ts';
-import { pullRequestOf, wasConflicting } from './merge-facts.ts';
+import { wasConflicting } from './merge-facts.ts';
 import { readRequestedChanges } from './requested-changes.ts';
-import type { StepContext, StepResult } from './step.ts';
+import { pullRequestOf, type StepContext, type StepResult } from './step.ts';
 
 /** How long GitHub may take to work out whether there is a conflict before people are asked all the same, in milliseconds. */
 const WORKING_OUT_MS = 60_000;

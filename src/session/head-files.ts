@@ -1,6 +1,5 @@
 import { GitHubError, type PullRequestFile } from '../github/github.ts';
-import { pullRequestOf } from './merge-facts.ts';
-import type { StepContext } from './step.ts';
+import { pullRequestOf, type StepContext } from './step.ts';
 
 /**
  * The files that the run's head changes. GitHub lists those of whatever head is there at that moment. A verdict on another head's

@@ -25,7 +25,7 @@ import { gatesOfStep } from './gates-of-step.ts';
 import { judgeGates, lastVerdict } from './judge-gates.ts';
 import { mergeMethod } from './merge-method.ts';
 import { readRequestedChanges } from './requested-changes.ts';
-import type { ApprovalComment, StepContext, StepHandler } from './step.ts';
+import { type ApprovalComment, pullRequestOf, type StepContext, type StepHandler } from './step.ts';
 import { stillExpected } from './validated.ts';
 
 /**
@@ -189,12 +189,6 @@ function mergingSwitch({ step, mergingOff }: StepContext, settings: Settings | u
         ]
       : []),
   ];
-}
-
-export function pullRequestOf(context: StepContext): number {
-  const { pullRequest } = context.state.run;
-  if (pullRequest === null) throw new Error(`run ${context.state.run.id} is not about a pull request`);
-  return pullRequest;
 }
 
 async function readVolatileOutcomes(

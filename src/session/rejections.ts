@@ -2,14 +2,7 @@ import type { AnsweringPerson } from '../policy/approval.ts';
 import { isMergeStep, type Run } from '../run/run.ts';
 import { type Why, why } from '../run/why.ts';
 import type { ReadTx } from '../storage/storage.ts';
-
-/** What earlier questions about merging one head into one base leave behind. */
-export interface EarlierRejections {
-  /** They rejected when this chain asked before, so each of them has to countersign now. */
-  by: readonly AnsweringPerson[];
-  /** Conditions that do not hold, for rejections that no answer to this question lifts. */
-  elsewhere: readonly Why[];
-}
+import type { EarlierRejections } from './step.ts';
 
 /**
  * Rejections of this head and base. Each holds whichever question it was given to and however many runs came since. It is lifted

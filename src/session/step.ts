@@ -10,7 +10,7 @@ import type { MergeOnce } from '../effect/merge.ts';
 import type { GitHubReader, Repo } from '../github/github.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { ReviewVerdict } from '../outcome/review-verdict.ts';
-import type { Approval } from '../policy/approval.ts';
+import type { AnsweringPerson, Approval } from '../policy/approval.ts';
 import type { Push } from '../policy/authorship.ts';
 import type { Capability } from '../policy/capability.ts';
 import type { MergeProof } from '../policy/merge-gate.ts';
@@ -19,7 +19,7 @@ import type { OwnMerge } from '../run/plan.ts';
 import type { Reason } from '../run/reason.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../run/run.ts';
 import type { Slot } from '../run/state/slot.ts';
-import type { EarlierRejections } from './rejections.ts';
+import type { Why } from '../run/why.ts';
 
 /** A large text a session leaves behind, such as an analyzer's whole output. */
 export interface Blob {
@@ -158,4 +158,18 @@ export interface StepHandler {
    * judges what is true now.
    */
   readonly readAgain?: (context: StepContext) => Promise<Outcome | undefined>;
+}
+
+/** What earlier questions about merging one head into one base leave behind. */
+export interface EarlierRejections {
+  /** They rejected when this chain asked before, so each of them has to countersign now. */
+  by: readonly AnsweringPerson[];
+  /** Conditions that do not hold, for rejections that no answer to this question lifts. */
+  elsewhere: readonly Why[];
+}
+
+export function pullRequestOf(context: StepContext): number {
+  const { pullRequest } = context.state.run;
+  if (pullRequest === null) throw new Error(`run ${context.state.run.id} is not about a pull request`);
+  return pullRequest;
 }

@@ -1,8 +1,7 @@
 import type { Json } from '../core/canonical.ts';
 import type { PullRequestFile } from '../github/github.ts';
 import { conditionContext } from '../run/context.ts';
-import { pullRequestOf } from '../session/merge-facts.ts';
-import type { StepContext } from '../session/step.ts';
+import { pullRequestOf, type StepContext } from '../session/step.ts';
 import { NOT_SHOWN } from '../words/prompt.ts';
 import { parsePatch } from './pr-review/hunks.ts';
 import type { Shown } from './prompt/answer.ts';

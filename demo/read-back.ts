@@ -11,7 +11,7 @@ import { GATE, REPO } from './world.ts';
 
 const run = promisify(execFile);
 const [owner = '', repo = ''] = REPO.split('/');
-const CLI = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
 
 /** How long the last words on GitHub may take after the last merge, in milliseconds. */
 const PATIENCE_MS = 10_000;

@@ -77,7 +77,7 @@ const KEY = ['AKIA', 'Z7QX', 'M3PL', 'D5RT', 'W2KV'].join('');
 
 /** Case 2: four mistakes that must not reach the default branch, each on a line of its own. */
 export const RISKY = {
-  'src/config.ts': [
+  'src/config/config.ts': [
     'export const config = {',
     "  region: 'eu-central-1',",
     `  accessKeyId: '${KEY}',`,
@@ -113,7 +113,7 @@ export const RISKY = {
 
 /** Where case 2's mistakes are, as `file:line`. */
 export const RISKY_LINES = {
-  'the committed key': 'src/config.ts:3',
+  'the committed key': 'src/config/config.ts:3',
   'the SQL injection': 'src/search.ts:5',
   'the swallowed error': 'src/search.ts:6',
   'the shell injection': '.github/workflows/greet.yml:9',

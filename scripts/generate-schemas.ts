@@ -5,8 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { chainFileSchema } from '../src/chain/chain-file.ts';
-import { settingsFileSchema } from '../src/chain/settings.ts';
+import { chainFileSchema } from '../src/domain/chain/chain-file.ts';
+import { settingsFileSchema } from '../src/domain/chain/settings.ts';
 
 const FOLDER = new URL('../docs/schema/', import.meta.url);
 

@@ -1,24 +1,53 @@
 import type { Server } from 'node:http';
-import { createCommandHandler } from './command/handle.ts';
+import { createEmbeddedQueue } from './adapters/embedded-queue/embedded.ts';
+import { createPatience } from './adapters/embedded-queue/patience.ts';
+import { createOctokitGitHub, type OctokitGitHubOptions } from './adapters/octokit/octokit-github.ts';
+import { shippedChains, shippedSkills } from './composition/shipped.ts';
+import { createSkills, type SkillOverrides } from './composition/skills.ts';
+import { openBlobs, openStorage } from './composition/storage.ts';
+import { type AppConfig, gitHubPages } from './config/config.ts';
 import type { MetricsAccess } from './config/metrics.ts';
-import { type AppConfig, gitHubPages } from './config.ts';
 import { type Clock, systemClock, systemTimers, type Timers } from './core/clock.ts';
 import { messageOf } from './core/errors.ts';
 import { type Ids, timeSortedIds } from './core/ids.ts';
 import { type Log, redactedLog } from './core/log.ts';
 import { withoutRepeats } from './core/outage-log.ts';
-import { neverShow } from './core/redact.ts';
-import { createIntake } from './delivery/intake.ts';
-import { jobsOfNewDeliveries } from './delivery/new-jobs.ts';
-import { createProcessor } from './delivery/process.ts';
-import { createGateChecks } from './effect/gate-check.ts';
-import { createOutbox, effectJobSchema } from './effect/outbox.ts';
-import { createPace } from './effect/pace.ts';
-import { createPerformer } from './effect/perform.ts';
-import type { Event, EventOf } from './event/event.ts';
-import { createOctokitGitHub, type OctokitGitHubOptions } from './github/octokit/octokit-github.ts';
-import { createEmbeddedQueue } from './queue/embedded.ts';
-import { createPatience } from './queue/patience.ts';
+import { neverShow } from './core/redact/redact.ts';
+import type { Event, EventOf } from './domain/event/event.ts';
+import type { Cause } from './domain/run/actor.ts';
+import { createConfigurationLoader } from './engine/configuration/configuration.ts';
+import { createOrganisationMemory } from './engine/configuration/organisation-memory.ts';
+import { createGateChecks } from './engine/effects/gate-check.ts';
+import { createOutbox, effectJobSchema } from './engine/effects/outbox.ts';
+import { createPace } from './engine/effects/pace.ts';
+import { createPerformer } from './engine/effects/perform.ts';
+import { createEngine, type Engine } from './engine/runs/engine.ts';
+import { onEvent } from './engine/runs/on-event.ts';
+import { createPublisher } from './engine/runs/publish.ts';
+import { createSessionArtifacts } from './engine/sessions/artifacts.ts';
+import { createContextOf } from './engine/sessions/context.ts';
+import { createExecutor } from './engine/sessions/execute.ts';
+import { createMergeGroups, mergeGroupJobSchema } from './engine/sessions/merge-group.ts';
+import { createCommandHandler } from './entrypoints/commands/handle.ts';
+import { recoveryJobs } from './entrypoints/recovery/jobs.ts';
+import { fetchMissedDeliveries, LOOK_EVERY_MS } from './entrypoints/recovery/missed-deliveries.ts';
+import {
+  passOver,
+  reconcile,
+  reconcileInstallationJob,
+  reconcileJobSchema,
+} from './entrypoints/recovery/reconcile.ts';
+import { type RetentionPeriods, retain, retentionJob } from './entrypoints/retention/retention.ts';
+import { createIntake } from './entrypoints/webhook/delivery/intake.ts';
+import { jobsOfNewDeliveries } from './entrypoints/webhook/delivery/new-jobs.ts';
+import { createProcessor } from './entrypoints/webhook/delivery/process.ts';
+import { close, listen } from './entrypoints/webhook/listen.ts';
+import { createMetrics } from './entrypoints/webhook/metrics.ts';
+import { createMetricsServer } from './entrypoints/webhook/metrics-page.ts';
+import { createHttpServer } from './entrypoints/webhook/server.ts';
+import { MERGING_IS_OFF, signInWaits } from './entrypoints/webhook/words.ts';
+import { noMetrics } from './messages/process.ts';
+import type { Blobs } from './ports/blobs.ts';
 import {
   eventJobSchema,
   type Job,
@@ -26,35 +55,11 @@ import {
   type JobKind,
   type Queue,
   signalJobSchema,
-} from './queue/queue.ts';
-import { recoveryJobs } from './recovery/jobs.ts';
-import { fetchMissedDeliveries, LOOK_EVERY_MS } from './recovery/missed-deliveries.ts';
-import { passOver, reconcile, reconcileInstallationJob, reconcileJobSchema } from './recovery/reconcile.ts';
-import { type RetentionPeriods, retain, retentionJob } from './retention/retention.ts';
-import type { Cause } from './run/actor.ts';
-import { createConfigurationLoader } from './run/configuration.ts';
-import { createEngine, type Engine } from './run/engine.ts';
-import { onEvent } from './run/on-event.ts';
-import { createOrganisationMemory } from './run/organisation-memory.ts';
-import { createPublisher } from './run/publish.ts';
-import { createSessionArtifacts } from './session/artifacts.ts';
-import { createContextOf } from './session/context.ts';
-import { createExecutor } from './session/execute.ts';
-import { createMergeGroups, mergeGroupJobSchema } from './session/merge-group.ts';
-import { shippedChains, shippedSkills } from './shipped.ts';
-import { askJobSchema, createAsk } from './skill/ask/ask.ts';
-import { createSkillKeeper } from './skill/registry/keep.ts';
-import { communitySkills } from './skill/sync/community.ts';
-import { createSkills, type SkillOverrides } from './skills.ts';
-import type { Blobs } from './storage/blobs.ts';
-import { openBlobs, openStorage } from './storage/open.ts';
-import type { Storage } from './storage/storage.ts';
-import { close, listen } from './webhook/listen.ts';
-import { createMetrics } from './webhook/metrics.ts';
-import { createMetricsServer } from './webhook/metrics-page.ts';
-import { createHttpServer } from './webhook/server.ts';
-import { MERGING_IS_OFF, signInWaits } from './webhook/words.ts';
-import { noMetrics } from './words/process.ts';
+} from './ports/queue.ts';
+import type { Storage } from './ports/storage.ts';
+import { askJobSchema, createAsk } from './skills/ask/ask.ts';
+import { createSkillKeeper } from './skills/catalogue/keep.ts';
+import { communitySkills } from './skills/catalogue/sync/community.ts';
 
 export interface App {
   /** Where it listens. */

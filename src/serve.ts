@@ -1,16 +1,14 @@
 import { resolve } from 'node:path';
 import { startApp } from './app.ts';
-import { type Environment, readConfig, type SetupConfig } from './config.ts';
+import { claimDatabase } from './composition/storage.ts';
+import { type Environment, readConfig, type SetupConfig } from './config/config.ts';
 import { systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
 import { createLog, type Log } from './core/log.ts';
 import { isLoopback } from './core/loopback.ts';
-import { neverShowSecretsOf } from './core/redact.ts';
-import { forbidCoreDumps } from './sandbox/core-dumps.ts';
-import { sandbox } from './sandbox/sandbox.ts';
-import { offerSetup } from './setup.ts';
-import { claimDatabase } from './storage/open.ts';
-import { modelStanding } from './words/model.ts';
+import { neverShowSecretsOf } from './core/redact/redact.ts';
+import { offerSetup } from './entrypoints/setup/setup.ts';
+import { modelStanding } from './messages/model.ts';
 import {
   analyzersShutIn,
   badSettings,
@@ -23,7 +21,9 @@ import {
   setupOffered,
   stopping,
   waitingFor,
-} from './words/process.ts';
+} from './messages/process.ts';
+import { forbidCoreDumps } from './sandbox/core-dumps.ts';
+import { sandbox } from './sandbox/sandbox.ts';
 
 /**
  * How long a process waits for the one before it to let go of the database, in milliseconds: longer than that one

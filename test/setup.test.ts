@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Environment, readConfig } from '../src/config.ts';
-import { offerSetup } from '../src/setup.ts';
+import { type Environment, readConfig } from '../src/config/config.ts';
+import { offerSetup } from '../src/entrypoints/setup/setup.ts';
 import { bareEnvironment } from './support/app-environment.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

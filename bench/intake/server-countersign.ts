@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
+import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
+import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { createIntake } from '../../src/delivery/intake.ts';
-import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
-import { openStorage } from '../../src/storage/open.ts';
-import { createHttpServer } from '../../src/webhook/server.ts';
+import { createIntake } from '../../src/entrypoints/webhook/delivery/intake.ts';
+import { createHttpServer } from '../../src/entrypoints/webhook/server.ts';
 import { SECRET } from './deliveries.ts';
 import { listenAndTell } from './listen.ts';
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../src/core/clock.ts';
-import { programOf } from '../../src/skill/module/program.ts';
-import { createSidecar, type Sidecar, type Task } from '../../src/skill/module/sidecar.ts';
-import { parseModule } from '../../src/skill/package/module.ts';
+import { parseModule } from '../../src/domain/skill/module.ts';
+import { programOf } from '../../src/skills/kinds/module/program.ts';
+import { createSidecar, type Sidecar, type Task } from '../../src/skills/kinds/module/sidecar.ts';
 
 /**
  * What the sidecar of modules costs: from the first task to its answer with the process to be started, the same with the process there,

@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { openStorage } from '../../src/composition/storage.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { type RetentionDeps, retain } from '../../src/retention/retention.ts';
-import type { Blobs } from '../../src/storage/blobs.ts';
-import { openStorage } from '../../src/storage/open.ts';
-import type { Storage, Tx } from '../../src/storage/storage.ts';
+import { type RetentionDeps, retain } from '../../src/entrypoints/retention/retention.ts';
+import type { Blobs } from '../../src/ports/blobs.ts';
+import type { Storage, Tx } from '../../src/ports/storage.ts';
 import { fill } from './fill.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { createAiProvider } from '../../src/model/ai/provider.ts';
-import { createModel } from '../../src/model/ask.ts';
-import type { Ledger } from '../../src/model/ledger.ts';
+import { createAiProvider } from '../../src/adapters/ai/provider.ts';
+import { createModel } from '../../src/engine/models/ask.ts';
+import type { Ledger } from '../../src/engine/models/ledger.ts';
 import { startStubModel } from '../../test/support/model/stub.ts';
 import { bytesOf, pullRequestOf } from './pull-request.ts';
 import { reviewOnce } from './review.ts';

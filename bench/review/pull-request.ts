@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PullRequestFile } from '../../src/github/github.ts';
+import type { PullRequestFile } from '../../src/ports/github.ts';
 import { diffTexts } from '../../test/support/github/git/patch.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

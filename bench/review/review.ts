@@ -1,6 +1,6 @@
-import type { GitHubReader, PullRequestFile } from '../../src/github/github.ts';
-import type { Model } from '../../src/model/model.ts';
-import { prReview } from '../../src/skill/pr-review/pr-review.ts';
+import type { GitHubReader, PullRequestFile } from '../../src/ports/github.ts';
+import type { Model } from '../../src/ports/model.ts';
+import { prReview } from '../../src/skills/builtin/review/pr-review.ts';
 import { stepContext } from '../../test/skill/step-context.ts';
 
 /**

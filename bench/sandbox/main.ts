@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { sandbox } from '../../src/sandbox/sandbox.ts';
-import { codeTemplate } from '../../src/skill/code/code-template.ts';
-import type { CodeHost } from '../../src/skill/code/host.ts';
-import { DEFAULT_LIMITS } from '../../src/skill/code/limits.ts';
+import { codeTemplate } from '../../src/skills/kinds/code/code-template.ts';
+import type { CodeHost } from '../../src/skills/kinds/code/host.ts';
+import { DEFAULT_LIMITS } from '../../src/skills/kinds/code/limits.ts';
 
 /**
  * How long a code template takes from being asked for to its result, its process's start and end included. Cold: the first after the

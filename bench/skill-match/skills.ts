@@ -1,5 +1,5 @@
-import type { SkillPackage } from '../../src/skill/package/package.ts';
-import { parsePackage } from '../../src/skill/package/parse.ts';
+import type { SkillPackage } from '../../src/domain/skill/package.ts';
+import { parsePackage } from '../../src/domain/skill/parse.ts';
 
 const SUBJECTS = [
   'api',

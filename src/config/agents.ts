@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { AGENTS, type AgentName } from '../skill/package/agent-file.ts';
+import { AGENTS, type AgentName } from '../domain/skill/agent-file.ts';
 import { optionalText, refuse } from './fields.ts';
 
 /** The command-line agents that the operator has turned on: `codex=/usr/local/bin/codex, claude=/opt/claude`. */

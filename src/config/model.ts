@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isLoopback } from '../core/loopback.ts';
-import { type Budgets, DEFAULT_BUDGETS, parseBudget } from '../model/budget.ts';
-import { type ModelName, PROVIDERS, type ProviderName, parseModelName } from '../model/name.ts';
-import { listPrice, type Price, parsePrice } from '../model/price.ts';
+import { type Budgets, DEFAULT_BUDGETS, parseBudget } from '../domain/model/budget.ts';
+import { type ModelName, PROVIDERS, type ProviderName, parseModelName } from '../domain/model/name.ts';
+import { listPrice, type Price, parsePrice } from '../domain/model/price.ts';
 import { optionalText, refuse, webUrl, withoutTrailingSlash } from './fields.ts';
 
 /** The variables in which the providers' own tools look for their keys. */

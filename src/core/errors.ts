@@ -1,4 +1,4 @@
-import { redact } from './redact.ts';
+import { redact } from './redact/redact.ts';
 
 /**
  * An error that a person can act on: its message is a sentence for them, its code is for programs.

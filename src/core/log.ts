@@ -1,6 +1,6 @@
 import { type DestinationStream, pino } from 'pino';
 import { redactedFields } from './redact/fields.ts';
-import { redact } from './redact.ts';
+import { redact } from './redact/redact.ts';
 
 /** Structured log; field names are the words of the vocabulary (`delivery`, `run`, `session`, `effect`, …). */
 export interface Log {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { notAllowed } from './fault.ts';
 import { memberOf } from './mapping.ts';
-import { redact } from './redact.ts';
+import { redact } from './redact/redact.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   string: 'a text',

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { safeJoin } from '../../src/adapters/files/safe-join.ts';
 import {
   type Contract,
   contractSchema,
   type Expected,
   foldContracts,
   resolve,
-} from '../../src/artifact/contract.ts';
-import { unfitGlobReason, unfitPathReason } from '../../src/artifact/place.ts';
-import { safeJoin } from '../../src/storage/files/safe-join.ts';
+} from '../../src/domain/artifact/contract.ts';
+import { unfitGlobReason, unfitPathReason } from '../../src/domain/artifact/place.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { chainOfSteps } from '../support/builders.ts';
 import { file } from './support.ts';

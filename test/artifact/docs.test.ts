@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { foldContracts } from '../../src/artifact/contract.ts';
-import { SHIPPED_SKILLS } from '../../src/skill/shipped.ts';
-import { contractSummary } from '../../src/words/artifacts.ts';
+import { foldContracts } from '../../src/domain/artifact/contract.ts';
+import { contractSummary } from '../../src/messages/artifacts.ts';
+import { SHIPPED_SKILLS } from '../../src/skills/builtin/shipped.ts';
 import { chainOf, faultsOf, withSteps } from '../chain/support.ts';
 
 const page = readFileSync(new URL('../../docs/contracts.md', import.meta.url), 'utf8');

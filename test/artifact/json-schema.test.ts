@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { schemaFaults, schemaMismatch } from '../../src/artifact/json-schema.ts';
 import type { Json } from '../../src/core/canonical.ts';
+import { schemaFaults, schemaMismatch } from '../../src/domain/artifact/json-schema.ts';
 
 type Schema = { [key: string]: Json };
 

@@ -1,5 +1,5 @@
-import type { Expected } from '../../src/artifact/contract.ts';
-import type { ProducedFile } from '../../src/artifact/verification.ts';
+import type { Expected } from '../../src/domain/artifact/contract.ts';
+import type { ProducedFile } from '../../src/domain/artifact/verification.ts';
 
 type File = Extract<Expected, { kind: 'file' }>;
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Expected } from '../../src/artifact/contract.ts';
-import { deliveryOf } from '../../src/artifact/delivery.ts';
-import { MIME_TYPES } from '../../src/artifact/mime-type.ts';
-import { type ProducedFile, verificationSchema, verify } from '../../src/artifact/verification.ts';
+import type { Expected } from '../../src/domain/artifact/contract.ts';
+import { deliveryOf } from '../../src/domain/artifact/delivery.ts';
+import { MIME_TYPES } from '../../src/domain/artifact/mime-type.ts';
+import { type ProducedFile, verificationSchema, verify } from '../../src/domain/artifact/verification.ts';
 import { at, ciOutcome } from '../support/builders.ts';
 import { file, files, produced } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compileExpression, evaluateCondition, stepsContext } from '../../src/chain/condition.ts';
+import { compileExpression, evaluateCondition, stepsContext } from '../../src/domain/expression/condition.ts';
 
 const steps = stepsContext([
   { id: 'good', status: 'completed', outcome: { passed: true, findings: [], verdict: 'APPROVE' } },

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { FILTER_KEYS, TRIGGER_EVENTS } from '../../src/chain/chain.ts';
-import { chainFileSchema } from '../../src/chain/chain-file.ts';
-import { defaultSettings, mergeSettings, parseSettings } from '../../src/chain/settings.ts';
+import { FILTER_KEYS, TRIGGER_EVENTS } from '../../src/domain/chain/chain.ts';
+import { chainFileSchema } from '../../src/domain/chain/chain-file.ts';
+import { defaultSettings, mergeSettings, parseSettings } from '../../src/domain/chain/settings.ts';
 import { faultsOf } from './support.ts';
 
 const page = readFileSync(new URL('../../docs/chains.md', import.meta.url), 'utf8');

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileExpression, compileTemplate, ExpressionError } from '../../src/chain/condition.ts';
+import {
+  compileExpression,
+  compileTemplate,
+  ExpressionError,
+} from '../../src/domain/expression/condition.ts';
 import { withinEffort } from '../support/effort.ts';
 
 /** A context as bad as it could be: live functions, getters, prototypes with members, symbols. */

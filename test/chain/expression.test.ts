@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compileExpression } from '../../src/chain/condition.ts';
+import { compileExpression } from '../../src/domain/expression/condition.ts';
 
 const context = {
   trigger: { title: ' Fix Σ ', number: 7, labels: ['bug', 'ui'], draft: false, nil: null, map: { a: 1 } },

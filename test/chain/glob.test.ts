@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { globMatches } from '../../src/chain/glob.ts';
+import { globMatches } from '../../src/core/glob.ts';
 import { withinEffort } from '../support/effort.ts';
 
 describe('a glob', () => {

@@ -6,7 +6,7 @@ import {
   findCircle,
   readyNodes,
   topologicalOrder,
-} from '../../src/chain/graph.ts';
+} from '../../src/domain/chain/graph.ts';
 
 const diamond = [
   { id: 'top', dependsOn: [] },

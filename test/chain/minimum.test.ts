@@ -4,7 +4,7 @@ import {
   mergeSettings,
   parseSettings,
   strictestMinimum,
-} from '../../src/chain/settings.ts';
+} from '../../src/domain/chain/settings.ts';
 
 const FILE = '.github/countersign.yml';
 const file = (text: string) => parseSettings(text, FILE).settings;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chainSchema } from '../../src/chain/chain.ts';
-import { parseChain } from '../../src/chain/parse.ts';
+import { chainSchema } from '../../src/domain/chain/chain.ts';
+import { parseChain } from '../../src/domain/chain/parse.ts';
 import { withinEffort } from '../support/effort.ts';
 import { chainOf, faultsOf, KNOWN, withSteps } from './support.ts';
 

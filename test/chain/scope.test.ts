@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseChain } from '../../src/chain/parse.ts';
-import { type ParsedChain, resolveChains } from '../../src/chain/scope.ts';
+import { parseChain } from '../../src/domain/chain/parse.ts';
+import { type ParsedChain, resolveChains } from '../../src/domain/chain/scope.ts';
 import { KNOWN } from './support.ts';
 
 function file(path: string, name: string, skill = 'ci'): ParsedChain {

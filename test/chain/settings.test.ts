@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defaultSettings, mergeSettings, parseSettings, unknownChains } from '../../src/chain/settings.ts';
 import { formatFault } from '../../src/core/fault.ts';
+import {
+  defaultSettings,
+  mergeSettings,
+  parseSettings,
+  unknownChains,
+} from '../../src/domain/chain/settings.ts';
 
 const faultsOf = (text: string) => parseSettings(text, 'countersign.yml').faults.map(formatFault);
 

@@ -1,6 +1,6 @@
-import type { Chain } from '../../src/chain/chain.ts';
-import { parseChain } from '../../src/chain/parse.ts';
 import { formatFault } from '../../src/core/fault.ts';
+import type { Chain } from '../../src/domain/chain/chain.ts';
+import { parseChain } from '../../src/domain/chain/parse.ts';
 
 export const KNOWN = {
   skills: ['pr-review', 'ci'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compileTemplate, renderWith } from '../../src/chain/condition.ts';
+import { compileTemplate, renderWith } from '../../src/domain/expression/condition.ts';
 import { withinEffort } from '../support/effort.ts';
 
 const context = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type TriggerFacts, triggerMatches } from '../../src/chain/trigger.ts';
+import { type TriggerFacts, triggerMatches } from '../../src/domain/chain/trigger.ts';
 import { chainOf } from './support.ts';
 
 const repository = { full_name: 'acme/app', default_branch: 'trunk' };

@@ -1,4 +1,4 @@
-import type { Run } from '../../src/run/run.ts';
+import type { Run } from '../../src/domain/run/run.ts';
 import { isGateCheck, type SeenCheckRun } from '../support/github/read.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 import type { Harness } from '../support/harness.ts';

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { claimToServe } from '../../src/adapters/sqlite/serving.ts';
+import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { openStorage } from '../../src/storage/open.ts';
-import { claimToServe } from '../../src/storage/sqlite/serving.ts';
 import { runState } from '../contract/rows.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { countersignOn, parsed, seed, tamper } from './support.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { buildProgram } from '../../src/cli/program.ts';
+import { buildProgram } from '../../src/entrypoints/cli/program.ts';
 
 const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
 

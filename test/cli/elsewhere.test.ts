@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { callingFolder } from '../../src/cli/calling-folder.ts';
+import { callingFolder } from '../../src/entrypoints/cli/calling-folder.ts';
 import { bareEnvironment } from '../support/app-environment.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');

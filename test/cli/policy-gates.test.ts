@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/command-line.ts';
-import { createTools } from '../../src/cli/compose.ts';
+import { createTools } from '../../src/composition/cli.ts';
+import { runCli } from '../../src/entrypoints/cli/command-line.ts';
 import { type Harness, REPO, startHarness } from '../support/harness.ts';
 
 const CHAIN = `name: pr-review

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { signalJobSchema } from '../../src/queue/queue.ts';
-import { reason } from '../../src/run/reason.ts';
-import { cognitiveStateSchema } from '../../src/run/state/state.ts';
-import { runJsonSchema, whyJsonSchema } from '../../src/words/run-json.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import { cognitiveStateSchema } from '../../src/domain/run/state/state.ts';
+import { runJsonSchema, whyJsonSchema } from '../../src/messages/run-json.ts';
+import { signalJobSchema } from '../../src/ports/queue.ts';
 import { at, invocation, merged, runState } from '../contract/rows.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { countersignOn, jobsIn, parsed, seed } from './support.ts';

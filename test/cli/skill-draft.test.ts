@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCli } from '../../src/cli/command-line.ts';
-import { createTools } from '../../src/cli/compose.ts';
+import { createTools } from '../../src/composition/cli.ts';
+import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { openStorage } from '../../src/storage/open.ts';
+import { runCli } from '../../src/entrypoints/cli/command-line.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { useStubModel } from '../model/support.ts';
 

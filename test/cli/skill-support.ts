@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createTools } from '../../src/cli/compose.ts';
-import type { Tools } from '../../src/cli/context.ts';
+import { createTools } from '../../src/composition/cli.ts';
+import type { Tools } from '../../src/entrypoints/cli/context.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { ManualClock } from '../support/clock.ts';
 import { answered } from './support.ts';

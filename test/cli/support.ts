@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import BetterSqlite3 from 'better-sqlite3';
-import { type CliParts, runCli } from '../../src/cli/command-line.ts';
-import { createTools } from '../../src/cli/compose.ts';
+import { createTools } from '../../src/composition/cli.ts';
+import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { openStorage } from '../../src/storage/open.ts';
-import type { Storage } from '../../src/storage/storage.ts';
+import { type CliParts, runCli } from '../../src/entrypoints/cli/command-line.ts';
+import type { Storage } from '../../src/ports/storage.ts';
 import { bareEnvironment } from '../support/app-environment.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 export interface Ended {
   code: number;

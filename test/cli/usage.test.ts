@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runCli } from '../../src/cli/command-line.ts';
-import type { Tools } from '../../src/cli/context.ts';
 import { CountersignError } from '../../src/core/errors.ts';
+import { runCli } from '../../src/entrypoints/cli/command-line.ts';
+import type { Tools } from '../../src/entrypoints/cli/context.ts';
 import { ManualClock } from '../support/clock.ts';
 import { countersign, countersignProcess } from './support.ts';
 

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { claimToServe } from '../../src/adapters/sqlite/serving.ts';
+import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { openStorage } from '../../src/storage/open.ts';
-import { claimToServe } from '../../src/storage/sqlite/serving.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { countersignOn } from './support.ts';
 

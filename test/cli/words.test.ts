@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reason } from '../../src/run/reason.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
 import {
   chainTable,
   chainText,
@@ -10,8 +10,8 @@ import {
   runIsOver,
   runTable,
   unknownRun,
-} from '../../src/words/cli.ts';
-import { becauseOf } from '../../src/words/faults.ts';
+} from '../../src/messages/cli.ts';
+import { becauseOf } from '../../src/messages/faults.ts';
 import { chainOf, withSteps } from '../chain/support.ts';
 import { at, run } from '../contract/rows.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_COMMANDS, parseCommands } from '../../src/command/parse.ts';
+import { MAX_COMMANDS, parseCommands } from '../../src/entrypoints/commands/parse.ts';
 
 const errorOf = (markdown: string): string => {
   const [only, ...more] = parseCommands(markdown);

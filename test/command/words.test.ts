@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { mayIssue, PERMISSIONS, VERBS } from '../../src/command/command.ts';
-import { helpText, usageOf, whoMay } from '../../src/command/help.ts';
-import { parseCommands } from '../../src/command/parse.ts';
-import { isDone, replyTo } from '../../src/command/replies.ts';
+import { mayIssue, PERMISSIONS, VERBS } from '../../src/entrypoints/commands/command.ts';
+import { helpText, usageOf, whoMay } from '../../src/entrypoints/commands/help.ts';
+import { parseCommands } from '../../src/entrypoints/commands/parse.ts';
+import { isDone, replyTo } from '../../src/entrypoints/commands/replies.ts';
 
 describe('who may issue a command', () => {
   it.each([

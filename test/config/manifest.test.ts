@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../src/config.ts';
-import { WEBHOOK_NAMES } from '../../src/event/from-webhook.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { WEBHOOK_NAMES } from '../../src/entrypoints/webhook/event/from-webhook.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { aboutNothing } from '../../src/audit/entry.ts';
-import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { openSqlite } from '../../src/adapters/sqlite/open.ts';
+import { aboutNothing } from '../../src/domain/audit/entry.ts';
 import { at } from './rows.ts';
 import { temporaryFolders } from './temp.ts';
 

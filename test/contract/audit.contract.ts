@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aboutNothing, aboutRun, mergedOnce } from '../../src/audit/entry.ts';
-import type { Storage } from '../../src/storage/storage.ts';
+import { aboutNothing, aboutRun, mergedOnce } from '../../src/domain/audit/entry.ts';
+import type { Storage } from '../../src/ports/storage.ts';
 import { type OpenDatabase, useDatabase } from './database.ts';
 import { run } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { BlobFacts, Blobs } from '../../src/storage/blobs.ts';
+import type { BlobFacts, Blobs } from '../../src/ports/blobs.ts';
 
 export interface BlobStore {
   blobs: Blobs;

@@ -1,9 +1,9 @@
 import BetterSqlite3 from 'better-sqlite3';
 import { Kysely } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
-import { compiledOnce } from '../../src/storage/sql/compiled.ts';
-import type { Database } from '../../src/storage/sql/schema.ts';
-import { sqliteDialect } from '../../src/storage/sqlite/dialect.ts';
+import { compiledOnce } from '../../src/adapters/sql/compiled.ts';
+import type { Database } from '../../src/adapters/sql/schema.ts';
+import { sqliteDialect } from '../../src/adapters/sqlite/dialect.ts';
 
 const open: Kysely<Database>[] = [];
 

@@ -1,5 +1,5 @@
 // Adds one to a number 200 times, each in a transaction that reads before it writes. Argument: the database's URL.
-import { openStorage } from '../../src/storage/open.ts';
+import { openStorage } from '../../src/composition/storage.ts';
 
 const storage = await openStorage(process.argv[2] ?? '');
 const row = {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from 'vitest';
-import type { Storage } from '../../src/storage/storage.ts';
+import type { Storage } from '../../src/ports/storage.ts';
 import { ManualClock } from '../support/clock.ts';
 import { at } from './rows.ts';
 

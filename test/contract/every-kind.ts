@@ -1,4 +1,4 @@
-import type { JobHandler, JobKind } from '../../src/queue/queue.ts';
+import type { JobHandler, JobKind } from '../../src/ports/queue.ts';
 
 /** One handler for all kinds of jobs. */
 export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {

@@ -11,8 +11,8 @@ import { rmdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { safeJoin } from '../../src/storage/files/safe-join.ts';
-import { openBlobs } from '../../src/storage/open.ts';
+import { safeJoin } from '../../src/adapters/files/safe-join.ts';
+import { openBlobs } from '../../src/composition/storage.ts';
 import { blobsContract } from './blobs.contract.ts';
 import { temporaryFolders } from './temp.ts';
 

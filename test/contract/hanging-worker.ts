@@ -1,9 +1,10 @@
 // Begins a job, says so, and hangs: to be killed by a test. Argument: the database's URL.
+
+import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
+import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
-import type { JobHandler } from '../../src/queue/queue.ts';
-import { openStorage } from '../../src/storage/open.ts';
+import type { JobHandler } from '../../src/ports/queue.ts';
 import { everyKind } from './every-kind.ts';
 
 const storage = await openStorage(process.argv[2] ?? '');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Jobs } from '../../src/storage/storage.ts';
+import type { Jobs } from '../../src/ports/storage.ts';
 import { type OpenDatabase, useDatabase } from './database.ts';
 import { at } from './rows.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { NewModelCall } from '../../src/storage/model-calls.ts';
+import type { NewModelCall } from '../../src/ports/model-calls.ts';
 import { type OpenDatabase, useDatabase } from './database.ts';
 import { at, runState, session } from './rows.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
+import { createPatience } from '../../src/adapters/embedded-queue/patience.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { GitHubError, SignInRefused } from '../../src/github/github.ts';
-import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
-import { createPatience } from '../../src/queue/patience.ts';
-import type { Job, JobKind } from '../../src/queue/queue.ts';
+import { GitHubError, SignInRefused } from '../../src/ports/github.ts';
+import type { Job, JobKind } from '../../src/ports/queue.ts';
 import { ManualClock } from '../support/clock.ts';
 import { everyKind } from './every-kind.ts';
 import { useQueueBench } from './queue-bench.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import type { Job, JobHandler, NewJob, Queue } from '../../src/queue/queue.ts';
-import type { Storage } from '../../src/storage/storage.ts';
+import type { Job, JobHandler, NewJob, Queue } from '../../src/ports/queue.ts';
+import type { Storage } from '../../src/ports/storage.ts';
 import type { ManualClock } from '../support/clock.ts';
 import { type OpenDatabase, useDatabase } from './database.ts';
 import { everyKind } from './every-kind.ts';

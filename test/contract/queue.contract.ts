@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CountersignError } from '../../src/core/errors.ts';
-import { jobsOfNewDeliveries } from '../../src/delivery/new-jobs.ts';
-import type { Job, JobHandler, JobKind, JobResult } from '../../src/queue/queue.ts';
+import { jobsOfNewDeliveries } from '../../src/entrypoints/webhook/delivery/new-jobs.ts';
+import type { Job, JobHandler, JobKind, JobResult } from '../../src/ports/queue.ts';
 import type { OpenDatabase } from './database.ts';
 import { everyKind } from './every-kind.ts';
 import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.ts';

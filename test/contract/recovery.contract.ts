@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MissedDelivery } from '../../src/storage/storage.ts';
+import type { MissedDelivery } from '../../src/ports/storage.ts';
 import { type OpenDatabase, useDatabase } from './database.ts';
 import { at, delivery } from './rows.ts';
 

@@ -1,10 +1,16 @@
-import type { Settings } from '../../src/chain/settings.ts';
-import type { Effect } from '../../src/effect/effect.ts';
-import { makeOutcome } from '../../src/outcome/outcome.ts';
-import type { Approval } from '../../src/policy/approval.ts';
-import { reason } from '../../src/run/reason.ts';
-import { type Invocation, NOT_BEGUN, type Run, type RunState, type Session } from '../../src/run/run.ts';
-import type { NewDelivery } from '../../src/storage/storage.ts';
+import type { Settings } from '../../src/domain/chain/settings.ts';
+import type { Effect } from '../../src/domain/effect/effect.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
+import type { Approval } from '../../src/domain/policy/approval.ts';
+import {
+  type Invocation,
+  NOT_BEGUN,
+  type Run,
+  type RunState,
+  type Session,
+} from '../../src/domain/run/run.ts';
+import type { NewDelivery } from '../../src/ports/storage.ts';
 
 /** A moment so many seconds into the tests' day. */
 export function at(seconds: number): Date {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { verify } from '../../src/artifact/verification.ts';
-import type { Actor } from '../../src/run/actor.ts';
-import type { Run, RunState } from '../../src/run/run.ts';
-import { why } from '../../src/run/why.ts';
+import { verify } from '../../src/domain/artifact/verification.ts';
+import { why } from '../../src/domain/explanation/why.ts';
+import type { Actor } from '../../src/domain/run/actor.ts';
+import type { Run, RunState } from '../../src/domain/run/run.ts';
 import { type OpenDatabase, useDatabase } from './database.ts';
 import { approval, at, completed, delivery, merged, run, runState, session } from './rows.ts';
 

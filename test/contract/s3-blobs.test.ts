@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Blobs } from '../../src/storage/blobs.ts';
-import { openBlobs } from '../../src/storage/open.ts';
-import type { Patience } from '../../src/storage/s3/client.ts';
-import { parseListing } from '../../src/storage/s3/listing.ts';
-import { bucketUrl, parseS3Url, type S3Access } from '../../src/storage/s3/location.ts';
-import { createS3Blobs } from '../../src/storage/s3/s3-blobs.ts';
+import type { Patience } from '../../src/adapters/s3/client.ts';
+import { parseListing } from '../../src/adapters/s3/listing.ts';
+import { createS3Blobs } from '../../src/adapters/s3/s3-blobs.ts';
+import { openBlobs } from '../../src/composition/storage.ts';
+import type { Blobs } from '../../src/ports/blobs.ts';
+import { bucketUrl, parseS3Url, type S3Access } from '../../src/ports/s3-location.ts';
 import { blobsContract } from './blobs.contract.ts';
 import { ACCESS_KEY, BUCKET, type S3Fault, type S3Store, SECRET_KEY, startS3 } from './s3-store.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
-import type { StoredSkill, StoredSkillArtifact } from '../../src/storage/storage.ts';
+import type { StoredSkill, StoredSkillArtifact } from '../../src/ports/storage.ts';
 import { type OpenDatabase, useDatabase } from './database.ts';
 import { at } from './rows.ts';
 

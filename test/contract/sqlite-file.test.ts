@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFil
 import { join, resolve } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openStorage } from '../../src/storage/open.ts';
-import type { Storage } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/composition/storage.ts';
+import type { Storage } from '../../src/ports/storage.ts';
 import { at, delivery, runState } from './rows.ts';
 import { temporaryFolders } from './temp.ts';
 

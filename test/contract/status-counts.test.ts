@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { openSqlite } from '../../src/adapters/sqlite/open.ts';
 import { at, comment, delivery, runState } from './rows.ts';
 import { temporaryFolders } from './temp.ts';
 

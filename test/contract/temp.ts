@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
+import { openStorage } from '../../src/composition/storage.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import { openStorage } from '../../src/storage/open.ts';
 import { writeMigratedDatabase } from '../support/migrated-database.ts';
 import type { TestDatabase } from './database.ts';
 

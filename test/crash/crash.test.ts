@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openStorage } from '../../src/storage/open.ts';
+import { openStorage } from '../../src/composition/storage.ts';
 import { databaseIn } from './app-process.ts';
 import { atMost } from './at-most.ts';
 import { writesOf } from './durable-writes.ts';

@@ -1,5 +1,5 @@
-import type { Blobs } from '../../src/storage/blobs.ts';
-import type { Storage, Tx } from '../../src/storage/storage.ts';
+import type { Blobs } from '../../src/ports/blobs.ts';
+import type { Storage, Tx } from '../../src/ports/storage.ts';
 import type { When } from './kill-point.ts';
 
 /** Told of a durable write by its name; what it returns is told of the moments around it. */

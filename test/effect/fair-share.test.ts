@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Write } from '../../src/effect/fair-share.ts';
-import { createPace } from '../../src/effect/pace.ts';
-import { WRITE_CLASSES, type WriteClass } from '../../src/effect/write-class.ts';
+import type { Write } from '../../src/engine/effects/fair-share.ts';
+import { createPace } from '../../src/engine/effects/pace.ts';
+import { WRITE_CLASSES, type WriteClass } from '../../src/engine/effects/write-class.ts';
 import { at } from '../support/builders.ts';
 
 const MINUTE = 60_000;

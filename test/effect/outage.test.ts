@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openStorage } from '../../src/composition/storage.ts';
 import { silentLog } from '../../src/core/log.ts';
-import type { Effect } from '../../src/effect/effect.ts';
-import type { Pace } from '../../src/effect/pace.ts';
-import { createPerformer, type Performer } from '../../src/effect/perform.ts';
-import { type GitHub, GitHubError } from '../../src/github/github.ts';
-import { openStorage } from '../../src/storage/open.ts';
-import type { Storage } from '../../src/storage/storage.ts';
+import type { Effect } from '../../src/domain/effect/effect.ts';
+import type { Pace } from '../../src/engine/effects/pace.ts';
+import { createPerformer, type Performer } from '../../src/engine/effects/perform.ts';
+import { type GitHub, GitHubError } from '../../src/ports/github.ts';
+import type { Storage } from '../../src/ports/storage.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { ManualClock } from '../support/clock.ts';
 

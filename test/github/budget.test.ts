@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { URGENCIES, type Urgency } from '../../src/github/github.ts';
-import { createBudget } from '../../src/github/octokit/budget.ts';
+import { createBudget } from '../../src/adapters/octokit/budget.ts';
+import { URGENCIES, type Urgency } from '../../src/ports/github.ts';
 
 const NOW = new Date('2030-01-02T03:00:00Z');
 const RESET = new Date('2030-01-02T03:30:00Z');

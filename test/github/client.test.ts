@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createOctokitGitHub } from '../../src/adapters/octokit/octokit-github.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { CountersignError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { GitHubError, SignInRefused } from '../../src/github/github.ts';
-import { createOctokitGitHub } from '../../src/github/octokit/octokit-github.ts';
+import { GitHubError, SignInRefused } from '../../src/ports/github.ts';
 import { ManualClock } from '../support/clock.ts';
 import { type Answer, APP_ID, INSTALLATION, NOW, paged, privateKey, REPO, startFake } from './fake-server.ts';
 

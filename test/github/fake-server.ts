@@ -2,12 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { silentLog } from '../../src/core/log.ts';
 import {
   createOctokitGitHub,
   type OctokitGitHub,
   type OctokitGitHubOptions,
-} from '../../src/github/octokit/octokit-github.ts';
+} from '../../src/adapters/octokit/octokit-github.ts';
+import { silentLog } from '../../src/core/log.ts';
 import { createRequestValidator } from '../support/openapi/validator.ts';
 
 export const APP_ID = 4711;

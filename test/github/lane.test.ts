@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Urgency } from '../../src/github/github.ts';
-import { createLane, type Lane } from '../../src/github/octokit/lane.ts';
+import { createLane, type Lane } from '../../src/adapters/octokit/lane.ts';
+import type { Urgency } from '../../src/ports/github.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GitHubError } from '../../src/github/github.ts';
+import { GitHubError } from '../../src/ports/github.ts';
 import { INSTALLATION, paged, REPO, startFake } from './fake-server.ts';
 
 const SHA = 'ce587453ced02b1526dfb4cb910479d431683101';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createOctokitGitHub } from '../../src/adapters/octokit/octokit-github.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import type { GitHub, GitHubReader, GitHubWriter } from '../../src/github/github.ts';
-import { createOctokitGitHub } from '../../src/github/octokit/octokit-github.ts';
-import { judgeMerge } from '../../src/policy/merge-gate.ts';
+import { judgeMerge } from '../../src/domain/policy/merge-gate.ts';
+import type { GitHub, GitHubReader, GitHubWriter } from '../../src/ports/github.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
 import { createRequestValidator } from '../support/openapi/validator.ts';
 

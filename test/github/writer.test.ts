@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { CheckRunContent } from '../../src/effect/effect.ts';
-import { SignInRefused } from '../../src/github/github.ts';
-import { judgeMerge, type MergeProof } from '../../src/policy/merge-gate.ts';
+import type { CheckRunContent } from '../../src/domain/effect/effect.ts';
+import { judgeMerge, type MergeProof } from '../../src/domain/policy/merge-gate.ts';
+import { SignInRefused } from '../../src/ports/github.ts';
 import { APP_ID, INSTALLATION, NOW, paged, REPO, startFake } from './fake-server.ts';
 
 const SHA = 'ce587453ced02b1526dfb4cb910479d431683101';

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBodyShares, type HeldBody, type OverLimit } from '../../src/webhook/body-shares.ts';
-import { Gathered } from '../../src/webhook/gathered.ts';
+import {
+  createBodyShares,
+  type HeldBody,
+  type OverLimit,
+} from '../../src/entrypoints/webhook/body-shares.ts';
+import { Gathered } from '../../src/entrypoints/webhook/gathered.ts';
 
 const LIMITS = {
   all: { bytes: 500, bodies: 10 },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { factsOf, queueKey } from '../../src/delivery/facts.ts';
+import { factsOf, queueKey } from '../../src/entrypoints/webhook/delivery/facts.ts';
 
 const repository = { id: 7 };
 

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { commandOfButton } from '../../src/event/button.ts';
-import { eventSchema } from '../../src/event/event.ts';
-import { type Own, type Reading, runBehind, toEvents } from '../../src/event/from-webhook.ts';
+import { eventSchema } from '../../src/domain/event/event.ts';
+import { commandOfButton } from '../../src/entrypoints/webhook/event/button.ts';
+import {
+  type Own,
+  type Reading,
+  runBehind,
+  toEvents,
+} from '../../src/entrypoints/webhook/event/from-webhook.ts';
 
 const OWN_APP = 99;
 const own: Own = { appId: OWN_APP };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventSchema } from '../../src/event/event.ts';
-import { toEvents, WEBHOOK_NAMES } from '../../src/event/from-webhook.ts';
+import { eventSchema } from '../../src/domain/event/event.ts';
+import { toEvents, WEBHOOK_NAMES } from '../../src/entrypoints/webhook/event/from-webhook.ts';
 import { EXAMPLES } from './support.ts';
 
 const own = { appId: 99 };

@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import { Registry } from 'prom-client';
 import { afterEach, expect, it } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { createMetricsServer } from '../../src/webhook/metrics-page.ts';
-import { createHttpServer } from '../../src/webhook/server.ts';
+import { createMetricsServer } from '../../src/entrypoints/webhook/metrics-page.ts';
+import { createHttpServer } from '../../src/entrypoints/webhook/server.ts';
 import { listen, SECRET } from './support.ts';
 
 const TOKEN = 'a-token-only-for-tests';

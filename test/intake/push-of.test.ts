@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pushOf } from '../../src/event/push-of.ts';
+import { pushOf } from '../../src/entrypoints/webhook/event/push-of.ts';
 
 const before = 'b'.repeat(40);
 const after = 'a'.repeat(40);

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { createIntake } from '../../src/delivery/intake.ts';
-import { jobsOfNewDeliveries } from '../../src/delivery/new-jobs.ts';
-import { openStorage } from '../../src/storage/open.ts';
-import type { Storage } from '../../src/storage/storage.ts';
-import { createHttpServer, WEBHOOK_PATH } from '../../src/webhook/server.ts';
+import { createIntake } from '../../src/entrypoints/webhook/delivery/intake.ts';
+import { jobsOfNewDeliveries } from '../../src/entrypoints/webhook/delivery/new-jobs.ts';
+import { createHttpServer, WEBHOOK_PATH } from '../../src/entrypoints/webhook/server.ts';
+import type { Storage } from '../../src/ports/storage.ts';
 import { EXAMPLES, listen, SECRET, sign } from './support.ts';
 
 let storage: Storage;

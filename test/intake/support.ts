@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
-import { factsOf } from '../../src/delivery/facts.ts';
-import type { Webhook } from '../../src/delivery/intake.ts';
-import type { NewDelivery, Tx } from '../../src/storage/storage.ts';
+import { factsOf } from '../../src/entrypoints/webhook/delivery/facts.ts';
+import type { Webhook } from '../../src/entrypoints/webhook/delivery/intake.ts';
+import type { NewDelivery, Tx } from '../../src/ports/storage.ts';
 
 export const SECRET = 'a-secret-only-for-tests';
 

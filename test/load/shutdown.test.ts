@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { ABORT_GRACE_MS } from '../../src/adapters/embedded-queue/embedded.ts';
 import { DRAIN_MS } from '../../src/app.ts';
-import { ABORT_GRACE_MS } from '../../src/queue/embedded.ts';
-import { LAST_REQUESTS_MS } from '../../src/webhook/listen.ts';
+import { LAST_REQUESTS_MS } from '../../src/entrypoints/webhook/listen.ts';
 import { databaseIn, type Ended, type ListeningApp, startListening } from '../crash/app-process.ts';
 import { MERGE_ONLY } from '../scenario/support.ts';
 import { isGateCheck } from '../support/github/read.ts';

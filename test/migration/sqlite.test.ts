@@ -2,8 +2,8 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readMigrations } from '../../src/storage/migrate.ts';
-import { openSqlite, SQLITE_MIGRATIONS } from '../../src/storage/sqlite/open.ts';
+import { readMigrations } from '../../src/adapters/sql/migrate.ts';
+import { openSqlite, SQLITE_MIGRATIONS } from '../../src/adapters/sqlite/open.ts';
 import { at, delivery, run, runState } from '../contract/rows.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Failure } from '../../src/model/model.ts';
-import type { ModelName } from '../../src/model/name.ts';
+import type { ModelName } from '../../src/domain/model/name.ts';
+import type { Failure } from '../../src/ports/model.ts';
 import type { Script } from '../support/model/stub.ts';
 import { COMPATIBLE, FINE, question, useStubModel } from './support.ts';
 

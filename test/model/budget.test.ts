@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BUDGET_SCOPES, exceeded, parseBudget } from '../../src/model/budget.ts';
-import { costOf, LIST_PRICES, listPrice, parsePrice } from '../../src/model/price.ts';
+import { BUDGET_SCOPES, exceeded, parseBudget } from '../../src/domain/model/budget.ts';
+import { costOf, LIST_PRICES, listPrice, parsePrice } from '../../src/domain/model/price.ts';
 
 describe('exceeded', () => {
   const amounts = fc.record({ tokens: fc.nat(1_000), cost: fc.nat(1_000) });

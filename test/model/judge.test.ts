@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { memberFault } from '../../src/core/json-members.ts';
-import { judge } from '../../src/model/judge.ts';
+import { judge } from '../../src/engine/models/judge.ts';
 
 const PROTO = '"__proto__":';
 

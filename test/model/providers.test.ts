@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { createAiProvider } from '../../src/model/ai/provider.ts';
-import { familyOf, type ModelName, parseModelName } from '../../src/model/name.ts';
+import { createAiProvider } from '../../src/adapters/ai/provider.ts';
+import { familyOf, type ModelName, parseModelName } from '../../src/domain/model/name.ts';
 import { FINE, KEY, question, useStubModel } from './support.ts';
 
 const t = useStubModel();

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { redactedFields } from '../../src/core/redact/fields.ts';
-import { neverShow } from '../../src/core/redact.ts';
-import { describeFailure } from '../../src/words/model.ts';
+import { neverShow } from '../../src/core/redact/redact.ts';
+import { describeFailure } from '../../src/messages/model.ts';
 import { FINE, KEY, question, usePaidModel, useStubModel } from './support.ts';
 
 const t = usePaidModel();

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createModel } from '../../src/model/ask.ts';
-import { type Budgets, DEFAULT_BUDGETS } from '../../src/model/budget.ts';
-import { createLedger } from '../../src/model/ledger.ts';
-import type { Tokens } from '../../src/model/price.ts';
-import { openStorage } from '../../src/storage/open.ts';
-import { describeFailure } from '../../src/words/model.ts';
+import { openStorage } from '../../src/composition/storage.ts';
+import { type Budgets, DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
+import type { Tokens } from '../../src/domain/model/price.ts';
+import { createModel } from '../../src/engine/models/ask.ts';
+import { createLedger } from '../../src/engine/models/ledger.ts';
+import { describeFailure } from '../../src/messages/model.ts';
 import { runState } from '../contract/rows.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { ManualClock } from '../support/clock.ts';

@@ -7,7 +7,7 @@ import {
   unattributedCommits,
   unattributedNamed,
   unattributedSaid,
-} from '../../src/policy/authorship.ts';
+} from '../../src/domain/policy/authorship.ts';
 
 const ada = { id: 1, login: 'ada' };
 const webFlow = { id: 19_864_447, login: 'web-flow' };

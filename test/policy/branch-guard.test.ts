@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openToWriters } from '../../src/policy/branch-guard.ts';
+import { openToWriters } from '../../src/domain/policy/branch-guard.ts';
 
 const PUSH = 'whoever can write can push to it';
 const MAKE = 'whoever can write can make a branch of that name';

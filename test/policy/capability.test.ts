@@ -6,12 +6,12 @@ import {
   HOST_CAPABILITIES,
   highestOf,
   KIND_CAPABILITIES,
-} from '../../src/policy/capability.ts';
-import { isTrusted, TRUST_LEVELS } from '../../src/policy/trust.ts';
-import { createRegistry } from '../../src/session/registry.ts';
-import { HOST_FUNCTIONS } from '../../src/skill/code/protocol.ts';
-import { ARTIFACT_KINDS } from '../../src/skill/package/skill.ts';
-import { SHIPPED_SKILLS } from '../../src/skill/shipped.ts';
+} from '../../src/domain/policy/capability.ts';
+import { isTrusted, TRUST_LEVELS } from '../../src/domain/policy/trust.ts';
+import { ARTIFACT_KINDS } from '../../src/domain/skill/skill.ts';
+import { createRegistry } from '../../src/engine/sessions/registry.ts';
+import { SHIPPED_SKILLS } from '../../src/skills/builtin/shipped.ts';
+import { HOST_FUNCTIONS } from '../../src/skills/kinds/code/protocol.ts';
 import { faultsOf } from '../chain/support.ts';
 import { chainOfSteps } from '../support/builders.ts';
 

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { CODEOWNERS_PATHS, parseCodeowners, TooManyOwners } from '../../src/policy/facts/codeowners.ts';
+import {
+  CODEOWNERS_PATHS,
+  parseCodeowners,
+  TooManyOwners,
+} from '../../src/domain/policy/facts/codeowners.ts';
 
 const owns = (pattern: string, path: string) => parseCodeowners(`${pattern} @o\n`).of(path) !== undefined;
 

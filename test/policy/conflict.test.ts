@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conflictOf, conflictWhy, type Mergeability } from '../../src/policy/conflict.ts';
+import { conflictOf, conflictWhy, type Mergeability } from '../../src/domain/policy/conflict.ts';
 
 const CLEAN: Mergeability = { mergeable: true, rebaseable: true, mergeableState: 'clean' };
 const RESOLVE = 'conflicts with main: resolve them by merging or rebasing';

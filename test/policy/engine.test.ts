@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Capability } from '../../src/policy/capability.ts';
-import { builtInPolicy, type PolicyRequest, type Verdict } from '../../src/policy/engine.ts';
-import { isTrusted, TRUST_LEVELS, type TrustLevel } from '../../src/policy/trust.ts';
-import { explainText } from '../../src/run/explain.ts';
-import { why } from '../../src/run/why.ts';
+import { why } from '../../src/domain/explanation/why.ts';
+import type { Capability } from '../../src/domain/policy/capability.ts';
+import { builtInPolicy, type PolicyRequest, type Verdict } from '../../src/domain/policy/engine.ts';
+import { isTrusted, TRUST_LEVELS, type TrustLevel } from '../../src/domain/policy/trust.ts';
+import { explainText } from '../../src/domain/run/explain.ts';
 
 const { decide } = builtInPolicy;
 const seed = Number(process.env.COUNTERSIGN_SEED ?? 4);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Freeze, freezeAt, freezeFault, freezeSchema } from '../../src/policy/facts/freeze.ts';
+import { type Freeze, freezeAt, freezeFault, freezeSchema } from '../../src/domain/gate/freeze.ts';
 
 const frozen = (freeze: Omit<Freeze, 'reason'>, now: string) =>
   freezeAt({ ...freeze, reason: 'x' }, new Date(now)).frozen;

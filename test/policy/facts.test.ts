@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { parseCodeowners } from '../../src/policy/facts/codeowners.ts';
-import { commitsFacts, filesFacts, type ListedFile, pullRequestFacts } from '../../src/policy/facts/fact.ts';
-import { ownedPaths, ownersApprove, teamsOf } from '../../src/policy/facts/ownership.ts';
-import { type Review, reviewFacts, standingReviews } from '../../src/policy/facts/reviews.ts';
+import { parseCodeowners } from '../../src/domain/policy/facts/codeowners.ts';
+import {
+  commitsFacts,
+  filesFacts,
+  type ListedFile,
+  pullRequestFacts,
+} from '../../src/domain/policy/facts/fact.ts';
+import { ownedPaths, ownersApprove, teamsOf } from '../../src/domain/policy/facts/ownership.ts';
+import { type Review, reviewFacts, standingReviews } from '../../src/domain/policy/facts/reviews.ts';
 
 const HEAD = 'a'.repeat(40);
 const OTHER = 'b'.repeat(40);

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { parseSettings } from '../../src/chain/settings.ts';
 import type { Json } from '../../src/core/canonical.ts';
-import { FACT_NAMES, type Facts, known } from '../../src/policy/facts/fact.ts';
-import { FAILURE_POLICIES, writtenCriterionSchema, writtenGateSchema } from '../../src/policy/gate/gate.ts';
-import { question } from '../../src/policy/gate/judge.ts';
+import { parseSettings } from '../../src/domain/chain/settings.ts';
+import { FAILURE_POLICIES, writtenCriterionSchema, writtenGateSchema } from '../../src/domain/gate/gate.ts';
+import { FACT_NAMES, type Facts, known } from '../../src/domain/policy/facts/fact.ts';
+import { question } from '../../src/domain/policy/gate/judge.ts';
 import { faultsOf, KNOWN } from '../chain/support.ts';
 
 const page = readFileSync(new URL('../../docs/gates.md', import.meta.url), 'utf8');

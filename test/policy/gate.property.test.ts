@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mergeSettings, type SettingsFile } from '../../src/chain/settings.ts';
-import { FACT_NAMES, type Facts, factOf, known, unknown } from '../../src/policy/facts/fact.ts';
-import { FAILURE_POLICIES, type GateCriterion, type WrittenGate } from '../../src/policy/gate/gate.ts';
-import { question } from '../../src/policy/gate/judge.ts';
-import { gatesOf, type PlacedGate } from '../../src/policy/gate/placed.ts';
-import { conditionOf, unjudged, verdictOf } from '../../src/policy/gate/verdict.ts';
-import { judgeMerge } from '../../src/policy/merge-gate.ts';
+import { mergeSettings, type SettingsFile } from '../../src/domain/chain/settings.ts';
+import { FAILURE_POLICIES, type GateCriterion, type WrittenGate } from '../../src/domain/gate/gate.ts';
+import { gatesOf, type PlacedGate } from '../../src/domain/gate/placed.ts';
+import { FACT_NAMES, type Facts, factOf, known, unknown } from '../../src/domain/policy/facts/fact.ts';
+import { question } from '../../src/domain/policy/gate/judge.ts';
+import { conditionOf, unjudged, verdictOf } from '../../src/domain/policy/gate/verdict.ts';
+import { judgeMerge } from '../../src/domain/policy/merge-gate.ts';
 import { facts as mergeFacts, question as mergeQuestion } from './merge-facts.ts';
 
 const long = process.env.COUNTERSIGN_LONG === '1';

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { parseSettings } from '../../src/chain/settings.ts';
 import { formatFault } from '../../src/core/fault.ts';
-import { type Facts, known, unknown } from '../../src/policy/facts/fact.ts';
-import { factsFor } from '../../src/policy/gate/criterion.ts';
-import { FAILURE_POLICIES, type FailurePolicy, type GateCriterion } from '../../src/policy/gate/gate.ts';
-import { question } from '../../src/policy/gate/judge.ts';
-import { gatesOf, mandatoryGates } from '../../src/policy/gate/placed.ts';
-import { blocks, conditionOf, unjudged, verdictOf, verdictWhy } from '../../src/policy/gate/verdict.ts';
+import { parseSettings } from '../../src/domain/chain/settings.ts';
+import { FAILURE_POLICIES, type FailurePolicy, type GateCriterion } from '../../src/domain/gate/gate.ts';
+import { gatesOf, mandatoryGates } from '../../src/domain/gate/placed.ts';
+import { type Facts, known, unknown } from '../../src/domain/policy/facts/fact.ts';
+import { factsFor } from '../../src/domain/policy/gate/criterion.ts';
+import { question } from '../../src/domain/policy/gate/judge.ts';
+import {
+  blocks,
+  conditionOf,
+  unjudged,
+  verdictOf,
+  verdictWhy,
+} from '../../src/domain/policy/gate/verdict.ts';
 import { faultsOf } from '../chain/support.ts';
 
 const NOW = new Date('2026-03-02T09:00:00Z');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lookAgainIn } from '../../src/session/approval.ts';
+import { lookAgainIn } from '../../src/engine/approvals/approval.ts';
 
 describe('an open question is looked at again', () => {
   test.each([

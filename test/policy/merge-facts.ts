@@ -1,5 +1,10 @@
-import type { CountersignRules, MergeFacts, MergeQuestion, Reactor } from '../../src/policy/merge-gate.ts';
-import { why } from '../../src/run/why.ts';
+import { why } from '../../src/domain/explanation/why.ts';
+import type {
+  CountersignRules,
+  MergeFacts,
+  MergeQuestion,
+  Reactor,
+} from '../../src/domain/policy/merge-gate.ts';
 import { at, HEAD } from '../support/builders.ts';
 
 export const AUTHOR = { id: 1, login: 'ada' };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NO_CONTRIBUTORS } from '../../src/policy/authorship.ts';
+import { why } from '../../src/domain/explanation/why.ts';
+import { NO_CONTRIBUTORS } from '../../src/domain/policy/authorship.ts';
 import {
   type CountersignRules,
   isFreshProof,
@@ -8,8 +9,7 @@ import {
   type MergeFacts,
   type MergeQuestion,
   type Reactor,
-} from '../../src/policy/merge-gate.ts';
-import { why } from '../../src/run/why.ts';
+} from '../../src/domain/policy/merge-gate.ts';
 import { at } from '../support/builders.ts';
 import { AUTHOR, facts, question, reactor, rules } from './merge-facts.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { NO_CONTRIBUTORS } from '../../src/policy/authorship.ts';
+import { why } from '../../src/domain/explanation/why.ts';
+import { NO_CONTRIBUTORS } from '../../src/domain/policy/authorship.ts';
 import {
   type CountersignRules,
   judgeMerge,
@@ -7,8 +8,7 @@ import {
   type MergeFacts,
   type Reactor,
   sameAnswer,
-} from '../../src/policy/merge-gate.ts';
-import { why } from '../../src/run/why.ts';
+} from '../../src/domain/policy/merge-gate.ts';
 import { HEAD } from '../support/builders.ts';
 import { facts, question, reactor, rules } from './merge-facts.ts';
 

@@ -8,7 +8,7 @@ import {
   judgeMerge,
   type MergeFacts,
   type MergeQuestion,
-} from '../../src/policy/merge-gate.ts';
+} from '../../src/domain/policy/merge-gate.ts';
 import { at } from '../support/builders.ts';
 import { facts, question } from './merge-facts.ts';
 

@@ -4,7 +4,7 @@ import {
   judgeMerge,
   type MergeProof,
   type MergeQuestion,
-} from '../../src/policy/merge-gate.ts';
+} from '../../src/domain/policy/merge-gate.ts';
 import { at } from '../support/builders.ts';
 import { facts, question } from './merge-facts.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOwnComment } from '../../src/policy/own-comment.ts';
+import { isOwnComment } from '../../src/domain/policy/own-comment.ts';
 
 const APP = 7;
 const BOT = 70;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { FailurePolicy } from '../../src/policy/gate/gate.ts';
-import type { PlacedGate } from '../../src/policy/gate/placed.ts';
-import { notJudged, permissionOf, verdictOf } from '../../src/policy/gate/verdict.ts';
+import type { FailurePolicy } from '../../src/domain/gate/gate.ts';
+import type { PlacedGate } from '../../src/domain/gate/placed.ts';
+import { notJudged, permissionOf, verdictOf } from '../../src/domain/policy/gate/verdict.ts';
 
 const placed = (on_failure: FailurePolicy): PlacedGate => ({
   gate: { kind: 'skill', id: 'guard', skill: 'ci', on_failure },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Review } from '../../src/policy/facts/reviews.ts';
-import { requestedChangesWhy, requestingChanges } from '../../src/policy/reviews-standing.ts';
+import type { Review } from '../../src/domain/policy/facts/reviews.ts';
+import { requestedChangesWhy, requestingChanges } from '../../src/domain/policy/reviews-standing.ts';
 
 const PEOPLE: Record<string, Review['person']> = {
   anna: { id: 1, login: 'anna', type: 'User' },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { GitHubError, type GitHubReader, type PullRequest } from '../../src/github/github.ts';
-import type { RepositoryRole } from '../../src/policy/role.ts';
-import { trustOf } from '../../src/policy/trust.ts';
-import { readTrustContext, type TrustSubject } from '../../src/session/trust-facts.ts';
+import type { RepositoryRole } from '../../src/domain/policy/role.ts';
+import { trustOf } from '../../src/domain/policy/trust.ts';
+import { readTrustContext, type TrustSubject } from '../../src/engine/gates/trust-facts.ts';
+import { GitHubError, type GitHubReader, type PullRequest } from '../../src/ports/github.ts';
 import { chainOfSteps, HEAD, manualEvent, pullRequestEvent, runState } from '../support/builders.ts';
 
 const REPO = { owner: 'acme', name: 'shop' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { REPOSITORY_ROLES, type RepositoryRole } from '../../src/policy/role.ts';
+import { REPOSITORY_ROLES, type RepositoryRole } from '../../src/domain/policy/role.ts';
 import {
   isTrusted,
   LEAST_TRUST,
@@ -10,7 +10,7 @@ import {
   type TrustContext,
   type TrustLevel,
   trustOf,
-} from '../../src/policy/trust.ts';
+} from '../../src/domain/policy/trust.ts';
 
 const HEAD = 'a'.repeat(40);
 const OTHER = 'b'.repeat(40);

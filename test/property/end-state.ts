@@ -1,4 +1,4 @@
-import { isRunOver } from '../../src/run/run.ts';
+import { isRunOver } from '../../src/domain/run/run.ts';
 import { timeless } from '../crash/end-state.ts';
 import { isGateCheck, type SeenPullRequest } from '../support/github/read.ts';
 import { type Harness, REPO } from '../support/harness.ts';

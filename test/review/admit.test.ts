@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { SeenBy } from '../../src/outcome/review-verdict.ts';
-import { admit, MAX_FILES } from '../../src/skill/pr-review/admit.ts';
+import { admit, MAX_FILES } from '../../src/analyzers/admit.ts';
 import {
   type ChangedFile,
   isTestPath,
   languageOf,
   neutralName,
   wantsContent,
-} from '../../src/skill/pr-review/changed-file.ts';
+} from '../../src/analyzers/changed-file.ts';
+import type { SeenBy } from '../../src/domain/outcome/review-verdict.ts';
 import { added } from './support.ts';
 
 const MINIFIED = 'has lines as long as minified code: searched for secrets only';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BLOCKING, findingSchema, SEVERITIES } from '../../src/outcome/finding.ts';
-import type { AdmittedFile } from '../../src/skill/pr-review/admit.ts';
-import type { RawFinding } from '../../src/skill/pr-review/analyzer/analyzer.ts';
-import { conclude } from '../../src/skill/pr-review/findings.ts';
-import type { ChangedLines } from '../../src/skill/pr-review/hunks.ts';
-import { masker, shown } from '../../src/skill/pr-review/mask.ts';
-import type { Rule } from '../../src/skill/pr-review/rules.ts';
-import { verdictOf } from '../../src/skill/pr-review/verdict.ts';
+import type { AdmittedFile } from '../../src/analyzers/admit.ts';
+import type { RawFinding } from '../../src/analyzers/analyzer.ts';
+import { conclude } from '../../src/analyzers/findings.ts';
+import type { ChangedLines } from '../../src/analyzers/hunks.ts';
+import { masker, shown } from '../../src/analyzers/mask.ts';
+import type { Rule } from '../../src/analyzers/rules.ts';
+import { verdictOf } from '../../src/analyzers/verdict.ts';
+import { BLOCKING, findingSchema, SEVERITIES } from '../../src/domain/outcome/finding.ts';
 
 const rule = (part: Partial<Rule> = {}): Rule => ({
   severity: 'medium',

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/outcome/finding.ts';
+import type { Finding } from '../../src/domain/outcome/finding.ts';
 import { added, placesOf, review } from './support.ts';
 
 describe('dockerfilelint', () => {

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are the code under review
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/outcome/finding.ts';
+import type { Finding } from '../../src/domain/outcome/finding.ts';
 import { added, placesOf, review } from './support.ts';
 
 /** Code → the findings expected in it; none for a near miss. The extension is `ts` unless given. */

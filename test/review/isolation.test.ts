@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { ReviewReport } from '../../src/skill/pr-review/report.ts';
-import { verdictOf } from '../../src/skill/pr-review/verdict.ts';
+import type { ReviewReport } from '../../src/analyzers/report.ts';
+import { verdictOf } from '../../src/analyzers/verdict.ts';
 import { ownChildren } from '../support/own-children.ts';
 import { added, fake, placesOf, review } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ANALYZERS, versionOf } from '../../src/skill/pr-review/analyzers.ts';
-import { shippedRules } from '../../src/skill/pr-review/rules.ts';
+import { ANALYZERS, versionOf } from '../../src/analyzers/analyzers.ts';
+import { shippedRules } from '../../src/analyzers/rules.ts';
 import { added, review } from './support.ts';
 
 const book = shippedRules();

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { analyze } from '../../src/skill/pr-review/analyzer/secrets.ts';
-import type { ReviewReport } from '../../src/skill/pr-review/report.ts';
-import { shippedRules } from '../../src/skill/pr-review/rules.ts';
+import { analyze } from '../../src/analyzers/linters/secrets.ts';
+import type { ReviewReport } from '../../src/analyzers/report.ts';
+import { shippedRules } from '../../src/analyzers/rules.ts';
 import { withinEffortAsync } from '../support/effort.ts';
 import { added, fake, placesOf, review } from './support.ts';
 

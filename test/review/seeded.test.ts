@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are the code under review
 import { expect, test } from 'vitest';
-import { reviewVerdictSchema } from '../../src/outcome/review-verdict.ts';
-import { verdictOf } from '../../src/skill/pr-review/verdict.ts';
+import { verdictOf } from '../../src/analyzers/verdict.ts';
+import { reviewVerdictSchema } from '../../src/domain/outcome/review-verdict.ts';
 import { added, fake, modified, review } from './support.ts';
 
 const at = { headSha: 'c0ffee'.padEnd(40, '0'), round: 2 };

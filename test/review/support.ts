@@ -1,6 +1,6 @@
-import type { Finding } from '../../src/outcome/finding.ts';
-import type { ChangedFile } from '../../src/skill/pr-review/changed-file.ts';
-import { type ReviewOptions, reviewFiles } from '../../src/skill/pr-review/review.ts';
+import type { ChangedFile } from '../../src/analyzers/changed-file.ts';
+import { type ReviewOptions, reviewFiles } from '../../src/analyzers/review.ts';
+import type { Finding } from '../../src/domain/outcome/finding.ts';
 
 /** A file that the pull request adds, with every line its own. */
 export function added(path: string, text: string): ChangedFile {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Finding } from '../../src/outcome/finding.ts';
+import type { Finding } from '../../src/domain/outcome/finding.ts';
 import { added, modified, placesOf, review } from './support.ts';
 
 const INJECTION = `      - run: echo \${{ github.event.issue.title }}`;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/outcome/finding.ts';
-import type { ChangedFile } from '../../src/skill/pr-review/changed-file.ts';
+import type { ChangedFile } from '../../src/analyzers/changed-file.ts';
+import type { Finding } from '../../src/domain/outcome/finding.ts';
 import { added, modified, placesOf, review } from './support.ts';
 
 /** `${{ text }}`, spelt so that this file holds no template literal by accident. */

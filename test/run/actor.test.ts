@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { actorOf, OPERATOR } from '../../src/run/actor.ts';
+import { actorOf, OPERATOR } from '../../src/domain/run/actor.ts';
 import { manualEvent, pullRequestEvent } from '../support/builders.ts';
 
 it('an event acts on its own account, and names the delivery that told of it', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { Chain } from '../../src/chain/chain.ts';
-import { reason } from '../../src/run/reason.ts';
-import type { Signal } from '../../src/run/transition.ts';
+import type { Chain } from '../../src/domain/chain/chain.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import type { Signal } from '../../src/domain/run/transition.ts';
 import { actionOutcome, at, chain, ciOutcome, reviewOutcome } from '../support/builders.ts';
 import type { Player } from './player.ts';
 

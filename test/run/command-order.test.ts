@@ -12,7 +12,7 @@ import {
   inOrderGiven,
   overtakenBy,
   scopesOf,
-} from '../../src/run/command-order.ts';
+} from '../../src/domain/command/order.ts';
 
 const T = '2026-03-02T09:00:00Z';
 const inComment = (comment_id: number, line = 0, created_at = T) =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Chain } from '../../src/chain/chain.ts';
-import type { Outcome } from '../../src/outcome/outcome.ts';
-import { completedReason } from '../../src/run/completed.ts';
-import { reason } from '../../src/run/reason.ts';
+import type { Chain } from '../../src/domain/chain/chain.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import type { Outcome } from '../../src/domain/outcome/outcome.ts';
+import { completedReason } from '../../src/domain/run/completed.ts';
 import { actionOutcome, chainOfSteps, ciOutcome, reviewOutcome, runState } from '../support/builders.ts';
 import { Player, said } from './player.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { ParsedChain } from '../../src/chain/scope.ts';
 import { formatFault } from '../../src/core/fault.ts';
-import type { PullRequestFile } from '../../src/github/github.ts';
-import { CHAINS_FOLDER, SETTINGS_FILE } from '../../src/run/configuration-files.ts';
-import { type ChangedFile, faultsOnceMerged, takenAway } from '../../src/run/once-merged.ts';
-import { NO_SETTINGS, settingsSource } from '../../src/run/settings-source.ts';
+import type { ParsedChain } from '../../src/domain/chain/scope.ts';
+import { CHAINS_FOLDER, SETTINGS_FILE } from '../../src/engine/configuration/configuration-files.ts';
+import { type ChangedFile, faultsOnceMerged, takenAway } from '../../src/engine/configuration/once-merged.ts';
+import { NO_SETTINGS, settingsSource } from '../../src/engine/configuration/settings-source.ts';
+import type { PullRequestFile } from '../../src/ports/github.ts';
 
 const SHIP = `${CHAINS_FOLDER}/ship.yaml`;
 const LAB = `${CHAINS_FOLDER}/lab.yaml`;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Chain } from '../../src/chain/chain.ts';
-import type { RepositoryEvent } from '../../src/event/event.ts';
-import { type PullRequestNow, planRuns } from '../../src/run/plan.ts';
-import type { Run } from '../../src/run/run.ts';
+import type { Chain } from '../../src/domain/chain/chain.ts';
+import type { RepositoryEvent } from '../../src/domain/event/event.ts';
+import { type PullRequestNow, planRuns } from '../../src/domain/run/plan.ts';
+import type { Run } from '../../src/domain/run/run.ts';
 import {
   chain,
   manualEvent,

@@ -1,14 +1,14 @@
-import type { Chain } from '../../src/chain/chain.ts';
-import type { Outcome } from '../../src/outcome/outcome.ts';
-import { type Reason, reason } from '../../src/run/reason.ts';
-import type { Invocation, Run, RunState, SessionStatus, WaitingFor } from '../../src/run/run.ts';
+import type { Chain } from '../../src/domain/chain/chain.ts';
+import { type Reason, reason } from '../../src/domain/explanation/reason.ts';
+import type { Outcome } from '../../src/domain/outcome/outcome.ts';
+import type { Invocation, Run, RunState, SessionStatus, WaitingFor } from '../../src/domain/run/run.ts';
 import {
   type Command,
   nextWake,
   type SessionResult,
   type Signal,
   transition,
-} from '../../src/run/transition.ts';
+} from '../../src/domain/run/transition.ts';
 import { actionOutcome, at, runState } from '../support/builders.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { Chain } from '../../src/chain/chain.ts';
-import { newerRun, type PullRequestNow, planRuns } from '../../src/run/plan.ts';
-import { reason } from '../../src/run/reason.ts';
-import { isRunOver, type Run } from '../../src/run/run.ts';
+import type { Chain } from '../../src/domain/chain/chain.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import { newerRun, type PullRequestNow, planRuns } from '../../src/domain/run/plan.ts';
+import { isRunOver, type Run } from '../../src/domain/run/run.ts';
 import { at, countingIds, manualEvent, pullRequestNow, REPOSITORY, runState } from '../support/builders.ts';
 
 /** A pull request with its runs: things happen to it, and `look` carries out what is planned for what it then is. */

@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { MAX_ENTRY_TEXT, MAX_SLOT_ENTRIES, MAX_STATE_BYTES, shareOf } from '../../src/run/state/limits.ts';
-import { ENTRY_SCHEMAS, SLOTS } from '../../src/run/state/slot.ts';
-import { cognitiveStateSchema } from '../../src/run/state/state.ts';
-import { SHIPPED_SKILLS } from '../../src/skill/shipped.ts';
+import { ENTRY_SCHEMAS, SLOTS } from '../../src/domain/expression/state-slot.ts';
+import {
+  MAX_ENTRY_TEXT,
+  MAX_SLOT_ENTRIES,
+  MAX_STATE_BYTES,
+  shareOf,
+} from '../../src/domain/run/state/limits.ts';
+import { cognitiveStateSchema } from '../../src/domain/run/state/state.ts';
+import { SHIPPED_SKILLS } from '../../src/skills/builtin/shipped.ts';
 import { faultsOf } from '../chain/support.ts';
 
 const page = readFileSync(new URL('../../docs/state.md', import.meta.url), 'utf8');

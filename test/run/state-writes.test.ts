@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Step } from '../../src/chain/chain.ts';
-import { makeOutcome, type Outcome } from '../../src/outcome/outcome.ts';
-import { MAX_ENTRY_TEXT, MAX_SLOT_ENTRIES, MAX_STATE_BYTES } from '../../src/run/state/limits.ts';
-import { SLOTS, type Slot } from '../../src/run/state/slot.ts';
-import { type Write, writesOf } from '../../src/run/state/writes.ts';
+import type { Step } from '../../src/domain/chain/chain.ts';
+import { SLOTS, type Slot } from '../../src/domain/expression/state-slot.ts';
+import { makeOutcome, type Outcome } from '../../src/domain/outcome/outcome.ts';
+import { MAX_ENTRY_TEXT, MAX_SLOT_ENTRIES, MAX_STATE_BYTES } from '../../src/domain/run/state/limits.ts';
+import { type Write, writesOf } from '../../src/domain/run/state/writes.ts';
 import { actionOutcome, chainOfSteps, ciOutcome } from '../support/builders.ts';
 import { check, finding, makeCi, makeReview } from '../words/builders.ts';
 
@@ -72,10 +72,10 @@ describe('an outcome lands in slots by its kind, without mapping code', () => {
           {
             text: 'A cloud access key is written into the code.',
             severity: 'critical',
-            file: 'src/config.ts',
+            file: 'src/config/config.ts',
             line: 12,
           },
-          { text: 'A habit.', severity: 'low', file: 'src/config.ts', line: null },
+          { text: 'A habit.', severity: 'low', file: 'src/config/config.ts', line: null },
         ],
         uncertainties: [{ text: 'slow timed out' }, { text: 'big.bin was not reviewed: binary' }],
         decisions: [{ text: '2 findings.', verdict: 'REQUEST_CHANGES', passed: false }],
@@ -179,7 +179,7 @@ describe('an output_mapping', () => {
         {
           text: 'A cloud access key is written into the code.',
           severity: 'critical',
-          file: 'src/config.ts',
+          file: 'src/config/config.ts',
           line: 12,
         },
       ],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { compileExpression, evaluateCondition } from '../../src/chain/condition.ts';
-import { defaultSettings } from '../../src/chain/settings.ts';
-import { conditionContext, memoryOf } from '../../src/run/context.ts';
-import { foldHints } from '../../src/run/state/hints.ts';
-import type { Slot } from '../../src/run/state/slot.ts';
-import { cognitiveStateSchema } from '../../src/run/state/state.ts';
+import { defaultSettings } from '../../src/domain/chain/settings.ts';
+import { compileExpression, evaluateCondition } from '../../src/domain/expression/condition.ts';
+import type { Slot } from '../../src/domain/expression/state-slot.ts';
+import { conditionContext, memoryOf } from '../../src/domain/run/context.ts';
+import { foldHints } from '../../src/domain/run/state/hints.ts';
+import { cognitiveStateSchema } from '../../src/domain/run/state/state.ts';
 import { faultsOf, withSteps } from '../chain/support.ts';
 import { chain, chainOfSteps, ciOutcome, reviewOutcome } from '../support/builders.ts';
 import { check, finding, makeCi, makeReview } from '../words/builders.ts';
@@ -100,7 +100,7 @@ describe('working memory', () => {
         step: 'review',
         text: 'A cloud access key is written into the code.',
         severity: 'medium',
-        file: 'src/config.ts',
+        file: 'src/config/config.ts',
         line: 12,
       },
     ]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { reason } from '../../src/run/reason.ts';
-import type { Signal } from '../../src/run/transition.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import type { Signal } from '../../src/domain/run/transition.ts';
 import { actionOutcome, chainOfSteps } from '../support/builders.ts';
 import { Player, said } from './player.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { reason } from '../../src/run/reason.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
 import { chainOfSteps } from '../support/builders.ts';
 import { Player, said } from './player.ts';
 

@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Chain } from '../../src/chain/chain.ts';
-import { REASON_CODES } from '../../src/run/reason.ts';
-import { isRunOver, isStepOver, RUN_STATUSES, type RunState, STEP_STATUSES } from '../../src/run/run.ts';
-import { transition } from '../../src/run/transition.ts';
+import type { Chain } from '../../src/domain/chain/chain.ts';
+import { REASON_CODES } from '../../src/domain/explanation/reason.ts';
+import {
+  isRunOver,
+  isStepOver,
+  RUN_STATUSES,
+  type RunState,
+  STEP_STATUSES,
+} from '../../src/domain/run/run.ts';
+import { transition } from '../../src/domain/run/transition.ts';
 import { at } from '../support/builders.ts';
 import { anyChain, anyHappening, type Happening, signalOf } from './arbitrary.ts';
 import { Player } from './player.ts';

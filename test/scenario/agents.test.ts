@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { agentSkill } from '../../src/skill/agent/agent-skill.ts';
-import { hasWalls } from '../../src/skill/agent/walls.ts';
+import { agentSkill } from '../../src/skills/kinds/agent/agent-skill.ts';
+import { hasWalls } from '../../src/skills/kinds/agent/walls.ts';
 import { countingLedger, fakeAgents, KEY } from '../skill/agent-support.ts';
 import { message, startStubResponses } from '../skill/stub-responses.ts';
 import { REPO } from '../support/harness.ts';

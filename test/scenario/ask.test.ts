@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { GitHubError } from '../../src/github/github.ts';
+import { GitHubError } from '../../src/ports/github.ts';
 import { REPO } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
 import { reactions } from './support-commands.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { runCli } from '../../src/cli/command-line.ts';
-import { createTools } from '../../src/cli/compose.ts';
+import { createTools } from '../../src/composition/cli.ts';
+import { runCli } from '../../src/entrypoints/cli/command-line.ts';
 import { REPO } from '../support/harness.ts';
 import { waiting } from './support-commands.ts';
 import { CHAINS, CI_AND_MERGE, only, type Scene, scenes } from './support-scene.ts';

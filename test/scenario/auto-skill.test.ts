@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { GitHubError } from '../../src/github/github.ts';
-import { explain, explainText } from '../../src/run/explain.ts';
+import { explain, explainText } from '../../src/domain/run/explain.ts';
+import { GitHubError } from '../../src/ports/github.ts';
 import { REPO } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes } from './support-scene.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/config/model.ts';
-import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
+import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
 import { sandbox } from '../../src/sandbox/sandbox.ts';
-import { codeSkill } from '../../src/skill/code/code-skill.ts';
+import { codeSkill } from '../../src/skills/kinds/code/code-skill.ts';
 import { type HarnessOptions, REPO } from '../support/harness.ts';
 import { startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes } from './support-scene.ts';

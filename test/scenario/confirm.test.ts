@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { makeOutcome } from '../../src/outcome/outcome.ts';
-import type { StepHandler } from '../../src/session/step.ts';
+import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
+import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { REPO } from '../support/harness.ts';
 import { A_LOOK, approvalOf, approvals, headline, ownCheck, react, reportCi, said } from './support.ts';
 import { approveButton, confirming, LABEL_AND_MERGE, pressApprove, say, wentOn } from './support-confirm.ts';

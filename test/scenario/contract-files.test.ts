@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { makeOutcome } from '../../src/outcome/outcome.ts';
-import type { StepHandler } from '../../src/session/step.ts';
+import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
+import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { A_LOOK, open, ownCheck, start } from './support.ts';
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/config/model.ts';
-import { DEFAULT_BUDGETS } from '../../src/model/budget.ts';
+import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
 import { REPO } from '../support/harness.ts';
 import { type Script, type StubModel, startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';

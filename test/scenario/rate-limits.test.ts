@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { explain, explainText } from '../../src/run/explain.ts';
-import type { Run } from '../../src/run/run.ts';
+import { explain, explainText } from '../../src/domain/run/explain.ts';
+import type { Run } from '../../src/domain/run/run.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_LOOK,

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { runCli } from '../../src/cli/command-line.ts';
-import { createTools } from '../../src/cli/compose.ts';
-import type { Blobs } from '../../src/storage/blobs.ts';
+import { createTools } from '../../src/composition/cli.ts';
+import { runCli } from '../../src/entrypoints/cli/command-line.ts';
+import type { Blobs } from '../../src/ports/blobs.ts';
 import { type HarnessOptions, REPO } from '../support/harness.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { explain, explainText } from '../../src/run/explain.ts';
-import type { Invocation, RunState } from '../../src/run/run.ts';
+import { explain, explainText } from '../../src/domain/run/explain.ts';
+import type { Invocation, RunState } from '../../src/domain/run/run.ts';
 import { REPO } from '../support/harness.ts';
 import { A_LOOK, countersign } from './support.ts';
 import { flow, said } from './support-chains.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ReviewVerdict } from '../../src/outcome/review-verdict.ts';
+import type { ReviewVerdict } from '../../src/domain/outcome/review-verdict.ts';
 import { REPO } from '../support/harness.ts';
 import { zip } from '../support/zip.ts';
 import { CHAINS, type Scene, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';

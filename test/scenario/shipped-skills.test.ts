@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ReviewVerdict } from '../../src/outcome/review-verdict.ts';
+import type { ReviewVerdict } from '../../src/domain/outcome/review-verdict.ts';
 import { CHAINS, only, type Scene, SETTINGS, scenes } from './support-scene.ts';
 
 const startScene = scenes();

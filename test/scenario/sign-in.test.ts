@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explain, explainText } from '../../src/run/explain.ts';
+import { explain, explainText } from '../../src/domain/run/explain.ts';
 import { keepingLog } from '../disk/log-lines.ts';
 import type { Fault } from '../support/github/faults.ts';
 import type { Harness } from '../support/harness.ts';

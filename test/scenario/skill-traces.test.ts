@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { runCli } from '../../src/cli/command-line.ts';
-import { createTools } from '../../src/cli/compose.ts';
+import { createTools } from '../../src/composition/cli.ts';
+import { openBlobs } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { createSidecar } from '../../src/skill/module/sidecar.ts';
-import { openBlobs } from '../../src/storage/open.ts';
+import { runCli } from '../../src/entrypoints/cli/command-line.ts';
+import { createSidecar } from '../../src/skills/kinds/module/sidecar.ts';
 import { REPO } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes } from './support-scene.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { memoryOf } from '../../src/run/context.ts';
-import type { CognitiveState } from '../../src/run/state/state.ts';
+import { memoryOf } from '../../src/domain/run/context.ts';
+import type { CognitiveState } from '../../src/domain/run/state/state.ts';
 import { REPO } from '../support/harness.ts';
 import { A_LOOK, approvalOf, approvals, open, react, reportCi, start } from './support.ts';
 import { flow, said } from './support-chains.ts';

@@ -1,7 +1,7 @@
-import type { GateVerdict } from '../../src/outcome/gate-verdict.ts';
-import { gateVerdictSchema } from '../../src/outcome/gate-verdict.ts';
-import { explain, explainText } from '../../src/run/explain.ts';
-import type { Run, RunState } from '../../src/run/run.ts';
+import type { GateVerdict } from '../../src/domain/outcome/gate-verdict.ts';
+import { gateVerdictSchema } from '../../src/domain/outcome/gate-verdict.ts';
+import { explain, explainText } from '../../src/domain/run/explain.ts';
+import type { Run, RunState } from '../../src/domain/run/run.ts';
 import type { Harness } from '../support/harness.ts';
 import { MERGE_ONLY } from './support.ts';
 

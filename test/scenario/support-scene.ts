@@ -1,6 +1,6 @@
 import { afterEach, expect } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
-import type { Run } from '../../src/run/run.ts';
+import type { Run } from '../../src/domain/run/run.ts';
 import { isGateCheck, type SeenCheckRun, type SeenComment } from '../support/github/read.ts';
 import { type Harness, type HarnessOptions, REPO, startHarness } from '../support/harness.ts';
 

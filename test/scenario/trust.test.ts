@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { makeOutcome } from '../../src/outcome/outcome.ts';
-import type { Capability } from '../../src/policy/capability.ts';
-import { builtInPolicy } from '../../src/policy/engine.ts';
-import type { TrustLevel } from '../../src/policy/trust.ts';
-import { why } from '../../src/run/why.ts';
-import type { StepHandler } from '../../src/session/step.ts';
+import { why } from '../../src/domain/explanation/why.ts';
+import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
+import type { Capability } from '../../src/domain/policy/capability.ts';
+import { builtInPolicy } from '../../src/domain/policy/engine.ts';
+import type { TrustLevel } from '../../src/domain/policy/trust.ts';
+import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { type HarnessOptions, REPO } from '../support/harness.ts';
 import { A_LOOK } from './support.ts';
 import { flow, said } from './support-chains.ts';

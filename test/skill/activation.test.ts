@@ -1,16 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { manySkills } from '../../bench/skill-match/skills.ts';
-import type { GitHubReader } from '../../src/github/github.ts';
-import type { Answer, Model, Question } from '../../src/model/model.ts';
-import { builtInPolicy } from '../../src/policy/engine.ts';
-import type { TrustLevel } from '../../src/policy/trust.ts';
-import { reason } from '../../src/run/reason.ts';
-import { createActivation } from '../../src/skill/activation/activation.ts';
-import { createSelect, LEAST_SCORE, MOST_SHOWN, type Selection } from '../../src/skill/activation/select.ts';
-import { ARTIFACT_KINDS } from '../../src/skill/package/skill.ts';
-import { MAX_PATHS } from '../../src/skill/some-path.ts';
-import type { SkillOutline } from '../../src/storage/skill-traces.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import { builtInPolicy } from '../../src/domain/policy/engine.ts';
+import type { TrustLevel } from '../../src/domain/policy/trust.ts';
+import { ARTIFACT_KINDS } from '../../src/domain/skill/skill.ts';
+import type { GitHubReader } from '../../src/ports/github.ts';
+import type { Answer, Model, Question } from '../../src/ports/model.ts';
+import type { SkillOutline } from '../../src/ports/skill-traces.ts';
+import { createActivation } from '../../src/skills/catalogue/activation/activation.ts';
+import {
+  createSelect,
+  LEAST_SCORE,
+  MOST_SHOWN,
+  type Selection,
+} from '../../src/skills/catalogue/activation/select.ts';
+import { MAX_PATHS } from '../../src/skills/catalogue/some-path.ts';
 import { withinEffortAsync } from '../support/effort.ts';
 import { skillMd } from './package-support.ts';
 import { stepContext } from './step-context.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasWalls } from '../../src/skill/agent/walls.ts';
+import { hasWalls } from '../../src/skills/kinds/agent/walls.ts';
 import { fakeAgents, KEY } from './agent-support.ts';
 import { message, startStubResponses } from './stub-responses.ts';
 

@@ -1,9 +1,9 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { answerIn } from '../../src/skill/agent/command.ts';
-import { filesOfProgram } from '../../src/skill/agent/walls.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { answerIn } from '../../src/skills/kinds/agent/command.ts';
+import { filesOfProgram } from '../../src/skills/kinds/agent/walls.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { faultsOf, files, packageOf, skillMd } from './package-support.ts';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
-import { type AgentProxy, startProxy } from '../../src/skill/agent/proxy.ts';
-import { admitted, MAX_OUTPUT_TOKENS } from '../../src/skill/agent/proxy-rules.ts';
-import { tokensIn } from '../../src/skill/agent/usage.ts';
+import { type AgentProxy, startProxy } from '../../src/skills/kinds/agent/proxy.ts';
+import { admitted, MAX_OUTPUT_TOKENS } from '../../src/skills/kinds/agent/proxy-rules.ts';
+import { tokensIn } from '../../src/skills/kinds/agent/usage.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
 import { countingLedger, KEY, PURPOSE } from './agent-support.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AgentDeps, agentSkill } from '../../src/skill/agent/agent-skill.ts';
-import type { AgentModel } from '../../src/skill/agent/proxy.ts';
-import { hasWalls } from '../../src/skill/agent/walls.ts';
-import { caseStep } from '../../src/skill/testing/case-step.ts';
+import { type AgentDeps, agentSkill } from '../../src/skills/kinds/agent/agent-skill.ts';
+import type { AgentModel } from '../../src/skills/kinds/agent/proxy.ts';
+import { hasWalls } from '../../src/skills/kinds/agent/walls.ts';
+import { caseStep } from '../../src/skills/testing/case-step.ts';
 import { countingLedger, fakeAgents, KEY } from './agent-support.ts';
 import { files, packageOf, skillMd } from './package-support.ts';
 import { message, startStubResponses } from './stub-responses.ts';

@@ -2,11 +2,11 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import type { Ledger } from '../../src/model/ledger.ts';
-import type { Purpose } from '../../src/model/model.ts';
-import type { Tokens } from '../../src/model/price.ts';
-import { startProxy } from '../../src/skill/agent/proxy.ts';
-import { type AgentEnd, type AgentLimits, PORT, runAgent } from '../../src/skill/agent/run-agent.ts';
+import type { Tokens } from '../../src/domain/model/price.ts';
+import type { Ledger } from '../../src/engine/models/ledger.ts';
+import type { Purpose } from '../../src/ports/model.ts';
+import { startProxy } from '../../src/skills/kinds/agent/proxy.ts';
+import { type AgentEnd, type AgentLimits, PORT, runAgent } from '../../src/skills/kinds/agent/run-agent.ts';
 
 export const KEY = 'stub-key-9fQ2mXv7LbTz41';
 export const PURPOSE: Purpose = {

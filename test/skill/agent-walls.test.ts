@@ -3,7 +3,7 @@ import { chownSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandInside, hasWalls, NOBODY } from '../../src/skill/agent/walls.ts';
+import { commandInside, hasWalls, NOBODY } from '../../src/skills/kinds/agent/walls.ts';
 import { fakeAgents, KEY } from './agent-support.ts';
 import { message, startStubResponses } from './stub-responses.ts';
 

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeHead } from '../../src/skill/agent/worktree.ts';
+import { writeHead } from '../../src/skills/kinds/agent/worktree.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { gitIn, startGitServer } from './git-server.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPlacedJson } from '../../src/skill/analyzer/builtin/dependencies/json-lines.ts';
-import { looseness } from '../../src/skill/analyzer/builtin/dependencies/looseness.ts';
-import { nearName } from '../../src/skill/analyzer/builtin/dependencies/near-name.ts';
-import { lookAtDependencies } from '../../src/skill/analyzer/builtin/dependencies.ts';
+import { readPlacedJson } from '../../src/analyzers/builtin/dependencies/json-lines.ts';
+import { looseness } from '../../src/analyzers/builtin/dependencies/looseness.ts';
+import { nearName } from '../../src/analyzers/builtin/dependencies/near-name.ts';
+import { lookAtDependencies } from '../../src/analyzers/builtin/dependencies.ts';
 import { describeRules, lookAt, type Row, rulesOf } from './analyzer-table.ts';
 
 interface Change {

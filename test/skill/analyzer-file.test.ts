@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { configured } from '../../src/skill/analyzer/configured.ts';
-import { OWN_SPECS } from '../../src/skill/analyzer/own-analyzers.ts';
+import { ANALYZERS } from '../../src/analyzers/analyzers.ts';
+import { shippedRules } from '../../src/analyzers/rules.ts';
 import {
   analyzerFaults,
   analyzerFileSchema,
   type RunFile,
   readAnalyzerFile,
-} from '../../src/skill/package/analyzer-file.ts';
-import { OWN_ANALYZERS, RULES } from '../../src/skill/package/analyzer-rules.ts';
-import { ANALYZERS } from '../../src/skill/pr-review/analyzers.ts';
-import { shippedRules } from '../../src/skill/pr-review/rules.ts';
+} from '../../src/domain/skill/analyzer-file.ts';
+import { OWN_ANALYZERS, RULES } from '../../src/domain/skill/analyzer-rules.ts';
+import { configured } from '../../src/skills/kinds/analyzer/configured.ts';
+import { OWN_SPECS } from '../../src/skills/kinds/analyzer/own-analyzers.ts';
 
 const FILE = 'analyzers/a.yml';
 const NOTHING = { before: new Map<string, string>(), tree: undefined };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { headingSlugs } from '../../src/skill/analyzer/builtin/doc-links/slug.ts';
-import { linkTarget } from '../../src/skill/analyzer/builtin/doc-links/target.ts';
-import { lookAtLinks } from '../../src/skill/analyzer/builtin/doc-links.ts';
+import { headingSlugs } from '../../src/analyzers/builtin/doc-links/slug.ts';
+import { linkTarget } from '../../src/analyzers/builtin/doc-links/target.ts';
+import { lookAtLinks } from '../../src/analyzers/builtin/doc-links.ts';
 import { describeRules, lookAt, type Row, rulesOf } from './analyzer-table.ts';
 
 const OTHERS = ['README.md', 'docs/Setup.md', 'src/a b.ts', 'docs/img/x.png'];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lookAtMigration } from '../../src/skill/analyzer/builtin/sql-migrations.ts';
+import { lookAtMigration } from '../../src/analyzers/builtin/sql-migrations.ts';
 import { describeRules, lookAt, type Row, rulesOf } from './analyzer-table.ts';
 
 const PATH = 'db/migrations/1.sql';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Found, OwnFile, Sight } from '../../src/skill/analyzer/builtin/own.ts';
-import { type AnalyzerName, RULES } from '../../src/skill/package/analyzer-rules.ts';
+import type { Found, OwnFile, Sight } from '../../src/analyzers/builtin/own.ts';
+import { type AnalyzerName, RULES } from '../../src/domain/skill/analyzer-rules.ts';
 
 /** A rule, something that it finds, and something near to it that it leaves alone. */
 export type Row<Input> = [rule: string, found: Input, leftAlone: Input];

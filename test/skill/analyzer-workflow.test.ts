@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lookAtWorkflow } from '../../src/skill/analyzer/builtin/workflow-security.ts';
+import { lookAtWorkflow } from '../../src/analyzers/builtin/workflow-security.ts';
 import { describeRules, type Row } from './analyzer-table.ts';
 
 const SHA = '0123456789abcdef0123456789abcdef01234567';

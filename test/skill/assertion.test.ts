@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
-import type { Answer, Model, Question } from '../../src/model/model.ts';
-import { assertAll } from '../../src/skill/assertion/assert.ts';
-import { brokenBecause, type PlainAssertion } from '../../src/skill/assertion/holds.ts';
-import type { SkillArtifact } from '../../src/skill/package/skill.ts';
+import type { SkillArtifact } from '../../src/domain/skill/skill.ts';
+import type { Answer, Model, Question } from '../../src/ports/model.ts';
+import { assertAll } from '../../src/skills/runtime/assertion/assert.ts';
+import { brokenBecause, type PlainAssertion } from '../../src/skills/runtime/assertion/holds.ts';
 import { faultsOf, files, skillMd } from './package-support.ts';
 
 const VALUE = { summary: 'All names are good.', criteria: [{ id: 'n', passed: true }] };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ci } from '../../src/skill/ci/ci.ts';
-import { prReview } from '../../src/skill/pr-review/pr-review.ts';
+import { ci } from '../../src/skills/builtin/ci/ci.ts';
+import { prReview } from '../../src/skills/builtin/review/pr-review.ts';
 import { stepContext } from './step-context.ts';
 
 const HANDLERS = { 'pr-review': prReview({ model: undefined }), ci };

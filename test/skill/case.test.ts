@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ArtifactHandler } from '../../src/skill/handler.ts';
-import { readCaseFile } from '../../src/skill/package/case-file.ts';
-import { parsePatch } from '../../src/skill/pr-review/hunks.ts';
-import { promptSkill } from '../../src/skill/prompt/prompt-skill.ts';
-import type { SkillContext } from '../../src/skill/registry/activate.ts';
-import { caseReader, HEAD_SHA } from '../../src/skill/testing/case-reader.ts';
-import { patchBetween } from '../../src/skill/testing/patch.ts';
-import { recordedModel } from '../../src/skill/testing/recorded-model.ts';
-import { runCase } from '../../src/skill/testing/run-case.ts';
-import { testedText } from '../../src/words/skill-test.ts';
+import { parsePatch } from '../../src/analyzers/hunks.ts';
+import { readCaseFile } from '../../src/domain/skill/case-file.ts';
+import { testedText } from '../../src/messages/skill-test.ts';
+import { promptSkill } from '../../src/skills/kinds/prompt/prompt-skill.ts';
+import type { SkillContext } from '../../src/skills/runtime/activate.ts';
+import type { ArtifactHandler } from '../../src/skills/runtime/handler.ts';
+import { caseReader, HEAD_SHA } from '../../src/skills/testing/case-reader.ts';
+import { patchBetween } from '../../src/skills/testing/patch.ts';
+import { recordedModel } from '../../src/skills/testing/recorded-model.ts';
+import { runCase } from '../../src/skills/testing/run-case.ts';
 import { files, packageOf, skillMd } from './package-support.ts';
 
 const faults = (text: string) =>

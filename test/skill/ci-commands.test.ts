@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { GitHubError, type WorkflowJob } from '../../src/github/github.ts';
-import { commandsIn, readCommands } from '../../src/skill/ci/commands.ts';
+import { GitHubError, type WorkflowJob } from '../../src/ports/github.ts';
+import { commandsIn, readCommands } from '../../src/skills/builtin/ci/commands.ts';
 import { at } from '../support/builders.ts';
 import { run } from './ci-facts.ts';
 

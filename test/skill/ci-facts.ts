@@ -1,5 +1,5 @@
-import type { CheckRunFacts, RequiredCheck, StatusFacts } from '../../src/github/github.ts';
-import { type CiFacts, type CiJudgement, judgeCi } from '../../src/skill/ci/judge.ts';
+import type { CheckRunFacts, RequiredCheck, StatusFacts } from '../../src/ports/github.ts';
+import { type CiFacts, type CiJudgement, judgeCi } from '../../src/skills/builtin/ci/judge.ts';
 import { at, HEAD } from '../support/builders.ts';
 
 export const OWN_APP = 100;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RequiredCheck } from '../../src/github/github.ts';
+import type { RequiredCheck } from '../../src/ports/github.ts';
 import { ACTIONS, judge, OTHER_APP, OWN_APP, run, status } from './ci-facts.ts';
 
 describe('whatever is reported', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { CiCheck } from '../../src/outcome/ci-result.ts';
-import type { CiFacts, CiJudgement } from '../../src/skill/ci/judge.ts';
+import type { CiCheck } from '../../src/domain/outcome/ci-result.ts';
+import type { CiFacts, CiJudgement } from '../../src/skills/builtin/ci/judge.ts';
 import { at, HEAD } from '../support/builders.ts';
 import { ACTIONS, judge, OTHER_APP, OWN_APP, required, run, status } from './ci-facts.ts';
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../src/skill/code/limits.ts';
-import { HOST_FUNCTIONS, type HostFunction } from '../../src/skill/code/protocol.ts';
-import { parsePackage } from '../../src/skill/package/parse.ts';
-import { answerSchema } from '../../src/skill/prompt/answer.ts';
-import { type CodeFault, describeCodeFault } from '../../src/words/code.ts';
+import { parsePackage } from '../../src/domain/skill/parse.ts';
+import { type CodeFault, describeCodeFault } from '../../src/messages/code.ts';
+import { DEFAULT_LIMITS } from '../../src/skills/kinds/code/limits.ts';
+import { HOST_FUNCTIONS, type HostFunction } from '../../src/skills/kinds/code/protocol.ts';
+import { answerSchema } from '../../src/skills/runtime/answer.ts';
 import { run } from '../security/sandbox/support.ts';
 
 const page = readFileSync(new URL('../../docs/code-templates.md', import.meta.url), 'utf8');

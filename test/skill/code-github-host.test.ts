@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type Commit,
-  GitHubError,
-  type GitHubReader,
-  type PullRequestFile,
-} from '../../src/github/github.ts';
-import { unifiedDiff } from '../../src/skill/code/diff.ts';
-import { gitHubHost } from '../../src/skill/code/github-host.ts';
-import { HostRefusal } from '../../src/skill/code/host.ts';
+import { type Commit, GitHubError, type GitHubReader, type PullRequestFile } from '../../src/ports/github.ts';
+import { unifiedDiff } from '../../src/skills/kinds/code/diff.ts';
+import { gitHubHost } from '../../src/skills/kinds/code/github-host.ts';
+import { HostRefusal } from '../../src/skills/kinds/code/host.ts';
 
 const HEAD = 'c'.repeat(40);
 const REPO = { owner: 'acme', name: 'shop' };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
-import { answer } from '../../src/skill/code/answer.ts';
-import { Ledger } from '../../src/skill/code/budget.ts';
-import { type CodeHost, HostRefusal } from '../../src/skill/code/host.ts';
-import { type Budget, DEFAULT_LIMITS } from '../../src/skill/code/limits.ts';
-import type { HostFunction } from '../../src/skill/code/protocol.ts';
+import { answer } from '../../src/skills/kinds/code/answer.ts';
+import { Ledger } from '../../src/skills/kinds/code/budget.ts';
+import { type CodeHost, HostRefusal } from '../../src/skills/kinds/code/host.ts';
+import { type Budget, DEFAULT_LIMITS } from '../../src/skills/kinds/code/limits.ts';
+import type { HostFunction } from '../../src/skills/kinds/code/protocol.ts';
 import { fakeHost } from '../security/sandbox/support.ts';
 
 interface Setting {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sandbox } from '../../src/sandbox/sandbox.ts';
-import type { CodeLimits } from '../../src/skill/code/limits.ts';
-import { commandFor } from '../../src/skill/code/process.ts';
+import type { CodeLimits } from '../../src/skills/kinds/code/limits.ts';
+import { commandFor } from '../../src/skills/kinds/code/process.ts';
 import { fakeHost, LONG, run } from '../security/sandbox/support.ts';
 
 const { network } = await sandbox();

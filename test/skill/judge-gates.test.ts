@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { GitHubError } from '../../src/github/github.ts';
-import { makeOutcome } from '../../src/outcome/outcome.ts';
-import type { FailurePolicy } from '../../src/policy/gate/gate.ts';
-import type { PlacedGate } from '../../src/policy/gate/placed.ts';
-import { reason } from '../../src/run/reason.ts';
-import { judgeGates } from '../../src/session/judge-gates.ts';
-import type { StepContext, StepHandler, StepResult } from '../../src/session/step.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import type { FailurePolicy } from '../../src/domain/gate/gate.ts';
+import type { PlacedGate } from '../../src/domain/gate/placed.ts';
+import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
+import { judgeGates } from '../../src/engine/gates/judge-gates.ts';
+import type { StepContext, StepHandler, StepResult } from '../../src/engine/steps/step.ts';
+import { GitHubError } from '../../src/ports/github.ts';
 import { at } from '../support/builders.ts';
 import { stepContext } from './step-context.ts';
 

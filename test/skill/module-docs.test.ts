@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parseExamples } from '../../src/skill/module/examples.ts';
-import { limitsOf } from '../../src/skill/module/program.ts';
-import { KNOWN_INPUTS, MODULE_TEMPLATES, MODULE_TOOLS, parseModule } from '../../src/skill/package/module.ts';
-import { parsePackage } from '../../src/skill/package/parse.ts';
-import { describeModuleFault, type ModuleFault } from '../../src/words/module.ts';
+import { KNOWN_INPUTS, MODULE_TEMPLATES, MODULE_TOOLS, parseModule } from '../../src/domain/skill/module.ts';
+import { parsePackage } from '../../src/domain/skill/parse.ts';
+import { describeModuleFault, type ModuleFault } from '../../src/messages/module.ts';
+import { parseExamples } from '../../src/skills/kinds/module/examples.ts';
+import { limitsOf } from '../../src/skills/kinds/module/program.ts';
 
 const page = readFileSync(new URL('../../docs/modules.md', import.meta.url), 'utf8');
 const FOLDER = '.github/countersign/skills/promises';

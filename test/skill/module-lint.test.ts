@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { formatFault } from '../../src/core/fault.ts';
-import { answerTo, inputsSchema, membersOf, outputsSchema } from '../../src/skill/module/shape.ts';
-import { SKILL_OUTCOMES } from '../../src/skill/package/manifest.ts';
-import { INPUT_TYPES, KNOWN_INPUTS, NEEDED_OUTPUTS, parseModule } from '../../src/skill/package/module.ts';
-import { parsePackage } from '../../src/skill/package/parse.ts';
+import { SKILL_OUTCOMES } from '../../src/domain/skill/manifest.ts';
+import { INPUT_TYPES, KNOWN_INPUTS, NEEDED_OUTPUTS, parseModule } from '../../src/domain/skill/module.ts';
+import { parsePackage } from '../../src/domain/skill/parse.ts';
+import { answerTo, inputsSchema, membersOf, outputsSchema } from '../../src/skills/kinds/module/shape.ts';
 
 const OUTPUTS = { summary: { type: 'string' }, passed: { type: 'boolean' }, criteria: { type: 'json' } };
 const SOUND = {

@@ -8,7 +8,7 @@ import {
   type Sidecar,
   type SidecarDeps,
   type Task,
-} from '../../src/skill/module/sidecar.ts';
+} from '../../src/skills/kinds/module/sidecar.ts';
 import { ManualClock } from '../support/clock.ts';
 
 const FAKE = fileURLToPath(new URL('module-fake.mjs', import.meta.url));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { ArtifactHandler } from '../../src/skill/handler.ts';
-import type { PackageFile } from '../../src/skill/package/package.ts';
-import { createRunPackage, packageSkill, type SkillContext } from '../../src/skill/registry/activate.ts';
-import { variantFor } from '../../src/skill/registry/variant.ts';
-import type { CarryOut } from '../../src/skill/trace/carry-out.ts';
-import type { StoredSkill } from '../../src/storage/storage.ts';
+import type { PackageFile } from '../../src/domain/skill/package.ts';
+import type { StoredSkill } from '../../src/ports/storage.ts';
+import { createRunPackage, packageSkill, type SkillContext } from '../../src/skills/runtime/activate.ts';
+import type { ArtifactHandler } from '../../src/skills/runtime/handler.ts';
+import type { CarryOut } from '../../src/skills/runtime/trace/carry-out.ts';
+import { variantFor } from '../../src/skills/runtime/variant.ts';
 import { storedSkill } from '../contract/skills.contract.ts';
 import { chainOfSteps } from '../support/builders.ts';
 import { files, packageOf, skillMd } from './package-support.ts';

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parseChain } from '../../src/chain/parse.ts';
-import { emptyDraft, scaffold } from '../../src/cli/skill-scaffold.ts';
-import { shippedSkills } from '../../src/shipped.ts';
-import { createMatcher } from '../../src/skill/match.ts';
-import { assertionSchema, assertionsOf } from '../../src/skill/package/assertion.ts';
-import { packageFromJson } from '../../src/skill/package/json.ts';
-import { manifestSchema } from '../../src/skill/package/manifest.ts';
-import { parsePackage } from '../../src/skill/package/parse.ts';
-import { PLACES } from '../../src/skill/package/place.ts';
-import { ARTIFACT_KINDS } from '../../src/skill/package/skill.ts';
-import { matchText } from '../../src/words/skill.ts';
+import { shippedSkills } from '../../src/composition/shipped.ts';
+import { parseChain } from '../../src/domain/chain/parse.ts';
+import { assertionSchema, assertionsOf } from '../../src/domain/skill/assertion.ts';
+import { packageFromJson } from '../../src/domain/skill/json.ts';
+import { manifestSchema } from '../../src/domain/skill/manifest.ts';
+import { parsePackage } from '../../src/domain/skill/parse.ts';
+import { PLACES } from '../../src/domain/skill/place.ts';
+import { ARTIFACT_KINDS } from '../../src/domain/skill/skill.ts';
+import { emptyDraft, scaffold } from '../../src/entrypoints/cli/skill-scaffold.ts';
+import { matchText } from '../../src/messages/skill.ts';
+import { createMatcher } from '../../src/skills/catalogue/match.ts';
 
 const page = readFileSync(new URL('../../docs/skills.md', import.meta.url), 'utf8');
 const blocks = [...page.matchAll(/^```(\w+) (\S+)\n([\s\S]*?)^```$/gm)].map(([, language, label, text]) => ({

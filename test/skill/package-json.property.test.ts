@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { packageFromJson, packageToJson } from '../../src/skill/package/json.ts';
-import { filesOf, type PackageFile } from '../../src/skill/package/package.ts';
+import { packageFromJson, packageToJson } from '../../src/domain/skill/json.ts';
+import { filesOf, type PackageFile } from '../../src/domain/skill/package.ts';
 import { files, packageOf, skillMd } from './package-support.ts';
 
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? 5);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
-import { outcomeOf } from '../../src/skill/registry/outcome-of.ts';
+import { outcomeOf } from '../../src/skills/runtime/outcome-of.ts';
 
 const known = { headSha: 'a'.repeat(40), round: 2, skill: 'naming', step: 'names', inputsHash: 'sha256:1' };
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { ParsedPackage } from '../../src/skill/package/package.ts';
-import { parsePackage } from '../../src/skill/package/parse.ts';
-import { toStored } from '../../src/skill/registry/keep.ts';
-import { resolveSkills, SKILL_SCOPES, type SkillScope } from '../../src/skill/registry/scope.ts';
-import type { SkillSource } from '../../src/storage/storage.ts';
+import type { ParsedPackage } from '../../src/domain/skill/package.ts';
+import { parsePackage } from '../../src/domain/skill/parse.ts';
+import { resolveSkills, SKILL_SCOPES, type SkillScope } from '../../src/domain/skill/scope.ts';
+import type { SkillSource } from '../../src/ports/storage.ts';
+import { toStored } from '../../src/skills/catalogue/keep.ts';
 import { files, packageOf, skillMd } from './package-support.ts';
 
 const sound = (name: string, scope: SkillScope) =>

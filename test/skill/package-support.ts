@@ -1,6 +1,6 @@
 import { formatFault } from '../../src/core/fault.ts';
-import type { PackageFile, SkillPackage } from '../../src/skill/package/package.ts';
-import { parsePackage } from '../../src/skill/package/parse.ts';
+import type { PackageFile, SkillPackage } from '../../src/domain/skill/package.ts';
+import { parsePackage } from '../../src/domain/skill/parse.ts';
 
 export const FOLDER = '.github/countersign/skills/naming';
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/core/package-root.ts';
-import { parsePackage } from '../../src/skill/package/parse.ts';
-import { pathOf, placeOf } from '../../src/skill/package/place.ts';
+import { parsePackage } from '../../src/domain/skill/parse.ts';
+import { pathOf, placeOf } from '../../src/domain/skill/place.ts';
 import { withinEffort } from '../support/effort.ts';
 import { FOLDER, faultsOf, files, packageOf, skillMd } from './package-support.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fenced } from '../../src/skill/prompt/fence.ts';
+import { fenced } from '../../src/skills/templating/fence.ts';
 
 const CODE = '4f0c9a1be27d5583';
 const PLACEHOLDER = /⟦4f0c9a1be27d5583:\d+⟧/;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import type { Json } from '../../src/core/canonical.ts';
-import { neverShow } from '../../src/core/redact.ts';
-import type { SkillArtifact } from '../../src/skill/package/skill.ts';
-import { type PromptContext, promptHandler } from '../../src/skill/prompt/handler.ts';
-import { type Render, renderString } from '../../src/skill/prompt/render.ts';
-import { promptValues } from '../../src/skill/prompt/values.ts';
+import { neverShow } from '../../src/core/redact/redact.ts';
+import type { SkillArtifact } from '../../src/domain/skill/skill.ts';
+import { type PromptContext, promptHandler } from '../../src/skills/kinds/prompt/handler.ts';
+import { promptValues } from '../../src/skills/runtime/values.ts';
+import { type Render, renderString } from '../../src/skills/templating/render.ts';
 import { FINE, KEY, purpose, useStubModel, verdictSchema } from '../model/support.ts';
 import type { Asked, Script } from '../support/model/stub.ts';
 import { INJECTIONS } from './prompt-injections.ts';

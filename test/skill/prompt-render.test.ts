@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
+import { describeRenderFault, type RenderFault } from '../../src/messages/prompt.ts';
 import { sandbox } from '../../src/sandbox/sandbox.ts';
-import { type ShutIn, startShutIn } from '../../src/skill/prompt/process.ts';
-import { MAX_RENDERED_BYTES, renderString, withRenderer } from '../../src/skill/prompt/render.ts';
-import { missingName } from '../../src/skill/prompt/worker/missing-name.ts';
-import { describeRenderFault, type RenderFault } from '../../src/words/prompt.ts';
+import { type ShutIn, startShutIn } from '../../src/skills/templating/process.ts';
+import { MAX_RENDERED_BYTES, renderString, withRenderer } from '../../src/skills/templating/render.ts';
+import { missingName } from '../../src/skills/templating/worker/missing-name.ts';
 import { ownChildren } from '../support/own-children.ts';
 
 const render = (template: string, context: { [name: string]: Json } = {}, timeoutMs = 100_000) =>
@@ -197,7 +197,7 @@ describe('several renderings of one step', () => {
   });
 
   it('end when nobody is left to ask, as when the app was killed', async () => {
-    const main = fileURLToPath(new URL('../../src/skill/prompt/worker/main.ts', import.meta.url));
+    const main = fileURLToPath(new URL('../../src/skills/templating/worker/main.ts', import.meta.url));
     const child = spawn(process.execPath, [main], { stdio: ['pipe', 'ignore', 'ignore'] });
     child.stdin.end();
     expect(await once(child, 'exit')).toEqual([0, null]);

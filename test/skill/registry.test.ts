@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { GitHubReader } from '../../src/github/github.ts';
-import { createRegistry } from '../../src/session/registry.ts';
-import type { StepHandler } from '../../src/session/step.ts';
-import { LOCAL_PULL_REQUEST } from '../../src/skill/once/local-reader.ts';
+import { createRegistry } from '../../src/engine/sessions/registry.ts';
+import type { StepHandler } from '../../src/engine/steps/step.ts';
+import type { GitHubReader } from '../../src/ports/github.ts';
+import { LOCAL_PULL_REQUEST } from '../../src/skills/adhoc/local-reader.ts';
 import { actionOutcome, chainOfSteps } from '../support/builders.ts';
 import { stepContext } from './step-context.ts';
 

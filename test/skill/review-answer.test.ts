@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
+import { masker } from '../../src/analyzers/mask.ts';
 import type { Json } from '../../src/core/canonical.ts';
-import { masker } from '../../src/skill/pr-review/mask.ts';
-import { anchorOf } from '../../src/skill/pr-review/model/anchor.ts';
-import { answerSchema, placed, type ShownFile } from '../../src/skill/pr-review/model/answer.ts';
-import { piecesOf, printOfFile } from '../../src/skill/pr-review/model/piece.ts';
-import { asReadersSee, titleAsReadersSee } from '../../src/skill/pr-review/model/plain-text.ts';
+import { anchorOf } from '../../src/skills/builtin/review/model/anchor.ts';
+import { answerSchema, placed, type ShownFile } from '../../src/skills/builtin/review/model/answer.ts';
+import { piecesOf, printOfFile } from '../../src/skills/builtin/review/model/piece.ts';
+import { asReadersSee, titleAsReadersSee } from '../../src/skills/builtin/review/model/plain-text.ts';
 import { withinEffort } from '../support/effort.ts';
 import { admitted, changed, noMask } from './review-support.ts';
 

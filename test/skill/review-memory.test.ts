@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Finding } from '../../src/outcome/finding.ts';
-import type { ModelMemory } from '../../src/outcome/model-memory.ts';
-import { afterRound, planRound } from '../../src/skill/pr-review/model/memory.ts';
-import { type Piece, piecesOf, printOfFile } from '../../src/skill/pr-review/model/piece.ts';
+import type { Finding } from '../../src/domain/outcome/finding.ts';
+import type { ModelMemory } from '../../src/domain/outcome/model-memory.ts';
+import { afterRound, planRound } from '../../src/skills/builtin/review/model/memory.ts';
+import { type Piece, piecesOf, printOfFile } from '../../src/skills/builtin/review/model/piece.ts';
 import { seed } from '../policy/rule/seed.ts';
 import { admitted, changed, said } from './review-support.ts';
 

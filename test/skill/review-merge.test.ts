@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Finding } from '../../src/outcome/finding.ts';
-import { mergeFindings } from '../../src/skill/pr-review/merge-findings.ts';
+import type { Finding } from '../../src/domain/outcome/finding.ts';
+import { mergeFindings } from '../../src/skills/builtin/review/merge-findings.ts';
 import { finding } from './review-support.ts';
 
 const analyzer = (more: Partial<Finding> = {}) =>

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { GitHubReader } from '../../src/github/github.ts';
-import type { ModelMemory } from '../../src/outcome/model-memory.ts';
-import type { ChangedFile } from '../../src/skill/pr-review/changed-file.ts';
-import { masker } from '../../src/skill/pr-review/mask.ts';
-import { type ModelReview, reviewByModel } from '../../src/skill/pr-review/model/review.ts';
+import type { ChangedFile } from '../../src/analyzers/changed-file.ts';
+import { masker } from '../../src/analyzers/mask.ts';
+import type { ModelMemory } from '../../src/domain/outcome/model-memory.ts';
+import type { GitHubReader } from '../../src/ports/github.ts';
+import { type ModelReview, reviewByModel } from '../../src/skills/builtin/review/model/review.ts';
 import { ownChildren } from '../support/own-children.ts';
 import { admitted, anchorIn, changed, noMask, renderHere, scripted } from './review-support.ts';
 import { stepContext } from './step-context.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { masker } from '../../src/skill/pr-review/mask.ts';
-import { anchorOf } from '../../src/skill/pr-review/model/anchor.ts';
-import { type Size, shareOut, tokensOf } from '../../src/skill/pr-review/model/budget.ts';
-import { piecesOf } from '../../src/skill/pr-review/model/piece.ts';
-import { shownPiece } from '../../src/skill/pr-review/model/shown.ts';
+import { masker } from '../../src/analyzers/mask.ts';
+import { anchorOf } from '../../src/skills/builtin/review/model/anchor.ts';
+import { type Size, shareOut, tokensOf } from '../../src/skills/builtin/review/model/budget.ts';
+import { piecesOf } from '../../src/skills/builtin/review/model/piece.ts';
+import { shownPiece } from '../../src/skills/builtin/review/model/shown.ts';
 import { seed } from '../policy/rule/seed.ts';
 import { addedLines, admitted, changed, noMask } from './review-support.ts';
 

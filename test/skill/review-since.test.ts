@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Finding } from '../../src/outcome/finding.ts';
-import type { AnalyzerReport } from '../../src/outcome/review-verdict.ts';
-import { fingerprint, type Now, sinceEarlier } from '../../src/skill/pr-review/since.ts';
-import { sinceWords } from '../../src/words/review.ts';
-import { reviewCard } from '../../src/words/review-card.ts';
+import type { Finding } from '../../src/domain/outcome/finding.ts';
+import type { AnalyzerReport } from '../../src/domain/outcome/review-verdict.ts';
+import { sinceWords } from '../../src/messages/review.ts';
+import { reviewCard } from '../../src/messages/review-card.ts';
+import { fingerprint, type Now, sinceEarlier } from '../../src/skills/builtin/review/since.ts';
 import { makeReview } from '../words/builders.ts';
 import { finding } from './review-support.ts';
 

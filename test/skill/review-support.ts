@@ -1,13 +1,13 @@
 import { Environment } from 'minijinja-js';
-import { createModel } from '../../src/model/ask.ts';
-import type { Ledger } from '../../src/model/ledger.ts';
-import type { Message, Model } from '../../src/model/model.ts';
-import type { Finding } from '../../src/outcome/finding.ts';
-import type { Said } from '../../src/outcome/model-memory.ts';
-import { type AdmittedFile, admit } from '../../src/skill/pr-review/admit.ts';
-import type { ChangedFile } from '../../src/skill/pr-review/changed-file.ts';
-import { parsePatch } from '../../src/skill/pr-review/hunks.ts';
-import type { Render } from '../../src/skill/prompt/render.ts';
+import { type AdmittedFile, admit } from '../../src/analyzers/admit.ts';
+import type { ChangedFile } from '../../src/analyzers/changed-file.ts';
+import { parsePatch } from '../../src/analyzers/hunks.ts';
+import type { Finding } from '../../src/domain/outcome/finding.ts';
+import type { Said } from '../../src/domain/outcome/model-memory.ts';
+import { createModel } from '../../src/engine/models/ask.ts';
+import type { Ledger } from '../../src/engine/models/ledger.ts';
+import type { Message, Model } from '../../src/ports/model.ts';
+import type { Render } from '../../src/skills/templating/render.ts';
 import { diffTexts } from '../support/github/git/patch.ts';
 
 /** A file of a pull request as GitHub would list it, from what it was and what it becomes. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { GitHubReader } from '../../src/github/github.ts';
-import type { ReportFile } from '../../src/skill/package/analyzer-file.ts';
-import { readReports } from '../../src/skill/sarif/reports.ts';
+import type { ReportFile } from '../../src/domain/skill/analyzer-file.ts';
+import type { GitHubReader } from '../../src/ports/github.ts';
+import { readReports } from '../../src/skills/kinds/analyzer/sarif-reports.ts';
 import { HEAD } from '../support/builders.ts';
 import { zip } from '../support/zip.ts';
 import { stepContext } from './step-context.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LEVELS, findingsOf } from '../../src/skill/sarif/findings.ts';
-import { pathOf } from '../../src/skill/sarif/path-of.ts';
-import { readReport, type SarifPlace } from '../../src/skill/sarif/report.ts';
-import { readReports } from '../../src/skill/sarif/reports.ts';
-import { rulesOf } from '../../src/skill/sarif/rule-of.ts';
-import { textsInZip, ZipError } from '../../src/skill/sarif/zip.ts';
+import { DEFAULT_LEVELS, findingsOf } from '../../src/analyzers/sarif/findings.ts';
+import { pathOf } from '../../src/analyzers/sarif/path-of.ts';
+import { readReport, type SarifPlace } from '../../src/analyzers/sarif/report.ts';
+import { rulesOf } from '../../src/analyzers/sarif/rule-of.ts';
+import { textsInZip, ZipError } from '../../src/analyzers/sarif/zip.ts';
+import { readReports } from '../../src/skills/kinds/analyzer/sarif-reports.ts';
 import { withinEffort } from '../support/effort.ts';
 import { zip } from '../support/zip.ts';
 import { stepContext } from './step-context.ts';

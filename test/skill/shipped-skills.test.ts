@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createTools } from '../../src/cli/compose.ts';
-import { shippedSkills } from '../../src/shipped.ts';
-import { readCaseFile } from '../../src/skill/package/case-file.ts';
-import { runCase } from '../../src/skill/testing/run-case.ts';
+import { createTools } from '../../src/composition/cli.ts';
+import { shippedSkills } from '../../src/composition/shipped.ts';
+import { readCaseFile } from '../../src/domain/skill/case-file.ts';
+import { runCase } from '../../src/skills/testing/run-case.ts';
 
 const tools = createTools({});
 const packages = shippedSkills().flatMap(({ skill }) => skill ?? []);

@@ -1,7 +1,7 @@
 import { silentLog } from '../../src/core/log.ts';
-import type { GitHubReader } from '../../src/github/github.ts';
-import type { Run } from '../../src/run/run.ts';
-import type { StepContext } from '../../src/session/step.ts';
+import type { Run } from '../../src/domain/run/run.ts';
+import type { StepContext } from '../../src/engine/steps/step.ts';
+import type { GitHubReader } from '../../src/ports/github.ts';
 import { at, chainOfSteps, runState } from '../support/builders.ts';
 
 const refuse = () => Promise.reject(new Error('this test’s step may not do that'));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
-import { issueNumber } from '../../src/session/actions/target.ts';
+import { issueNumber } from '../../src/engine/actions/target.ts';
 import { stepContext } from './step-context.ts';
 
 const of = (inputs: Record<string, Json>, run = {}) =>

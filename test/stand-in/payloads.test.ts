@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toEvents } from '../../src/event/from-webhook.ts';
+import { toEvents } from '../../src/entrypoints/webhook/event/from-webhook.ts';
 import { AT, openChange, REPO, startReceiver, startWorld } from './support.ts';
 
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packBodies, unpackBody } from '../../src/storage/sql/body-packs.ts';
+import { packBodies, unpackBody } from '../../src/adapters/sql/body-packs.ts';
 
 const KB = 1_024;
 

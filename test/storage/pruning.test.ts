@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Run } from '../../src/run/run.ts';
-import { openStorage } from '../../src/storage/open.ts';
-import type { PullRequestState } from '../../src/storage/retention.ts';
-import type { Storage, Tx } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/composition/storage.ts';
+import type { Run } from '../../src/domain/run/run.ts';
+import type { PullRequestState } from '../../src/ports/retention.ts';
+import type { Storage, Tx } from '../../src/ports/storage.ts';
 import { approval, comment, completed, delivery, runState, session } from '../contract/rows.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { ManualClock } from '../support/clock.ts';

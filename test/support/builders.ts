@@ -1,14 +1,14 @@
-import type { Chain } from '../../src/chain/chain.ts';
-import { parseChain } from '../../src/chain/parse.ts';
-import { defaultSettings } from '../../src/chain/settings.ts';
 import { formatFault } from '../../src/core/fault.ts';
 import type { Ids } from '../../src/core/ids.ts';
-import type { RepositoryEvent } from '../../src/event/event.ts';
-import type { CiCheck } from '../../src/outcome/ci-result.ts';
-import { makeOutcome, type Outcome } from '../../src/outcome/outcome.ts';
-import { newRun } from '../../src/run/new-run.ts';
-import type { PullRequestNow } from '../../src/run/plan.ts';
-import type { Run, RunState } from '../../src/run/run.ts';
+import type { Chain } from '../../src/domain/chain/chain.ts';
+import { parseChain } from '../../src/domain/chain/parse.ts';
+import { defaultSettings } from '../../src/domain/chain/settings.ts';
+import type { RepositoryEvent } from '../../src/domain/event/event.ts';
+import type { CiCheck } from '../../src/domain/outcome/ci-result.ts';
+import { makeOutcome, type Outcome } from '../../src/domain/outcome/outcome.ts';
+import { newRun } from '../../src/domain/run/new-run.ts';
+import type { PullRequestNow } from '../../src/domain/run/plan.ts';
+import type { Run, RunState } from '../../src/domain/run/run.ts';
 
 export const HEAD = 'a'.repeat(40);
 export const REPOSITORY = { full_name: 'acme/shop', owner: 'acme', name: 'shop', default_branch: 'main' };

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStorage } from '../../src/storage/open.ts';
+import { openStorage } from '../../src/composition/storage.ts';
 
 let bytes: Promise<Uint8Array> | undefined;
 

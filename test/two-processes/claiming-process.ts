@@ -1,5 +1,5 @@
 // Claims a database, says so, and lives until it is told to end. Argument: the database's path.
-import { claimToServe } from '../../src/storage/sqlite/serving.ts';
+import { claimToServe } from '../../src/adapters/sqlite/serving.ts';
 
 const claim = claimToServe(process.argv[2] ?? '', new Date());
 process.stdout.write(claim.ok ? 'claimed\n' : 'denied\n');

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
+import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
-import { openStorage } from '../../src/storage/open.ts';
 import { everyKind } from '../contract/every-kind.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { useChildren } from './child.ts';

@@ -1,4 +1,4 @@
-import type { Tx } from '../../src/storage/storage.ts';
+import type { Tx } from '../../src/ports/storage.ts';
 import { at } from '../contract/rows.ts';
 
 /** Writes a word where a test finds it again. */

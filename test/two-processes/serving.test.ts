@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openStorage } from '../../src/storage/open.ts';
+import { openStorage } from '../../src/composition/storage.ts';
 import { countersignOn, countersignProcess } from '../cli/support.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { appEnvironment } from '../support/app-environment.ts';

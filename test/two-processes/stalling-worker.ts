@@ -1,10 +1,10 @@
 // Does one job: says that it works, waits for a line, then writes, and says what came of it. Argument: the database's URL.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
+import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { createEmbeddedQueue } from '../../src/queue/embedded.ts';
-import { openStorage } from '../../src/storage/open.ts';
 import { everyKind } from '../contract/every-kind.ts';
 import { noted } from './noted.ts';
 

@@ -1,14 +1,14 @@
-import type { Chain, Step } from '../../src/chain/chain.ts';
-import { defaultSettings } from '../../src/chain/settings.ts';
-import type { CiCheck, CiResult } from '../../src/outcome/ci-result.ts';
-import type { Finding } from '../../src/outcome/finding.ts';
-import { makeOutcome, type Outcome } from '../../src/outcome/outcome.ts';
-import type { ReviewVerdict } from '../../src/outcome/review-verdict.ts';
-import type { Approval } from '../../src/policy/approval.ts';
-import { type Reason, reason } from '../../src/run/reason.ts';
-import { type Invocation, NOT_BEGUN, type Run, type RunState } from '../../src/run/run.ts';
-import { why } from '../../src/run/why.ts';
-import type { Pages } from '../../src/words/evidence.ts';
+import type { Chain, Step } from '../../src/domain/chain/chain.ts';
+import { defaultSettings } from '../../src/domain/chain/settings.ts';
+import { type Reason, reason } from '../../src/domain/explanation/reason.ts';
+import { why } from '../../src/domain/explanation/why.ts';
+import type { CiCheck, CiResult } from '../../src/domain/outcome/ci-result.ts';
+import type { Finding } from '../../src/domain/outcome/finding.ts';
+import { makeOutcome, type Outcome } from '../../src/domain/outcome/outcome.ts';
+import type { ReviewVerdict } from '../../src/domain/outcome/review-verdict.ts';
+import type { Approval } from '../../src/domain/policy/approval.ts';
+import { type Invocation, NOT_BEGUN, type Run, type RunState } from '../../src/domain/run/run.ts';
+import type { Pages } from '../../src/messages/evidence.ts';
 
 export const HEAD = 'abc1234def5678abc1234def5678abc1234def56';
 export const NEWER = 'fed9876fed9876fed9876fed9876fed9876fed98';
@@ -139,7 +139,7 @@ export function finding(more: Partial<Finding> = {}): Finding {
   return {
     severity: 'critical',
     category: 'secret',
-    file: 'src/config.ts',
+    file: 'src/config/config.ts',
     line: 12,
     description: 'A cloud access key is written into the code.',
     suggestion: 'Take it from the environment, and revoke this one: whoever can read the repository has it.',

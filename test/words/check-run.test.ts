@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { checkRunContentSchema } from '../../src/effect/effect.ts';
-import { commandOfButton } from '../../src/event/button.ts';
-import { makeOutcome } from '../../src/outcome/outcome.ts';
-import { reason } from '../../src/run/reason.ts';
-import { isRunOver } from '../../src/run/run.ts';
-import { checkRunContent } from '../../src/words/check-run.ts';
+import { checkRunContentSchema } from '../../src/domain/effect/effect.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
+import { isRunOver } from '../../src/domain/run/run.ts';
+import { commandOfButton } from '../../src/entrypoints/webhook/event/button.ts';
+import { checkRunContent } from '../../src/messages/check-run.ts';
 import { at, check, done, finding, makeCi, makeReview, makeState, NOWHERE } from './builders.ts';
 import { SCENES, type Scene } from './scenes.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../src/chain/settings.ts';
-import { approvalComment } from '../../src/words/approval-comment.ts';
-import { statusComment } from '../../src/words/status-comment.ts';
+import { defaultSettings } from '../../src/domain/chain/settings.ts';
+import { approvalComment } from '../../src/messages/approval-comment.ts';
+import { statusComment } from '../../src/messages/status-comment.ts';
 import { makeApproval, makeState, NOWHERE } from './builders.ts';
 import { SCENES, type Scene } from './scenes.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkRunContentSchema } from '../../src/effect/effect.ts';
-import { baseConfigurationCheck, configurationCheck } from '../../src/words/configuration-check.ts';
+import { checkRunContentSchema } from '../../src/domain/effect/effect.ts';
+import { baseConfigurationCheck, configurationCheck } from '../../src/messages/configuration-check.ts';
 import { at, HEAD } from './builders.ts';
 
 const faults = [

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explain, explainText, plainLine } from '../../src/run/explain.ts';
-import { reason } from '../../src/run/reason.ts';
-import { STEP_STATUSES } from '../../src/run/run.ts';
-import { why } from '../../src/run/why.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import { why } from '../../src/domain/explanation/why.ts';
+import { explain, explainText, plainLine } from '../../src/domain/run/explain.ts';
+import { STEP_STATUSES } from '../../src/domain/run/run.ts';
 import {
   done,
   ends,

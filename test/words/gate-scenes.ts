@@ -1,9 +1,9 @@
-import type { Criterion, GateVerdict } from '../../src/outcome/gate-verdict.ts';
-import type { FailurePolicy } from '../../src/policy/gate/gate.ts';
-import type { GateScope } from '../../src/policy/gate/placed.ts';
-import { conditionOf, unjudged, verdictOf } from '../../src/policy/gate/verdict.ts';
-import { reason } from '../../src/run/reason.ts';
-import { why } from '../../src/run/why.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import { why } from '../../src/domain/explanation/why.ts';
+import type { FailurePolicy } from '../../src/domain/gate/gate.ts';
+import type { GateScope } from '../../src/domain/gate/placed.ts';
+import type { Criterion, GateVerdict } from '../../src/domain/outcome/gate-verdict.ts';
+import { conditionOf, unjudged, verdictOf } from '../../src/domain/policy/gate/verdict.ts';
 import { at, check, done, ends, makeApproval, makeCi, makeReview, makeState } from './builders.ts';
 import type { Scene } from './scenes.ts';
 

@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { describe, expect, it } from 'vitest';
-import { memoryOf } from '../../src/run/context.ts';
-import { explain, explainText } from '../../src/run/explain.ts';
-import { reason } from '../../src/run/reason.ts';
-import { why } from '../../src/run/why.ts';
-import { approvalComment } from '../../src/words/approval-comment.ts';
-import { checkRunContent } from '../../src/words/check-run.ts';
-import { baseConfigurationCheck, configurationCheck } from '../../src/words/configuration-check.ts';
-import { memoryShow } from '../../src/words/memory.ts';
-import { statusComment } from '../../src/words/status-comment.ts';
-import { runShow } from '../../src/words/terminal.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import { why } from '../../src/domain/explanation/why.ts';
+import { memoryOf } from '../../src/domain/run/context.ts';
+import { explain, explainText } from '../../src/domain/run/explain.ts';
+import { approvalComment } from '../../src/messages/approval-comment.ts';
+import { checkRunContent } from '../../src/messages/check-run.ts';
+import { baseConfigurationCheck, configurationCheck } from '../../src/messages/configuration-check.ts';
+import { memoryShow } from '../../src/messages/memory.ts';
+import { statusComment } from '../../src/messages/status-comment.ts';
+import { runShow } from '../../src/messages/terminal.ts';
 import { at, check, done, finding, makeApproval, makeCi, makeReview, makeState } from './builders.ts';
 
 /** One text takes 30 ms: a reader's Markdown is made and parsed nine times. The encoders alone have thousands in `markdown.test.ts`. */

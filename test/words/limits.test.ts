@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../src/chain/settings.ts';
-import { makeOutcome } from '../../src/outcome/outcome.ts';
-import { explain } from '../../src/run/explain.ts';
-import { reason } from '../../src/run/reason.ts';
-import { why } from '../../src/run/why.ts';
-import { approvalComment } from '../../src/words/approval-comment.ts';
-import { checkRunContent } from '../../src/words/check-run.ts';
-import { statusComment } from '../../src/words/status-comment.ts';
+import { defaultSettings } from '../../src/domain/chain/settings.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import { why } from '../../src/domain/explanation/why.ts';
+import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
+import { explain } from '../../src/domain/run/explain.ts';
+import { approvalComment } from '../../src/messages/approval-comment.ts';
+import { checkRunContent } from '../../src/messages/check-run.ts';
+import { statusComment } from '../../src/messages/status-comment.ts';
 import {
   at,
   check,

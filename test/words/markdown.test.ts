@@ -12,7 +12,7 @@ import {
   tableCell,
   tableCode,
   tableProse,
-} from '../../src/words/markdown.ts';
+} from '../../src/messages/markdown.ts';
 
 /** Text with far more markup in it than chance would bring. */
 const hostile = fc

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Failure } from '../../src/model/model.ts';
-import { LIST_PRICES } from '../../src/model/price.ts';
-import { describeFailure, modelStanding, spentOnModel } from '../../src/words/model.ts';
+import { LIST_PRICES } from '../../src/domain/model/price.ts';
+import { describeFailure, modelStanding, spentOnModel } from '../../src/messages/model.ts';
+import type { Failure } from '../../src/ports/model.ts';
 
 const name = { provider: 'openai', model: 'gpt-5' } as const;
 

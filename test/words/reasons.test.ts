@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { REASON_CODES } from '../../src/run/reason.ts';
+import { REASON_CODES } from '../../src/domain/explanation/reason.ts';
 
 const page = await readFile(new URL('../../docs/reasons.md', import.meta.url), 'utf8');
 const [, ...entries] = page.trim().split(/^### /m);

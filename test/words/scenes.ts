@@ -1,10 +1,10 @@
-import { defaultSettings } from '../../src/chain/settings.ts';
-import type { Approval } from '../../src/policy/approval.ts';
-import { reason } from '../../src/run/reason.ts';
-import type { Invocation, RunState } from '../../src/run/run.ts';
-import { type Why, why } from '../../src/run/why.ts';
-import { gitHubIsAway } from '../../src/words/outage.ts';
-import { limitIsSpent } from '../../src/words/rate-limit.ts';
+import { defaultSettings } from '../../src/domain/chain/settings.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import { type Why, why } from '../../src/domain/explanation/why.ts';
+import type { Approval } from '../../src/domain/policy/approval.ts';
+import type { Invocation, RunState } from '../../src/domain/run/run.ts';
+import { gitHubIsAway } from '../../src/messages/outage.ts';
+import { limitIsSpent } from '../../src/messages/rate-limit.ts';
 import {
   at,
   check,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitting } from '../../src/words/fitting.ts';
-import { link } from '../../src/words/link.ts';
-import { asSentence, capital, clip, listed, plural, reactionEmoji, utc } from '../../src/words/pretty.ts';
+import { fitting } from '../../src/messages/fitting.ts';
+import { link } from '../../src/messages/link.ts';
+import { asSentence, capital, clip, listed, plural, reactionEmoji, utc } from '../../src/messages/pretty.ts';
 
 describe('small words', () => {
   it.each([

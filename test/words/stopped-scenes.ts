@@ -1,8 +1,8 @@
-import type { Approval } from '../../src/policy/approval.ts';
-import { mergedByChain, newerRun } from '../../src/run/plan.ts';
-import { type ReasonCode, reason } from '../../src/run/reason.ts';
-import type { RunStatus } from '../../src/run/run.ts';
-import { why } from '../../src/run/why.ts';
+import { type ReasonCode, reason } from '../../src/domain/explanation/reason.ts';
+import { why } from '../../src/domain/explanation/why.ts';
+import type { Approval } from '../../src/domain/policy/approval.ts';
+import { mergedByChain, newerRun } from '../../src/domain/run/plan.ts';
+import type { RunStatus } from '../../src/domain/run/run.ts';
 import {
   at,
   check,

@@ -1,4 +1,4 @@
-import { redact, redactMember } from '../redact.ts';
+import { redact, redactMember } from './redact.ts';
 
 const DEEPEST = 8;
 const MOST_MEMBERS = 200;

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { redact } from '../redact.ts';
+import { redact } from './redact.ts';
 
 /**
  * What Node prints when nobody caught an error is the whole error with its causes and members: a way out past the log. From

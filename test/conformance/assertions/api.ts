@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { permissionSchema } from '../../../src/github/octokit/account.ts';
-import { deliveryAttemptsSchema, installationsSchema } from '../../../src/github/octokit/answers.ts';
-import { readCredits } from '../../../src/github/octokit/credits.ts';
+import { permissionSchema } from '../../../src/adapters/octokit/account.ts';
+import { deliveryAttemptsSchema, installationsSchema } from '../../../src/adapters/octokit/answers.ts';
+import { readCredits } from '../../../src/adapters/octokit/credits.ts';
 import type { Assertion } from '../assertion.ts';
 import { needApp, refusalOf, Unavailable } from '../target.ts';
 

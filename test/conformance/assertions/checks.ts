@@ -3,7 +3,7 @@ import {
   checkRunsSchema,
   checkSuitesSchema,
   statusesSchema,
-} from '../../../src/github/octokit/check-answers.ts';
+} from '../../../src/adapters/octokit/check-answers.ts';
 import type { Assertion, World } from '../assertion.ts';
 import { needApp, refusalOf } from '../target.ts';
 

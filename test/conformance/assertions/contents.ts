@@ -7,8 +7,8 @@ import {
   folderSchema,
   repositorySchema,
   treeSchema,
-} from '../../../src/github/octokit/answers.ts';
-import { branchRulesSchema, protectionSchema } from '../../../src/github/octokit/check-answers.ts';
+} from '../../../src/adapters/octokit/answers.ts';
+import { branchRulesSchema, protectionSchema } from '../../../src/adapters/octokit/check-answers.ts';
 import type { Assertion, World } from '../assertion.ts';
 import { refusalOf } from '../target.ts';
 

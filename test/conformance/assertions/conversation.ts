@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { commentSchema, commentsSchema, reactionsSchema } from '../../../src/github/octokit/answers.ts';
+import { commentSchema, commentsSchema, reactionsSchema } from '../../../src/adapters/octokit/answers.ts';
 import type { Assertion, World } from '../assertion.ts';
 import { needApp, refusalOf } from '../target.ts';
 

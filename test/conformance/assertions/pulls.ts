@@ -5,7 +5,7 @@ import {
   listedPullRequestsSchema,
   mergedSchema,
   pullRequestSchema,
-} from '../../../src/github/octokit/answers.ts';
+} from '../../../src/adapters/octokit/answers.ts';
 import type { Assertion, World } from '../assertion.ts';
 import { refusalOf } from '../target.ts';
 

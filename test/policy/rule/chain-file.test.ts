@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chainSchema } from '../../../src/chain/chain.ts';
+import { chainSchema } from '../../../src/domain/chain/chain.ts';
 import { chainOf, faultsOf, withSteps } from '../../chain/support.ts';
 import { withinEffort } from '../../support/effort.ts';
 

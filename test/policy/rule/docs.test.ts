@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { writtenRuleSchema } from '../../../src/policy/rule/rule.ts';
-import { RuleSet } from '../../../src/policy/rule/rule-set.ts';
+import { writtenRuleSchema } from '../../../src/domain/rule/rule.ts';
+import { RuleSet } from '../../../src/domain/rule/rule-set.ts';
 import { faultsOf } from '../../chain/support.ts';
 
 const page = readFileSync(new URL('../../../docs/rules.md', import.meta.url), 'utf8');

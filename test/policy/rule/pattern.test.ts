@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compilePattern, MAX_MATCHED_LENGTH, PatternError } from '../../../src/policy/rule/pattern.ts';
+import { compilePattern, MAX_MATCHED_LENGTH, PatternError } from '../../../src/domain/rule/pattern.ts';
 import { withinEffort } from '../../support/effort.ts';
 import { numRuns, seed } from './seed.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FIELD_TYPES, type Rule } from '../../../src/policy/rule/rule.ts';
-import { RuleSet } from '../../../src/policy/rule/rule-set.ts';
+import { FIELD_TYPES, type Rule } from '../../../src/domain/rule/rule.ts';
+import { RuleSet } from '../../../src/domain/rule/rule-set.ts';
 import { numRuns, seed } from './seed.ts';
 
 const field = fc.constantFrom('a', 'b', 'a.b', 'b.0', 'b.length', 'constructor');

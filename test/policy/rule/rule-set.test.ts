@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CountersignError } from '../../../src/core/errors.ts';
-import type { Rule } from '../../../src/policy/rule/rule.ts';
-import { RuleSet } from '../../../src/policy/rule/rule-set.ts';
+import type { Rule } from '../../../src/domain/rule/rule.ts';
+import { RuleSet } from '../../../src/domain/rule/rule-set.ts';
 
 /** A rule's check, about the field `x`. */
 type Check = Rule extends infer R ? (R extends Rule ? Omit<R, 'rule_id' | 'field'> : never) : never;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { createOctokitGitHub } from '../../../src/adapters/octokit/octokit-github.ts';
 import { timeSortedIds } from '../../../src/core/ids.ts';
 import { silentLog } from '../../../src/core/log.ts';
-import { mergeKey, mergeOnce } from '../../../src/effect/merge.ts';
-import { createOctokitGitHub } from '../../../src/github/octokit/octokit-github.ts';
-import { judgeMerge } from '../../../src/policy/merge-gate.ts';
+import { judgeMerge } from '../../../src/domain/policy/merge-gate.ts';
+import { mergeKey, mergeOnce } from '../../../src/engine/effects/merge.ts';
 import { facts, question } from '../../policy/merge-facts.ts';
 import { asked, justBefore, mergeCalls, READS } from './support.ts';
 

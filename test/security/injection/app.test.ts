@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { DEFAULT_BUDGETS } from '../../../src/model/budget.ts';
+import { DEFAULT_BUDGETS } from '../../../src/domain/model/budget.ts';
 import { A_LOOK, approvals, countersign, said } from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';
 import { type StubModel, startStubModel } from '../../support/model/stub.ts';

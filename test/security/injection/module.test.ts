@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
-import { neverShow } from '../../../src/core/redact.ts';
-import type { GitHubReader } from '../../../src/github/github.ts';
-import { moduleSkill } from '../../../src/skill/module/module-skill.ts';
-import { createSidecar } from '../../../src/skill/module/sidecar.ts';
-import type { SkillArtifact } from '../../../src/skill/package/skill.ts';
+import { neverShow } from '../../../src/core/redact/redact.ts';
+import type { SkillArtifact } from '../../../src/domain/skill/skill.ts';
+import type { GitHubReader } from '../../../src/ports/github.ts';
+import { moduleSkill } from '../../../src/skills/kinds/module/module-skill.ts';
+import { createSidecar } from '../../../src/skills/kinds/module/sidecar.ts';
 import { KEY, useStubModel } from '../../model/support.ts';
 import { files, packageOf, skillMd } from '../../skill/package-support.ts';
 import { changed } from '../../skill/review-support.ts';

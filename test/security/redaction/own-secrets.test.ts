@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { neverShow, neverShowForNow, neverShowSecretsOf, redact } from '../../../src/core/redact.ts';
-import { learningCredentials } from '../../../src/github/octokit/learn-credentials.ts';
+import { learningCredentials } from '../../../src/adapters/octokit/learn-credentials.ts';
+import { neverShow, neverShowForNow, neverShowSecretsOf, redact } from '../../../src/core/redact/redact.ts';
 import { withinEffort } from '../../support/effort.ts';
 
 /** Looks like nothing that is known by its look. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../src/skill/code/limits.ts';
-import { converse } from '../../../src/skill/code/run.ts';
-import type { ArtifactOutput } from '../../../src/skill/handler.ts';
+import { DEFAULT_LIMITS } from '../../../src/skills/kinds/code/limits.ts';
+import { converse } from '../../../src/skills/kinds/code/run.ts';
+import type { ArtifactOutput } from '../../../src/skills/runtime/handler.ts';
 import { fakeHost } from './support.ts';
 
 const START = {

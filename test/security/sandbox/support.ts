@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Json } from '../../../src/core/canonical.ts';
-import { codeTemplate } from '../../../src/skill/code/code-template.ts';
-import type { CodeHost } from '../../../src/skill/code/host.ts';
-import type { CodeLimits } from '../../../src/skill/code/limits.ts';
-import { commandFor } from '../../../src/skill/code/process.ts';
-import type { ArtifactOutput } from '../../../src/skill/handler.ts';
+import { codeTemplate } from '../../../src/skills/kinds/code/code-template.ts';
+import type { CodeHost } from '../../../src/skills/kinds/code/host.ts';
+import type { CodeLimits } from '../../../src/skills/kinds/code/limits.ts';
+import { commandFor } from '../../../src/skills/kinds/code/process.ts';
+import type { ArtifactOutput } from '../../../src/skills/runtime/handler.ts';
 
 /** The quick form leaves out what takes seconds and is the same wall again. */
 export const LONG = process.env.COUNTERSIGN_LONG === '1';
@@ -94,7 +94,7 @@ export async function canaries(): Promise<Canaries & AsyncDisposable> {
   return {
     secretFile,
     writtenFile,
-    ownFile: fileURLToPath(new URL('../../../src/config.ts', import.meta.url)),
+    ownFile: fileURLToPath(new URL('../../../src/config/config.ts', import.meta.url)),
     port: (server.address() as AddressInfo).port,
     appPid: process.pid,
     contacts: () => contacts,

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sandbox } from '../../../src/sandbox/sandbox.ts';
-import { interpreter } from '../../../src/skill/code/interpreter.ts';
-import { commandFor } from '../../../src/skill/code/process.ts';
+import { interpreter } from '../../../src/skills/kinds/code/interpreter.ts';
+import { commandFor } from '../../../src/skills/kinds/code/process.ts';
 import { type Canaries, canaries, LONG, SECRET, targets } from './support.ts';
 
 const BOUNDS = { memoryMb: 256, cpuSeconds: 10 };
@@ -27,7 +27,7 @@ describe('code that got out of its interpreter', () => {
       timeout: 100_000,
       killSignal: 'SIGKILL',
     });
-    const lockModule = new URL('../../../src/skill/code/worker/lock.ts', import.meta.url).href;
+    const lockModule = new URL('../../../src/skills/kinds/code/worker/lock.ts', import.meta.url).href;
     child.stdin.end(JSON.stringify({ lockModule, targets: targets(shelf) }));
     output = await text(child.stdout);
     got = JSON.parse(output);

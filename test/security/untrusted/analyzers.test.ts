@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { runWorker } from '../../../src/analyzers/run-worker.ts';
+import type { JobResult } from '../../../src/analyzers/worker/protocol.ts';
 import { sandbox } from '../../../src/sandbox/sandbox.ts';
-import { runWorker } from '../../../src/skill/pr-review/run-worker.ts';
-import type { JobResult } from '../../../src/skill/pr-review/worker/protocol.ts';
 
 const { network, launcher } = await sandbox();
 const isLinux = existsSync('/proc/self/statm');

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { compileExpression, ExpressionError } from '../../../src/chain/condition.ts';
-import { parseChain } from '../../../src/chain/parse.ts';
-import { renderText, renderWith } from '../../../src/chain/template.ts';
-import { prose } from '../../../src/words/markdown.ts';
+import { parseChain } from '../../../src/domain/chain/parse.ts';
+import { compileExpression, ExpressionError } from '../../../src/domain/expression/condition.ts';
+import { renderText, renderWith } from '../../../src/domain/expression/template.ts';
+import { prose } from '../../../src/messages/markdown.ts';
 import { EXPRESSION_ATTACKS } from './expression-corpus.ts';
 
 // Single expressions, each with what it is refused for or gives, are in test/chain/expression-attacks.test.ts.

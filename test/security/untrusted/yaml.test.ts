@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseChain } from '../../../src/chain/parse.ts';
-import { parseSettings } from '../../../src/chain/settings.ts';
 import type { Fault } from '../../../src/core/fault.ts';
+import { parseChain } from '../../../src/domain/chain/parse.ts';
+import { parseSettings } from '../../../src/domain/chain/settings.ts';
 import { withinEffort } from '../../support/effort.ts';
 import { YAML_ATTACKS } from './yaml-corpus.ts';
 

@@ -1,0 +1,101 @@
+import type { Clock } from '../../core/clock.ts';
+import { CountersignError, messageOf, unreachable } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Job, JobResult, Worker } from '../../ports/queue.ts';
+import type { Counted } from '../../ports/storage.ts';
+import { backoffMs } from './backoff.ts';
+
+/** How soon a job is tried again that could not reach the database or the store of artifacts. */
+const UNAVAILABLE_MS = 15_000;
+
+/** What becomes of a job. */
+export type Verdict = { kind: 'remove' } | { kind: 'return'; at: Date; counted: Counted };
+
+export interface AttemptOptions {
+  clock: Clock;
+  log: Log;
+  /** How often a job is tried before it is given up. */
+  maxAttempts: number;
+  /** From 0 up to 1, for the jitter of the backoff. */
+  random: () => number;
+}
+
+/** One try at a job by whoever does its kind, and what becomes of it. Never rejects. */
+export async function attempt(
+  options: AttemptOptions,
+  worker: Worker,
+  job: Job,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { clock, log, maxAttempts } = options;
+  const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
+  try {
+    if (job.attempts >= maxAttempts) {
+      throw new CountersignError(
+        'queue.given_up',
+        `The job was begun ${job.attempts} times, and each time its process ended or giving it up failed.`,
+      );
+    }
+    return verdictOn(job, await handle(worker, job, signal));
+  } catch (error) {
+    if (signal.aborted || isCode(error, 'queue.lease_lost'))
+      return { kind: 'return', at: inMs(0), counted: job };
+    if (isCode(error, 'storage.unavailable')) {
+      // Not the job's doing: a disk that stays full for an hour must not cost the jobs of that hour their attempts.
+      log.warn({ kind: job.kind, key: job.key, err: error }, `a job waits: ${messageOf(error)}`);
+      return { kind: 'return', at: inMs(UNAVAILABLE_MS), counted: job };
+    }
+    const attempts = Math.min(job.attempts + 1, maxAttempts);
+    const fields = { kind: job.kind, key: job.key, attempts, err: error };
+    if (attempts === maxAttempts) {
+      log.error(fields, `a job is given up: ${messageOf(error)}`);
+      if (await isGivenUp(options, worker, job, error)) return { kind: 'remove' };
+    } else {
+      log.warn(fields, `a job failed and will be tried again: ${messageOf(error)}`);
+    }
+    const at = inMs(backoffMs(attempts, options.random()));
+    return { kind: 'return', at, counted: { attempts, awaySince: job.awaySince } };
+  }
+}
+
+/** A kind that nobody does is of a database that a newer version has written to. */
+function handle({ handlers }: Worker, job: Job, signal: AbortSignal): Promise<JobResult> {
+  const handler = Object.hasOwn(handlers, job.kind) ? handlers[job.kind] : undefined;
+  if (handler) return handler(job, signal);
+  throw new CountersignError('queue.unknown_kind', `No handler does jobs of kind "${job.kind}".`);
+}
+
+function verdictOn(job: Job, result: JobResult): Verdict {
+  switch (result.kind) {
+    case 'done':
+      return { kind: 'remove' };
+    case 'again':
+      return { kind: 'return', at: result.at, counted: { attempts: 0, awaySince: null } };
+    case 'later': {
+      const awaySince = result.awaySince ?? job.awaySince;
+      return { kind: 'return', at: result.at, counted: { attempts: job.attempts, awaySince } };
+    }
+    default:
+      return unreachable(result);
+  }
+}
+
+async function isGivenUp(
+  { log }: AttemptOptions,
+  worker: Worker,
+  job: Job,
+  error: unknown,
+): Promise<boolean> {
+  try {
+    await worker.onGivenUp(job, error);
+    return true;
+  } catch (failure) {
+    const { kind, key } = job;
+    log.error({ kind, key, err: failure }, 'giving up a job failed; it will be tried again');
+    return false;
+  }
+}
+
+function isCode(error: unknown, code: 'queue.lease_lost' | 'storage.unavailable'): boolean {
+  return error instanceof CountersignError && error.code === code;
+}

@@ -1,0 +1,270 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../core/clock.ts';
+import { CountersignError, messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Job, JobKind, NewJob, Queue, Worker } from '../../ports/queue.ts';
+import type { JobRow, Storage, Tx } from '../../ports/storage.ts';
+import { type AttemptOptions, attempt, type Verdict } from './attempt.ts';
+import { isOfDeadProcess, leaseToken, thisProcess } from './owner.ts';
+
+/** How long an aborted handler has to end; one that takes longer keeps its lease until that ends. */
+export const ABORT_GRACE_MS = 500;
+
+export interface EmbeddedQueueOptions {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  /** How many jobs are under way at once. */
+  concurrency?: number;
+  /** How long a job stays with a process that shows no sign of life. */
+  leaseMs?: number;
+  /** How soon, at the latest, jobs that another process enqueued are noticed. */
+  pollMs?: number;
+  /** How often a job is tried before it is given up. */
+  maxAttempts?: number;
+  /** From 0 up to 1, for the jitter of the backoff. */
+  random?: () => number;
+}
+
+/**
+ * A queue inside the database and inside this process. Everything it writes happens in turns: one short transaction
+ * that records what has ended, renews leases, makes the jobs of what was recorded without, and claims what is due, so that a busy
+ * queue pays for one commit where one per change would be three.
+ */
+export function createEmbeddedQueue(options: EmbeddedQueueOptions): Queue {
+  return new EmbeddedQueue(options);
+}
+
+/** How many jobs a turn takes in that nobody enqueued: its transaction holds up the door's. */
+const MOST_NEW_JOBS = 128;
+
+/** A job that this process holds. */
+interface Work {
+  row: JobRow;
+  token: string;
+  job: Job;
+  /** When the lease is to be renewed, in ms since 1970. */
+  renewAt: number;
+  abort: AbortController;
+  /** No longer ours: whatever its handler says counts for nothing. */
+  lost: boolean;
+  over: Promise<void>;
+}
+
+class EmbeddedQueue implements Queue {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #concurrency: number;
+  readonly #leaseMs: number;
+  readonly #pollMs: number;
+  readonly #attempt: AttemptOptions;
+  readonly #owner = thisProcess();
+
+  #state: 'new' | 'working' | 'stopping' | 'stopped' = 'new';
+  #worker: Worker | undefined;
+  readonly #underWay = new Set<Work>();
+  /** What handlers have said and no transaction has recorded yet. */
+  #verdicts: { work: Work; verdict: Verdict }[] = [];
+  #waitingForIdle: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  #deadReleased = false;
+
+  #timer: NodeJS.Timeout | undefined;
+  #turning: Promise<void> | undefined;
+  #woken = false;
+  /** Bound to where the queue was made: `enqueue` runs inside a transaction that the work must not seem part of. */
+  readonly #startTurning = AsyncLocalStorage.bind(() => {
+    if (this.#worker) this.#turning ??= this.#turnWhileWoken(this.#worker);
+  });
+
+  constructor(options: EmbeddedQueueOptions) {
+    this.#storage = options.storage;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#concurrency = options.concurrency ?? 16;
+    this.#leaseMs = options.leaseMs ?? 30_000;
+    this.#pollMs = options.pollMs ?? 1_000;
+    const { clock, log, maxAttempts = 8, random = Math.random } = options;
+    this.#attempt = { clock, log, maxAttempts, random };
+  }
+
+  async enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void> {
+    await this.#insert(tx, jobs);
+    // The turn's own transaction waits for the caller's to end, so it cannot come too early.
+    this.#wake();
+  }
+
+  async #insert(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
+    const rows: Parameters<Tx['jobs']['insert']> = [];
+    for (const { kind, key, payload, runAt = this.#clock.now(), coalesce } of jobs) {
+      if (coalesce === true) {
+        // Those before it in this call may be the ones to bring forward.
+        await tx.jobs.insert(...rows.splice(0));
+        if (await tx.jobs.bringForward(kind, key, runAt)) continue;
+      }
+      rows.push({ kind, key, payload: JSON.stringify(payload ?? null), runAt });
+    }
+    await tx.jobs.insert(...rows);
+  }
+
+  start(worker: Worker): void {
+    if (this.#state !== 'new') throw new CountersignError('queue.started', 'The queue was started before.');
+    this.#state = 'working';
+    this.#worker = worker;
+    this.#wake();
+  }
+
+  poke(): void {
+    this.#wake();
+  }
+
+  idle(): Promise<void> {
+    if (this.#state !== 'working') return Promise.reject(notWorking());
+    return new Promise((resolve, reject) => {
+      this.#waitingForIdle.push({ resolve, reject });
+      this.#wake();
+    });
+  }
+
+  async stop(ms: number): Promise<void> {
+    if (this.#state === 'new') this.#state = 'stopped';
+    if (this.#state !== 'working') return;
+    this.#state = 'stopping';
+    await this.#turning;
+    await this.#workOver(ms);
+    for (const work of this.#underWay) {
+      work.abort.abort(new CountersignError('queue.stopping', 'The queue is being stopped.'));
+    }
+    await this.#workOver(ABORT_GRACE_MS);
+    for (const work of this.#underWay) {
+      work.lost = true;
+      this.#log.warn({ job: work.row.id, kind: work.job.kind }, 'a job went on after it was aborted');
+    }
+    this.#wake();
+    await this.#turning;
+    this.#state = 'stopped';
+    clearTimeout(this.#timer);
+    for (const waiting of this.#waitingForIdle.splice(0)) waiting.reject(notWorking());
+  }
+
+  #wake(): void {
+    if (this.#state !== 'working' && this.#state !== 'stopping') return;
+    this.#woken = true;
+    this.#startTurning();
+  }
+
+  async #turnWhileWoken(worker: Worker): Promise<void> {
+    clearTimeout(this.#timer);
+    let nextDue: Date | undefined;
+    while (this.#woken) {
+      // What ends or is enqueued in the same turn of the event loop shares a transaction.
+      await nextTurn();
+      this.#woken = false;
+      try {
+        nextDue = await this.#turn(worker);
+      } catch (error) {
+        this.#log.error({ err: error }, `the queue could not reach its database: ${messageOf(error)}`);
+      }
+    }
+    // In one go with the last look at `woken`, so that no call falls between.
+    this.#turning = undefined;
+    const wait = nextDue ? Math.max(1, nextDue.getTime() - this.#clock.now().getTime()) : this.#pollMs;
+    this.#timer = setTimeout(() => this.#wake(), Math.min(wait, this.#pollMs, this.#leaseMs / 3));
+  }
+
+  /** Returns when the next waiting job falls due. */
+  async #turn(worker: Worker): Promise<Date | undefined> {
+    const now = this.#clock.now();
+    const leaseUntil = new Date(now.getTime() + this.#leaseMs);
+    const token = leaseToken(this.#owner);
+    const verdicts = [...this.#verdicts];
+    const renewing = [...this.#underWay].filter((work) => !work.lost && work.renewAt <= now.getTime());
+    const free = this.#state === 'working' ? this.#concurrency - this.#underWay.size : 0;
+    const waiting = this.#waitingForIdle.length;
+
+    const found = await this.#storage.transaction(async (tx) => {
+      const { jobs } = tx;
+      if (!this.#deadReleased) {
+        const tokens = await jobs.leaseTokens();
+        for (const dead of tokens.filter((held) => isOfDeadProcess(held, this.#owner))) {
+          for (const row of await jobs.release(dead)) await worker.onCutOff?.(tx, jobIn(row));
+        }
+      }
+      const lost: Work[] = [];
+      for (const { work, verdict } of verdicts) {
+        const { row } = work;
+        const kept =
+          verdict.kind === 'remove'
+            ? await jobs.complete(row.id, work.token)
+            : await jobs.retry(row.id, work.token, verdict.at, verdict.counted);
+        if (!kept) lost.push(work);
+      }
+      for (const work of renewing) {
+        if (!(await jobs.extend(work.row.id, work.token, leaseUntil))) lost.push(work);
+      }
+      const fresh = free > 0 ? ((await worker.newJobs?.(tx, MOST_NEW_JOBS)) ?? []) : [];
+      await this.#insert(tx, fresh);
+      const claimed = free > 0 ? await jobs.claim(now, leaseUntil, token, free) : [];
+      const due = waiting > 0 ? await jobs.countDue(now) : undefined;
+      return { lost, fresh, claimed, due, nextDue: await jobs.nextDue(now) };
+    });
+
+    this.#deadReleased = true;
+    if (found.fresh.length === MOST_NEW_JOBS) this.#woken = true;
+    this.#verdicts = this.#verdicts.slice(verdicts.length);
+    const renewAt = now.getTime() + this.#leaseMs / 3;
+    for (const work of renewing) work.renewAt = renewAt;
+    for (const work of found.lost) this.#lose(work);
+    for (const row of found.claimed) this.#begin(worker, row, token, renewAt);
+    // Only for those who waited before the count; a handler that lost its lease is under way all the same.
+    if (found.due === 0 && this.#underWay.size === 0) {
+      for (const { resolve } of this.#waitingForIdle.splice(0, waiting)) resolve();
+    }
+    return found.nextDue;
+  }
+
+  #lose(work: Work): void {
+    work.lost = true;
+    work.abort.abort(new CountersignError('queue.lease_lost', 'The lease of this job was lost.'));
+    this.#log.warn({ job: work.row.id, kind: work.job.kind }, 'the lease of a job was lost');
+  }
+
+  #begin(worker: Worker, row: JobRow, token: string, renewAt: number): void {
+    const job = jobIn(row);
+    const work: Work = {
+      row,
+      token,
+      job,
+      renewAt,
+      abort: new AbortController(),
+      lost: false,
+      over: Promise.resolve(),
+    };
+    this.#underWay.add(work);
+    work.over = this.#storage
+      .fenced({ jobId: row.id, token }, () => attempt(this.#attempt, worker, job, work.abort.signal))
+      .then((verdict) => {
+        this.#underWay.delete(work);
+        if (!work.lost) this.#verdicts.push({ work, verdict });
+        this.#wake();
+      });
+  }
+
+  /** Resolves when nothing is under way, or after `ms`. */
+  async #workOver(ms: number): Promise<void> {
+    if (this.#underWay.size === 0) return;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    await Promise.race([late, Promise.all([...this.#underWay].map((work) => work.over))]);
+    clearTimeout(timer);
+  }
+}
+
+function jobIn({ kind, key, payload, attempts, awaySince }: JobRow): Job {
+  return { kind: kind as JobKind, key, payload: JSON.parse(payload), attempts, awaySince };
+}
+
+function notWorking(): CountersignError {
+  return new CountersignError('queue.not_working', 'The queue does not run, so it cannot become idle.');
+}

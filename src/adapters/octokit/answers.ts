@@ -1,0 +1,325 @@
+import { z } from 'zod';
+import type { Review } from '../../domain/policy/facts/reviews.ts';
+import type { Commit, Person, TreeEntry } from '../../ports/github.ts';
+import { accountSchema, personOrGhost } from './account.ts';
+
+/*
+ * What is read of GitHub's answers, and nothing more: GitHub adds fields and values at any time, so unknown ones are
+ * left alone, while a missing one that a decision rests on makes the whole answer unusable (I5).
+ */
+
+export const dateOrNull = z.iso
+  .datetime({ offset: true })
+  .nullish()
+  .transform((text) => (text ? new Date(text) : null));
+
+/** For writes whose answer is of no use; but a page of HTML, with whatever status, is no sign that anything was done. */
+export const anythingSchema = z.record(z.string(), z.unknown()).or(z.array(z.unknown()));
+
+export const repositorySchema = z
+  .object({ id: z.int(), default_branch: z.string() })
+  .transform((repository) => ({ id: repository.id, defaultBranch: repository.default_branch }));
+
+export const pullRequestSchema = z
+  .object({
+    number: z.int(),
+    title: z.string(),
+    body: z.string().nullish(),
+    user: personOrGhost,
+    state: z.enum(['open', 'closed']),
+    merged: z.boolean(),
+    merge_commit_sha: z.string().nullish(),
+    mergeable: z.boolean().nullish(),
+    rebaseable: z.boolean().nullish(),
+    mergeable_state: z.string().nullish(),
+    merged_by: accountSchema.nullish(),
+    draft: z.boolean(),
+    head: z.object({
+      sha: z.string(),
+      ref: z.string(),
+      repo: z.object({ id: z.int(), full_name: z.string() }).nullable(),
+    }),
+    base: z.object({
+      sha: z.string(),
+      ref: z.string(),
+      repo: z.object({ id: z.int(), default_branch: z.string() }),
+    }),
+    labels: z.array(z.object({ name: z.string() })),
+    changed_files: z.int(),
+    author_association: z.string(),
+    updated_at: z.string(),
+  })
+  .transform((pull) => ({
+    number: pull.number,
+    repositoryId: pull.base.repo.id,
+    defaultBranch: pull.base.repo.default_branch,
+    title: pull.title,
+    body: pull.body ?? '',
+    author: pull.user,
+    state: pull.state,
+    merged: pull.merged,
+    mergeCommitSha: pull.merge_commit_sha ?? null,
+    mergeable: pull.mergeable ?? null,
+    rebaseable: pull.rebaseable ?? null,
+    mergeableState: pull.mergeable_state ?? null,
+    mergedBy: pull.merged_by ?? null,
+    draft: pull.draft,
+    headSha: pull.head.sha,
+    headRef: pull.head.ref,
+    headRepository: pull.head.repo?.full_name ?? null,
+    headRepositoryId: pull.head.repo?.id ?? null,
+    baseRef: pull.base.ref,
+    baseSha: pull.base.sha,
+    labels: pull.labels.map(({ name }) => name),
+    changedFiles: pull.changed_files,
+    authorAssociation: pull.author_association,
+    updatedAt: new Date(pull.updated_at),
+  }));
+
+export const listedPullRequestsSchema = z.array(
+  z
+    .object({
+      number: z.int(),
+      state: z.enum(['open', 'closed']),
+      merged_at: z.string().nullable(),
+      updated_at: z.iso.datetime({ offset: true }),
+    })
+    .transform(({ number, state, merged_at, updated_at }) => ({
+      number,
+      state,
+      merged: merged_at !== null,
+      updatedAt: new Date(updated_at),
+    })),
+);
+
+export const installedRepositoriesSchema = z
+  .object({
+    repositories: z.array(
+      z.object({
+        id: z.int(),
+        name: z.string(),
+        owner: z.object({ login: z.string() }),
+        archived: z.boolean().default(false),
+        disabled: z.boolean().default(false),
+      }),
+    ),
+  })
+  .transform(({ repositories }) =>
+    repositories.map(({ id, name, owner, archived, disabled }) => ({
+      id,
+      owner: owner.login,
+      name,
+      readOnly: archived || disabled,
+    })),
+  );
+
+export const installationsSchema = z.array(
+  z
+    .object({ id: z.int(), suspended_at: z.string().nullish() })
+    .transform(({ id, suspended_at }) => ({ id, suspended: suspended_at != null })),
+);
+
+export const deliveryAttemptsSchema = z.array(
+  z
+    .object({
+      id: z.int(),
+      guid: z.string(),
+      delivered_at: z.iso.datetime({ offset: true }),
+      status_code: z.int(),
+    })
+    .transform(({ id, guid, delivered_at, status_code }) => ({
+      id,
+      guid,
+      deliveredAt: new Date(delivered_at),
+      statusCode: status_code,
+    })),
+);
+
+export const filesSchema = z.array(
+  z
+    .object({
+      filename: z.string(),
+      previous_filename: z.string().optional(),
+      status: z.enum(['added', 'modified', 'removed', 'renamed', 'copied', 'changed', 'unchanged']),
+      patch: z.string().optional(),
+      sha: z.string().nullable(),
+      additions: z.int(),
+      deletions: z.int(),
+      contents_url: z.string().nullish(),
+    })
+    .transform(({ filename, previous_filename, status, patch, sha, additions, deletions, contents_url }) => ({
+      path: filename,
+      ...(previous_filename !== undefined && { previousPath: previous_filename }),
+      status,
+      ...(patch !== undefined && { patch }),
+      blobSha: sha,
+      additions,
+      deletions,
+      // The list itself names no commit; the address of each file's contents does.
+      headSha: /[?&]ref=([0-9a-f]{40,64})$/.exec(contents_url ?? '')?.[1] ?? null,
+    })),
+);
+
+/** GitHub gives `null` for an address it does not know, and `{}` in some old commits. */
+const contributor = accountSchema
+  .or(z.strictObject({}).transform(() => null))
+  .nullish()
+  .transform((account): Person | null => account ?? null);
+const signature = z.object({ email: z.string().nullish() }).nullish();
+
+export const commitsSchema = z.array(
+  z
+    .object({
+      sha: z.string(),
+      commit: z.object({
+        message: z.string(),
+        author: signature,
+        committer: signature,
+        // What GitHub does not vouch for, or says nothing about, is not verified.
+        verification: z.object({ verified: z.boolean() }).nullish(),
+      }),
+      author: contributor,
+      committer: contributor,
+    })
+    .transform(
+      ({ sha, commit, author, committer }): Commit => ({
+        sha,
+        message: commit.message,
+        author,
+        committer,
+        authorEmail: commit.author?.email ?? null,
+        committerEmail: commit.committer?.email ?? null,
+        verified: commit.verification?.verified ?? false,
+      }),
+    ),
+);
+
+/** https://docs.github.com/en/rest/repos/repos#list-repository-activities */
+export const pushesSchema = z
+  .array(z.object({ before: z.string(), after: z.string(), actor: accountSchema.nullable() }))
+  .transform((moves) =>
+    moves.flatMap(({ before, after, actor }) => (actor ? [{ before, after, actorId: actor.id }] : [])),
+  );
+
+export const blobSchema = z.object({
+  content: z.string(),
+  encoding: z.literal('base64'),
+  size: z.int(),
+});
+
+const contentSchema = z
+  .object({ path: z.string(), type: z.string(), sha: z.string(), size: z.int() })
+  .transform(
+    ({ path, type, sha, size }): TreeEntry => ({
+      path,
+      type: type === 'file' || type === 'dir' ? type : 'other',
+      sha,
+      size,
+    }),
+  );
+
+/** `undefined` for what is no file; a link of the repository that leads to one is shown as that file. */
+export const fileSchema = contentSchema
+  .transform((entry) => (entry.type === 'file' ? entry : undefined))
+  .or(z.array(z.unknown()).transform(() => undefined))
+  .or(z.looseObject({ type: z.string() }).transform(() => undefined));
+
+const REVIEW_STATES: Readonly<Record<string, Review['state']>> = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes_requested',
+  COMMENTED: 'commented',
+  DISMISSED: 'dismissed',
+  PENDING: 'pending',
+};
+
+export const reviewsSchema = z.array(
+  z
+    .object({
+      id: z.int(),
+      user: personOrGhost,
+      state: z.string(),
+      commit_id: z.string().nullable(),
+      submitted_at: dateOrNull,
+    })
+    .transform(
+      ({ id, user, state, commit_id, submitted_at }): Review => ({
+        id,
+        person: user,
+        state: REVIEW_STATES[state] ?? 'unknown',
+        commitSha: commit_id,
+        submittedAt: submitted_at,
+      }),
+    ),
+);
+
+/** `undefined` for what is no folder: GitHub answers with an object for a file, a link or a submodule. */
+export const folderSchema = z
+  .array(contentSchema)
+  .or(z.looseObject({ type: z.string() }).transform(() => undefined));
+
+export const treeSchema = z.object({
+  truncated: z.boolean(),
+  tree: z.array(
+    z.object({
+      path: z.string(),
+      mode: z.string(),
+      type: z.string(),
+      sha: z.string(),
+      size: z.int().optional(),
+    }),
+  ),
+});
+
+/** The account is kept only if it is a bot's: nothing else can be this app. */
+export const createdCommentSchema = z
+  .object({ id: z.int(), user: accountSchema.nullish().catch(null) })
+  .transform(({ id, user }) => ({ id, authorId: user?.type === 'Bot' ? user.id : undefined }));
+export const createdCheckRunSchema = z
+  .object({ id: z.int(), html_url: z.string().nullish() })
+  .transform(({ id, html_url }) => ({ id, url: html_url ?? undefined }));
+
+export const branchSchema = z.object({ name: z.string(), commit: z.object({ sha: z.string() }) });
+
+/** The counts by content, without the total and the address that GitHub puts among them; none when it shows none. */
+const reactionCounts = z
+  .record(z.string(), z.unknown())
+  .nullish()
+  .transform((rollup): Readonly<Record<string, number>> => {
+    const counts = Object.entries(rollup ?? {}).filter(
+      (entry): entry is [string, number] => typeof entry[1] === 'number' && entry[0] !== 'total_count',
+    );
+    return Object.fromEntries(counts);
+  });
+
+export const commentSchema = z
+  .object({
+    id: z.int(),
+    body: z.string().nullish(),
+    user: personOrGhost,
+    performed_via_github_app: z.object({ id: z.int() }).nullish(),
+    reactions: reactionCounts,
+  })
+  .transform(({ id, body, user, performed_via_github_app: app, reactions }) => ({
+    id,
+    body: body ?? '',
+    author: user,
+    viaAppId: app?.id ?? null,
+    reactions,
+  }));
+
+export const commentsSchema = z.array(commentSchema);
+
+export const reactionsSchema = z.array(
+  z
+    .object({
+      id: z.int(),
+      user: personOrGhost,
+      content: z.string(),
+      created_at: z.iso.datetime({ offset: true }).transform((text) => new Date(text)),
+    })
+    .transform(({ id, user, content, created_at }) => ({ id, person: user, content, createdAt: created_at })),
+);
+
+export const mergedSchema = z.object({ merged: z.literal(true), sha: z.string() });
+
+export const tokenSchema = z.object({ token: z.string().min(1) });

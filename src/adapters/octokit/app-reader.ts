@@ -1,0 +1,37 @@
+import { neverShowForNow } from '../../core/redact/redact.ts';
+import type { GitHubApp } from '../../ports/github.ts';
+import { anythingSchema, deliveryAttemptsSchema, installationsSchema, tokenSchema } from './answers.ts';
+import type { Client } from './client.ts';
+
+/** @param client signed in as the app: these are routes that no installation may ask. */
+export function createAppReader(client: Client): GitHubApp {
+  return {
+    installations: () => client.list('GET /app/installations', {}, installationsSchema),
+
+    async deliveryAttempts(cursor) {
+      const parameters = cursor === undefined ? {} : { cursor };
+      const page = await client.page('GET /app/hook/deliveries', parameters, deliveryAttemptsSchema);
+      return { attempts: page.found, next: page.next };
+    },
+
+    async redeliver(attemptId) {
+      const route = 'POST /app/hook/deliveries/{delivery_id}/attempts';
+      await client.request(route, { delivery_id: attemptId }, anythingSchema);
+    },
+
+    async readToken(installationId, repositoryId) {
+      const route = 'POST /app/installations/{installation_id}/access_tokens';
+      const { token } = await client.request(
+        route,
+        {
+          installation_id: installationId,
+          repository_ids: [repositoryId],
+          permissions: { contents: 'read' },
+        },
+        tokenSchema,
+      );
+      neverShowForNow('GitHub token', token);
+      return token;
+    },
+  };
+}

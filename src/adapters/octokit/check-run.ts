@@ -1,0 +1,52 @@
+import type { Annotation, CheckRunContent } from '../../domain/effect/effect.ts';
+import { GitHubError } from '../../ports/github.ts';
+
+/** GitHub's limits: https://docs.github.com/en/rest/checks/runs */
+const MAX_ANNOTATIONS = 50;
+const MAX_TEXT_BYTES = 65_535;
+const MAX_TITLE_LENGTH = 255;
+const MAX_MESSAGE_BYTES = 64 * 1024;
+
+/** The bodies of the requests that say it all: the first holds everything, the others only more annotations. */
+export function checkRunBodies(content: CheckRunContent): [object, ...object[]] {
+  refuseOversized(content);
+  const { title, summary, text, annotations } = content;
+  const chunks = Array.from({ length: Math.ceil(annotations.length / MAX_ANNOTATIONS) }, (_, index) =>
+    annotations.slice(index * MAX_ANNOTATIONS, (index + 1) * MAX_ANNOTATIONS).map(annotation),
+  );
+  const [first = [], ...more] = chunks;
+  return [
+    {
+      name: content.name,
+      external_id: content.external_id,
+      ...content.state,
+      output: { title, summary, text, annotations: first },
+      actions: content.actions,
+    },
+    // GitHub keeps the text when none is sent, and wants title and summary every time.
+    ...more.map((chunk) => ({ output: { title, summary, annotations: chunk } })),
+  ];
+}
+
+function annotation({ path, start_line, end_line, level, title, message }: Annotation): object {
+  return { path, start_line, end_line, annotation_level: level, message, ...(title !== '' && { title }) };
+}
+
+/** An output that is too large leaves a check pending for ever, so it is not sent at all. */
+function refuseOversized({ title, summary, text, annotations, actions }: CheckRunContent): void {
+  const faults = [
+    title.length > MAX_TITLE_LENGTH && `its title has more than ${MAX_TITLE_LENGTH} characters`,
+    Buffer.byteLength(summary) > MAX_TEXT_BYTES && `its summary has more than ${MAX_TEXT_BYTES} bytes`,
+    Buffer.byteLength(text) > MAX_TEXT_BYTES && `its text has more than ${MAX_TEXT_BYTES} bytes`,
+    annotations.some(({ message }) => Buffer.byteLength(message) > MAX_MESSAGE_BYTES) &&
+      `the message of an annotation has more than ${MAX_MESSAGE_BYTES} bytes`,
+    annotations.some((one) => one.title.length > MAX_TITLE_LENGTH) &&
+      `the title of an annotation has more than ${MAX_TITLE_LENGTH} characters`,
+    actions.some(
+      (one) => one.label.length > 20 || one.description.length > 40 || one.identifier.length > 20,
+    ) && 'a button has more than 20 characters of label or identifier or 40 of description',
+  ].filter((fault) => fault !== false);
+  if (faults.length > 0) {
+    throw new GitHubError('invalid', 0, `The check run was not sent: ${faults.join('; ')}.`);
+  }
+}

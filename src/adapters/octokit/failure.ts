@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { messageOf } from '../../core/errors.ts';
+import { redact } from '../../core/redact/redact.ts';
+import { GitHubError, type GitHubErrorKind } from '../../ports/github.ts';
+import { HeldBack } from './transport.ts';
+
+/** A failed request, with what the adapter itself decides by. */
+export class RequestFailure extends GitHubError {
+  /** GitHub's own words, or the connection's. */
+  readonly said: string;
+  /** The app could not sign in to the installation; that says nothing about what was asked for. */
+  readonly signIn: boolean;
+
+  constructor(facts: {
+    kind: GitHubErrorKind;
+    status: number;
+    route: string;
+    said: string;
+    signIn: boolean;
+    retryAt?: Date | undefined;
+    cause?: unknown;
+  }) {
+    const outcome = facts.status === 0 ? 'no answer' : `GitHub answered ${facts.status}`;
+    const message = `${facts.route}: ${outcome}${facts.said === '' ? '' : ` (${facts.said})`}.`;
+    super(facts.kind, facts.status, message, facts.retryAt, { cause: facts.cause });
+    this.said = facts.said;
+    this.signIn = facts.signIn;
+  }
+}
+
+/** What Octokit's `RequestError` holds; it belongs to a package that is not a dependency of ours. */
+const requestErrorSchema = z.object({
+  message: z.string(),
+  request: z.object({ url: z.string() }),
+  response: z
+    .object({ status: z.number(), headers: z.record(z.string(), z.unknown()), data: z.unknown() })
+    .optional(),
+  cause: z.unknown(),
+});
+
+const SIGN_IN = /\/app\/installations\/\d+\/access_tokens$/;
+const SIGN_IN_ROUTE = 'POST /app/installations/{installation_id}/access_tokens';
+
+/** How long to wait after a limit for which GitHub names no time, in milliseconds: its own advice is a minute. */
+const LIMIT_WAIT_MS = 60_000;
+
+/**
+ * Anything that a request threw, in the caller's terms. The original error is not kept: it holds the whole request.
+ * Limits: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+ */
+export function toFailure(error: unknown, route: string, now: Date): RequestFailure {
+  const parsed = requestErrorSchema.safeParse(error);
+  if (!parsed.success) {
+    // Not a request at all: the app's own token could not be made.
+    return new RequestFailure({
+      kind: 'unavailable',
+      status: 0,
+      route,
+      said: words(messageOf(error)),
+      signIn: true,
+      cause: error,
+    });
+  }
+  const { request, response, message, cause } = parsed.data;
+  const signIn = SIGN_IN.test(request.url);
+  const place = { route: signIn ? SIGN_IN_ROUTE : route, signIn };
+  if (cause instanceof HeldBack) {
+    const { retryAt } = cause;
+    return new RequestFailure({
+      ...place,
+      kind: 'rate_limited',
+      status: 0,
+      said: cause.message,
+      retryAt,
+      cause,
+    });
+  }
+  if (!response) {
+    return new RequestFailure({ ...place, kind: 'unavailable', status: 0, said: words(message), cause });
+  }
+  const { status, headers } = response;
+  const said = status >= 500 ? '' : words(message);
+  if (isLimit(status, headers, message)) {
+    return new RequestFailure({
+      ...place,
+      kind: 'rate_limited',
+      status,
+      said,
+      retryAt: retryAt(headers, now),
+    });
+  }
+  return new RequestFailure({ ...place, kind: kindOf(status), status, said });
+}
+
+/** Whether what was asked for is not there: 404 or 410 about the thing itself, or 409 in a repository without commits. */
+export function isAbsent(error: unknown): boolean {
+  if (!(error instanceof RequestFailure) || error.signIn) return false;
+  return error.kind === 'not_found' || (error.status === 409 && /repository is empty/i.test(error.said));
+}
+
+function kindOf(status: number): GitHubErrorKind {
+  if (status === 404 || status === 410) return 'not_found';
+  if (status === 401 || status === 403) return 'forbidden';
+  return status >= 400 && status < 500 ? 'invalid' : 'unavailable';
+}
+
+function isLimit(status: number, headers: Record<string, unknown>, message: string): boolean {
+  if (status === 429) return true;
+  return (
+    status === 403 &&
+    ('retry-after' in headers ||
+      headers['x-ratelimit-remaining'] === '0' ||
+      /secondary rate limit|abuse detection/i.test(message))
+  );
+}
+
+/** Clocks differ: a moment that is past here would have everybody ask again at once, and again. */
+const SOONEST_MS = 1_000;
+
+/** `retry-after` is seconds or a date; `x-ratelimit-reset` is seconds since 1970 and only meant when none remain. */
+/** When GitHub says that it may be asked again, by an answer that refused for a limit. */
+export function retryAt(headers: Record<string, unknown>, now: Date): Date {
+  const after = headers['retry-after'];
+  const reset = headers['x-ratelimit-remaining'] === '0' ? headers['x-ratelimit-reset'] : undefined;
+  const candidates = [
+    typeof after !== 'string'
+      ? Number.NaN
+      : /^\d+$/.test(after)
+        ? now.getTime() + Number(after) * 1_000
+        : Date.parse(after),
+    typeof reset === 'string' ? Number(reset) * 1_000 : Number.NaN,
+  ];
+  const at = candidates.find((time) => Number.isFinite(new Date(time).getTime()));
+  return new Date(Math.max(at ?? now.getTime() + LIMIT_WAIT_MS, now.getTime() + SOONEST_MS));
+}
+
+/** One line of at most 300 characters, without secrets and without the link to GitHub's documentation. */
+function words(message: string): string {
+  const line = redact(message)
+    .replace(/ - https?:\S+$/, '')
+    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+    .trim();
+  return line.length <= 300 ? line : `${line.slice(0, 299)}…`;
+}

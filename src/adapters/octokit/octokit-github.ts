@@ -1,0 +1,158 @@
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
+import { CountersignError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { PACKAGE_ROOT } from '../../core/package-root.ts';
+import type { AnsweredRequest, GitHub, SignedOut, Standing, Urgency } from '../../ports/github.ts';
+import { anythingSchema } from './answers.ts';
+import { createAppReader } from './app-reader.ts';
+import { createBudget } from './budget.ts';
+import { type Client, createClient, type Installation } from './client.ts';
+import { createLane, GITHUB_LANE } from './lane.ts';
+import { learningCredentials } from './learn-credentials.ts';
+import { merge } from './merge.ts';
+import { dequeue, enqueue } from './merge-queue.ts';
+import { passGate } from './pass-gate.ts';
+import { createReader } from './reader.ts';
+import { createSignIn } from './sign-in.ts';
+import { createSignInWatch, watched } from './sign-in-watch.ts';
+import { bounded, type CachedAnswer, type Fetch, unlessHeld } from './transport.ts';
+import { createWriter } from './writer.ts';
+
+export interface OctokitGitHubOptions {
+  appId: number;
+  /** PEM; line ends may be written as `\n`, as in an environment variable. */
+  privateKey: string;
+  /** `https://api.github.com`, or `https://HOST/api/v3` for GitHub Enterprise Server. */
+  apiUrl: string;
+  log: Log;
+  clock: Clock;
+  /** Told of every answer, and of every request that the app itself held back. */
+  metrics?: { answered(request: AnsweredRequest): void; heldBack(urgency: Urgency): void };
+  fetch?: Fetch;
+  /** For one request, in milliseconds; 10 s when not given. */
+  timeoutMs?: number;
+  /** For a merge, which GitHub may take long over; 30 s when not given. */
+  mergeTimeoutMs?: number;
+  /** GitHub's own limit, nearly, when not given; for tests that live through hours in seconds. */
+  pointsPerMinute?: number;
+}
+
+export interface OctokitGitHub extends GitHub {
+  /** Of every installation that was asked about since the start. */
+  standings(): Standing[];
+  /** Who GitHub does not let sign in, of those who want to. */
+  signedOut(): SignedOut[];
+}
+
+/** For all installations together. */
+const CACHE_BYTES = 32 * 1024 * 1024;
+const LARGEST_CACHED_BYTES = 4 * 1024 * 1024;
+const LARGEST_TOKEN_BYTES = 1024 * 1024;
+
+/**
+ * GitHub through Octokit, without its plugins for throttling and retries: when to try again is decided by the outbox
+ * and the queue, which survive a restart.
+ * @throws CountersignError when the private key is none.
+ */
+export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHub {
+  const { appId, log, clock } = options;
+  const privateKey = options.privateKey.replaceAll('\\n', '\n');
+  refuseBadKey(privateKey);
+  const cache = new LRUCache<string, CachedAnswer>({
+    maxSize: CACHE_BYTES,
+    maxEntrySize: LARGEST_CACHED_BYTES,
+    sizeCalculation: ({ body }, key) => body.byteLength + key.length,
+  });
+  const signInDeps = {
+    appId,
+    privateKey,
+    apiUrl: options.apiUrl.replace(/\/+$/, ''),
+    userAgent: `countersign/${version()}`,
+    log,
+  };
+  const watch = createSignInWatch({ clock, log });
+  const deps = {
+    watch,
+    async expectApp() {
+      await clientOf(undefined, 'person').request('GET /app', {}, anythingSchema);
+    },
+    timeoutMs: options.timeoutMs ?? 10_000,
+    clock,
+    cache,
+    fetch: learningCredentials(options.fetch ?? globalThis.fetch),
+    onAnswer(request: AnsweredRequest) {
+      log.debug({ github: request }, 'GitHub answered');
+      options.metrics?.answered(request);
+    },
+    onHeldBack: (urgency: Urgency) => options.metrics?.heldBack(urgency),
+  };
+
+  const installations = new Map<number | undefined, Installation & { clients: Record<Urgency, Client> }>();
+  const clientOf = (id: number | undefined, urgency: Urgency): Client => {
+    const known = installations.get(id);
+    if (known) return known.clients[urgency];
+    const pointsPerMinute = options.pointsPerMinute ?? GITHUB_LANE.pointsPerMinute;
+    const budget = createBudget();
+    const forTokens = unlessHeld(
+      bounded(deps.fetch, { timeoutMs: deps.timeoutMs, maxBytes: LARGEST_TOKEN_BYTES }),
+      { budget, clock },
+    );
+    const installation: Installation = {
+      id,
+      signIn: createSignIn(signInDeps, id, id === undefined ? forTokens : watched(forTokens, watch, id)),
+      budget,
+      lane: createLane({ ...GITHUB_LANE, pointsPerMinute }),
+    };
+    const clients = {
+      person: createClient(deps, installation, 'person'),
+      run: createClient(deps, installation, 'run'),
+      background: createClient(deps, installation, 'background'),
+    };
+    installations.set(id, { ...installation, clients });
+    return clients[urgency];
+  };
+
+  return {
+    appId,
+    app: createAppReader(clientOf(undefined, 'background')),
+    reader: (installationId, urgency = 'run') => createReader(clientOf(installationId, urgency)),
+    writer(installationId) {
+      const client = clientOf(installationId, 'person');
+      return {
+        ...createWriter(client, appId),
+        passGate: (proof, checkRunId, content) => passGate(client, clock, proof, checkRunId, content),
+        enqueue: (proof, nodeId) => enqueue(client, clock, proof, nodeId),
+        dequeue: (nodeId) => dequeue(client, nodeId),
+        merge: (proof, message) => merge(client, clock, options.mergeTimeoutMs ?? 30_000, proof, message),
+      };
+    },
+    standings: () =>
+      [...installations.values()].map(({ id, budget, lane }) => ({
+        installationId: id,
+        hour: budget.figures(clock.now()),
+        heldUntil: budget.heldUntil(clock.now()),
+        inFlight: lane.inFlight(),
+        waiting: lane.waiting(),
+      })),
+    signedOut: watch.signedOut,
+  };
+}
+
+function refuseBadKey(privateKey: string): void {
+  try {
+    createPrivateKey(privateKey);
+  } catch (error) {
+    throw new CountersignError('config.private_key', 'The private key is not a key in PEM format.', {
+      cause: error,
+    });
+  }
+}
+
+function version(): string {
+  const manifest = readFileSync(`${PACKAGE_ROOT}package.json`, 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(manifest)).version;
+}

@@ -1,0 +1,317 @@
+import type { RepositoryRole } from '../../domain/policy/role.ts';
+import {
+  GitHubError,
+  type GitHubReader,
+  type ListedPullRequest,
+  type Repo,
+  type TreeEntry,
+} from '../../ports/github.ts';
+import { membershipSchema, permissionSchema } from './account.ts';
+import {
+  blobSchema,
+  branchSchema,
+  commentSchema,
+  commitsSchema,
+  fileSchema,
+  filesSchema,
+  folderSchema,
+  installedRepositoriesSchema,
+  listedPullRequestsSchema,
+  pullRequestSchema,
+  pushesSchema,
+  reactionsSchema,
+  repositorySchema,
+  reviewsSchema,
+  treeSchema,
+} from './answers.ts';
+import {
+  checkRunsSchema,
+  checkSuitesSchema,
+  statusesSchema,
+  workflowArtifactsSchema,
+  workflowJobsSchema,
+} from './check-answers.ts';
+import type { Client } from './client.ts';
+import { readCredits } from './credits.ts';
+import { isAbsent, RequestFailure } from './failure.ts';
+import { readMergeQueue, readQueued } from './merge-queue.ts';
+import { readRequiredChecks, readRuleTypes } from './required-checks.ts';
+import { AnswerTooLarge } from './transport.ts';
+
+/** GitHub's own limits: https://docs.github.com/en/rest/pulls/pulls */
+const MAX_FILES = 3_000;
+const MAX_COMMITS = 250;
+/** Ours: GitHub has no limit for them, and whoever may read a repository may write them. */
+const MAX_REVIEWS = 1_000;
+/** Ours: a page of GitHub's. */
+const MAX_HISTORY = 100;
+/** Ours: those of a head are among the newest. */
+const MAX_ARTIFACTS = 300;
+/** The contents API stops there without saying so. */
+const MAX_FOLDER_ENTRIES = 1_000;
+
+/**
+ * What is in a repository and around a pull request. Files and commits count as truncated from GitHub's limit on, even
+ * if there are exactly that many: GitHub does not say which.
+ */
+export function createReader(client: Client): GitHubReader {
+  const permission = async (repo: Repo, login: string) => {
+    const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
+    const found = await ifThere(client.request(route, { ...at(repo), username: login }, permissionSchema));
+    return found && { person: found.user, role: roleOf(found.permission, found.role_name ?? undefined) };
+  };
+
+  return {
+    repository: (repo) => client.request('GET /repos/{owner}/{repo}', at(repo), repositorySchema),
+
+    pullRequest: (repo, number) =>
+      client.request(
+        'GET /repos/{owner}/{repo}/pulls/{pull_number}',
+        { ...at(repo), pull_number: number },
+        pullRequestSchema,
+      ),
+
+    async pullRequestFiles(repo, number) {
+      const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/files';
+      const files = await client.list(route, { ...at(repo), pull_number: number }, filesSchema, MAX_FILES);
+      return { files, truncated: files.length >= MAX_FILES };
+    },
+
+    async pullRequestCommits(repo, number) {
+      const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits';
+      const commits = await client.list(
+        route,
+        { ...at(repo), pull_number: number },
+        commitsSchema,
+        MAX_COMMITS,
+      );
+      return { commits, truncated: commits.length >= MAX_COMMITS };
+    },
+
+    pushes: (repo, branch) =>
+      client.request(
+        'GET /repos/{owner}/{repo}/activity',
+        { ...at(repo), ref: `refs/heads/${branch}`, per_page: 100 },
+        pushesSchema,
+      ),
+
+    commitCredits: (repo, number) => readCredits(client, repo, number),
+
+    async pullRequestReviews(repo, number) {
+      const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
+      const parameters = { ...at(repo), pull_number: number };
+      const reviews = await client.list(route, parameters, reviewsSchema, MAX_REVIEWS);
+      return { reviews, truncated: reviews.length >= MAX_REVIEWS };
+    },
+
+    blob: (repo, sha, maxBytes) => readBlob(client, repo, sha, maxBytes),
+
+    async folder(repo, path, ref) {
+      const route = 'GET /repos/{owner}/{repo}/contents/{path}';
+      const parameters = { ...at(repo), path, ...(ref !== undefined && { ref }) };
+      const entries = await ifThere(client.request(route, parameters, folderSchema));
+      if (entries && entries.length >= MAX_FOLDER_ENTRIES) throw incomplete(route);
+      return entries;
+    },
+
+    file: (repo, path, ref) =>
+      ifThere(
+        client.request('GET /repos/{owner}/{repo}/contents/{path}', { ...at(repo), path, ref }, fileSchema),
+      ),
+
+    tree: (repo, ref) => readTree(client, repo, ref),
+
+    async branchTip(repo, branch) {
+      const route = 'GET /repos/{owner}/{repo}/branches/{branch}';
+      const found = await ifThere(client.request(route, { ...at(repo), branch }, branchSchema));
+      // For a branch that was renamed, GitHub leads on to its new name; that is another branch to us.
+      return found?.name === branch ? found.commit.sha : undefined;
+    },
+
+    history: (repo, path, ref) =>
+      client.list(
+        'GET /repos/{owner}/{repo}/commits',
+        { ...at(repo), sha: ref, path },
+        commitsSchema,
+        MAX_HISTORY,
+      ),
+
+    checkRuns: (repo, sha) =>
+      client.list(
+        'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
+        { ...at(repo), ref: sha, filter: 'latest' },
+        checkRunsSchema,
+      ),
+
+    checkSuites: (repo, sha, appId) =>
+      client.list(
+        'GET /repos/{owner}/{repo}/commits/{ref}/check-suites',
+        { ...at(repo), ref: sha, app_id: appId },
+        checkSuitesSchema,
+      ),
+
+    statuses: (repo, sha) =>
+      client.list(
+        'GET /repos/{owner}/{repo}/commits/{ref}/status',
+        { ...at(repo), ref: sha },
+        statusesSchema,
+      ),
+
+    workflowJobs: (repo, runId) =>
+      client.list(
+        'GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs',
+        { ...at(repo), run_id: runId, filter: 'latest' },
+        workflowJobsSchema,
+      ),
+
+    async workflowArtifacts(repo, name) {
+      const route = 'GET /repos/{owner}/{repo}/actions/artifacts';
+      const found = await client.list(route, { ...at(repo), name }, workflowArtifactsSchema, MAX_ARTIFACTS);
+      return found.flat().filter((artifact) => artifact.name === name);
+    },
+
+    workflowArchive: (repo, id, maxBytes) =>
+      ifThere(
+        client.archive(
+          'GET /repos/{owner}/{repo}/actions/artifacts/{artifact_id}/{archive_format}',
+          { ...at(repo), artifact_id: id, archive_format: 'zip' },
+          maxBytes,
+        ),
+      ),
+
+    mergeQueue: (repo, branch) => readMergeQueue(client, repo, branch),
+    queued: (repo, number) => readQueued(client, repo, number),
+    requiredChecks: (repo, branch) => readRequiredChecks(client, { ...at(repo), branch }),
+
+    branchRules: (repo, branch) => readRuleTypes(client, { ...at(repo), branch }),
+
+    comment: (repo, id) =>
+      ifThere(
+        client.request(
+          'GET /repos/{owner}/{repo}/issues/comments/{comment_id}',
+          { ...at(repo), comment_id: id },
+          commentSchema,
+        ),
+      ),
+
+    reactions: (repo, commentId) =>
+      client.list(
+        'GET /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions',
+        { ...at(repo), comment_id: commentId },
+        reactionsSchema,
+      ),
+
+    async role(repo, login) {
+      return (await permission(repo, login))?.role ?? 'none';
+    },
+
+    async collaborator(repo, login) {
+      const found = await permission(repo, login);
+      return found?.person ? { person: found.person, role: found.role } : undefined;
+    },
+
+    async isTeamMember(organisation, team, login) {
+      const route = 'GET /orgs/{org}/teams/{team_slug}/memberships/{username}';
+      const parameters = { org: organisation, team_slug: team, username: login };
+      const found = await ifThere(client.request(route, parameters, membershipSchema));
+      return found?.state === 'active';
+    },
+
+    repositories: () => client.list('GET /installation/repositories', {}, installedRepositoriesSchema),
+
+    async pullRequestsChangedAfter(repo, moment) {
+      const changed: ListedPullRequest[] = [];
+      const newestFirst = client.entries(
+        'GET /repos/{owner}/{repo}/pulls',
+        { ...at(repo), state: 'all', sort: 'updated', direction: 'desc' },
+        listedPullRequestsSchema,
+      );
+      for await (const pull of newestFirst) {
+        if (pull.updatedAt <= moment) break;
+        changed.push(pull);
+      }
+      return changed.reverse();
+    },
+  };
+}
+
+export function at(repo: Repo): { owner: string; repo: string } {
+  return { owner: repo.owner, repo: repo.name };
+}
+
+/** The answer, or `undefined` when GitHub says that the thing is not there. Other failures stay failures. */
+async function ifThere<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+async function readTree(client: Client, repo: Repo, ref: string): Promise<TreeEntry[] | undefined> {
+  const route = 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}';
+  const parameters = { ...at(repo), tree_sha: ref, recursive: 'true' };
+  const found = await ifThere(client.request(route, parameters, treeSchema));
+  if (found?.truncated) throw incomplete(route);
+  return found?.tree
+    .filter((entry) => entry.type === 'blob')
+    .map(({ path, mode, sha, size = 0 }) => ({
+      path,
+      // A symbolic link is a blob too; what it holds is a path, not a file of the project.
+      type: mode === '120000' ? 'other' : 'file',
+      sha,
+      size,
+    }));
+}
+
+/**
+ * GitHub only tells a blob's size together with its content, so the answer is cut off once it must be too large:
+ * base64 takes four bytes for three, and GitHub breaks its lines.
+ */
+async function readBlob(
+  client: Client,
+  repo: Repo,
+  sha: string,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
+  const route = 'GET /repos/{owner}/{repo}/git/blobs/{file_sha}';
+  try {
+    const blob = await client.request(route, { ...at(repo), file_sha: sha }, blobSchema, {
+      maxBytes: Math.ceil(maxBytes * 1.4) + 4_096,
+    });
+    if (blob.size > maxBytes) return undefined;
+    const bytes = Buffer.from(blob.content, 'base64');
+    if (bytes.byteLength === blob.size) return bytes;
+    throw new GitHubError('unavailable', 200, `${route}: the content is not as long as GitHub says it is.`);
+  } catch (error) {
+    if (error instanceof RequestFailure && error.cause instanceof AnswerTooLarge) return undefined;
+    throw error;
+  }
+}
+
+/** The five roles that GitHub ships, and what `permission` folds each into. */
+const FOLDED: Readonly<Record<string, string>> = {
+  admin: 'admin',
+  maintain: 'write',
+  write: 'write',
+  triage: 'read',
+  read: 'read',
+  none: 'none',
+};
+
+/** A role of an organisation's own making, or one that contradicts the permission, counts as the permission alone. */
+function roleOf(permission: string, roleName: string | undefined): RepositoryRole {
+  const isRole = (name: string | undefined): name is RepositoryRole =>
+    name !== undefined && Object.hasOwn(FOLDED, name);
+  if (isRole(roleName) && FOLDED[roleName] === permission) return roleName;
+  return isRole(permission) ? permission : 'none';
+}
+
+function incomplete(route: string): GitHubError {
+  return new GitHubError(
+    'invalid',
+    200,
+    `${route}: there are more entries than GitHub lists; that is not read.`,
+  );
+}

@@ -1,0 +1,136 @@
+import type { Insertable, Kysely, Selectable } from 'kysely';
+import { z } from 'zod';
+import { whySchema } from '../../domain/explanation/why.ts';
+import {
+  type Approval,
+  answeringPeopleSchema,
+  askedAuthorshipSchema,
+  spokenAnswerSchema,
+} from '../../domain/policy/approval.ts';
+import type { Approvals } from '../../ports/storage.ts';
+import {
+  fromJson,
+  fromJsonOrNull,
+  mustExist,
+  reading,
+  toDate,
+  toDateOrNull,
+  toJsonOrNull,
+  toText,
+} from './columns.ts';
+import { compiledOnce } from './compiled.ts';
+import type { ApprovalsTable, Database } from './schema.ts';
+
+const newestOfInvocation = compiledOnce((db, { invocationId }: { invocationId: string }) =>
+  db
+    .selectFrom('approvals')
+    .selectAll()
+    .where('invocation_id', '=', invocationId)
+    .orderBy('asked_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1),
+);
+
+const allOfRun = compiledOnce((db, { runId }: { runId: string }) =>
+  db.selectFrom('approvals').selectAll().where('run_id', '=', runId).orderBy('asked_at').orderBy('id'),
+);
+
+const logins = z.array(z.string());
+const answers = z.array(spokenAnswerSchema);
+
+export function approvalsTable(db: Kysely<Database>): Approvals {
+  return {
+    async insert(approval) {
+      await db
+        .insertInto('approvals')
+        .values({ ...approvalRow(approval), ...answersOf(approval) })
+        .execute();
+    },
+
+    async save(approval) {
+      const { numUpdatedRows } = await db
+        .updateTable('approvals')
+        .set(approvalRow(approval))
+        .where('id', '=', approval.id)
+        .executeTakeFirst();
+      mustExist(numUpdatedRows > 0n, 'approvals', approval.id);
+    },
+
+    async saveAnswers({ id, answers }) {
+      const { numUpdatedRows } = await db
+        .updateTable('approvals')
+        .set(answersOf({ answers }))
+        .where('id', '=', id)
+        .executeTakeFirst();
+      mustExist(numUpdatedRows > 0n, 'approvals', id);
+    },
+
+    async ofInvocation(invocationId) {
+      const { rows } = await newestOfInvocation(db, { invocationId });
+      return rows[0] && approvalOf(rows[0]);
+    },
+
+    async ofRun(runId) {
+      const { rows } = await allOfRun(db, { runId });
+      return rows.map(approvalOf);
+    },
+
+    async answered({ repositoryId, pullRequest, headSha, baseRef }) {
+      const query = db
+        .selectFrom('approvals')
+        .innerJoin('chain_runs', 'chain_runs.id', 'approvals.run_id')
+        .selectAll('approvals')
+        .select('chain_runs.chain')
+        .where('approvals.head_sha', '=', headSha)
+        .where('approvals.base_ref', '=', baseRef)
+        .where('approvals.status', 'in', ['countersigned', 'rejected'])
+        .where('chain_runs.repository_id', '=', repositoryId)
+        .orderBy('approvals.asked_at', 'desc')
+        .orderBy('approvals.id', 'desc');
+      const rows = await (pullRequest === undefined
+        ? query
+        : query.where('chain_runs.pull_request', '=', pullRequest)
+      ).execute();
+      return rows.map(({ chain, ...row }) => ({ approval: approvalOf(row), chain }));
+    },
+  };
+}
+
+function answersOf({ answers }: Pick<Approval, 'answers'>): Pick<ApprovalsTable, 'answers_json'> {
+  return { answers_json: JSON.stringify(answers) };
+}
+
+function approvalRow(approval: Approval): Omit<Insertable<ApprovalsTable>, 'answers_json'> {
+  return {
+    id: approval.id,
+    run_id: approval.runId,
+    invocation_id: approval.invocationId,
+    head_sha: approval.headSha,
+    base_ref: approval.baseRef,
+    status: approval.status,
+    asked_at: toText(approval.askedAt),
+    looked_at: toText(approval.lookedAt),
+    decision_json: toJsonOrNull(approval.decision),
+    countersigned_by_json: JSON.stringify(approval.countersignedBy),
+    rejected_by_json: JSON.stringify(approval.rejectedBy),
+    authorship_json: toJsonOrNull(approval.authorship),
+  };
+}
+
+function approvalOf(row: Selectable<ApprovalsTable>): Approval {
+  return reading('approvals', row.id, () => ({
+    id: row.id,
+    runId: row.run_id,
+    invocationId: row.invocation_id,
+    headSha: row.head_sha,
+    baseRef: row.base_ref,
+    status: row.status,
+    askedAt: toDate(row.asked_at),
+    lookedAt: toDateOrNull(row.looked_at),
+    decision: fromJsonOrNull(whySchema, row.decision_json),
+    countersignedBy: fromJson(logins, row.countersigned_by_json),
+    rejectedBy: fromJson(answeringPeopleSchema, row.rejected_by_json),
+    answers: fromJson(answers, row.answers_json),
+    authorship: fromJsonOrNull(askedAuthorshipSchema, row.authorship_json),
+  }));
+}

@@ -1,0 +1,99 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { Clock } from '../../core/clock.ts';
+import { redactValue } from '../../core/redact/redact.ts';
+import { auditEntrySchema } from '../../domain/audit/entry.ts';
+import type { AuditLog } from '../../ports/audit-log.ts';
+import { reading, toDate, toText } from './columns.ts';
+import type { AuditLogTable, Database } from './schema.ts';
+
+/** The log of what people and this app did. Secrets are hidden here, so that no caller can forget to. */
+export function auditTable(db: Kysely<Database>, clock: Clock): AuditLog {
+  return {
+    async record(given, onceKey) {
+      const {
+        kind,
+        by,
+        repository,
+        pull_request,
+        head_sha,
+        base_ref,
+        configuration_sha,
+        run_id,
+        ...details
+      } = auditEntrySchema.parse(given);
+      await db
+        .insertInto('audit_log')
+        .values({
+          at: toText(clock.now()),
+          kind,
+          repository_id: repository?.id ?? null,
+          repository: repository?.name ?? null,
+          pull_request,
+          head_sha,
+          base_ref,
+          configuration_sha,
+          run_id,
+          by_json: JSON.stringify(redactValue(by)),
+          details_json: JSON.stringify(redactValue(details)),
+          once_key: onceKey ?? null,
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    },
+
+    async lastConfiguration(repositoryId, baseRef) {
+      const row = await db
+        .selectFrom('audit_log')
+        .select('details_json')
+        .where('kind', '=', 'configuration.changed')
+        .where('repository_id', '=', repositoryId)
+        .where('base_ref', '=', baseRef)
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row && String((JSON.parse(row.details_json) as { digest: unknown }).digest);
+    },
+
+    async page({ after, limit, since, repository }) {
+      let query = db.selectFrom('audit_log').selectAll().where('id', '>', after).orderBy('id').limit(limit);
+      if (since !== undefined) query = query.where('at', '>=', toText(since));
+      if (repository !== undefined) {
+        // A repository that was renamed has one id under both names.
+        query = query.where(({ or, eb, selectFrom }) =>
+          or([
+            eb('repository', '=', repository),
+            eb(
+              'repository_id',
+              'in',
+              selectFrom('audit_log as other')
+                .select('other.repository_id')
+                .distinct()
+                .where('other.repository', '=', repository)
+                .where('other.repository_id', 'is not', null),
+            ),
+          ]),
+        );
+      }
+      return (await query.execute()).map(lineOf);
+    },
+  };
+}
+
+/** Read as it was written: a line of an older version must not keep the log from being exported. */
+function lineOf(row: Selectable<AuditLogTable>) {
+  return reading('audit_log', row.id, () => ({
+    id: row.id,
+    at: toDate(row.at),
+    kind: row.kind,
+    entry: {
+      by: JSON.parse(row.by_json),
+      repository: row.repository === null ? null : { id: row.repository_id, name: row.repository },
+      pull_request: row.pull_request,
+      head_sha: row.head_sha,
+      base_ref: row.base_ref,
+      configuration_sha: row.configuration_sha,
+      run_id: row.run_id,
+      ...JSON.parse(row.details_json),
+    },
+  }));
+}

@@ -1,0 +1,252 @@
+import type { Kysely, NotNull, Selectable } from 'kysely';
+import {
+  DELIVERY_STATUSES,
+  type Deliveries,
+  type Delivery,
+  type DeliveryStatus,
+  type DeliverySummary,
+  type NewDelivery,
+} from '../../ports/storage.ts';
+import { type Pack, type Place, packBodies, unpackBody } from './body-packs.ts';
+import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
+import { insertOnceCompiled } from './insert.ts';
+import type { Database, DeliveriesTable } from './schema.ts';
+import { statusCounts } from './status-counts.ts';
+
+/** GUIDs a statement asks for. */
+const BATCH = 500;
+
+/** Returns those that were not there, or had failed. */
+const insertDeliveries = insertOnceCompiled((db, rows: readonly ReturnType<typeof newRow>[]) =>
+  db
+    .insertInto('deliveries')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .column('guid')
+        .doUpdateSet((eb) => ({
+          status: 'received',
+          error: null,
+          finished_at: null,
+          queue_key: eb.ref('excluded.queue_key'),
+        }))
+        .where('deliveries.status', '=', 'failed'),
+    )
+    .returning(['id', 'guid']),
+);
+
+const insertPacks = insertOnceCompiled((db, rows: readonly Pack[]) =>
+  db.insertInto('body_packs').values(rows).returning('id'),
+);
+
+/** One that had failed has its body already: what GitHub sent again takes its place, since the first may be spoiled. */
+const insertBodies = insertOnceCompiled((db, rows: readonly Database['delivery_bodies'][]) =>
+  db
+    .insertInto('delivery_bodies')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('delivery_id').doUpdateSet((eb) => ({
+        pack_id: eb.ref('excluded.pack_id'),
+        start: eb.ref('excluded.start'),
+        length: eb.ref('excluded.length'),
+      })),
+    ),
+);
+
+const withBody = (db: Kysely<Database>) =>
+  db
+    .selectFrom('deliveries')
+    .innerJoin('delivery_bodies', 'delivery_bodies.delivery_id', 'deliveries.id')
+    .innerJoin('body_packs', 'body_packs.id', 'delivery_bodies.pack_id')
+    .selectAll('deliveries')
+    .select(['start', 'length', 'encoding', 'bytes']);
+
+const byId = compiledOnce((db, { id }: { id: number }) => withBody(db).where('deliveries.id', '=', id));
+
+const nextToQueue = compiledOnce((db, { most }: { most: number }) =>
+  db
+    .selectFrom('deliveries')
+    .select(['id', 'queue_key', 'received_at'])
+    .where('queue_key', 'is not', null)
+    .orderBy('id')
+    .limit(most)
+    .$narrowType<{ queue_key: NotNull }>(),
+);
+
+const takeUntil = compiledOnce((db, { last }: { last: number }) =>
+  db
+    .updateTable('deliveries')
+    .set({ queue_key: null })
+    .where('queue_key', 'is not', null)
+    .where('id', '<=', last),
+);
+
+interface StatusChange {
+  id: number;
+  status: DeliveryStatus;
+  error: string | null;
+  finished_at: string | null;
+  begun: number;
+}
+const changeStatus = compiledOnce((db, { id, status, error, finished_at, begun }: StatusChange) =>
+  db
+    .updateTable('deliveries')
+    .set((eb) => ({ status, error, finished_at, attempts: eb('attempts', '+', begun) }))
+    .where('id', '=', id),
+);
+
+export function deliveriesTable(db: Kysely<Database>): Deliveries {
+  async function recordBatch(deliveries: readonly NewDelivery[], into: Map<string, Recorded>) {
+    const taken = await insertDeliveries(db, deliveries.map(newRow));
+    for (const { id, guid } of taken) into.set(guid, { id, fresh: true });
+    const bodies = deliveries.flatMap(({ guid, body }) => {
+      const recorded = into.get(guid);
+      return recorded ? [{ delivery_id: recorded.id, body }] : [];
+    });
+    for (const { pack, contents } of packBodies(bodies)) {
+      const [recorded] = await insertPacks(db, [pack]);
+      if (!recorded) throw new Error('a pack of bodies was not recorded');
+      await insertBodies(
+        db,
+        contents.map(({ item, place }) => ({
+          delivery_id: item.delivery_id,
+          pack_id: recorded.id,
+          ...place,
+        })),
+      );
+    }
+
+    const known = deliveries.map((delivery) => delivery.guid).filter((guid) => !into.has(guid));
+    if (known.length === 0) return;
+    const rows = await db
+      .selectFrom('deliveries')
+      .select(['id', 'guid'])
+      .where('guid', 'in', known)
+      .execute();
+    for (const row of rows) into.set(row.guid, { id: row.id, fresh: false });
+  }
+
+  return {
+    async record(deliveries) {
+      // The first of a GUID counts: PostgreSQL refuses a statement that meets its own row again.
+      const first = new Map<string, NewDelivery>();
+      for (const delivery of deliveries) {
+        if (!first.has(delivery.guid)) first.set(delivery.guid, delivery);
+      }
+      const unique = [...first.values()];
+      const recorded = new Map<string, Recorded>();
+      for (let start = 0; start < unique.length; start += BATCH) {
+        await recordBatch(unique.slice(start, start + BATCH), recorded);
+      }
+      return deliveries.map((delivery) => {
+        const { guid } = delivery;
+        const row = recorded.get(guid);
+        if (!row) throw new Error(`the delivery ${guid} was neither recorded nor found`);
+        return { id: row.id, guid, fresh: row.fresh && first.get(guid) === delivery };
+      });
+    },
+
+    async takeToQueue(most) {
+      const { rows } = await nextToQueue(db, { most });
+      const last = rows.at(-1);
+      // One statement cannot give what it removes. SQLite lets nobody else write before this transaction ends; where others may, each
+      // row would have to be named.
+      if (last) await takeUntil(db, { last: last.id });
+      return rows.map(({ id, queue_key, received_at }) => ({
+        id,
+        queueKey: queue_key,
+        receivedAt: toDate(received_at),
+      }));
+    },
+
+    async oldestToQueue() {
+      const { rows } = await nextToQueue(db, { most: 1 });
+      return rows[0] && toDate(rows[0].received_at);
+    },
+
+    async known(guids) {
+      const found = new Set<string>();
+      for (let start = 0; start < guids.length; start += BATCH) {
+        const some = guids.slice(start, start + BATCH);
+        const rows = await db.selectFrom('deliveries').select('guid').where('guid', 'in', some).execute();
+        for (const { guid } of rows) found.add(guid);
+      }
+      return found;
+    },
+
+    async get(id) {
+      const [row] = (await byId(db, { id })).rows;
+      return row && whole(row);
+    },
+
+    async byGuid(guid) {
+      const row = await withBody(db).where('deliveries.guid', '=', guid).executeTakeFirst();
+      return row && whole(row);
+    },
+
+    async setStatus(id, status, at, error) {
+      const over = status === 'done' || status === 'failed';
+      const { numAffectedRows = 0n } = await changeStatus(db, {
+        id,
+        status,
+        error: error ?? null,
+        finished_at: over ? toText(at) : null,
+        begun: status === 'processing' ? 1 : 0,
+      });
+      mustExist(numAffectedRows > 0n, 'deliveries', id);
+    },
+
+    async list({ status, limit }) {
+      const rows = await db
+        .selectFrom('deliveries')
+        .selectAll()
+        .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'received'))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(summary);
+    },
+
+    countByStatus: () => statusCounts(db, 'delivery', DELIVERY_STATUSES),
+  };
+}
+
+interface Recorded {
+  id: number;
+  fresh: boolean;
+}
+
+function newRow(delivery: NewDelivery) {
+  return {
+    guid: delivery.guid,
+    event: delivery.event,
+    action: delivery.action,
+    installation_id: delivery.installationId,
+    received_at: toText(delivery.receivedAt),
+    status: 'received' as const,
+    attempts: 0,
+    error: null,
+    finished_at: null,
+    queue_key: delivery.queueKey,
+  };
+}
+
+function whole(row: Selectable<DeliveriesTable> & Pack & Place): Delivery {
+  return { ...summary(row), body: reading('deliveries', row.id, () => unpackBody(row, row)) };
+}
+
+function summary(row: Selectable<DeliveriesTable>): DeliverySummary {
+  return reading('deliveries', row.id, () => ({
+    id: row.id,
+    guid: row.guid,
+    event: row.event,
+    action: row.action,
+    installationId: row.installation_id,
+    receivedAt: toDate(row.received_at),
+    status: row.status,
+    attempts: row.attempts,
+    error: row.error,
+    finishedAt: toDateOrNull(row.finished_at),
+  }));
+}

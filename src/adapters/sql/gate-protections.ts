@@ -1,0 +1,33 @@
+import type { Kysely } from 'kysely';
+import type { GateProtections } from '../../ports/storage.ts';
+import { reading, toDate, toText } from './columns.ts';
+import type { Database } from './schema.ts';
+
+export function gateProtectionsTable(db: Kysely<Database>): GateProtections {
+  return {
+    async get(repositoryId, branch) {
+      const row = await db
+        .selectFrom('gate_protections')
+        .selectAll()
+        .where('repository_id', '=', repositoryId)
+        .where('branch', '=', branch)
+        .executeTakeFirst();
+      return (
+        row &&
+        reading('gate_protections', `${repositoryId} ${branch}`, () => ({
+          protection: row.protection,
+          readAt: toDate(row.read_at),
+        }))
+      );
+    },
+
+    async put(repositoryId, branch, { protection, readAt }) {
+      const value = { protection, read_at: toText(readAt) };
+      await db
+        .insertInto('gate_protections')
+        .values({ repository_id: repositoryId, branch, ...value })
+        .onConflict((conflict) => conflict.columns(['repository_id', 'branch']).doUpdateSet(value))
+        .execute();
+    },
+  };
+}

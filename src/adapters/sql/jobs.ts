@@ -1,0 +1,273 @@
+import { type Insertable, type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { type JobRow, type Jobs, MOST_COUNTED } from '../../ports/storage.ts';
+import { reading, toDate, toDateOrNull, toText } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
+import { insertOnceCompiled } from './insert.ts';
+import type { Database, JobsTable } from './schema.ts';
+
+const insertJobs = insertOnceCompiled((db, rows: readonly Insertable<JobsTable>[]) =>
+  db.insertInto('jobs').values(rows),
+);
+
+const endLeases = (db: Kysely<Database>) =>
+  db.updateTable('jobs').set((eb) => ({
+    lease_token: null,
+    lease_until: null,
+    attempts: eb('attempts', '+', 1),
+  }));
+
+const endLeasesUntil = compiledOnce((db, { now }: { now: string }) =>
+  endLeases(db).where('lease_until', '<=', now),
+);
+
+/** The earliest waiting job of each key that is due, unless another of its key is held. */
+const claimDue = compiledOnce(
+  (
+    db,
+    {
+      now,
+      leaseUntil,
+      leaseToken,
+      limit,
+    }: { now: string; leaseUntil: string; leaseToken: string; limit: number },
+  ) =>
+    db
+      .updateTable('jobs')
+      .set({ lease_token: leaseToken, lease_until: leaseUntil })
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('jobs as job')
+          .select('job.id')
+          .where('job.lease_token', 'is', null)
+          .where('job.run_at', '<=', now)
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('jobs as other')
+                  .select('other.id')
+                  .whereRef('other.key', '=', 'job.key')
+                  .where((or) =>
+                    or.or([
+                      or('other.lease_token', 'is not', null),
+                      sql<boolean>`(other.run_at, other.id) < (job.run_at, job.id)`,
+                    ]),
+                  ),
+              ),
+            ),
+          )
+          .orderBy('job.run_at')
+          .orderBy('job.id')
+          .limit(limit),
+      )
+      .returningAll(),
+);
+
+const bringWaitingForward = compiledOnce((db, { kind, key, at }: { kind: string; key: string; at: string }) =>
+  db
+    .updateTable('jobs')
+    .set((eb) => ({ run_at: eb.case().when('run_at', '>', at).then(at).else(eb.ref('run_at')).end() }))
+    .where('kind', '=', kind)
+    .where('key', '=', key)
+    .where('lease_token', 'is', null),
+);
+
+const findHeld = compiledOnce((db, { id, leaseToken }: { id: number; leaseToken: string }) =>
+  db.selectFrom('jobs').select('id').where('id', '=', id).where('lease_token', '=', leaseToken),
+);
+
+const giveBack = compiledOnce((db, job: Return) =>
+  db
+    .updateTable('jobs')
+    .set({
+      lease_token: null,
+      lease_until: null,
+      run_at: job.runAt,
+      attempts: job.attempts,
+      away_since: job.awaySince,
+    })
+    .where('id', '=', job.id)
+    .where('lease_token', '=', job.leaseToken),
+);
+
+interface Return {
+  id: number;
+  leaseToken: string;
+  runAt: string;
+  attempts: number;
+  awaySince: string | null;
+}
+
+/** The same job as the held one, if it waits to be run by then. */
+const handOver = compiledOnce((db, { id, runAt, attempts, awaySince }: Return) =>
+  db
+    .updateTable('jobs')
+    .set((eb) => ({
+      attempts: eb.case().when('attempts', '<', attempts).then(attempts).else(eb.ref('attempts')).end(),
+      away_since: eb.fn.coalesce(eb.val(awaySince), 'away_since'),
+    }))
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('jobs as same')
+        .innerJoin('jobs as held', (join) =>
+          join
+            .onRef('held.key', '=', 'same.key')
+            .onRef('held.kind', '=', 'same.kind')
+            .onRef('held.payload', '=', 'same.payload'),
+        )
+        .select('same.id')
+        .where('held.id', '=', id)
+        .where('same.lease_token', 'is', null)
+        .where('same.run_at', '<=', runAt)
+        .orderBy('same.run_at')
+        .limit(1),
+    ),
+);
+
+const deleteHeld = compiledOnce((db, { id, leaseToken }: { id: number; leaseToken: string }) =>
+  db.deleteFrom('jobs').where('id', '=', id).where('lease_token', '=', leaseToken),
+);
+
+const firstAfter = compiledOnce((db, { after }: { after: string }) =>
+  db
+    .selectFrom('jobs')
+    .select('run_at')
+    .where('lease_token', 'is', null)
+    .where('run_at', '>', after)
+    .orderBy('run_at')
+    .limit(1),
+);
+
+// Counts of their own in one statement: with OR in their place, SQLite reads the whole table.
+const countHeldAndDue = compiledOnce((db, { now, most }: { now: string; most: number }) =>
+  db.selectNoFrom((eb) => {
+    const upTo = (rows: SelectQueryBuilder<Database, 'jobs' | 'deliveries', { id: number }>) =>
+      eb.selectFrom(rows.limit(most).as('some')).select(eb.fn.countAll<number>().as('count'));
+    const jobs = eb.selectFrom('jobs').select('id');
+    return [
+      upTo(jobs.where('lease_token', 'is', null).where('run_at', '<=', now)).as('waiting'),
+      upTo(jobs.where('lease_token', 'is not', null)).as('held'),
+      upTo(eb.selectFrom('deliveries').select('id').where('queue_key', 'is not', null)).as('recorded'),
+    ];
+  }),
+);
+
+/** A job is held while it has a lease token, and waits while it has none. */
+export function jobsTable(db: Kysely<Database>): Jobs {
+  async function isHeld(id: number, leaseToken: string): Promise<boolean> {
+    const { rows } = await findHeld(db, { id, leaseToken });
+    return rows.length > 0;
+  }
+
+  return {
+    async insert(...jobs) {
+      await insertJobs(
+        db,
+        jobs.map(({ kind, key, payload, runAt }) => ({
+          kind,
+          key,
+          payload,
+          run_at: toText(runAt),
+          attempts: 0,
+          away_since: null,
+          lease_token: null,
+          lease_until: null,
+        })),
+      );
+    },
+
+    async bringForward(kind, key, runAt) {
+      const { numAffectedRows } = await bringWaitingForward(db, { kind, key, at: toText(runAt) });
+      return someOf(numAffectedRows);
+    },
+
+    async claim(at, until, leaseToken, limit) {
+      const now = toText(at);
+      // Ended leases are taken away first, so that a holder who was too slow cannot extend or complete
+      // while another job of its key runs.
+      await endLeasesUntil(db, { now });
+      const { rows } = await claimDue(db, { now, leaseUntil: toText(until), leaseToken, limit });
+      return rows.map(jobOf).sort((a, b) => a.runAt.getTime() - b.runAt.getTime() || a.id - b.id);
+    },
+
+    async isUnderWay(key) {
+      const held = await db
+        .selectFrom('jobs')
+        .select('id')
+        .where('key', '=', key)
+        .where('lease_token', 'is not', null)
+        .limit(1)
+        .executeTakeFirst();
+      return held !== undefined;
+    },
+
+    isHeld,
+
+    async extend(id, leaseToken, leaseUntil) {
+      const { numUpdatedRows } = await db
+        .updateTable('jobs')
+        .where('id', '=', id)
+        .where('lease_token', '=', leaseToken)
+        .set({ lease_until: toText(leaseUntil) })
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    async complete(id, leaseToken) {
+      const { numAffectedRows } = await deleteHeld(db, { id, leaseToken });
+      return someOf(numAffectedRows);
+    },
+
+    async retry(id, leaseToken, runAt, { attempts, awaySince }) {
+      if (!(await isHeld(id, leaseToken))) return false;
+      const job = { id, leaseToken, runAt: toText(runAt), attempts, awaySince: toText(awaySince) };
+      const { numAffectedRows } = await handOver(db, job);
+      if (someOf(numAffectedRows)) await deleteHeld(db, { id, leaseToken });
+      else await giveBack(db, job);
+      return true;
+    },
+
+    async leaseTokens() {
+      const rows = await db
+        .selectFrom('jobs')
+        .select('lease_token')
+        .distinct()
+        .where('lease_token', 'is not', null)
+        .execute();
+      return rows.flatMap((row) => row.lease_token ?? []);
+    },
+
+    async release(leaseToken) {
+      const rows = await endLeases(db).where('lease_token', '=', leaseToken).returningAll().execute();
+      return rows.map(jobOf);
+    },
+
+    async nextDue(after) {
+      const { rows } = await firstAfter(db, { after: toText(after) });
+      return rows[0] && toDate(rows[0].run_at);
+    },
+
+    async countDue(now) {
+      const { rows } = await countHeldAndDue(db, { now: toText(now), most: MOST_COUNTED });
+      const { waiting, held, recorded } = rows[0] ?? {};
+      return (waiting ?? 0) + (held ?? 0) + (recorded ?? 0);
+    },
+  };
+}
+
+function someOf(affected: bigint | undefined): boolean {
+  return affected !== undefined && affected > 0n;
+}
+
+function jobOf(row: Selectable<JobsTable>): JobRow {
+  return reading('jobs', row.id, () => ({
+    id: row.id,
+    kind: row.kind,
+    key: row.key,
+    payload: row.payload,
+    runAt: toDate(row.run_at),
+    attempts: row.attempts,
+    awaySince: toDateOrNull(row.away_since),
+    leaseToken: row.lease_token,
+    leaseUntil: toDateOrNull(row.lease_until),
+  }));
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CountersignError } from '../../core/errors.ts';
+
+/** One numbered SQL file. */
+export interface Migration {
+  version: number;
+  /** The file's name. */
+  name: string;
+  sql: string;
+  /** Of the file's bytes, in hex. */
+  sha256: string;
+}
+
+/** A line of the table `schema_migrations`. */
+export interface AppliedMigration {
+  version: number;
+  name: string;
+  sha256: string;
+}
+
+/**
+ * Reads `0001_initial.sql`, `0002_….sql` and so on, in order.
+ * @throws CountersignError when a file is named otherwise or a number is missing or taken twice.
+ */
+export function readMigrations(folder: string): Migration[] {
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+  return names.map((name, index) => {
+    const version = Number(/^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]);
+    if (version !== index + 1) {
+      throw new CountersignError(
+        'migration.misnumbered',
+        `The migration ${name} should begin with ${String(index + 1).padStart(4, '0')}_: ` +
+          'files are numbered from 0001 without gaps, as 0001_some_words.sql.',
+      );
+    }
+    const bytes = readFileSync(join(folder, name));
+    return {
+      version,
+      name,
+      sql: bytes.toString('utf8'),
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    };
+  });
+}
+
+/**
+ * What is left to apply.
+ * @throws CountersignError when the database is newer than this program, or was made by another text of a migration.
+ */
+export function pendingMigrations(
+  migrations: readonly Migration[],
+  applied: readonly AppliedMigration[],
+): Migration[] {
+  for (const done of applied) {
+    const ours = migrations.find((migration) => migration.version === done.version);
+    if (!ours) {
+      throw new CountersignError(
+        'migration.newer_database',
+        `The database was written by a newer version of Countersign (migration ${done.name}; this version knows ` +
+          `${migrations.length}). Run that version, or restore a backup made before the upgrade.`,
+      );
+    }
+    if (ours.sha256 !== done.sha256) {
+      throw new CountersignError(
+        'migration.changed_file',
+        `The migration ${ours.name} is not the one that made this database: a migration must never be changed ` +
+          'once it was applied. Put the original file back and add a new one instead.',
+      );
+    }
+  }
+  const done = new Set(applied.map((migration) => migration.version));
+  return migrations.filter((migration) => !done.has(migration.version));
+}

@@ -1,0 +1,59 @@
+import { type RawBuilder, sql } from 'kysely';
+import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
+
+/*
+ * What keeps a row whatever its age, as conditions in SQL. They are written out as text: each is a row of the table in
+ * docs/storage.md, and a person should be able to hold the two side by side.
+ *
+ * A `+` before a column keeps SQLite from an index on it. Without statistics it would take a status, which most rows share, for a
+ * better key than a list of ids: 340 ms for a batch in the place of 3.
+ */
+
+const OVER = sql.join(RUN_STATUSES.filter(isRunOver).map((status) => sql.lit(status)));
+
+/** The run `r` was over before the moment, and nobody waits for an answer or for work of it. */
+const isDone = (before: string): RawBuilder<boolean> => sql<boolean>`
+  +r.status IN (${OVER}) AND coalesce(r.finished_at, r.updated_at) < ${before}
+  AND NOT EXISTS (SELECT 1 FROM approvals WHERE run_id = r.id AND status = 'open')
+  AND NOT EXISTS (SELECT 1 FROM effects WHERE run_id = r.id AND +status = 'pending')
+  AND NOT EXISTS (SELECT 1 FROM jobs WHERE key IN ('wake:' || r.id, 'run:' || r.id))
+  AND NOT EXISTS (
+    SELECT 1 FROM invocations JOIN sessions ON sessions.invocation_id = invocations.id
+      JOIN jobs ON jobs.key = 'session:' || sessions.id
+      WHERE invocations.run_id = r.id)
+  AND NOT EXISTS (
+    SELECT 1 FROM deliveries WHERE deliveries.id = r.delivery_id AND deliveries.status IN ('received', 'processing'))`;
+
+/** The pull request `p` of the run `r` is neither open nor unknown. */
+const isOffTheTable = sql<boolean>`p.state IN ('closed', 'merged', 'gone')`;
+
+/** Runs that may be removed, of those with these ids. */
+export const removableRuns = (ids: readonly unknown[], before: string): RawBuilder<{ id: string }> => sql`
+  SELECT r.id FROM chain_runs AS r
+    LEFT JOIN pull_requests AS p ON p.repository_id = r.repository_id AND p.number = r.pull_request
+    WHERE r.id IN (${sql.join(ids)}) AND ${isDone(before)}
+    AND (r.pull_request IS NULL OR (
+      ${isOffTheTable} AND p.state_at < ${before}
+      AND NOT EXISTS (
+        SELECT 1 FROM chain_runs AS other
+          WHERE other.repository_id = r.repository_id AND other.pull_request = r.pull_request AND +other.status NOT IN (${OVER}))
+      AND NOT EXISTS (SELECT 1 FROM jobs WHERE key = 'pr:' || r.repository_id || '#' || r.pull_request)
+      -- What is not merged can be reopened: a rejection holds for its head however long that takes, unless a countersign followed it.
+      AND (p.state = 'merged' OR NOT EXISTS (
+        SELECT 1 FROM approvals WHERE run_id = r.id AND +status IN ('rejected', 'countersigned')))
+      -- What the app could not say when it was shut out, it says when it is let in again.
+      AND (p.state <> 'gone' OR NOT EXISTS (SELECT 1 FROM effects WHERE run_id = r.id AND +status = 'failed' AND begun = 1))
+    ))`;
+
+/**
+ * Runs that nothing can make go on, of those with these ids: only the newest of its chain can, by a command or by CI that turned
+ * green, and only while its pull request is open.
+ */
+export const endedRuns = (ids: RawBuilder<unknown>, before: string): RawBuilder<{ id: string }> => sql`
+  SELECT r.id FROM chain_runs AS r
+    LEFT JOIN pull_requests AS p ON p.repository_id = r.repository_id AND p.number = r.pull_request
+    WHERE r.id IN (${ids}) AND ${isDone(before)}
+    AND (r.pull_request IS NULL OR ${isOffTheTable} OR EXISTS (
+      SELECT 1 FROM chain_runs AS newer
+        WHERE newer.repository_id = r.repository_id AND newer.pull_request = r.pull_request AND newer.chain = r.chain
+        AND (newer.created_at, newer.id) > (r.created_at, r.id)))`;

@@ -1,0 +1,72 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Json } from '../../core/canonical.ts';
+import { unreachable } from '../../core/errors.ts';
+import type { PrunedId, PrunedKind, Pruning } from '../../ports/retention.ts';
+import { toText } from './columns.ts';
+import type { Database } from './schema.ts';
+
+type Page = Parameters<Pruning['page']>[1];
+
+/** A row, where it stands in the order of its table, and whether it came before the moment. */
+interface Found {
+  id: PrunedId;
+  place: string;
+  old: 0 | 1;
+}
+
+/**
+ * A page of old rows of one kind. Each table is gone through by an index in the order in which its rows came, so that a page costs
+ * as much as it has rows; the first page without any old row is the last, since what follows is younger.
+ */
+export async function pageOf(
+  db: Kysely<Database>,
+  kind: PrunedKind,
+  { after, before, limit }: Page,
+): Promise<{ ids: PrunedId[]; next: Json }> {
+  const { rows } = await sql<Found>`${selectOf(kind, after, toText(before))} LIMIT ${limit}`.execute(db);
+  const last = rows.at(-1);
+  const isLast = rows.length < limit || !rows.some(({ old }) => old === 1);
+  return {
+    ids: rows.flatMap(({ id, old }) => (old === 1 ? [id] : [])),
+    next: last === undefined || isLast ? null : (JSON.parse(last.place) as Json),
+  };
+}
+
+function selectOf(kind: PrunedKind, after: Json, before: string): RawBuilder<unknown> {
+  const isOld = (column: RawBuilder<unknown>) => sql`${column} < ${before} AS old`;
+  // Every place sorts after the empty text and after 0.
+  const [first, second, third] = Array.isArray(after) ? after : [after ?? 0];
+  const text = typeof first === 'string' ? first : '';
+  switch (kind) {
+    case 'traces':
+      return sql`SELECT id, json_array(id) AS place, ${isOld(sql`completed_at`)}
+        FROM skill_execution_traces WHERE id > ${first} ORDER BY id`;
+    case 'artifacts':
+      return sql`SELECT id, json_array(id) AS place, ${isOld(sql`created_at`)}
+        FROM artifacts WHERE id > ${text} ORDER BY id`;
+    case 'bodies':
+      return sql`SELECT delivery_id AS id, json_array(delivery_id) AS place, ${isOld(sql`received_at`)}
+        FROM delivery_bodies JOIN deliveries ON deliveries.id = delivery_id
+        WHERE delivery_id > ${first} ORDER BY delivery_id`;
+    case 'runs':
+      return sql`SELECT id, json_array(created_at, id) AS place, ${isOld(sql`created_at`)}
+        FROM chain_runs WHERE (created_at, id) > (${text}, ${second ?? ''}) ORDER BY created_at, id`;
+    case 'calls':
+      return sql`SELECT id, json_array(id) AS place, ${isOld(sql`created_at`)}
+        FROM skill_calls WHERE id > ${text} ORDER BY id`;
+    case 'replies':
+      return sql`SELECT id, json_array(updated_at, id) AS place, ${isOld(sql`updated_at`)}
+        FROM effects INDEXED BY effects_without_run WHERE run_id IS NULL AND (updated_at, id) > (${text}, ${second ?? ''}) ORDER BY updated_at, id`;
+    case 'pull_requests':
+      return sql`SELECT repository_id || '#' || number AS id, json_array(state_at, repository_id, number) AS place,
+          ${isOld(sql`state_at`)}
+        FROM pull_requests
+        WHERE state = 'merged' AND (state_at, repository_id, number) > (${text}, ${second ?? 0}, ${third ?? 0})
+        ORDER BY state_at, repository_id, number`;
+    case 'deliveries':
+      return sql`SELECT id, json_array(id) AS place, ${isOld(sql`received_at`)}
+        FROM deliveries WHERE id > ${first} ORDER BY id`;
+    default:
+      return unreachable(kind);
+  }
+}

@@ -1,0 +1,264 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { unreachable } from '../../core/errors.ts';
+import { firedOnce } from '../../domain/run/fired-once.ts';
+import type { RunFacts } from '../../domain/run/run.ts';
+import type { PrunedId, PrunedKind, Pruning, PullRequestPlace } from '../../ports/retention.ts';
+import { toText } from './columns.ts';
+import { endedRuns, removableRuns } from './pruning-conditions.ts';
+import { pageOf } from './pruning-pages.ts';
+import type { Database } from './schema.ts';
+
+/** Events that happen only once, so that a run that they began must not begin again after it was removed. */
+const ONCE = ['pr.merged', 'pr.closed', 'issue.created', 'file.changed'];
+
+export function pruningTable(db: Kysely<Database>): Pruning {
+  return {
+    page: (kind, page) => pageOf(db, kind, page),
+
+    async remove(kind, ids, before) {
+      return ids.length === 0 ? 0 : removeOf(kind)(db, ids, toText(before));
+    },
+
+    async unknownPullRequests(runIds, before) {
+      if (runIds.length === 0) return [];
+      const { rows } = await sql<PullRequestPlace>`
+        SELECT DISTINCT r.repository_id AS "repositoryId", r.pull_request AS "number",
+               r.repository AS "repository", r.installation_id AS "installationId"
+          FROM chain_runs AS r
+          LEFT JOIN pull_requests AS p ON p.repository_id = r.repository_id AND p.number = r.pull_request
+          WHERE r.id IN (${sql.join(runIds)}) AND r.pull_request IS NOT NULL
+          AND coalesce(r.finished_at, r.created_at) < ${toText(before)}
+          AND (p.state IS NULL OR (p.state = 'open' AND p.state_at < ${toText(before)}))
+          ORDER BY 1, 2`.execute(db);
+      return rows;
+    },
+
+    async blobsToDelete(limit) {
+      const rows = await db
+        .selectFrom('blobs_to_delete')
+        .select('path')
+        .orderBy('path')
+        .limit(limit)
+        .execute();
+      return rows.map(({ path }) => path);
+    },
+
+    async forgetBlobs(paths) {
+      if (paths.length > 0) await db.deleteFrom('blobs_to_delete').where('path', 'in', paths).execute();
+    },
+  };
+}
+
+type Remove = (db: Kysely<Database>, ids: readonly PrunedId[], before: string) => Promise<number>;
+
+function removeOf(kind: PrunedKind): Remove {
+  switch (kind) {
+    case 'traces':
+      return removeTraces;
+    case 'artifacts':
+      return removeArtifacts;
+    case 'bodies':
+      return removeBodies;
+    case 'runs':
+      return removeRuns;
+    case 'calls':
+      return removeCalls;
+    case 'replies':
+      return removeReplies;
+    case 'pull_requests':
+      return removePullRequests;
+    case 'deliveries':
+      return removeDeliveries;
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** Runs a statement and says how many rows it removed. */
+async function removed(db: Kysely<Database>, statement: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows = 0n } = await statement.execute(db);
+  return Number(numAffectedRows);
+}
+
+async function idsOf(db: Kysely<Database>, query: RawBuilder<{ id: string }>): Promise<string[]> {
+  return (await query.execute(db)).rows.map(({ id }) => id);
+}
+
+/** A list for `IN`, which may be empty. */
+function listOf(ids: readonly string[]): RawBuilder<unknown> {
+  return ids.length === 0 ? sql`NULL` : sql.join(ids);
+}
+
+/** Notes blobs in the transaction that removes their rows. */
+async function noteBlobs(db: Kysely<Database>, paths: RawBuilder<unknown>): Promise<void> {
+  await sql`INSERT INTO blobs_to_delete (path) ${paths} ON CONFLICT DO NOTHING`.execute(db);
+}
+
+/** With the texts of their traces, which lie below the run or the call, so that no other row has them. */
+async function removeTraces(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
+  const traces = sql`id IN (${sql.join(ids)})`;
+  const runs = await idsOf(
+    db,
+    endedRuns(sql`SELECT run_id FROM skill_execution_traces WHERE ${traces} AND +run_id IS NOT NULL`, before),
+  );
+  const calls = await idsOf(
+    db,
+    sql`SELECT id FROM skill_calls WHERE id IN (SELECT call_id FROM skill_execution_traces WHERE ${traces} AND call_id IS NOT NULL)
+      AND finished_at < ${before}`,
+  );
+  if (runs.length + calls.length === 0) return 0;
+  const old = sql`${traces} AND (+run_id IN (${listOf(runs)}) OR +call_id IN (${listOf(calls)}))`;
+  await noteBlobs(db, sql`SELECT input_path FROM skill_execution_traces WHERE ${old}`);
+  await noteBlobs(
+    db,
+    sql`SELECT output_path FROM skill_execution_traces WHERE ${old} AND output_path IS NOT NULL`,
+  );
+  return removed(db, sql`DELETE FROM skill_execution_traces WHERE ${old}`);
+}
+
+/** Verdicts of gates stay with their run: what a gate lessened must stay so, should the run ever go on. */
+async function removeArtifacts(
+  db: Kysely<Database>,
+  ids: readonly PrunedId[],
+  before: string,
+): Promise<number> {
+  const artifacts = sql`id IN (${sql.join(ids)}) AND kind <> 'gate_verdict'`;
+  const runs = await idsOf(db, endedRuns(sql`SELECT run_id FROM artifacts WHERE ${artifacts}`, before));
+  if (runs.length === 0) return 0;
+  const old = sql`${artifacts} AND +run_id IN (${sql.join(runs)})`;
+  await noteBlobs(db, sql`SELECT file_path FROM artifacts WHERE ${old} AND file_path IS NOT NULL`);
+  return removed(db, sql`DELETE FROM artifacts WHERE ${old}`);
+}
+
+/** The delivery itself stays, with its GUID: GitHub may send it again. A pack goes with the last body in it. */
+async function removeBodies(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
+  const old = sql`delivery_id IN (
+    SELECT id FROM deliveries WHERE id IN (${sql.join(ids)}) AND status IN ('done', 'failed') AND finished_at < ${before})`;
+  const { rows } = await sql<{ first: number | null; last: number | null }>`
+    SELECT min(pack_id) AS first, max(pack_id) AS last FROM delivery_bodies WHERE ${old}`.execute(db);
+  const count = await removed(db, sql`DELETE FROM delivery_bodies WHERE ${old}`);
+  const { first, last } = rows[0] ?? {};
+  if (first == null || last == null) return count;
+  // By range: packs between them that lost their only body to a redelivery are nobody's either.
+  await sql`DELETE FROM body_packs WHERE id BETWEEN ${first} AND ${last}
+    AND NOT EXISTS (SELECT 1 FROM delivery_bodies WHERE pack_id = body_packs.id)`.execute(db);
+  return count;
+}
+
+async function removeRuns(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
+  const runs = await idsOf(db, removableRuns(ids, before));
+  if (runs.length === 0) return 0;
+  const these = sql.join(runs);
+  await noteFired(db, runs);
+  await noteBlobs(
+    db,
+    sql`SELECT file_path FROM artifacts WHERE run_id IN (${these}) AND file_path IS NOT NULL`,
+  );
+  await noteBlobs(db, sql`SELECT input_path FROM skill_execution_traces WHERE run_id IN (${these})`);
+  await noteBlobs(
+    db,
+    sql`SELECT output_path FROM skill_execution_traces WHERE run_id IN (${these}) AND output_path IS NOT NULL`,
+  );
+  const steps = sql`SELECT id FROM invocations WHERE run_id IN (${these})`;
+  await sql`DELETE FROM transitions WHERE subject_id IN (SELECT id FROM sessions WHERE invocation_id IN (${steps}))`.execute(
+    db,
+  );
+  await sql`DELETE FROM transitions WHERE subject_id IN (${steps})`.execute(db);
+  await sql`DELETE FROM transitions WHERE subject_id IN (${these})`.execute(db);
+  // The status comment is the pull request's, and a gate check that of every pull request with its head: the run only changed them last.
+  await sql`DELETE FROM effects WHERE run_id IN (${these}) AND key NOT LIKE 'status:%' AND key NOT LIKE 'gate_check:%'`.execute(
+    db,
+  );
+  // What a pull request has spent stays counted as long as it can be spent on.
+  await sql`DELETE FROM model_calls WHERE run_id IN (${these}) AND pull_request IS NULL`.execute(db);
+  return removed(db, sql`DELETE FROM chain_runs WHERE id IN (${these})`);
+}
+
+async function noteFired(db: Kysely<Database>, runs: readonly string[]): Promise<void> {
+  const rows = await db
+    .selectFrom('chain_runs')
+    .select(['repository_id', 'head_sha', 'chain', 'facts_json'])
+    .where('id', 'in', runs)
+    .where(sql<string>`event_json ->> 'kind'`, 'in', ONCE)
+    .execute();
+  for (const { repository_id, head_sha, chain, facts_json } of rows) {
+    const { trigger } = JSON.parse(facts_json) as RunFacts;
+    await db
+      .insertInto('fired_once')
+      .values({ repository_id, head_sha, chain, subject: firedOnce(trigger) })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+}
+
+async function removeCalls(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
+  const calls = await idsOf(
+    db,
+    sql`SELECT id FROM skill_calls WHERE id IN (${sql.join(ids)}) AND finished_at < ${before}
+      AND NOT EXISTS (SELECT 1 FROM jobs WHERE key = skill_calls.id)`,
+  );
+  if (calls.length === 0) return 0;
+  const these = sql.join(calls);
+  await noteBlobs(db, sql`SELECT input_path FROM skill_execution_traces WHERE call_id IN (${these})`);
+  await noteBlobs(
+    db,
+    sql`SELECT output_path FROM skill_execution_traces WHERE call_id IN (${these}) AND output_path IS NOT NULL`,
+  );
+  return removed(db, sql`DELETE FROM skill_calls WHERE id IN (${these})`);
+}
+
+/** What a command was answered with, which nothing can bring again after so long; and gate checks of heads that no run is about. */
+function removeReplies(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
+  return removed(
+    db,
+    sql`DELETE FROM effects WHERE id IN (${sql.join(ids)}) AND +run_id IS NULL AND (key LIKE 'command:%' OR (key LIKE 'gate_check:%' AND NOT EXISTS (
+        SELECT 1 FROM chain_runs WHERE head_sha = effects.effect_json ->> '$.content.head_sha')))
+      AND +status <> 'pending' AND updated_at < ${before}`,
+  );
+}
+
+/** What is left of a merged pull request once its runs are gone. Ids are `repository#number`, as in the keys of its effects. */
+async function removePullRequests(
+  db: Kysely<Database>,
+  ids: readonly PrunedId[],
+  before: string,
+): Promise<number> {
+  let count = 0;
+  for (const id of ids) {
+    const [repository, number] = String(id).split('#').map(Number);
+    const of = sql`repository_id = ${repository} AND pull_request = ${number}`;
+    const { rows } = await sql`
+      SELECT 1 FROM pull_requests WHERE repository_id = ${repository} AND number = ${number}
+        AND state = 'merged' AND state_at < ${before}
+        AND NOT EXISTS (SELECT 1 FROM chain_runs WHERE ${of})
+        AND NOT EXISTS (SELECT 1 FROM jobs WHERE key = ${`pr:${id}`})
+        AND NOT EXISTS (SELECT 1 FROM effects WHERE key = ${`status:${id}`} AND status = 'pending')`.execute(
+      db,
+    );
+    if (rows.length === 0) continue;
+    // Check runs about the configuration are named after the pull request, with more after a colon.
+    const ofNobody = sql`+run_id IS NULL AND +status <> 'pending'`;
+    await sql`DELETE FROM effects WHERE key = ${`status:${id}`} AND ${ofNobody}`.execute(db);
+    await sql`DELETE FROM effects WHERE key >= ${`check_run:${id}:`} AND key < ${`check_run:${id};`} AND ${ofNobody}`.execute(
+      db,
+    );
+    await sql`DELETE FROM model_calls WHERE ${of}`.execute(db);
+    await sql`DELETE FROM applied_commands WHERE ${of}`.execute(db);
+    count += await removed(
+      db,
+      sql`DELETE FROM pull_requests WHERE repository_id = ${repository} AND number = ${number}`,
+    );
+  }
+  return count;
+}
+
+/** Those that a run came from stay with it: they are the first link of why it did what it did. */
+function removeDeliveries(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
+  return removed(
+    db,
+    sql`DELETE FROM deliveries WHERE id IN (${sql.join(ids)}) AND status IN ('done', 'failed')
+      AND finished_at < ${before} AND queue_key IS NULL
+      AND NOT EXISTS (SELECT 1 FROM delivery_bodies WHERE delivery_id = deliveries.id)
+      AND NOT EXISTS (SELECT 1 FROM chain_runs WHERE delivery_id = deliveries.id)`,
+  );
+}

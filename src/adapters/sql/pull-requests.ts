@@ -1,0 +1,104 @@
+import type { Kysely } from 'kysely';
+import type { PullRequests } from '../../ports/storage.ts';
+import { reading, toDate, toText } from './columns.ts';
+import type { Database } from './schema.ts';
+
+export function pullRequestsTable(db: Kysely<Database>): PullRequests {
+  return {
+    async get(repositoryId, number) {
+      const row = await db
+        .selectFrom('pull_requests')
+        .selectAll()
+        .where('repository_id', '=', repositoryId)
+        .where('number', '=', number)
+        .executeTakeFirst();
+      return (
+        row &&
+        reading('pull_requests', `${repositoryId}#${number}`, () => ({
+          repositoryId: row.repository_id,
+          number: row.number,
+          repository: row.repository,
+          installationId: row.installation_id,
+          pausedBy: row.paused_by,
+          headSha: row.head_sha,
+          previousHeadSha: row.previous_head_sha,
+          headSeenAt: row.head_seen_at === null ? null : toDate(row.head_seen_at),
+          updatedAt: toDate(row.updated_at),
+        }))
+      );
+    },
+
+    async openWithHead(repositoryId, headSha) {
+      const rows = await db
+        .selectFrom('pull_requests')
+        .select(['number', 'paused_by'])
+        .where('repository_id', '=', repositoryId)
+        .where('head_sha', '=', headSha)
+        .where((eb) => eb.or([eb('state', 'is', null), eb('state', '=', 'open')]))
+        .orderBy('number')
+        .execute();
+      return rows.map(({ number, paused_by }) => ({ number, pausedBy: paused_by }));
+    },
+
+    async upsert(pullRequest) {
+      const facts = {
+        repository: pullRequest.repository,
+        installation_id: pullRequest.installationId,
+        paused_by: pullRequest.pausedBy,
+        head_sha: pullRequest.headSha,
+        previous_head_sha: pullRequest.previousHeadSha,
+        head_seen_at: pullRequest.headSeenAt === null ? null : toText(pullRequest.headSeenAt),
+        updated_at: toText(pullRequest.updatedAt),
+      };
+      await db
+        .insertInto('pull_requests')
+        .values({ repository_id: pullRequest.repositoryId, number: pullRequest.number, ...facts })
+        .onConflict((conflict) => conflict.columns(['repository_id', 'number']).doUpdateSet(facts))
+        .execute();
+    },
+
+    async sawState({ repositoryId, number, repository, installationId }, state, at) {
+      const now = toText(at);
+      await db
+        .insertInto('pull_requests')
+        .values({
+          repository_id: repositoryId,
+          number,
+          repository,
+          installation_id: installationId,
+          paused_by: null,
+          head_sha: null,
+          previous_head_sha: null,
+          head_seen_at: null,
+          updated_at: now,
+          state,
+          state_at: now,
+        })
+        .onConflict((conflict) =>
+          conflict.columns(['repository_id', 'number']).doUpdateSet((eb) => ({
+            state,
+            state_at: eb
+              .case()
+              .when(eb.and([eb('pull_requests.state', '=', state), eb('pull_requests.state', '<>', 'open')]))
+              .then(eb.ref('pull_requests.state_at'))
+              .else(now)
+              .end(),
+          })),
+        )
+        .execute();
+    },
+
+    async areGone(of, at) {
+      await db
+        .updateTable('pull_requests')
+        .set({ state: 'gone', state_at: toText(at) })
+        .where((eb) =>
+          'repositoryId' in of
+            ? eb('repository_id', '=', of.repositoryId)
+            : eb('installation_id', '=', of.installationId),
+        )
+        .where((eb) => eb.or([eb('state', 'is', null), eb('state', '=', 'open')]))
+        .execute();
+    },
+  };
+}

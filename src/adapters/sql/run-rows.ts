@@ -1,0 +1,145 @@
+import type { Insertable, Selectable } from 'kysely';
+import type { Contract } from '../../domain/artifact/contract.ts';
+import { verificationSchema } from '../../domain/artifact/verification.ts';
+import type { Chain } from '../../domain/chain/chain.ts';
+import type { Settings } from '../../domain/chain/settings.ts';
+import { eventSchema } from '../../domain/event/event.ts';
+import { reasonSchema } from '../../domain/explanation/reason.ts';
+import { outcomeSchema } from '../../domain/outcome/outcome.ts';
+import type { Invocation, Run, RunFacts, Session } from '../../domain/run/run.ts';
+import { type SkillChoice, skillChoiceSchema } from '../../domain/skill/decision.ts';
+import { fromJson, fromJsonOrNull, reading, toDate, toDateOrNull, toJsonOrNull, toText } from './columns.ts';
+import type { ChainRunsTable, InvocationsTable, SessionsTable } from './schema.ts';
+
+export function runRow(run: Run): Insertable<ChainRunsTable> {
+  return {
+    id: run.id,
+    installation_id: run.installationId,
+    repository_id: run.repositoryId,
+    repository: run.repository,
+    pull_request: run.pullRequest,
+    head_sha: run.headSha,
+    base_ref: run.baseRef,
+    base_sha: run.baseSha,
+    chain: run.chain,
+    definition_json: JSON.stringify(run.definition),
+    settings_json: JSON.stringify(run.settings),
+    facts_json: JSON.stringify(run.facts),
+    event_json: JSON.stringify(run.event),
+    delivery_id: run.deliveryId,
+    status: run.status,
+    reason_json: toJsonOrNull(run.reason),
+    paused: run.paused ? 1 : 0,
+    created_at: toText(run.createdAt),
+    updated_at: toText(run.updatedAt),
+    finished_at: toText(run.finishedAt),
+  };
+}
+
+/**
+ * Definition, settings and facts were validated before this app wrote them and are a snapshot: validating them again
+ * with a later version's schema could make an old run unreadable.
+ */
+export function runOf(row: Selectable<ChainRunsTable>): Run {
+  return reading('chain_runs', row.id, () => ({
+    id: row.id,
+    installationId: row.installation_id,
+    repositoryId: row.repository_id,
+    repository: row.repository,
+    pullRequest: row.pull_request,
+    headSha: row.head_sha,
+    baseRef: row.base_ref,
+    baseSha: row.base_sha,
+    chain: row.chain,
+    definition: JSON.parse(row.definition_json) as Chain,
+    settings: JSON.parse(row.settings_json) as Settings,
+    facts: JSON.parse(row.facts_json) as RunFacts,
+    event: fromJson(eventSchema, row.event_json),
+    deliveryId: row.delivery_id,
+    status: row.status,
+    reason: fromJsonOrNull(reasonSchema, row.reason_json),
+    paused: row.paused === 1,
+    createdAt: toDate(row.created_at),
+    updatedAt: toDate(row.updated_at),
+    finishedAt: toDateOrNull(row.finished_at),
+  }));
+}
+
+export function invocationRow(invocation: Invocation): Insertable<InvocationsTable> {
+  return {
+    id: invocation.id,
+    run_id: invocation.runId,
+    step_index: invocation.stepIndex,
+    step_id: invocation.stepId,
+    status: invocation.status,
+    reason_json: toJsonOrNull(invocation.reason),
+    attempts: invocation.attempts,
+    session_id: invocation.sessionId,
+    wait_until: toText(invocation.waitUntil),
+    deadline_at: toText(invocation.deadlineAt),
+    outcome_json: toJsonOrNull(invocation.outcome),
+    outcome_artifact_id: invocation.outcomeArtifactId,
+    started_at: toText(invocation.startedAt),
+    finished_at: toText(invocation.finishedAt),
+  };
+}
+
+/** An invocation with what its current session chose and left behind, which are columns of that session. */
+export type InvocationRow = Selectable<InvocationsTable> &
+  Pick<Selectable<SessionsTable>, 'artifact_verification_json' | 'choice_json'>;
+
+export function invocationOf(row: InvocationRow): Invocation {
+  return reading('invocations', row.id, () => ({
+    id: row.id,
+    runId: row.run_id,
+    stepIndex: row.step_index,
+    stepId: row.step_id,
+    status: row.status,
+    reason: fromJsonOrNull(reasonSchema, row.reason_json),
+    attempts: row.attempts,
+    sessionId: row.session_id,
+    waitUntil: toDateOrNull(row.wait_until),
+    deadlineAt: toDateOrNull(row.deadline_at),
+    outcome: fromJsonOrNull(outcomeSchema, row.outcome_json),
+    outcomeArtifactId: row.outcome_artifact_id,
+    verification: fromJsonOrNull(verificationSchema, row.artifact_verification_json),
+    ...choiceIn(row),
+    startedAt: toDateOrNull(row.started_at),
+    finishedAt: toDateOrNull(row.finished_at),
+  }));
+}
+
+export function sessionRow(session: Session): Insertable<SessionsTable> {
+  return {
+    id: session.id,
+    invocation_id: session.invocationId,
+    attempt: session.attempt,
+    status: session.status,
+    reason_json: toJsonOrNull(session.reason),
+    artifact_contract_json: toJsonOrNull(session.contract),
+    artifact_verification_json: toJsonOrNull(session.verification),
+    started_at: toText(session.startedAt),
+    finished_at: toText(session.finishedAt),
+  };
+}
+
+/** The contract is read as it is, like a run's definition; the session that is held to it checks it when it begins to work. */
+export function sessionOf(row: Selectable<SessionsTable>): Session {
+  return reading('sessions', row.id, () => ({
+    id: row.id,
+    invocationId: row.invocation_id,
+    attempt: row.attempt,
+    status: row.status,
+    reason: fromJsonOrNull(reasonSchema, row.reason_json),
+    contract:
+      row.artifact_contract_json === null ? null : (JSON.parse(row.artifact_contract_json) as Contract),
+    verification: fromJsonOrNull(verificationSchema, row.artifact_verification_json),
+    ...choiceIn(row),
+    startedAt: toDate(row.started_at),
+    finishedAt: toDateOrNull(row.finished_at),
+  }));
+}
+
+function choiceIn({ choice_json }: Pick<Selectable<SessionsTable>, 'choice_json'>): { choice?: SkillChoice } {
+  return choice_json === null ? {} : { choice: fromJson(skillChoiceSchema, choice_json) };
+}

@@ -1,0 +1,328 @@
+import type { Generated } from 'kysely';
+import type { OrderedVerb } from '../../domain/command/order.ts';
+import type { EffectStatus } from '../../domain/effect/effect.ts';
+import type { ApprovalStatus } from '../../domain/policy/approval.ts';
+import type { GateProtection } from '../../domain/policy/gate-check.ts';
+import type { PastTransition } from '../../domain/run/history.ts';
+import type { RunStatus, SessionStatus, StepStatus } from '../../domain/run/run.ts';
+import type { SkillArtifact } from '../../domain/skill/skill.ts';
+import type { PullRequestState } from '../../ports/retention.ts';
+import type { DeliveryStatus, SkillSource } from '../../ports/storage.ts';
+import type { Pack, Place } from './body-packs.ts';
+
+/**
+ * The tables as every database holds them. A driver gives times as ISO-8601 text (UTC, milliseconds), JSON as text,
+ * flags as 0 or 1 and big integers as numbers; that is the whole seam between SQLite and PostgreSQL.
+ */
+export interface Database {
+  deliveries: DeliveriesTable;
+  body_packs: Pack & { id: Generated<number> };
+  delivery_bodies: Place & { delivery_id: number; pack_id: number };
+  pull_requests: PullRequestsTable;
+  pushes: PushesTable;
+  chain_runs: ChainRunsTable;
+  invocations: InvocationsTable;
+  sessions: SessionsTable;
+  artifacts: ArtifactsTable;
+  approvals: ApprovalsTable;
+  effects: EffectsTable;
+  jobs: JobsTable;
+  status_counts: StatusCountsTable;
+  transitions: TransitionsTable;
+  cursors: { name: string; position_json: string; updated_at: string };
+  gate_protections: {
+    repository_id: number;
+    branch: string;
+    protection: GateProtection;
+    read_at: string;
+  };
+  missed_deliveries: MissedDeliveriesTable;
+  applied_commands: AppliedCommandsTable;
+  skills: SkillsTable;
+  skill_artifacts: SkillArtifactsTable;
+  model_calls: ModelCallsTable;
+  skill_calls: SkillCallsTable;
+  skill_execution_traces: SkillExecutionTracesTable;
+  audit_log: AuditLogTable;
+  blobs_to_delete: { path: string };
+  fired_once: { repository_id: number; head_sha: string; chain: string; subject: string };
+}
+
+export interface AuditLogTable {
+  id: Generated<number>;
+  at: string;
+  kind: string;
+  repository_id: number | null;
+  repository: string | null;
+  pull_request: number | null;
+  head_sha: string | null;
+  base_ref: string | null;
+  configuration_sha: string | null;
+  run_id: string | null;
+  by_json: string;
+  details_json: string;
+  once_key: string | null;
+}
+
+export interface ModelCallsTable {
+  id: Generated<number>;
+  run_id: string | null;
+  session_id: string | null;
+  repository_id: number | null;
+  pull_request: number | null;
+  skill: string | null;
+  artifact: string | null;
+  model: string;
+  tokens: number;
+  cost: number | null;
+  tokens_in: number | null;
+  tokens_out: number | null;
+  started_at: string;
+  completed_at: string | null;
+  error: string | null;
+}
+
+export interface AppliedCommandsTable {
+  repository_id: number;
+  pull_request: number;
+  scope: string;
+  verb: OrderedVerb;
+  actor: string;
+  given_json: string;
+}
+
+export interface MissedDeliveriesTable {
+  guid: string;
+  attempt_id: number;
+  delivered_at: string;
+  asked: number;
+  ask_at: string;
+}
+
+export interface DeliveriesTable {
+  id: Generated<number>;
+  guid: string;
+  event: string;
+  action: string | null;
+  installation_id: number | null;
+  received_at: string;
+  status: DeliveryStatus;
+  attempts: number;
+  error: string | null;
+  finished_at: string | null;
+  queue_key: string | null;
+}
+
+export interface PullRequestsTable {
+  repository_id: number;
+  number: number;
+  repository: string;
+  installation_id: number;
+  paused_by: string | null;
+  head_sha: string | null;
+  previous_head_sha: string | null;
+  head_seen_at: string | null;
+  updated_at: string;
+  state: Generated<PullRequestState | null>;
+  state_at: Generated<string | null>;
+}
+
+export interface PushesTable {
+  repository_id: number;
+  after_sha: string;
+  before_sha: string;
+  actor_id: number;
+  recorded_at: string;
+}
+
+export interface ChainRunsTable {
+  id: string;
+  installation_id: number;
+  repository_id: number;
+  repository: string;
+  pull_request: number | null;
+  head_sha: string;
+  base_ref: string;
+  base_sha: string;
+  chain: string;
+  definition_json: string;
+  settings_json: string;
+  facts_json: string;
+  event_json: string;
+  delivery_id: number | null;
+  status: RunStatus;
+  reason_json: string | null;
+  paused: number;
+  created_at: string;
+  updated_at: string;
+  finished_at: string | null;
+}
+
+export interface InvocationsTable {
+  id: string;
+  run_id: string;
+  step_index: number;
+  step_id: string;
+  status: StepStatus;
+  reason_json: string | null;
+  attempts: number;
+  session_id: string | null;
+  wait_until: string | null;
+  deadline_at: string | null;
+  outcome_json: string | null;
+  outcome_artifact_id: string | null;
+  started_at: string | null;
+  finished_at: string | null;
+}
+
+export interface SessionsTable {
+  id: string;
+  invocation_id: string;
+  attempt: number;
+  status: SessionStatus;
+  reason_json: string | null;
+  started_at: string;
+  finished_at: string | null;
+  artifact_contract_json: string | null;
+  artifact_verification_json: string | null;
+  choice_json: Generated<string | null>;
+}
+
+export interface ArtifactsTable {
+  id: string;
+  run_id: string;
+  invocation_id: string;
+  session_id: string;
+  created_at: string;
+  kind: string;
+  name: string;
+  content: string | null;
+  file_path: string | null;
+}
+
+export interface ApprovalsTable {
+  id: string;
+  run_id: string;
+  invocation_id: string;
+  head_sha: string;
+  base_ref: string;
+  status: ApprovalStatus;
+  asked_at: string;
+  looked_at: string | null;
+  decision_json: string | null;
+  countersigned_by_json: string;
+  rejected_by_json: string;
+  answers_json: string;
+  authorship_json: string | null;
+}
+
+export interface EffectsTable {
+  id: string;
+  key: string;
+  effect_json: string;
+  wished_hash: string;
+  applied_hash: string | null;
+  status: EffectStatus;
+  github_id: number | null;
+  begun: number;
+  progress_json: string;
+  attempts: number;
+  error: string | null;
+  run_id: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface JobsTable {
+  id: Generated<number>;
+  kind: string;
+  key: string;
+  payload: string;
+  run_at: string;
+  attempts: number;
+  away_since: string | null;
+  lease_token: string | null;
+  lease_until: string | null;
+}
+
+export interface StatusCountsTable {
+  subject: 'delivery' | 'run' | 'effect';
+  status: string;
+  count: number;
+}
+
+export interface TransitionsTable {
+  id: Generated<number>;
+  subject_kind: 'run' | 'invocation' | 'session';
+  subject_id: string;
+  from_status: PastTransition['from'];
+  to_status: PastTransition['to'];
+  reason_code: string | null;
+  at: string;
+  actor_json: string | null;
+}
+
+export interface SkillsTable {
+  id: string;
+  name: string;
+  description: string;
+  version: string | null;
+  tags_json: string;
+  source: SkillSource;
+  author: string | null;
+  intent_patterns_json: string;
+  trigger_phrases_json: string;
+  marketplace_id: string | null;
+  sync_etag: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface SkillArtifactsTable {
+  id: string;
+  skill_id: string;
+  kind: SkillArtifact['kind'];
+  name: string;
+  ordinal: number;
+  content: string;
+  model_variant: string | null;
+  metadata_json: string;
+  state_blob: string | null;
+}
+
+export interface SkillCallsTable {
+  id: string;
+  installation_id: number;
+  repository_id: number;
+  repository: string;
+  pull_request: number;
+  comment_id: number;
+  asked_by: string;
+  question: string;
+  decision_json: string | null;
+  created_at: string;
+  finished_at: string | null;
+}
+
+export interface SkillExecutionTracesTable {
+  id: Generated<number>;
+  run_id: string | null;
+  session_id: string | null;
+  call_id: string | null;
+  skill: string;
+  skill_id: string;
+  artifact: string;
+  kind: SkillArtifact['kind'];
+  input_path: string;
+  output_path: string | null;
+  error: string | null;
+  started_at: string;
+  completed_at: string;
+  duration_ms: number;
+  tokens_in: number | null;
+  tokens_out: number | null;
+  model: string | null;
+  cost: number | null;
+  assertions_run: number;
+  assertions_passed: number;
+}

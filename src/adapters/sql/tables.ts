@@ -1,0 +1,46 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../core/clock.ts';
+import type { Tx } from '../../ports/storage.ts';
+import { appliedCommandsTable } from './applied-commands.ts';
+import { approvalsTable } from './approvals.ts';
+import { artifactsTable } from './artifacts.ts';
+import { auditTable } from './audit.ts';
+import { cursorsTable } from './cursors.ts';
+import { deliveriesTable } from './deliveries.ts';
+import { effectsTable } from './effects.ts';
+import { gateProtectionsTable } from './gate-protections.ts';
+import { jobsTable } from './jobs.ts';
+import { missedDeliveriesTable } from './missed-deliveries.ts';
+import { modelCallsTable } from './model-calls.ts';
+import { pruningTable } from './pruning.ts';
+import { pullRequestsTable } from './pull-requests.ts';
+import { pushesTable } from './pushes.ts';
+import { runsTable } from './runs.ts';
+import type { Database } from './schema.ts';
+import { skillCallsTable } from './skill-calls.ts';
+import { skillTracesTable } from './skill-traces.ts';
+import { skillsTable } from './skills.ts';
+
+/** All tables on one connection or transaction. The clock dates the lines of `transitions` and of the audit log. */
+export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
+  return {
+    deliveries: deliveriesTable(db),
+    runs: runsTable(db, clock),
+    approvals: approvalsTable(db),
+    effects: effectsTable(db),
+    artifacts: artifactsTable(db),
+    pullRequests: pullRequestsTable(db),
+    gateProtections: gateProtectionsTable(db),
+    pushes: pushesTable(db),
+    jobs: jobsTable(db),
+    cursors: cursorsTable(db),
+    missedDeliveries: missedDeliveriesTable(db),
+    modelCalls: modelCallsTable(db),
+    skills: skillsTable(db),
+    skillCalls: skillCallsTable(db),
+    skillTraces: skillTracesTable(db),
+    audit: auditTable(db, clock),
+    appliedCommands: appliedCommandsTable(db),
+    pruning: pruningTable(db),
+  };
+}

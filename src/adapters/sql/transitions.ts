@@ -1,0 +1,69 @@
+import type { Kysely, Selectable } from 'kysely';
+import { type Reason, reasonCodeSchema } from '../../domain/explanation/reason.ts';
+import { type Actor, actorSchema } from '../../domain/run/actor.ts';
+import type { PastTransition } from '../../domain/run/history.ts';
+import { fromJsonOrNull, reading, toDate, toText } from './columns.ts';
+import type { Database, TransitionsTable } from './schema.ts';
+
+/** A row about to be written, and the status it has so far. */
+export interface Change {
+  kind: TransitionsTable['subject_kind'];
+  from: PastTransition['from'] | undefined;
+  to: { id: string; status: PastTransition['to']; reason: Reason | null };
+}
+
+/** Writes a line of history for each change that changes the status. */
+export async function recordTransitions(
+  db: Kysely<Database>,
+  changes: readonly Change[],
+  by: Actor,
+  at: Date,
+): Promise<void> {
+  const lines = changes.flatMap(({ kind, from, to }) =>
+    from === undefined || from === to.status
+      ? []
+      : [
+          {
+            subject_kind: kind,
+            subject_id: to.id,
+            from_status: from,
+            to_status: to.status,
+            reason_code: to.reason?.code ?? null,
+            at: toText(at),
+            actor_json: JSON.stringify(by),
+          },
+        ],
+  );
+  if (lines.length > 0) await db.insertInto('transitions').values(lines).execute();
+}
+
+/** In the order in which they were written: what belongs to one transaction has one time. */
+export async function transitionsOf(db: Kysely<Database>, runId: string): Promise<PastTransition[]> {
+  const invocations = db.selectFrom('invocations').select('id').where('run_id', '=', runId);
+  const sessions = db.selectFrom('sessions').select('id').where('invocation_id', 'in', invocations);
+  const rows = await db
+    .selectFrom('transitions')
+    .selectAll()
+    .where((eb) =>
+      eb.or([
+        eb('subject_id', '=', runId),
+        eb('subject_id', 'in', invocations),
+        eb('subject_id', 'in', sessions),
+      ]),
+    )
+    .orderBy('id')
+    .execute();
+  return rows.map(transitionOf);
+}
+
+/** Statuses are read as they were written, like those of the rows they are about. */
+function transitionOf(row: Selectable<TransitionsTable>): PastTransition {
+  return reading('transitions', row.id, () => ({
+    subject: { kind: row.subject_kind, id: row.subject_id },
+    from: row.from_status,
+    to: row.to_status,
+    reason: row.reason_code === null ? null : reasonCodeSchema.parse(row.reason_code),
+    by: fromJsonOrNull(actorSchema, row.actor_json),
+    at: toDate(row.at),
+  }));
+}

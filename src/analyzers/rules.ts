@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { PACKAGE_ROOT } from '../core/package-root.ts';
+import { CATEGORIES, severitySchema } from '../domain/outcome/finding.ts';
+
+const ruleSchema = z.strictObject({
+  severity: severitySchema,
+  /** In test and example code, where made-up values and shortcuts are the rule. */
+  severity_in_tests: severitySchema.optional(),
+  category: z.enum(CATEGORIES),
+  description: z.string().min(1).max(1_000),
+  suggestion: z.string().min(1).max(1_000),
+});
+/** What people read about a rule, and how much it weighs. */
+export type Rule = z.infer<typeof ruleSchema>;
+
+const shapeSchema = z.record(z.string(), z.json());
+
+/** Says of a file in `analyzers/` that it is one of these, and not the settings of an analyzer. */
+const book = z.string();
+
+const schemas = {
+  secrets: z.strictObject({
+    book,
+    placeholders: z.array(z.string()),
+    rules: z.record(
+      z.string(),
+      ruleSchema.extend({
+        /** Absent for the rules of the secretlint preset, which bring their own. */
+        pattern: z.string().optional(),
+        ignore_case: z.boolean().optional(),
+        /** Least Shannon entropy of the group `value`, in bits a character. */
+        min_entropy: z.number().optional(),
+        config_files_only: z.boolean().optional(),
+      }),
+    ),
+  }),
+  oxlint: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
+  'ast-grep': z.strictObject({
+    book,
+    rules: z.record(
+      z.string(),
+      ruleSchema.extend({
+        languages: z.array(z.enum(['javascript', 'typescript', 'tsx', 'python'])).min(1),
+        /** Text without which nothing can match; saves compiling and walking. */
+        mentions: z.string(),
+        match: shapeSchema,
+      }),
+    ),
+  }),
+  workflow: z.strictObject({
+    book,
+    untrusted: z.array(z.string()),
+    outdated: z.array(z.string()),
+    rules: z.record(z.string(), ruleSchema),
+  }),
+  ruff: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
+  dockerfile: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
+  markdown: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
+};
+
+export type AnalyzerName = keyof typeof schemas;
+type RuleFile<Name extends AnalyzerName> = z.infer<(typeof schemas)[Name]>;
+/** The trusted rule files of the skill package, by analyzer. They never come from a pull request. */
+export type RuleBook = { readonly [Name in AnalyzerName]: RuleFile<Name> };
+
+let loaded: RuleBook | undefined;
+
+/**
+ * The rule files that ship in `skills/pr-review/analyzers/`, read once a process.
+ * @throws ZodError or YAMLParseError when a shipped file is broken, which the tests rule out.
+ */
+export function shippedRules(): RuleBook {
+  loaded ??= {
+    secrets: read('secrets'),
+    oxlint: read('oxlint'),
+    'ast-grep': read('ast-grep'),
+    workflow: read('workflow'),
+    ruff: read('ruff'),
+    dockerfile: read('dockerfile'),
+    markdown: read('markdown'),
+  };
+  return loaded;
+}
+
+function read<Name extends AnalyzerName>(name: Name): RuleFile<Name> {
+  const file = `${PACKAGE_ROOT}skills/pr-review/analyzers/${name}.yml`;
+  return schemas[name].parse(parse(readFileSync(file, 'utf8'))) as RuleFile<Name>;
+}

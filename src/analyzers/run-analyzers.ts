@@ -1,0 +1,169 @@
+import { unreachable } from '../core/errors.ts';
+import type { AnalyzerReport } from '../domain/outcome/review-verdict.ts';
+import type { Admission, AdmittedFile } from './admit.ts';
+import type { RawFinding } from './analyzer.ts';
+import { conclude } from './findings.ts';
+import { masker, shown } from './mask.ts';
+import type { Analysis } from './report.ts';
+import type { Rule } from './rules.ts';
+import { runWorker } from './run-worker.ts';
+import type { Job, JobResult } from './worker/protocol.ts';
+
+/** One analyzer with what it is to look for. */
+export interface Analyzer {
+  /** As findings and reports name it; no two of one review have the same. */
+  name: string;
+  version: string;
+  module: URL;
+  /** What is found by another rule is not told. */
+  rules: Readonly<Record<string, Rule>>;
+  wants(file: AdmittedFile): boolean;
+  /** What its module is given beside the files it wants, which are told by their place among all. */
+  config(files: readonly AdmittedFile[]): unknown;
+  /** Set for the search for secrets: what it finds is hidden wherever files are quoted. */
+  findsSecrets?: boolean;
+}
+
+/** What somebody else's analyzer has found, told by the files' paths. */
+export interface Told {
+  name: string;
+  version: string;
+  rules: Readonly<Record<string, Rule>>;
+  /** Without a line, the finding is about the file as a whole. */
+  findings: readonly { path: string; rule: string; line?: number; endLine?: number; message: string }[];
+}
+
+export interface Limits {
+  /** For all of them together; a single analyzer gets 80 % of it. */
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** In characters, of what a review leaves behind beside its outcome. */
+export const MAX_LOG = 5_000_000;
+/** Each is looked for in all that is shown. Whoever commits more than this is told where they are, and shown nothing. */
+const MAX_SECRETS = 200;
+
+/**
+ * Lets the analyzers look at the files in one child process without secrets. One that fails is reported as such and the
+ * findings of the others are kept; one that wants none of the files is not run.
+ * @throws the signal's reason when aborted. Nothing about the files themselves throws.
+ */
+export async function runAnalyzers(
+  { files, leftOut }: Admission,
+  analyzers: readonly Analyzer[],
+  limits: Limits,
+  told: readonly Told[] = [],
+): Promise<Analysis> {
+  const jobs: Job[] = analyzers.flatMap((analyzer) => {
+    const wanted = [...files.entries()].filter(([, file]) => analyzer.wants(file)).map(([index]) => index);
+    if (wanted.length === 0) return [];
+    const { name, module } = analyzer;
+    return [{ analyzer: name, module: module.href, files: wanted, config: analyzer.config(files) }];
+  });
+  const sources = files.map(({ name, language, text }, index) => ({ index, name, language, text }));
+  const results = await runWorker({ files: sources, jobs }, limits);
+
+  const byName = new Map(analyzers.map((analyzer) => [analyzer.name, analyzer]));
+  const mask = maskFrom(results.filter((result) => byName.get(result.analyzer)?.findsSecrets));
+  const ran = results.flatMap((result) =>
+    result.status === 'ok'
+      ? [
+          {
+            analyzer: result.analyzer,
+            rules: byName.get(result.analyzer)?.rules ?? {},
+            findings: result.findings,
+          },
+        ]
+      : [],
+  );
+  const heard = told.map((one) => ({ analyzer: one.name, rules: one.rules, findings: placed(one, files) }));
+  const { findings, more } = conclude(files, [...ran, ...heard], mask);
+  const notListed = {
+    path: '(findings)',
+    reason: `${more} more of no higher severity are not listed`,
+    needed: false,
+  };
+  const report = {
+    findings,
+    analyzers: [
+      ...results.map((result) => reportOf(result, byName.get(result.analyzer), jobs, mask)),
+      ...told.map(({ name, version }) => ({
+        name,
+        version,
+        status: 'ok' as const,
+        files: files.length,
+        duration_ms: 0,
+      })),
+    ],
+    leftOut: more > 0 ? [...leftOut, notListed] : leftOut,
+    filesReviewed: files.length,
+    log: logOf(files, results, mask),
+  };
+  return { report, files, mask };
+}
+
+/** A finding about a whole file is put on the first line that was changed. Of other files than those that change, none is. */
+function placed({ findings }: Told, files: readonly AdmittedFile[]): RawFinding[] {
+  const byPath = new Map(files.map((file, index) => [file.path, { index, file }]));
+  return findings.flatMap(({ path, rule, message, line, endLine }) => {
+    const known = byPath.get(path);
+    if (!known) return [];
+    const { index, file } = known;
+    const [from, to] = line === undefined ? [1, file.lines.length] : [line, endLine ?? line];
+    return [{ file: index, rule, line: from, endLine: to, message }];
+  });
+}
+
+/** Known only when the search for secrets went through; otherwise nothing of the files may be shown. */
+function maskFrom(results: readonly JobResult[]): ((text: string) => string) | undefined {
+  const known: string[] = [];
+  for (const result of results) {
+    if (result.status !== 'ok') return undefined;
+    known.push(...(result.secrets ?? []));
+  }
+  return results.length > 0 && known.length <= MAX_SECRETS ? masker(known) : undefined;
+}
+
+function reportOf(
+  { analyzer, ...result }: JobResult,
+  known: Analyzer | undefined,
+  jobs: readonly Job[],
+  mask: ((text: string) => string) | undefined,
+): AnalyzerReport {
+  const report = {
+    name: analyzer,
+    version: known?.version ?? 'unknown',
+    files: jobs.find((job) => job.analyzer === analyzer)?.files.length ?? 0,
+    duration_ms: Math.round(result.durationMs),
+  };
+  switch (result.status) {
+    case 'ok':
+      return { ...report, status: result.status };
+    case 'timed_out':
+      return { ...report, status: result.status, message: result.message };
+    case 'crashed':
+      // The message may quote the file.
+      return {
+        ...report,
+        status: result.status,
+        message: mask ? shown(mask(result.message), 900) : 'it failed',
+      };
+    default:
+      return unreachable(result);
+  }
+}
+
+function logOf(
+  files: readonly AdmittedFile[],
+  results: readonly JobResult[],
+  mask: ((text: string) => string) | undefined,
+): string {
+  const names = files.map((file, index) => `${index} ${file.name} ${JSON.stringify(file.path)}`);
+  const sections = results.map((result) => {
+    const said = result.status === 'ok' ? result.log : result.message;
+    const safe = mask ? mask(said) : '(not kept: it might hold a secret)';
+    return `== ${result.analyzer}: ${result.status}\n${safe}\n`;
+  });
+  return ['== files', ...names, ...sections].join('\n').slice(0, MAX_LOG);
+}

@@ -1,0 +1,98 @@
+import { BLOCKING, SEVERITIES, type Severity } from '../../domain/outcome/finding.ts';
+import { CI_SAYS, LOOK_AT_THE_TOOL } from '../../messages/sarif.ts';
+import type { Rule } from '../rules.ts';
+import { pathOf } from './path-of.ts';
+import type { SarifLevel, SarifResult, SarifRule, SarifRun } from './report.ts';
+import { ruleIdOf, rulesOf } from './rule-of.ts';
+
+/** A result, before it is known whether the pull request changed its place. */
+export interface ReportedFinding {
+  rule: string;
+  path: string;
+  /** Absent: it is about the file as a whole. */
+  line?: number;
+  endLine?: number;
+  message: string;
+}
+
+export interface ReportedFindings {
+  rules: Record<string, Rule>;
+  findings: ReportedFinding[];
+  /** Results with a place that is no file that a repository could have, or with none, and how many of them would block. */
+  nowhere: { results: number; blocking: number };
+}
+
+export type Levels = Readonly<Record<SarifLevel, Severity | 'off'>>;
+export const DEFAULT_LEVELS: Levels = { error: 'high', warning: 'medium', note: 'low', none: 'info' };
+
+/** Results of these kinds say that something is as it should be. */
+const NO_FAULT = new Set(['pass', 'notApplicable', 'informational']);
+
+/** What a report's runs found, at every place that they name. Of a rule's several weights, the worst is its weight. */
+export function findingsOf(runs: readonly SarifRun[], levels: Levels): ReportedFindings {
+  const rules: Record<string, Rule> = {};
+  const findings: ReportedFinding[] = [];
+  const nowhere = { results: 0, blocking: 0 };
+  for (const run of runs) {
+    const ruleOf = rulesOf(run);
+    for (const result of run.results ?? []) {
+      const described = ruleOf(result);
+      const severity = severityOf(result, described, levels);
+      if (severity === 'off' || NO_FAULT.has(result.kind ?? '') || result.baselineState === 'absent')
+        continue;
+      const rule = shownRule(ruleIdOf(result) ?? described?.id);
+      const places = placesOf(result, run);
+      if (places.length === 0 || places.length < (result.locations?.length ?? 0)) {
+        nowhere.results++;
+        if (BLOCKING.has(severity)) nowhere.blocking++;
+      }
+      if (places.length > 0) rules[rule] = worse(rules[rule], severity);
+      // A message may be kept with the rule, and be named here by its id alone.
+      const message = result.message?.text || result.message?.markdown || rule;
+      findings.push(...places.map((place) => ({ rule, message, ...place })));
+    }
+  }
+  return { rules, findings, nowhere };
+}
+
+/**
+ * A number for security outweighs a level. A suppressed result is told as a note for information: who may suppress is whoever wrote
+ * the change, and a report that was told to be silent should not be.
+ */
+function severityOf(
+  { level, suppressions, kind }: SarifResult,
+  rule: SarifRule | undefined,
+  levels: Levels,
+): Severity | 'off' {
+  if (suppressions?.some(({ status }) => status !== 'rejected')) return 'info';
+  const score = Number(rule?.properties?.['security-severity'] ?? Number.NaN);
+  const isFault = kind === undefined || kind === 'fail';
+  if (score > 0 && isFault)
+    return score >= 9 ? 'critical' : score >= 7 ? 'high' : score >= 4 ? 'medium' : 'low';
+  return levels[level ?? rule?.defaultConfiguration?.level ?? (isFault ? 'warning' : 'none')];
+}
+
+function placesOf(
+  { locations = [] }: SarifResult,
+  run: SarifRun,
+): Omit<ReportedFinding, 'rule' | 'message'>[] {
+  return locations.flatMap(({ physicalLocation }) => {
+    const path = pathOf(physicalLocation?.artifactLocation, run);
+    if (path === undefined) return [];
+    const { startLine: line, endLine } = physicalLocation?.region ?? {};
+    return [{ path, ...(line === undefined ? {} : { line, ...(endLine === undefined ? {} : { endLine }) }) }];
+  });
+}
+
+/** A rule's name as it can be shown: the report may say anything. */
+function shownRule(id: string | undefined): string {
+  const clean = (id ?? '').replace(/[^\w./@:-]+/g, '-').slice(0, 100);
+  return clean === '' || clean === '__proto__' ? 'result' : clean;
+}
+
+function worse(known: Rule | undefined, severity: Severity): Rule {
+  const isWorse = !known || SEVERITIES.indexOf(severity) < SEVERITIES.indexOf(known.severity);
+  return isWorse
+    ? { severity, category: 'correctness', description: CI_SAYS, suggestion: LOOK_AT_THE_TOOL }
+    : known;
+}

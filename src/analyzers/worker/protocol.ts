@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { SourceFile } from '../analyzer.ts';
+
+/** One analyzer's share of the work. */
+export interface Job {
+  analyzer: string;
+  /** `file:` address of the module with its `analyze`. */
+  module: string;
+  /** Indexes into the request's files. */
+  files: number[];
+  config: unknown;
+}
+
+/** What the worker process is told: one line of JSON on its standard input, which stays open. */
+export interface WorkerRequest {
+  files: SourceFile[];
+  jobs: Job[];
+  analyzerTimeoutMs: number;
+}
+
+const line = z.int().min(1);
+
+const rawFindingSchema = z.object({
+  file: z.int().min(0),
+  rule: z.string(),
+  line,
+  endLine: line.optional(),
+  alsoAt: z.array(line).readonly().optional(),
+  wholeFile: z.literal(true).optional(),
+  message: z.string().optional(),
+});
+
+/** What the worker says: a line of JSON on its standard output as each analyzer ends. */
+export const jobResultSchema = z.discriminatedUnion('status', [
+  z.object({
+    analyzer: z.string(),
+    status: z.literal('ok'),
+    durationMs: z.number(),
+    findings: z.array(rawFindingSchema),
+    log: z.string(),
+    secrets: z.array(z.string()).optional(),
+  }),
+  z.object({
+    analyzer: z.string(),
+    status: z.enum(['crashed', 'timed_out']),
+    durationMs: z.number(),
+    message: z.string(),
+  }),
+]);
+export type JobResult = z.infer<typeof jobResultSchema>;

@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+import { createTools } from './composition/cli.ts';
+import { systemClock } from './core/clock.ts';
+import { PACKAGE_ROOT } from './core/package-root.ts';
+import { redactLastWords } from './core/redact/last-words.ts';
+import { callingFolder } from './entrypoints/cli/calling-folder.ts';
+import { runCli } from './entrypoints/cli/command-line.ts';
+
+redactLastWords();
+
+// A reader that has seen enough, such as `head`, is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
+const calledIn = callingFolder(process.env, PACKAGE_ROOT);
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  cwd: calledIn ?? process.cwd(),
+  clock: systemClock,
+  tools: createTools(process.env, calledIn),
+  out: writeOut,
+  err: (text) => process.stderr.write(text),
+});
+
+/** Waits while a reader is slower than we are, so that a long answer is never all in memory; one that has gone is written to no more. */
+function writeOut(text: string): void | Promise<void> {
+  const { stdout } = process;
+  if (stdout.destroyed || stdout.write(text)) return;
+  return new Promise((resolve) => {
+    stdout.once('drain', resolve);
+    stdout.once('close', resolve);
+  });
+}

@@ -1,0 +1,161 @@
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import { type AppliedMigration, pendingMigrations, readMigrations } from '../adapters/sql/migrate.ts';
+import { sqliteFailure } from '../adapters/sqlite/failure.ts';
+import { SQLITE_MIGRATIONS } from '../adapters/sqlite/open.ts';
+import { SqliteStorage } from '../adapters/sqlite/storage.ts';
+import { systemClock } from '../core/clock.ts';
+import { CountersignError } from '../core/errors.ts';
+import type { Migrated } from '../entrypoints/cli/context.ts';
+import { IN_MEMORY, noDatabase, noRoomToVacuum, olderDatabase } from '../messages/cli.ts';
+import { migrateLater } from '../messages/process.ts';
+import type { Storage } from '../ports/storage.ts';
+import { claimDatabase, openStorage } from './storage.ts';
+
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Opens the database for one piece of work. Reading opens it read-only, so that no slip here can write. */
+export async function withDatabase<T>(
+  url: string,
+  purpose: 'read' | 'write',
+  work: (storage: Storage) => Promise<T>,
+): Promise<T> {
+  const path = existing(url);
+  return failingClearly(path, async () => {
+    const pending = pendingMigrations(readMigrations(SQLITE_MIGRATIONS), appliedTo(path));
+    if (pending.length > 0) {
+      throw new CountersignError(
+        'cli.older_database',
+        olderDatabase(
+          path,
+          pending.map(({ name }) => name),
+        ),
+      );
+    }
+    // With nothing pending, the usual way of opening has nothing to migrate.
+    const storage = purpose === 'read' ? readOnly(path) : await openStorage(url, { clock: systemClock });
+    try {
+      return await work(storage);
+    } finally {
+      await storage.close();
+    }
+  });
+}
+
+/**
+ * @throws CountersignError when the database is newer than this program, an app of the version before serves it, or a
+ * migration fails.
+ */
+export async function migrate(url: string): Promise<Migrated> {
+  const path = pathOf(url);
+  return failingClearly(path, async () => {
+    const before = existsSync(path) ? appliedTo(path) : [];
+    if (pendingMigrations(readMigrations(SQLITE_MIGRATIONS), before).length > 0) {
+      await alone(url, async () => (await openStorage(url, { clock: systemClock })).close());
+    }
+    const known = new Set(before.map(({ version }) => version));
+    const after = appliedTo(path);
+    return {
+      database: path,
+      from: latest(before),
+      to: latest(after),
+      applied: after.filter(({ version }) => !known.has(version)).map(({ name }) => name),
+    };
+  });
+}
+
+/** Of whatever version: a copy is what one wants before an upgrade, and before going back. */
+export async function backup(url: string, file: string): Promise<{ database: string; bytes: number }> {
+  const path = existing(url);
+  return failingClearly(path, async () => {
+    const storage = readOnly(path);
+    try {
+      await storage.backup(file);
+    } finally {
+      await storage.close();
+    }
+    return { database: path, bytes: statSync(file).size };
+  });
+}
+
+/**
+ * Writes the file anew without its free pages, and so that retention can give room back from then on: that is a property of the file,
+ * which only this changes for one that is there (https://sqlite.org/pragma.html#pragma_auto_vacuum).
+ */
+export async function vacuum(url: string): Promise<{ database: string; before: number; after: number }> {
+  const path = existing(url);
+  return failingClearly(path, async () => {
+    const before = statSync(path).size;
+    await alone(url, async () => {
+      // The copy goes through the log, which lies beside the file. SQLite makes it in the folder for temporary files first, and says
+      // itself when there is no room there.
+      const { bavail, bsize } = statfsSync(dirname(resolve(path)));
+      if (bavail * bsize < before) throw new CountersignError('cli.no_room', noRoomToVacuum(path, before));
+      const db = new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS });
+      try {
+        db.pragma('auto_vacuum = INCREMENTAL');
+        db.exec('VACUUM');
+        db.pragma('wal_checkpoint(TRUNCATE)');
+      } finally {
+        db.close();
+      }
+    });
+    return { database: path, before, after: statSync(path).size };
+  });
+}
+
+/** Does what must not happen beneath a running app. */
+async function alone(url: string, work: () => Promise<void>): Promise<void> {
+  const claim = await claimDatabase(url, { clock: systemClock, patienceMs: 0, onWait() {} });
+  if (!claim.ok) throw new CountersignError('storage.served_by_another', migrateLater(claim.holder));
+  try {
+    await work();
+  } finally {
+    claim.release();
+  }
+}
+
+function pathOf(url: string): string {
+  const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
+  if (path === ':memory:') throw new CountersignError('cli.in_memory', IN_MEMORY);
+  return path;
+}
+
+function existing(url: string): string {
+  const path = pathOf(url);
+  if (!existsSync(path)) throw new CountersignError('cli.no_database', noDatabase(path));
+  return path;
+}
+
+function readOnly(path: string): Storage {
+  const open = () => new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+  return new SqliteStorage(path, open(), open(), systemClock);
+}
+
+function appliedTo(path: string): AppliedMigration[] {
+  const db = new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+  try {
+    const history = db
+      .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'")
+      .get();
+    if (history === undefined) return [];
+    return db
+      .prepare<[], AppliedMigration>('SELECT version, name, sha256 FROM schema_migrations ORDER BY version')
+      .all();
+  } finally {
+    db.close();
+  }
+}
+
+function latest(applied: readonly AppliedMigration[]): number {
+  return applied.at(-1)?.version ?? 0;
+}
+
+async function failingClearly<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw sqliteFailure(error, path);
+  }
+}

@@ -1,0 +1,245 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import {
+  type Environment,
+  readArtifactsConfig,
+  readConfig,
+  readModelConfig,
+  readPages,
+  readStorageConfig,
+} from '../config/config.ts';
+import { systemClock } from '../core/clock.ts';
+import { CountersignError, messageOf } from '../core/errors.ts';
+import { silentLog } from '../core/log.ts';
+import { PACKAGE_ROOT } from '../core/package-root.ts';
+import { neverShow, neverShowSecretsOf } from '../core/redact/redact.ts';
+import { familyOf } from '../domain/model/name.ts';
+import { Misuse, type SkillRunner, type Tools } from '../entrypoints/cli/context.ts';
+import { badArtifacts, badDatabase, noArtifacts, unreadableSettings } from '../messages/cli.ts';
+import { NO_MODEL } from '../messages/model.ts';
+import { badSettingsHere, NO_APP } from '../messages/policy.ts';
+import type { Model } from '../ports/model.ts';
+
+/**
+ * The composition root of the command line: what its commands are given, each loaded when it is asked for.
+ * @param calledIn where the person stands, when that is not the process's folder: paths that they name are seen from there, those of
+ * the settings from the process's folder, in which the settings are.
+ */
+export function createTools(env: Environment, calledIn?: string): Tools {
+  neverShowSecretsOf(env);
+  /** @throws Misuse for a bad `--database`, CountersignError for a bad `DATABASE_URL`. */
+  const urlOf = (given: string | undefined) => {
+    const read = readStorageConfig(given === undefined ? env : { DATABASE_URL: seenFrom(calledIn, given) });
+    if (read.ok) return read.config.databaseUrl;
+    const message = badDatabase(read.faults, given !== undefined);
+    throw given === undefined ? new CountersignError('config.invalid', message) : new Misuse(message);
+  };
+
+  return {
+    async withDatabase(url, purpose, work) {
+      return (await import('./cli-database.ts')).withDatabase(urlOf(url), purpose, work);
+    },
+    async migrate(url) {
+      return (await import('./cli-database.ts')).migrate(urlOf(url));
+    },
+    async backup(url, file) {
+      return (await import('./cli-database.ts')).backup(urlOf(url), file);
+    },
+    async vacuum(url) {
+      return (await import('./cli-database.ts')).vacuum(urlOf(url));
+    },
+    async blobs() {
+      const read = readArtifactsConfig(env);
+      if (!read.ok) throw new CountersignError('config.invalid', badArtifacts(read.faults));
+      const { artifactsUrl, s3 } = read.config;
+      const { artifactsFolder, openBlobs } = await import('./storage.ts');
+      const folder = artifactsFolder(artifactsUrl);
+      if (folder !== undefined && !existsSync(folder)) {
+        throw new CountersignError('cli.no_artifacts', noArtifacts(folder));
+      }
+      return openBlobs(artifactsUrl, s3);
+    },
+    pages: () => readPages(env),
+    async enqueuer(storage) {
+      const { createEmbeddedQueue } = await import('../adapters/embedded-queue/embedded.ts');
+      return createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
+    },
+    async deliveryJobs() {
+      const [{ factsOf, queueKey }, { deliveryJob }] = await Promise.all([
+        import('../entrypoints/webhook/delivery/facts.ts'),
+        import('../entrypoints/webhook/delivery/new-jobs.ts'),
+      ]);
+      return ({ id, guid, body }) =>
+        deliveryJob(id, queueKey(factsOf(JSON.parse(new TextDecoder().decode(body))), guid));
+    },
+    async chains() {
+      const [{ foldContracts }, { createRegistry }, { SHIPPED_SKILLS }, { shippedChains }, { contractOf }] =
+        await Promise.all([
+          import('../domain/artifact/contract.ts'),
+          import('../engine/sessions/registry.ts'),
+          import('../skills/builtin/shipped.ts'),
+          import('./shipped.ts'),
+          import('../domain/skill/package.ts'),
+        ]);
+      const { skills, actions, artifactDefaultsOf } = createRegistry(SHIPPED_SKILLS);
+      const known = { skills, actions };
+      return {
+        known,
+        shipped: shippedChains(known),
+        foldContracts: (chain, packages) =>
+          foldContracts(chain, (step) => {
+            const isPackage = step.uses.kind === 'skill' && !skills.includes(step.uses.name);
+            const found = isPackage ? packages.find(({ name }) => name === step.uses.name) : undefined;
+            return found ? contractOf(found) : artifactDefaultsOf(step);
+          }),
+      };
+    },
+    async policy() {
+      const read = readConfig(env);
+      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.faults));
+      if (read.config.kind === 'setup') throw new CountersignError('config.invalid', NO_APP);
+      const { appId, privateKey, githubApiUrl: apiUrl } = read.config;
+      const [
+        { createOctokitGitHub },
+        { createConfigurationLoader },
+        { builtInPolicy },
+        { createRegistry },
+        { SHIPPED_SKILLS },
+        { shippedChains, shippedSkills },
+        { packageSkill },
+        { autoSkill },
+      ] = await Promise.all([
+        import('../adapters/octokit/octokit-github.ts'),
+        import('../engine/configuration/configuration.ts'),
+        import('../domain/policy/engine.ts'),
+        import('../engine/sessions/registry.ts'),
+        import('../skills/builtin/shipped.ts'),
+        import('./shipped.ts'),
+        import('../skills/runtime/activate.ts'),
+        import('../skills/catalogue/activation/auto.ts'),
+      ]);
+      const clock = systemClock;
+      const github = createOctokitGitHub({ appId, privateKey, apiUrl, log: silentLog, clock });
+      // What a step needs is asked here, and none is carried out.
+      const nothing = () => Promise.reject(new Error('the command line carries out no step'));
+      const named = packageSkill(nothing);
+      const activation = { choose: nothing, carryOut: nothing };
+      const auto = autoSkill({ storage: { transaction: nothing }, activation });
+      const names = createRegistry(SHIPPED_SKILLS, builtInPolicy, (step) =>
+        step.uses.candidates ? auto(step) : named(step),
+      );
+      return {
+        github,
+        configuration: createConfigurationLoader({
+          github,
+          clock,
+          names,
+          shipped: shippedChains(names),
+          shippedSkills: shippedSkills(),
+          keepSkill: async () => {},
+        }),
+        useOf: names.useOf,
+        policy: builtInPolicy,
+      };
+    },
+    async skills() {
+      const [{ SHIPPED_SKILLS }, { shippedSkills }] = await Promise.all([
+        import('../skills/builtin/shipped.ts'),
+        import('./shipped.ts'),
+      ]);
+      return { builtIn: SHIPPED_SKILLS.map(({ name }) => name), shipped: shippedSkills() };
+    },
+    async caseTools({ answers }) {
+      const [{ builtInSkills }, { analyzerSkill }, { codeSkill }, { promptSkill }, { recordedModel }] =
+        await Promise.all([
+          import('../skills/builtin/shipped.ts'),
+          import('../skills/kinds/analyzer/analyzer-skill.ts'),
+          import('../skills/kinds/code/code-skill.ts'),
+          import('../skills/kinds/prompt/prompt-skill.ts'),
+          import('../skills/testing/recorded-model.ts'),
+        ]);
+      const model = answers && recordedModel(answers);
+      return {
+        handlers: [analyzerSkill, codeSkill({ model }), promptSkill({ model })],
+        builtIn: builtInSkills({ model }),
+        answersLeft: () => model?.left() ?? 0,
+      };
+    },
+    async model(storage) {
+      const read = readModelConfig(env);
+      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.faults));
+      const { model } = read.config;
+      if (!model) throw new CountersignError('cli.no_model', NO_MODEL);
+      if (model.apiKey) neverShow('model key', model.apiKey);
+      return (await import('./skills.ts')).openModel(model, storage, systemClock);
+    },
+    async withSkillRunner(url, work) {
+      const read = readModelConfig(env);
+      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.faults));
+      const [
+        { builtInSkills },
+        { analyzerSkill },
+        { promptSkill },
+        { codeSkill },
+        { createCarryOut },
+        { watchModel },
+      ] = await Promise.all([
+        import('../skills/builtin/shipped.ts'),
+        import('../skills/kinds/analyzer/analyzer-skill.ts'),
+        import('../skills/kinds/prompt/prompt-skill.ts'),
+        import('../skills/kinds/code/code-skill.ts'),
+        import('../skills/runtime/trace/carry-out.ts'),
+        import('../skills/runtime/trace/watch-model.ts'),
+      ]);
+      const runner = (model: Model | undefined): SkillRunner => ({
+        handlers: [promptSkill({ model }), codeSkill({ model }), analyzerSkill],
+        builtIn: builtInSkills({ model }),
+        modelFamily: model ? familyOf(model.name) : null,
+        // What a person tries out by hand is nobody's example.
+        carryOut: createCarryOut({ watch: watchModel(model), record: async () => {}, clock: systemClock }),
+      });
+      const { model } = read.config;
+      if (!model) return work(runner(undefined));
+      if (model.apiKey) neverShow('model key', model.apiKey);
+      const [{ openModel }, { outsideOfRuns }, { withDatabase }] = await Promise.all([
+        import('./skills.ts'),
+        import('../skills/adhoc/run-once.ts'),
+        import('./cli-database.ts'),
+      ]);
+      return withDatabase(urlOf(url), 'write', async (storage) =>
+        work(runner(outsideOfRuns(await openModel(model, storage, systemClock)))),
+      );
+    },
+    async serve({ database, settings }) {
+      const { serve } = await import('../serve.ts');
+      const given = {
+        // Only the file that is named: a command run in a repository must not take settings from a file that it finds there.
+        ...(settings === undefined ? {} : settingsIn(resolve(calledIn ?? '', settings))),
+        ...env,
+        ...(database === undefined ? {} : { DATABASE_URL: urlOf(database) }),
+      };
+      return serve(given);
+    },
+    demoFile() {
+      // Beside src/ in a checkout, beside dist/ in a built one; not part of the package.
+      const file = join(PACKAGE_ROOT, 'demo/main.ts');
+      return existsSync(file) ? file : undefined;
+    },
+  };
+}
+
+/** @throws Misuse when there is no such file, or it cannot be read. */
+function settingsIn(file: string): Environment {
+  try {
+    return parseEnv(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Misuse(unreadableSettings(file, messageOf(error)));
+  }
+}
+
+/** A database's address with the path that is seen from the folder; `sqlite::memory:` is no path. */
+function seenFrom(folder: string | undefined, url: string): string {
+  if (folder === undefined) return url;
+  return url.replace(/^sqlite:([^:].*)$/s, (_, path: string) => `sqlite:${resolve(folder, path)}`);
+}

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { formatFault } from '../core/fault.ts';
+import { PACKAGE_ROOT } from '../core/package-root.ts';
+import { parseChain } from '../domain/chain/parse.ts';
+import type { ParsedChain } from '../domain/chain/scope.ts';
+import type { PackageFile, ParsedPackage, SkillPackage } from '../domain/skill/package.ts';
+import { parsePackage } from '../domain/skill/parse.ts';
+import type { Names } from '../engine/configuration/configuration.ts';
+
+/**
+ * The chains of the package's `chains` folder.
+ * @throws Error when one has faults: that is our mistake, not a user's.
+ */
+export function shippedChains(builtIn: Names): ParsedChain[] {
+  const names = { ...builtIn, skills: [...builtIn.skills, ...shippedSkills().map(({ name }) => name)] };
+  const folder = join(PACKAGE_ROOT, 'chains');
+  return readdirSync(folder)
+    .filter((name) => /\.ya?ml$/.test(name))
+    .sort()
+    .map((name) => {
+      const file = `chains/${name}`;
+      const parsed = parseChain(readFileSync(join(folder, name), 'utf8'), file, names);
+      if (!parsed.chain) throw new Error(parsed.faults.map(formatFault).join('\n'));
+      return { file, ...parsed };
+    });
+}
+
+let skills: readonly ParsedPackage[] | undefined;
+
+/**
+ * The skill packages of the package's `skills` folder; read once, as they change with the version only, and chains are checked
+ * against them too.
+ * @throws Error when one has faults: that is our mistake, not a user's.
+ */
+export function shippedSkills(): readonly ParsedPackage[] {
+  skills ??= readSkills();
+  return skills;
+}
+
+/**
+ * One of them.
+ * @throws Error when there is none of this name: that is our mistake, not a user's.
+ */
+export function shippedSkill(wanted: string): SkillPackage {
+  const found = shippedSkills().find(({ name }) => name === wanted);
+  if (!found?.skill) throw new Error(`no skill package ${wanted} ships with Countersign`);
+  return found.skill;
+}
+
+function readSkills(): ParsedPackage[] {
+  const root = join(PACKAGE_ROOT, 'skills');
+  return readdirSync(root)
+    .sort()
+    .map((name) => {
+      const parsed = parsePackage(filesIn(join(root, name)), `skills/${name}`);
+      if (!parsed.skill) throw new Error(parsed.faults.map(formatFault).join('\n'));
+      return parsed;
+    });
+}
+
+/** Every file below a folder, as text. */
+function filesIn(folder: string): PackageFile[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => ({ path: relative(folder, file), text: readFileSync(file, 'utf8') }));
+}

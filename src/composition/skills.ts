@@ -1,0 +1,107 @@
+import { type AppConfig, gitHubPages } from '../config/config.ts';
+import type { ModelConfig } from '../config/model.ts';
+import type { Clock } from '../core/clock.ts';
+import { familyOf } from '../domain/model/name.ts';
+import { builtInPolicy, type PolicyEngine } from '../domain/policy/engine.ts';
+import { createModel } from '../engine/models/ask.ts';
+import { createLedger, type Ledger } from '../engine/models/ledger.ts';
+import { createRegistry, type Registry } from '../engine/sessions/registry.ts';
+import type { StepHandler } from '../engine/steps/step.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { GitHub } from '../ports/github.ts';
+import type { Model } from '../ports/model.ts';
+import type { Storage } from '../ports/storage.ts';
+import { builtInSkills } from '../skills/builtin/shipped.ts';
+import { type Activation, createActivation } from '../skills/catalogue/activation/activation.ts';
+import { autoSkill } from '../skills/catalogue/activation/auto.ts';
+import { createSelect } from '../skills/catalogue/activation/select.ts';
+import { agentSkill } from '../skills/kinds/agent/agent-skill.ts';
+import { analyzerSkill } from '../skills/kinds/analyzer/analyzer-skill.ts';
+import { codeSkill } from '../skills/kinds/code/code-skill.ts';
+import { moduleSkill } from '../skills/kinds/module/module-skill.ts';
+import { createSidecar, type Sidecar } from '../skills/kinds/module/sidecar.ts';
+import { promptSkill } from '../skills/kinds/prompt/prompt-skill.ts';
+import { type ActivationDeps, createRunPackage, packageSkill } from '../skills/runtime/activate.ts';
+import { createCarryOut } from '../skills/runtime/trace/carry-out.ts';
+import { createRecorder } from '../skills/runtime/trace/record.ts';
+import { watchModel } from '../skills/runtime/trace/watch-model.ts';
+import { shippedSkill } from './shipped.ts';
+
+/** What tests put in the place of the real thing. */
+export interface SkillOverrides {
+  /** Beside the skills that ship. */
+  skills?: readonly StepHandler[];
+  policy?: PolicyEngine;
+  /** What carries out the artifacts of skill packages. */
+  artifactHandlers?: ActivationDeps['handlers'];
+  /** The process of modules; whoever made it ends it. */
+  sidecar?: Sidecar;
+}
+
+export interface Skills {
+  /** What carries out steps: actions, built-in skills and packages, under the policy. */
+  registry: Registry;
+  /** For questions in comments, which no step asks. */
+  activation: Activation;
+  stop(): Promise<void>;
+}
+
+/** Builds all that steps can ask of skills: the model, what carries out each kind of artifact, the choice among packages. */
+export async function createSkills(
+  config: AppConfig,
+  { storage, blobs, github, clock }: { storage: Storage; blobs: Blobs; github: GitHub; clock: Clock },
+  overrides: SkillOverrides,
+): Promise<Skills> {
+  const { skills } = storage.read;
+  const watch = watchModel(config.model && (await openModel(config.model, storage, clock)));
+  const { model } = watch;
+  const policy = overrides.policy ?? builtInPolicy;
+  const modelFamily = config.model ? familyOf(config.model.name) : null;
+  const sidecar = overrides.sidecar ?? createSidecar({ clock });
+  const record = createRecorder({ storage, blobs });
+  const carryOut = createCarryOut({ watch, record, clock });
+  const prompt = promptSkill({ model });
+  const handlers = overrides.artifactHandlers ?? [
+    prompt,
+    codeSkill({ model }),
+    moduleSkill({ model, sidecar, skills, modelFamily, prompt, carryOut }),
+    analyzerSkill,
+    agentSkill({
+      agents: config.agents ?? {},
+      model: config.model && { ...config.model, ledger: ledgerOf(config.model, storage, clock) },
+      async gitAccess({ installationId, repositoryId, repository }) {
+        const token = await github.app.readToken(installationId, repositoryId);
+        return { url: `${gitHubPages(config.githubApiUrl)}/${repository}.git`, token };
+      },
+    }),
+  ];
+  const runPackage = createRunPackage({ skills, handlers, modelFamily, carryOut });
+  const select = createSelect({ skills, kinds: handlers.map(({ kind }) => kind), model });
+  const activation = createActivation({ select, runPackage, policy });
+  const [named, auto] = [packageSkill(runPackage), autoSkill({ storage, activation })];
+  const registry = createRegistry(
+    [
+      ...builtInSkills({ model, traces: { record, skill: () => shippedSkill('pr-review') } }),
+      ...(overrides.skills ?? []),
+    ],
+    policy,
+    (step) => (step.uses.candidates ? auto(step) : named(step)),
+  );
+  return {
+    registry,
+    activation,
+    async stop() {
+      if (!overrides.sidecar) await sidecar.stop();
+    },
+  };
+}
+
+/** The packages of the providers are loaded only where there is a model: they take longer than all of the app's own. */
+export async function openModel(config: ModelConfig, storage: Storage, clock: Clock): Promise<Model> {
+  const { createAiProvider } = await import('../adapters/ai/provider.ts');
+  return createModel({ provider: await createAiProvider(config), ledger: ledgerOf(config, storage, clock) });
+}
+
+function ledgerOf(config: ModelConfig, storage: Storage, clock: Clock): Ledger {
+  return createLedger({ ...config, storage, clock, model: config.name });
+}

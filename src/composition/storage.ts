@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { redactedBlobs } from '../adapters/blobs/redacted-blobs.ts';
+import { createFileBlobs } from '../adapters/files/file-blobs.ts';
+import { createS3Blobs } from '../adapters/s3/s3-blobs.ts';
+import { openSqlite, openThrowAwaySqlite } from '../adapters/sqlite/open.ts';
+import { type Claim, claimToServe, type Holder } from '../adapters/sqlite/serving.ts';
+import { type Clock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
+import { CountersignError } from '../core/errors.ts';
+import { neverShow } from '../core/redact/redact.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import { parseS3Url, type S3Access } from '../ports/s3-location.ts';
+import type { Storage } from '../ports/storage.ts';
+
+const THROW_AWAY = 'sqlite::memory:';
+
+/** How often a process that waits for another to end looks whether it has. */
+const LOOK_AGAIN_MS = 100;
+
+/**
+ * Opens the database that `DATABASE_URL` names, and brings it up to date: `sqlite:path`, or `sqlite::memory:` for one
+ * that is thrown away at `close`.
+ * @throws CountersignError `storage.bad_url` for any other URL, and for what keeps the database from being opened.
+ */
+export async function openStorage(
+  databaseUrl: string,
+  { clock = systemClock, timers = systemTimers }: { clock?: Clock; timers?: Timers } = {},
+): Promise<Storage> {
+  if (/^postgres(ql)?:/.test(databaseUrl)) {
+    throw new CountersignError(
+      'storage.unsupported',
+      'DATABASE_URL: PostgreSQL is not supported by this version of Countersign; use sqlite:path.',
+    );
+  }
+  if (databaseUrl === THROW_AWAY) return openThrowAwaySqlite({ clock, timers });
+  return openSqlite(sqlitePath(databaseUrl), { clock, timers });
+}
+
+/**
+ * Makes this process the only one that serves the database, until it releases the claim or ends; while another one
+ * does, waits for at most `patienceMs`, after telling `onWait` once.
+ * @throws CountersignError for a bad URL, and when the claim can be neither made nor denied.
+ */
+export async function claimDatabase(
+  databaseUrl: string,
+  options: { clock: Clock; patienceMs: number; onWait(holder: Holder | undefined): void },
+): Promise<Claim> {
+  if (databaseUrl === THROW_AWAY) return { ok: true, release() {} };
+  const path = sqlitePath(databaseUrl);
+  const end = performance.now() + options.patienceMs;
+  for (let waits = false; ; waits = true) {
+    const claim = claimToServe(path, options.clock.now());
+    if (claim.ok || performance.now() >= end) return claim;
+    if (!waits) options.onWait(claim.holder);
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+/**
+ * Opens the store of large artifacts that `ARTIFACTS_URL` names: `file:folder`, which is made when it does not exist, or
+ * `s3://bucket/prefix`, which is not asked anything yet.
+ * @param s3 how to reach the bucket.
+ * @throws CountersignError `blobs.bad_url`, or `storage.unavailable` for a folder that cannot be made.
+ */
+export function openBlobs(artifactsUrl: string, s3?: S3Access): Blobs {
+  const place = parseS3Url(artifactsUrl);
+  if (place && s3) {
+    neverShow('S3 secret access key', s3.secretAccessKey);
+    if (s3.sessionToken !== undefined) neverShow('S3 session token', s3.sessionToken);
+    return redactedBlobs(createS3Blobs(place, s3));
+  }
+  const folder = artifactsFolder(artifactsUrl);
+  if (folder === undefined) {
+    throw new CountersignError(
+      'blobs.bad_url',
+      'ARTIFACTS_URL must be file:folder, such as file:data/artifacts or file:/var/lib/countersign/artifacts, or ' +
+        's3://bucket/prefix with the credentials of the bucket.',
+    );
+  }
+  return redactedBlobs(createFileBlobs(folder));
+}
+
+/** The folder that `ARTIFACTS_URL` names, if it names one. */
+export function artifactsFolder(artifactsUrl: string): string | undefined {
+  return localPath(artifactsUrl, 'file:');
+}
+
+function sqlitePath(databaseUrl: string): string {
+  const path = localPath(databaseUrl, 'sqlite:');
+  if (path !== undefined) return path;
+  throw new CountersignError(
+    'storage.bad_url',
+    'DATABASE_URL must be sqlite:path, such as sqlite:data/countersign.db or sqlite:/var/lib/countersign.db, ' +
+      'or sqlite::memory: for a database that is thrown away.',
+  );
+}
+
+/** The path after the scheme. `scheme:///path` is one too, `scheme://x` names a host and is not. */
+function localPath(url: string, scheme: string): string | undefined {
+  if (!url.startsWith(scheme)) return undefined;
+  const path = url.slice(scheme.length).replace(/^\/\/(?=\/)/, '');
+  return path === '' || path.startsWith('//') || path.startsWith(':') || path.includes('\0')
+    ? undefined
+    : path;
+}

@@ -1,0 +1,339 @@
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { LOG_LEVELS } from '../core/log.ts';
+import { isLoopback } from '../core/loopback.ts';
+import type { AgentName } from '../domain/skill/agent-file.ts';
+import { parseS3Url, type S3Access } from '../ports/s3-location.ts';
+import { agentsSchema } from './agents.ts';
+import { optionalText, refuse, webUrl, withoutTrailingSlash } from './fields.ts';
+import { type MetricsAccess, metricsSchema } from './metrics.ts';
+import { modelSchema } from './model.ts';
+import { type Retention, retentionSchema } from './retention.ts';
+
+/**
+ * A variable's text. An empty one counts as not set: that is what `FOO=` in an env file or an unset substitution in
+ * a compose file gives, and nobody means an empty secret by it.
+ */
+const text = (fault: string) =>
+  z.preprocess((value) => (value === '' ? undefined : value), z.string({ error: fault }));
+
+const databaseUrl = optionalText.transform((value, ctx) => {
+  if (value === undefined) return 'sqlite:data/countersign.db';
+  return /^sqlite:.+$/s.test(value)
+    ? value
+    : refuse(ctx, 'must be sqlite:<path of a file>, such as sqlite:data/countersign.db');
+});
+
+const apiUrl = optionalText.transform((value, ctx) => {
+  const url = value === undefined ? new URL('https://api.github.com') : webUrl(value);
+  if (typeof url === 'string')
+    return refuse(ctx, `${url}, such as https://api.github.com or https://HOST/api/v3`);
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    return refuse(ctx, 'must be https; plain http is allowed for a loopback host only, as it carries tokens');
+  }
+  return withoutTrailingSlash(url);
+});
+
+const publicUrl = optionalText.transform((value, ctx) => {
+  if (value === undefined) return undefined;
+  const url = webUrl(value);
+  return typeof url === 'string'
+    ? refuse(ctx, `${url}, such as https://countersign.example.com`)
+    : withoutTrailingSlash(url);
+});
+
+/** How to reach this process and where it keeps things; the same before and after the App is registered. */
+const surroundingsSchema = z
+  .object({
+    GITHUB_API_URL: apiUrl,
+    // 0.0.0.0, because the usual place is a container, whose loopback no proxy and no health check can reach.
+    HOST: optionalText.transform((value) => value ?? '0.0.0.0'),
+    PORT: optionalText.transform((value, ctx) => {
+      if (value === undefined) return 3000;
+      const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
+      return port <= 65_535 ? port : refuse(ctx, 'must be a whole number from 0 (any free port) to 65535');
+    }),
+    PUBLIC_URL: publicUrl,
+    DATABASE_URL: databaseUrl,
+    COUNTERSIGN_MERGING: optionalText.transform((value, ctx) =>
+      value === undefined || value === 'on' || value === 'off' ? value : refuse(ctx, 'must be on or off'),
+    ),
+    LOG_LEVEL: optionalText.transform((value, ctx) => {
+      const level = LOG_LEVELS.find((known) => known === (value ?? 'info'));
+      return level ?? refuse(ctx, `must be one of ${LOG_LEVELS.join(', ')}`);
+    }),
+  })
+  .transform((env) => ({
+    githubApiUrl: env.GITHUB_API_URL,
+    host: env.HOST,
+    port: env.PORT,
+    publicUrl: env.PUBLIC_URL,
+    databaseUrl: env.DATABASE_URL,
+    logLevel: env.LOG_LEVEL,
+    ...(env.COUNTERSIGN_MERGING === 'off' ? { merging: 'off' as const } : {}),
+  }));
+
+/**
+ * Where large artifacts are kept. The variables of S3 are those of Amazon's own tools, the one for S3 alone before the one for
+ * all services; https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html. They are read for an s3: URL only, as
+ * they may be there for something else.
+ */
+const artifactsSchema = z
+  .object({
+    ARTIFACTS_URL: optionalText.transform((value, ctx) => {
+      if (value === undefined) return 'file:data/artifacts';
+      return /^file:.+$/s.test(value) || parseS3Url(value)
+        ? value
+        : refuse(
+            ctx,
+            'must be file:<path of a folder>, such as file:data/artifacts, or s3://<bucket>/<prefix>',
+          );
+    }),
+    AWS_ENDPOINT_URL_S3: optionalText,
+    AWS_ENDPOINT_URL: optionalText,
+    AWS_REGION: optionalText,
+    AWS_DEFAULT_REGION: optionalText,
+    AWS_ACCESS_KEY_ID: optionalText,
+    AWS_SECRET_ACCESS_KEY: optionalText,
+    AWS_SESSION_TOKEN: optionalText,
+  })
+  .transform((env, ctx): { artifactsUrl: string; s3?: S3Access } => {
+    const artifactsUrl = env.ARTIFACTS_URL;
+    if (!parseS3Url(artifactsUrl)) return { artifactsUrl };
+    const fault = (name: string, message: string) => {
+      ctx.addIssue({ code: 'custom', path: [name], message });
+      return '';
+    };
+    const missing = (name: string) => fault(name, 'is missing; ARTIFACTS_URL names an S3 bucket');
+    const endpointName = env.AWS_ENDPOINT_URL_S3 === undefined ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3';
+    const given = env[endpointName];
+    const endpoint = given === undefined ? undefined : webUrl(given);
+    if (typeof endpoint === 'string') fault(endpointName, `${endpoint}, such as http://minio:9000`);
+    const regionName = env.AWS_REGION === undefined ? 'AWS_DEFAULT_REGION' : 'AWS_REGION';
+    // Stores other than Amazon's call their only region so, or do not look.
+    const region = env[regionName] ?? (given === undefined ? missing('AWS_REGION') : 'us-east-1');
+    if (!/^[a-z0-9-]{0,30}$/.test(region))
+      fault(regionName, 'must be the name of a region, such as eu-central-1');
+    const accessKeyId = env.AWS_ACCESS_KEY_ID ?? missing('AWS_ACCESS_KEY_ID');
+    const secretAccessKey = env.AWS_SECRET_ACCESS_KEY ?? missing('AWS_SECRET_ACCESS_KEY');
+    return {
+      artifactsUrl,
+      s3: {
+        endpoint: endpoint instanceof URL ? withoutTrailingSlash(endpoint) : undefined,
+        region,
+        accessKeyId,
+        secretAccessKey,
+        sessionToken: env.AWS_SESSION_TOKEN,
+      },
+    };
+  });
+
+const MISSING_SECRET = 'is missing; it is the webhook secret set in the GitHub App, and there is no default';
+
+/** Who this process is to GitHub. */
+const registrationSchema = z
+  .object({
+    APP_ID: text(
+      'is missing although other settings of the App are there; it is the number on its settings page',
+    ).transform((value, ctx) => {
+      const id = /^[1-9]\d{0,14}$/.test(value) ? Number(value) : undefined;
+      return id ?? refuse(ctx, 'must be the number of the GitHub App, such as 123456');
+    }),
+    WEBHOOK_SECRET: text(MISSING_SECRET).transform((value, ctx) => {
+      if (value.length < 16) return refuse(ctx, 'must have at least 16 characters');
+      // A line end that slipped into a secret file makes every signature wrong, and nothing would say why.
+      if (value !== value.trim()) return refuse(ctx, 'must not begin or end with white space');
+      return value;
+    }),
+    key: z.custom<FoundKey>().transform((key, ctx) => {
+      if ('fault' in key) return refuse(ctx, key.fault);
+      const pem = rsaPrivateKey(key.pem);
+      return (
+        pem ??
+        refuse(ctx, 'must be an unencrypted RSA private key in PEM form, as GitHub lets you download it')
+      );
+    }),
+  })
+  .transform((env) => ({ appId: env.APP_ID, webhookSecret: env.WEBHOOK_SECRET, privateKey: env.key }));
+
+type Surroundings = z.infer<typeof surroundingsSchema> &
+  z.infer<typeof artifactsSchema> &
+  z.infer<typeof modelSchema> & { metricsAccess: MetricsAccess } & {
+    agents?: Readonly<Partial<Record<AgentName, string>>>;
+    /** Everything is kept for good when left out. */
+    retention?: Retention;
+  };
+type Registration = z.infer<typeof registrationSchema>;
+
+/** `setup`: no App is registered yet, so all that can be offered is the page that registers one. */
+export type Config = (Surroundings & { kind: 'setup' }) | (Surroundings & Registration & { kind: 'app' });
+
+export type AppConfig = Extract<Config, { kind: 'app' }>;
+export type SetupConfig = Extract<Config, { kind: 'setup' }>;
+
+export type ConfigResult = Read<Config>;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the settings from the environment: the only place that does. All faults are found at once, each a sentence
+ * that names the variable and says what is allowed; no value is ever repeated in one, since it may be a secret.
+ *
+ * Without `APP_ID`, `PRIVATE_KEY`, `PRIVATE_KEY_PATH` and `WEBHOOK_SECRET` the result is the `setup` variant. With some of them
+ * only it is a fault: a lost `APP_ID` must not turn a running installation into an open setup page.
+ */
+export function readConfig(
+  env: Environment,
+  readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
+): ConfigResult {
+  const surroundings = readSurroundings(env);
+  if (!namesAnApp(env)) {
+    if (!surroundings.ok) return surroundings;
+    // Whoever reaches the setup page says which App this is, so it is on loopback unless the operator says where.
+    const host = env.HOST ? surroundings.config.host : '127.0.0.1';
+    return { ok: true, config: { kind: 'setup', ...surroundings.config, host } };
+  }
+  const [keyVariable, key] = findKey(env, readFile);
+  const registration = registrationSchema.safeParse({ ...env, key });
+  if (surroundings.ok && registration.success) {
+    return { ok: true, config: { kind: 'app', ...surroundings.config, ...registration.data } };
+  }
+  return {
+    ok: false,
+    faults: [
+      ...(registration.success ? [] : faultsOf(registration.error, keyVariable)),
+      ...(surroundings.ok ? [] : surroundings.faults),
+    ],
+  };
+}
+
+function readSurroundings(env: Environment): Read<Surroundings> {
+  const surroundings = surroundingsSchema.safeParse(env);
+  const artifacts = artifactsSchema.safeParse(env);
+  const model = modelSchema.safeParse(env);
+  const agents = agentsSchema.safeParse(env);
+  const metrics = metricsSchema.safeParse(env);
+  const retention = retentionSchema.safeParse(env);
+  const parts = [surroundings, artifacts, model, agents, metrics, retention];
+  if (
+    surroundings.success &&
+    artifacts.success &&
+    model.success &&
+    agents.success &&
+    metrics.success &&
+    retention.success
+  ) {
+    return {
+      ok: true,
+      config: {
+        ...surroundings.data,
+        ...artifacts.data,
+        ...model.data,
+        ...agents.data,
+        ...metrics.data,
+        ...retention.data,
+      },
+    };
+  }
+  const faults = parts.flatMap((part) => (part.success ? [] : faultsOf(part.error)));
+  return { ok: false, faults };
+}
+
+type Read<T> = { ok: true; config: T } | { ok: false; faults: string[] };
+
+const storageSchema = z
+  .object({ DATABASE_URL: databaseUrl })
+  .transform((env) => ({ databaseUrl: env.DATABASE_URL }));
+
+/**
+ * Reads only where the database is: what the command line needs beside a running server, on a machine or in a shell
+ * that may hold none of the App's secrets.
+ */
+export function readStorageConfig(env: Environment): Read<z.infer<typeof storageSchema>> {
+  return read(storageSchema, env);
+}
+
+/** Reads only where the large artifacts are. */
+export function readArtifactsConfig(env: Environment): Read<z.infer<typeof artifactsSchema>> {
+  return read(artifactsSchema, env);
+}
+
+/** Reads only which language model there is, for a command that asks it beside a running server. */
+export function readModelConfig(env: Environment): Read<z.infer<typeof modelSchema>> {
+  return read(modelSchema, env);
+}
+
+function read<T>(schema: z.ZodType<T>, env: Environment): Read<T> {
+  const result = schema.safeParse(env);
+  return result.success ? { ok: true, config: result.data } : { ok: false, faults: faultsOf(result.error) };
+}
+
+/**
+ * Where people see the GitHub whose API is at this address: `https://api.github.com` and an enterprise's `https://api.NAME.ghe.com`
+ * have a host of their own, `https://HOST/api/v3` is on GitHub's own host.
+ * https://docs.github.com/en/enterprise-server/rest/using-the-rest-api/getting-started-with-the-rest-api
+ */
+export function gitHubPages(apiUrl: string): string {
+  const { origin, protocol, hostname } = new URL(apiUrl);
+  const isOfItsOwn = hostname === 'api.github.com' || /^api\.[a-z0-9-]+\.ghe\.com$/.test(hostname);
+  return isOfItsOwn ? `${protocol}//${hostname.slice('api.'.length)}` : origin;
+}
+
+/** The pages that evidence is on, for a process that only shows it: what is not set well leads nowhere. */
+export function readPages(env: Environment): { github: string | null } {
+  const api = apiUrl.safeParse(env.GITHUB_API_URL);
+  return { github: api.success ? gitHubPages(api.data) : null };
+}
+
+const REGISTRATION_VARIABLES = ['APP_ID', 'PRIVATE_KEY', 'PRIVATE_KEY_PATH', 'WEBHOOK_SECRET'] as const;
+
+/** Whether any setting of a registered App is there. */
+export function namesAnApp(env: Environment): boolean {
+  return REGISTRATION_VARIABLES.some((name) => env[name]);
+}
+
+type FoundKey = { pem: string } | { fault: string };
+
+/** The key's text, and the variable to name when something is wrong with it. */
+function findKey(env: Environment, readFile: (path: string) => string): [variable: string, key: FoundKey] {
+  const { PRIVATE_KEY: pem, PRIVATE_KEY_PATH: path } = env;
+  if (pem && path)
+    return ['PRIVATE_KEY', { fault: 'and PRIVATE_KEY_PATH are both set; set only one of them' }];
+  if (path) {
+    try {
+      return ['PRIVATE_KEY_PATH', { pem: readFile(path) }];
+    } catch (error) {
+      return ['PRIVATE_KEY_PATH', { fault: `names a file that cannot be read (${codeOf(error)})` }];
+    }
+  }
+  if (!pem)
+    return ['PRIVATE_KEY', { fault: 'is missing; set it to the key, or PRIVATE_KEY_PATH to its file' }];
+  // Env files and many secret stores hold one line a value, so line ends arrive written out as \n. Docker's env files keep the
+  // quotes that all others take off.
+  const unquoted = /^"(.*)"$/s.exec(pem)?.[1] ?? pem;
+  return ['PRIVATE_KEY', { pem: unquoted.replaceAll('\\n', '\n') }];
+}
+
+/** The key as PKCS #8, which every crypto library reads; `undefined` when it is no RSA private key. */
+function rsaPrivateKey(pem: string): string | undefined {
+  try {
+    const key = createPrivateKey(pem);
+    return key.asymmetricKeyType === 'rsa'
+      ? key.export({ type: 'pkcs8', format: 'pem' }).toString()
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function faultsOf(error: z.ZodError, keyVariable = 'PRIVATE_KEY'): string[] {
+  return error.issues.map(({ path: [name], message }) => {
+    return `${name === 'key' ? keyVariable : String(name)} ${message}`;
+  });
+}
+
+/** The system's name of the error (`ENOENT`); its message would repeat the path, which may come from a secret store. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import type { Json } from '../../core/canonical.ts';
+import { isMapping } from '../../core/mapping.ts';
+
+export interface SchemaFault {
+  path: (string | number)[];
+  message: string;
+}
+
+const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
+/** With the type each belongs to; `undefined` belongs to all. */
+const KEYWORDS: Readonly<Record<string, readonly string[] | undefined>> = {
+  type: undefined,
+  title: undefined,
+  description: undefined,
+  enum: undefined,
+  const: undefined,
+  properties: ['object'],
+  required: ['object'],
+  additionalProperties: ['object'],
+  items: ['array'],
+  minItems: ['array'],
+  maxItems: ['array'],
+  minLength: ['string'],
+  maxLength: ['string'],
+  minimum: ['number', 'integer'],
+  maximum: ['number', 'integer'],
+};
+const COUNTS = ['minItems', 'maxItems', 'minLength', 'maxLength'];
+const BOUNDS = ['minimum', 'maximum'];
+
+/**
+ * What is wrong with a JSON Schema of a contract. It is the part of JSON Schema whose check takes time in proportion to the
+ * file: no `pattern`, whose matching could be made to last for minutes, no `$ref`, no `anyOf`. Every level says its `type`,
+ * `enum` or `const`, because without one a limit would apply to nothing and pass everything.
+ */
+export function schemaFaults(schema: Json, path: (string | number)[] = []): SchemaFault[] {
+  if (!isMapping(schema)) return [{ path, message: 'a schema is a mapping' }];
+  const { type } = schema;
+  const faults: SchemaFault[] = [];
+  const fault = (key: string, message: string) => faults.push({ path: [...path, key], message });
+
+  if (type === undefined && schema.enum === undefined && schema.const === undefined) {
+    faults.push({ path, message: 'a schema says its "type", or an "enum" or "const"' });
+  }
+  if (type !== undefined && !(typeof type === 'string' && TYPES.includes(type))) {
+    fault('type', `"type" must be one of ${TYPES.join(', ')}`);
+  }
+  const listed = ['enum', 'const'].find((key) => schema[key] !== undefined);
+  for (const key of Object.keys(schema)) {
+    if (listed !== undefined && ![listed, 'title', 'description'].includes(key)) {
+      fault(key, `"${key}" says nothing beside "${listed}", which lists all that fits`);
+    } else if (!Object.hasOwn(KEYWORDS, key)) {
+      fault(key, `"${key}" is not known here; known are ${Object.keys(KEYWORDS).join(', ')}`);
+    } else if (KEYWORDS[key] !== undefined && !(typeof type === 'string' && KEYWORDS[key].includes(type))) {
+      fault(key, `"${key}" says something only about the type ${KEYWORDS[key].join(' or ')}`);
+    }
+  }
+  const { properties, required, additionalProperties, items } = schema;
+  for (const key of COUNTS.filter((name) => schema[name] !== undefined)) {
+    if (!Number.isInteger(schema[key]) || Number(schema[key]) < 0)
+      fault(key, `"${key}" must be a whole number`);
+  }
+  for (const key of BOUNDS.filter((name) => schema[name] !== undefined)) {
+    if (typeof schema[key] !== 'number') fault(key, `"${key}" must be a number`);
+  }
+  if (
+    schema.enum !== undefined &&
+    !(Array.isArray(schema.enum) && schema.enum.length > 0 && schema.enum.every(isScalar))
+  ) {
+    fault('enum', '"enum" must be a list of texts, numbers, true, false or null');
+  }
+  if (schema.const !== undefined && !isScalar(schema.const)) {
+    fault('const', '"const" must be a text, a number, true, false or null');
+  }
+  if (additionalProperties !== undefined && typeof additionalProperties !== 'boolean') {
+    fault('additionalProperties', '"additionalProperties" must be true or false');
+  }
+  if (properties !== undefined && !isMapping(properties))
+    fault('properties', '"properties" must be a mapping');
+  const named = isMapping(properties) ? properties : {};
+  for (const [name, member] of Object.entries(named)) {
+    // zod reads a member as JavaScript does, so an absent one would be found among what every object inherits.
+    if (name in Object.prototype)
+      faults.push({ path: [...path, 'properties', name], message: `"${name}" cannot be asked for by name` });
+    faults.push(...schemaFaults(member, [...path, 'properties', name]));
+  }
+  if (
+    required !== undefined &&
+    !(Array.isArray(required) && required.every((name) => typeof name === 'string'))
+  ) {
+    fault('required', '"required" must be a list of names');
+  } else if (Array.isArray(required)) {
+    for (const [index, name] of required.entries()) {
+      if (Object.hasOwn(named, String(name))) continue;
+      faults.push({
+        path: [...path, 'required', index],
+        message: `"${name}" is required, but not among "properties"`,
+      });
+    }
+  }
+  if (items !== undefined) faults.push(...schemaFaults(items, [...path, 'items']));
+  return faults;
+}
+
+/** What a JSON value lacks of a schema without faults, as one clause; `undefined` when it is what the schema says. */
+export function schemaMismatch(schema: { [key: string]: Json }, value: unknown): string | undefined {
+  const result = z.fromJSONSchema(withItems(schema)).safeParse(value);
+  const [first] = result.error?.issues ?? [];
+  if (!first) return undefined;
+  const where = first.path.length === 0 ? 'the whole' : first.path.join('.');
+  return `${where}: ${first.message}`;
+}
+
+/** zod 4 takes a list's limits as read only where its items are spoken of. */
+function withItems(schema: { [key: string]: Json }): { [key: string]: Json } {
+  const { type, items, properties } = schema;
+  const inner = (value: Json | undefined) => (isMapping(value) ? withItems(value) : {});
+  return {
+    ...schema,
+    ...(type === 'array' ? { items: inner(items) } : {}),
+    ...(isMapping(properties)
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, member]) => [name, inner(member)]),
+          ),
+        }
+      : {}),
+  };
+}
+
+function isScalar(value: Json): boolean {
+  return typeof value !== 'object' || value === null;
+}

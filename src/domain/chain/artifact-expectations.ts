@@ -1,0 +1,43 @@
+import type { Expected } from '../artifact/contract.ts';
+import type { Verification } from '../artifact/verification.ts';
+import type { Chain } from './chain.ts';
+
+/** One thing a run must, or should, leave behind, beside what came of it. */
+export interface Expectation {
+  stepId: string;
+  entry: Expected;
+  /** `open`: not looked for yet; `not_run`: its step was skipped, and nothing can be expected of it. */
+  state: 'produced' | 'absent' | 'invalid' | 'open' | 'not_run';
+  /** What lies there, in bytes; of several files all together. */
+  produced: { files: number; size: number };
+  /** Why it does not count, as a clause; `null` when it does, or was not looked for. */
+  because: string | null;
+}
+
+interface StepNow {
+  stepIndex: number;
+  status: string;
+  verification: Verification | null;
+}
+
+/** What all steps of a run must leave behind, in their order, side by side with what they did. */
+export function expectationsOf(definition: Chain, steps: readonly StepNow[]): Expectation[] {
+  return definition.steps.flatMap(({ id, index, artifacts }) => {
+    const now = steps.find(({ stepIndex }) => stepIndex === index);
+    return (artifacts?.expected ?? []).map((entry) => ({ stepId: id, entry, ...cameOf(entry, now) }));
+  });
+}
+
+function cameOf(entry: Expected, step: StepNow | undefined): Omit<Expectation, 'stepId' | 'entry'> {
+  const { verification = null, status } = step ?? {};
+  const files = verification?.produced.filter(({ id }) => id === entry.id) ?? [];
+  const produced = { files: files.length, size: files.reduce((sum, { size }) => sum + size, 0) };
+  if (verification === null)
+    return { state: status === 'skipped' ? 'not_run' : 'open', produced, because: null };
+  const missing = [...verification.missing_required, ...verification.missing_optional].find(
+    ({ id }) => id === entry.id,
+  );
+  return missing
+    ? { state: missing.problem, produced, because: missing.because }
+    : { state: 'produced', produced, because: null };
+}

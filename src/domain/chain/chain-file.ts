@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { MAX_EXPECTED } from '../artifact/contract.ts';
+import { MIME_TYPES } from '../artifact/mime-type.ts';
+import { ARTIFACT_ID, unfitGlobReason, unfitPathReason } from '../artifact/place.ts';
+import { SLOTS, type Slot } from '../expression/state-slot.ts';
+import { writtenStepGatesSchema } from '../gate/gate.ts';
+import { OUTCOME_KINDS } from '../outcome/outcome.ts';
+import { MAX_RULES, writtenRuleSchema } from '../rule/rule.ts';
+import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
+import { chainCheckName, isReservedChainName } from './check-name.ts';
+import { duration, listOrOne } from './shape.ts';
+
+export const globSchema = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((text) => (text.match(/\*+/g) ?? []).length <= 8, {
+    error: 'a pattern may have at most 8 wildcards',
+  });
+const globs = listOrOne(globSchema).optional();
+
+/** The filter's keys are exactly FILTER_KEYS; the type says so. */
+const filter = z
+  .strictObject({
+    base: globs.describe(
+      'Base branches (file.changed: the branch pushed to), as globs; {{ repo.default_branch }} may be used.',
+    ),
+    head: globs.describe('Head branches, as globs.'),
+    draft: z.boolean().optional().describe('Only drafts, or only pull requests that are none.'),
+    author: globs.describe('Logins of the author, as globs, in any case.'),
+    labels: globs.describe('At least one label must match one of these globs, in any case.'),
+    paths: globs.describe('At least one changed file must match one of these globs.'),
+  } satisfies Record<(typeof FILTER_KEYS)[number], z.ZodType>)
+  .describe('All keys must hold; within a key one entry is enough.');
+
+const trigger = z.strictObject({
+  event: z.enum(TRIGGER_EVENTS).describe('pr.opened also fires on pr.updated, superseding the older run.'),
+  filter: filter.optional(),
+});
+
+const retry = z.strictObject({
+  attempts: z.int().min(1).max(10).default(1).describe('All attempts, the first one included.'),
+  backoff: duration('1d').optional().describe('The pause before the second attempt, such as 30s.'),
+});
+
+const rules = z.array(writtenRuleSchema).min(1).max(MAX_RULES);
+/** A text that names files, or says why it cannot. */
+const place = (what: string, unfit: (text: string) => string | undefined) =>
+  z.string().superRefine((text, context) => {
+    const because = unfit(text);
+    if (because !== undefined)
+      context.addIssue({ code: 'custom', message: `this cannot be a ${what}: ${because}` });
+  });
+
+const fileCount = z.int().min(1).max(1_000);
+
+/** One entry of a step's `artifacts: {expected: […]}`; what its keys mean together is checked in `check-artifacts.ts`. */
+export const expectedInFileSchema = z.strictObject({
+  id: z
+    .string()
+    .regex(ARTIFACT_ID, { error: 'an artifact id has 1 to 50 letters, digits, "-" and "_"' })
+    .describe("Takes the place of the skill's own entry with this id."),
+  kind: z.enum(['file', 'outcome']).optional().describe('Left out, a file, or several by glob.'),
+  path: place('path', unfitPathReason).optional().describe("A file, relative to the session's own folder."),
+  glob: place('glob', unfitGlobReason).optional().describe('Several files, in the place of a path.'),
+  count: z
+    .union([fileCount, z.strictObject({ min: fileCount, max: fileCount })], {
+      error: 'a count is a whole number from 1 to 1000, or {min: …, max: …} of such numbers',
+    })
+    .optional()
+    .describe('How many files the glob must match.'),
+  outcome: z.enum(OUTCOME_KINDS).optional().describe('With kind: outcome, which one the step must come to.'),
+  required: z.boolean().optional().describe('Left out, true: the step fails when it is missing.'),
+  description: z.string().max(500).optional(),
+  min_size: z.int().min(1).max(1_000_000_000).optional().describe('In bytes.'),
+  mime_type: z.enum(MIME_TYPES).optional().describe("Told by the file's bytes, not by its name."),
+  schema: z.record(z.string(), z.json()).optional().describe('A JSON Schema that the content must fit.'),
+});
+
+const artifacts = z.strictObject({ expected: z.array(expectedInFileSchema).min(1).max(MAX_EXPECTED) });
+
+const outputMapping = z.strictObject(
+  Object.fromEntries(SLOTS.map((slot) => [slot, z.string().optional()])) as Record<
+    Slot,
+    z.ZodOptional<z.ZodString>
+  >,
+);
+
+const step = z.strictObject({
+  id: z
+    .string()
+    .max(50)
+    .regex(STEP_ID, {
+      error: 'a step id starts with a small letter and goes on with small letters, digits, "-" and "_"',
+    })
+    .optional()
+    .describe('Left out, it is the name of the skill or action.'),
+  skill: z.string().min(1).max(100).optional().describe('The skill to run. A step has a skill or an action.'),
+  action: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('The action to take. A step has a skill or an action.'),
+  depends_on: listOrOne(z.string(), { least: 0 })
+    .optional()
+    .describe('Ids of steps to wait for. Left out, the step before; [] starts at once.'),
+  condition: z.string().optional().describe('An expression; the step is skipped unless it is true.'),
+  with: z.record(z.string(), z.json()).optional().describe('Inputs; texts may hold {{ expressions }}.'),
+  timeout: duration('7d')
+    .optional()
+    .describe(
+      'The longest the whole step may take from its first start, waiting and retries included, such as 30m.',
+    ),
+  retry: retry.optional(),
+  on_failure: z
+    .enum(['fail', 'continue'])
+    .optional()
+    .describe('Whether a failure of this step fails the run.'),
+  requires_approval: z.boolean().optional().describe('Waits for a countersign. gh-merge always needs true.'),
+  validate: rules.optional().describe('Rules on the inputs; the step fails before it does anything.'),
+  expect: rules.optional().describe('Rules on the outcome; the step fails when one does not hold.'),
+  artifacts: artifacts.optional().describe('What the step must leave behind.'),
+  output_mapping: outputMapping
+    .optional()
+    .describe("By slot of the run's working memory, an expression over the step's outcome."),
+  gates: writtenStepGatesSchema.optional().describe('What must be passed before and after the step.'),
+});
+
+/** A chain as people write it in YAML. Rules across keys and steps are in `check.ts`. */
+export const chainFileSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(CHAIN_NAME, {
+      error: 'a chain name starts with a small letter and has at most 50 small letters, digits and "-"',
+    })
+    .refine((name) => !isReservedChainName(name), {
+      error: ({ input }) =>
+        `a chain cannot be named "${input}": the app has a check run "${chainCheckName(String(input))}" of its own`,
+    }),
+  description: z.string().max(500).optional(),
+  trigger,
+  steps: z.array(step).min(1).max(MAX_STEPS),
+});
+
+export type ChainFile = z.infer<typeof chainFileSchema>;
+export type ExpectedInFile = z.infer<typeof expectedInFileSchema>;

@@ -1,0 +1,36 @@
+import { type Fault, notAllowed } from '../../core/fault.ts';
+import { isMapping } from '../../core/mapping.ts';
+import { compileExpression } from '../expression/condition.ts';
+import { ExpressionError } from '../expression/syntax.ts';
+import { outcomeFieldsOf } from './outcome-fields.ts';
+import type { StepOutline } from './outline.ts';
+import type { Path, YamlSource } from './positions.ts';
+import { MAPPING_ROOTS } from './state-mapping.ts';
+
+/** Faults of the expressions in `output_mapping:`. What is no text, and what is no slot, is reported by the schema. */
+export function checkMappings(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
+  return steps.flatMap((step) => {
+    const { index, outputMapping } = step;
+    const fields = outcomeFieldsOf(step);
+    const entries = isMapping(outputMapping) ? Object.entries(outputMapping) : [];
+    return entries.flatMap(([slot, text]) =>
+      typeof text === 'string'
+        ? checkMapping(source, ['steps', index, 'output_mapping', slot], text, fields)
+        : [],
+    );
+  });
+}
+
+/** A field that no outcome of the step has would leave its slot unwritten in every run. */
+function checkMapping(source: YamlSource, path: Path, text: string, fields: readonly string[]): Fault[] {
+  try {
+    return compileExpression(text, MAPPING_ROOTS).references.flatMap(({ path: [field], offset }) => {
+      if (field === undefined || fields.includes(String(field))) return [];
+      const message = notAllowed(`no outcome of this step has "${field}"`, fields, String(field));
+      return [source.fault(path, message, { offset })];
+    });
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return [source.fault(path, error.message, { offset: error.offset })];
+  }
+}

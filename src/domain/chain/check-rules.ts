@@ -1,0 +1,98 @@
+import type { Json } from '../../core/canonical.ts';
+import { type Fault, notAllowed } from '../../core/fault.ts';
+import { isMapping, memberOf } from '../../core/mapping.ts';
+import { compilePattern, PatternError } from '../rule/pattern.ts';
+import { MAX_PATTERN_LENGTH } from '../rule/rule.ts';
+import { duplicate, rangeFault } from '../rule/rule-set.ts';
+import { MERGE_ACTION } from './chain.ts';
+import { outcomeFieldsOf } from './outcome-fields.ts';
+import type { StepOutline } from './outline.ts';
+import type { Path, YamlSource } from './positions.ts';
+
+/**
+ * Whether a pattern of the file was too large. It takes a tenth of a second to find that out, a file has room for hundreds,
+ * and anybody can open a pull request with such files: after the first one, the file's other patterns are not tried.
+ */
+interface Tried {
+  tooLarge: boolean;
+}
+
+/** Faults of `validate:` and `expect:` that no shape can tell. What has the wrong type is reported by the schema. */
+export function checkRules(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
+  const tried: Tried = { tooLarge: false };
+  return steps.flatMap((step) => {
+    const inputs = isMapping(step.with) ? Object.keys(step.with) : step.with === undefined ? [] : undefined;
+    const fields = outcomeFieldsOf(step);
+    return [
+      ...checkList(source, ['steps', step.index, 'validate'], step.validate, 'input', inputs, tried),
+      ...checkList(source, ['steps', step.index, 'expect'], step.expect, 'outcome', fields, tried),
+      ...checkMerge(source, step),
+    ];
+  });
+}
+
+/** An expectation of a merge could only be broken once everything is merged. */
+function checkMerge(source: YamlSource, { index, action, expect }: StepOutline): Fault[] {
+  if (action !== MERGE_ACTION || expect === undefined) return [];
+  const message = `${MERGE_ACTION} cannot have "expect": by then it is merged; expect it of the steps before`;
+  return [source.fault(['steps', index, 'expect'], message, { part: 'key' })];
+}
+
+function checkList(
+  source: YamlSource,
+  path: Path,
+  rules: Json | undefined,
+  of: 'input' | 'outcome',
+  fields: readonly string[] | undefined,
+  tried: Tried,
+): Fault[] {
+  if (!Array.isArray(rules)) return [];
+  const ids = rules.map((rule) => memberOf(rule, 'rule_id'));
+  return rules.flatMap((rule, index) => {
+    const at = [...path, index];
+    const [id, field] = [ids[index], memberOf(rule, 'field')];
+    const again = typeof id === 'string' && ids.indexOf(id) < index;
+    return [
+      ...(again ? [source.fault([...at, 'rule_id'], duplicate(id))] : []),
+      ...(typeof field === 'string' ? checkField(source, [...at, 'field'], field, of, fields) : []),
+      ...checkRange(source, at, rule),
+      ...checkPattern(source, [...at, 'pattern'], memberOf(rule, 'pattern'), tried),
+    ];
+  });
+}
+
+/** A field that cannot be there would break its rule in every run, or never, when the rule is optional. */
+function checkField(
+  source: YamlSource,
+  path: Path,
+  field: string,
+  of: 'input' | 'outcome',
+  fields: readonly string[] | undefined,
+): Fault[] {
+  const [name = ''] = field.split('.');
+  if (!fields || fields.includes(name)) return [];
+  const said = of === 'input' ? `"with" has no input "${name}"` : `no outcome of this step has "${name}"`;
+  return [source.fault(path, notAllowed(said, fields, name))];
+}
+
+function checkRange(source: YamlSource, path: Path, rule: Json): Fault[] {
+  if (memberOf(rule, 'check') !== 'range') return [];
+  const [min, max] = [memberOf(rule, 'min'), memberOf(rule, 'max')];
+  const isBound = (bound: Json | undefined) => bound === undefined || typeof bound === 'number';
+  if (!isBound(min) || !isBound(max)) return [];
+  const fault = rangeFault(min, max);
+  return fault === undefined ? [] : [source.fault(min === undefined ? path : [...path, 'min'], fault)];
+}
+
+function checkPattern(source: YamlSource, path: Path, pattern: Json | undefined, tried: Tried): Fault[] {
+  const isFit = typeof pattern === 'string' && pattern.length <= MAX_PATTERN_LENGTH;
+  if (!isFit || tried.tooLarge) return [];
+  try {
+    compilePattern(pattern);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    tried.tooLarge ||= error.tooLarge;
+    return [source.fault(path, error.message)];
+  }
+}

@@ -1,0 +1,204 @@
+import type { Json } from '../../core/canonical.ts';
+import { type Fault, notAllowed } from '../../core/fault.ts';
+import { memberOf } from '../../core/mapping.ts';
+import {
+  compileExpression,
+  compileTemplate,
+  ExpressionError,
+  type Reference,
+} from '../expression/condition.ts';
+import { AUTO_SKILL, FILTER_KEYS, FILTERS_OF, MERGE_ACTION, type TriggerEvent } from './chain.ts';
+import { dependenciesOf, findCircle } from './graph.ts';
+import { outcomeFieldsOf } from './outcome-fields.ts';
+import type { StepOutline } from './outline.ts';
+import type { Path, YamlSource } from './positions.ts';
+
+/** The skills and actions a chain may use. */
+export interface Known {
+  skills: readonly string[];
+  actions: readonly string[];
+  /** The skills that a gate may ask, which are those that are no packages; all of them when left out. */
+  builtIn?: readonly string[];
+  /** Skills that are there for reading only; a step that names one would fail when it is run. */
+  withoutOutcome?: readonly string[];
+  /** Skills that are there, and whose packages have faults. */
+  broken?: readonly string[];
+}
+
+/** Faults of single steps: what they use, their ids, the approval of a merge. */
+export function checkSteps(source: YamlSource, steps: readonly StepOutline[], known: Known): Fault[] {
+  return steps.flatMap((step) => [
+    ...checkUses(source, step, known),
+    ...checkId(source, step, steps),
+    ...checkApproval(source, step),
+  ]);
+}
+
+function checkUses(source: YamlSource, { index, keys, skill, action }: StepOutline, known: Known): Fault[] {
+  if (!keys) return [];
+  const [hasSkill, hasAction] = [keys.includes('skill'), keys.includes('action')];
+  if (hasSkill && hasAction) {
+    const message = 'a step has either a skill or an action, not both';
+    return [source.fault(['steps', index, 'action'], message, { part: 'key' })];
+  }
+  if (!hasSkill && !hasAction) return [source.fault(['steps', index], 'a step needs a skill or an action')];
+  const kind = hasSkill ? 'skill' : 'action';
+  const name = skill ?? action;
+  const allowed = hasSkill ? known.skills : known.actions;
+  if (hasSkill && name !== undefined && known.withoutOutcome?.includes(name)) {
+    const message = `the SKILL.md of "${name}" says no outcome that it comes to, so no step can run it`;
+    return [source.fault(['steps', index, kind], message)];
+  }
+  if (name === undefined || allowed.includes(name) || (hasSkill && name === AUTO_SKILL)) return [];
+  const message =
+    hasSkill && known.broken?.includes(name)
+      ? `the skill "${name}" has faults of its own, which countersign skill lint tells; no step can run it until they are mended`
+      : notAllowed(`there is no ${kind} "${name}"`, allowed, name);
+  return [source.fault(['steps', index, kind], message)];
+}
+
+function checkId(source: YamlSource, step: StepOutline, steps: readonly StepOutline[]): Fault[] {
+  const first = steps.find((other) => other.writtenId === step.writtenId);
+  if (step.writtenId === undefined || first === undefined || first.index === step.index) return [];
+  const message = `the step id "${step.writtenId}" is already used by step ${first.index + 1}`;
+  return [source.fault(['steps', step.index, 'id'], message)];
+}
+
+/** The gate refuses a merge without a countersign in any case; this says so where the chain is written. */
+function checkApproval(source: YamlSource, { index, action, requiresApproval }: StepOutline): Fault[] {
+  if (action !== MERGE_ACTION || requiresApproval === true) return [];
+  const message = `${MERGE_ACTION} always needs requires_approval: true; no setting turns the countersign off`;
+  const key = requiresApproval === undefined ? 'action' : 'requires_approval';
+  return [source.fault(['steps', index, key], message)];
+}
+
+/** Faults of the graph: names of no step, steps that wait for themselves, circles (each named once, as a path). */
+export function checkGraph(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
+  const ids = steps.map((step) => step.id);
+  const unknown = steps.flatMap((step) =>
+    step.dependsOnWritten
+      ? step.dependsOn.flatMap((id, place) =>
+          ids.includes(id)
+            ? []
+            : [
+                source.fault(
+                  ['steps', step.index, 'depends_on', place],
+                  notAllowed(`there is no step "${id}"`, ids, id),
+                ),
+              ],
+        )
+      : [],
+  );
+  // Two steps of one id are a fault of their own, and would look like a circle here.
+  const distinct = new Set(ids).size === ids.length;
+  return distinct ? [...unknown, ...circleFaults(source, steps)] : unknown;
+}
+
+function circleFaults(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
+  const circle = findCircle(steps);
+  if (!circle) return [];
+  const [first] = circle;
+  const index = steps.find((step) => step.id === first)?.index ?? 0;
+  const message = `these steps wait for each other: ${circle.join(' → ')}`;
+  const rest = steps.filter((step) => !circle.includes(step.id));
+  return [
+    source.fault(['steps', index, 'depends_on'], message, { part: 'key' }),
+    ...circleFaults(source, rest),
+  ];
+}
+
+/** Faults of conditions and `with:` values, and of what they say about other steps. */
+export function checkExpressions(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
+  return steps.flatMap((step) => {
+    const mayRead = new Set(dependenciesOf(steps, step.id));
+    const check = (path: Path, text: string, compile: Compile): Fault[] =>
+      checkExpression(source, path, text, compile, (reference) => checkReference(reference, steps, mayRead));
+    const condition =
+      step.condition === undefined
+        ? []
+        : check(['steps', step.index, 'condition'], step.condition, compileExpression);
+    const inputs = textsIn(step.with, ['steps', step.index, 'with']).flatMap(({ path, text }) =>
+      check(path, text, compileTemplate),
+    );
+    return [...condition, ...inputs];
+  });
+}
+
+export type Compile = (source: string) => { references: readonly Reference[] };
+
+export function checkExpression(
+  source: YamlSource,
+  path: Path,
+  text: string,
+  compile: Compile,
+  checkOne: (reference: Reference) => string | undefined,
+): Fault[] {
+  try {
+    return compile(text).references.flatMap((reference) => {
+      const message = checkOne(reference);
+      return message === undefined ? [] : [source.fault(path, message, { offset: reference.offset })];
+    });
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return [source.fault(path, error.message, { offset: error.offset })];
+  }
+}
+
+/** Why the step cannot read that, or `undefined` when it can. */
+export function checkReference(
+  { root, path: [key, member, field] }: Reference,
+  steps: readonly StepOutline[],
+  mayRead: ReadonlySet<string>,
+): string | undefined {
+  if (root === 'state' && key === 'working' && mayRead.size === 0)
+    return 'no step comes before this one, so none has written what it could read here; add it to depends_on';
+  if (root !== 'steps' || key === undefined) return undefined;
+  const ids = steps.map((step) => step.id);
+  const step = typeof key === 'number' ? steps[key] : steps.find(({ id }) => id === key);
+  if (!step) {
+    if (typeof key === 'number')
+      return `there is no steps[${key}]: positions go from 0 to ${steps.length - 1}`;
+    return notAllowed(`there is no step "${key}"`, ids, key);
+  }
+  if (!mayRead.has(step.id))
+    return `the step "${step.id}" does not come before this one, so its outcome cannot be read here; add it to depends_on`;
+  // A field that no outcome has would be nothing in every run: a condition on it never holds, and nothing tells why.
+  if (member !== 'outcome' || field === undefined) return undefined;
+  const fields = outcomeFieldsOf(step);
+  if (fields.includes(String(field))) return undefined;
+  return notAllowed(`no outcome of the step "${step.id}" has "${field}"`, fields, String(field));
+}
+
+/** Faults of the trigger: filters that say nothing about its event, bad expressions in their patterns. */
+export function checkTrigger(source: YamlSource, trigger: Json | undefined): Fault[] {
+  const event = memberOf(trigger, 'event');
+  const filter = memberOf(trigger, 'filter');
+  const meaningful = isTriggerEvent(event) ? FILTERS_OF[event] : undefined;
+  const idle = FILTER_KEYS.filter(
+    (key) => memberOf(filter, key) !== undefined && meaningful && !meaningful.includes(key),
+  ).map((key) => {
+    const message = notAllowed(
+      `the filter "${key}" says nothing about ${String(event)}`,
+      meaningful ?? [],
+      '',
+    );
+    return source.fault(['trigger', 'filter', key], message, { part: 'key' });
+  });
+  const patterns = textsIn(filter, ['trigger', 'filter']).flatMap(({ path, text }) =>
+    checkExpression(source, path, text, compileTemplate, ({ root }) =>
+      root === 'repo' ? undefined : `only "repo" is known before the chain starts, not "${root}"`,
+    ),
+  );
+  return [...idle, ...patterns];
+}
+
+function isTriggerEvent(event: Json | undefined): event is TriggerEvent {
+  return typeof event === 'string' && Object.hasOwn(FILTERS_OF, event);
+}
+
+function textsIn(value: Json | undefined, path: Path): { path: Path; text: string }[] {
+  if (typeof value === 'string') return [{ path, text: value }];
+  if (Array.isArray(value)) return value.flatMap((entry, index) => textsIn(entry, [...path, index]));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, entry]) => textsIn(entry, [...path, key]));
+}

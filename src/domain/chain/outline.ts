@@ -1,0 +1,91 @@
+import type { Json } from '../../core/canonical.ts';
+import { isMapping, memberOf } from '../../core/mapping.ts';
+import { MAX_STEPS, STEP_ID } from './chain.ts';
+
+/**
+ * What can be read of a chain even when parts of it are wrong. Rules across steps are checked on this, so that one slip
+ * in the third step does not hide a misspelt skill in the fifth. What does not have the right type is left out here;
+ * the schema reports it.
+ */
+export interface StepOutline {
+  index: number;
+  /** The keys that were written, right or wrong; `undefined` when the step is no mapping at all. */
+  keys: readonly string[] | undefined;
+  id: string;
+  /** The id as written, which may be a duplicate or none. */
+  writtenId: string | undefined;
+  skill: string | undefined;
+  action: string | undefined;
+  dependsOn: string[];
+  /** Whether `depends_on` was written; otherwise the step before is meant. */
+  dependsOnWritten: boolean;
+  condition: string | undefined;
+  with: Json | undefined;
+  requiresApproval: Json | undefined;
+  validate: Json | undefined;
+  expect: Json | undefined;
+  outputMapping: Json | undefined;
+  /** The entries of `artifacts: {expected: […]}`, right or wrong. */
+  expected: readonly Json[];
+  gates: Json | undefined;
+}
+
+/** The steps of a file; none when there are too many, which is then the one thing to say of them. */
+export function outlineSteps(file: Json | undefined): StepOutline[] {
+  const steps = memberOf(file, 'steps');
+  if (!Array.isArray(steps) || steps.length > MAX_STEPS) return [];
+  const ids = stepIds(steps);
+  return steps.map((step, index): StepOutline => {
+    const before = ids[index - 1];
+    const dependsOn = textsOf(memberOf(step, 'depends_on'));
+    return {
+      index,
+      keys: isMapping(step) ? Object.keys(step) : undefined,
+      id: ids[index] ?? '',
+      writtenId: textOf(memberOf(step, 'id')),
+      skill: textOf(memberOf(step, 'skill')),
+      action: textOf(memberOf(step, 'action')),
+      dependsOn: dependsOn ?? (before === undefined ? [] : [before]),
+      dependsOnWritten: dependsOn !== undefined,
+      condition: textOf(memberOf(step, 'condition')),
+      with: memberOf(step, 'with'),
+      requiresApproval: memberOf(step, 'requires_approval'),
+      validate: memberOf(step, 'validate'),
+      expect: memberOf(step, 'expect'),
+      outputMapping: memberOf(step, 'output_mapping'),
+      expected: listOf(memberOf(memberOf(step, 'artifacts'), 'expected')),
+      gates: memberOf(step, 'gates'),
+    };
+  });
+}
+
+/**
+ * A step without an id is called after its skill or action; if that name is taken, `-2`, `-3`… is added, and where it
+ * would not make an id the step is `step-<place, from 1>`. Written ids come first, so adding one never renames another.
+ */
+function stepIds(steps: readonly Json[]): string[] {
+  const taken = new Set(steps.flatMap((step) => textOf(memberOf(step, 'id')) ?? []));
+  return steps.map((step, index) => {
+    const written = textOf(memberOf(step, 'id'));
+    if (written !== undefined) return written;
+    const uses = textOf(memberOf(step, 'skill')) ?? textOf(memberOf(step, 'action')) ?? '';
+    const wanted = STEP_ID.test(uses) ? uses : `step-${index + 1}`;
+    let id = wanted;
+    for (let count = 2; taken.has(id); count++) id = `${wanted}-${count}`;
+    taken.add(id);
+    return id;
+  });
+}
+
+function listOf(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function textsOf(value: Json | undefined): string[] | undefined {
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : undefined;
+}

@@ -1,0 +1,78 @@
+import type { Fault } from '../../core/fault.ts';
+import { memberOf } from '../../core/mapping.ts';
+import { toStepGates } from '../gate/gate.ts';
+import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
+import { type ChainFile, chainFileSchema } from './chain-file.ts';
+import { checkExpressions, checkGraph, checkSteps, checkTrigger, type Known } from './check.ts';
+import { checkArtifacts } from './check-artifacts.ts';
+import { checkGates } from './check-gates.ts';
+import { checkMappings } from './check-mappings.ts';
+import { checkRules } from './check-rules.ts';
+import { toContract } from './expected.ts';
+import { outlineSteps, type StepOutline } from './outline.ts';
+import { readYaml } from './positions.ts';
+import { checkShape, inFileOrder } from './shape.ts';
+
+/**
+ * Reads a chain file. Either there is a chain, or there are all of its faults in file order, with `name` if the file
+ * at least says what it is called. Never throws, whatever the text.
+ */
+export function parseChain(
+  text: string,
+  file: string,
+  known: Known,
+): { chain: Chain; faults: [] } | { chain?: undefined; name?: string; faults: Fault[] } {
+  const source = readYaml(text, file);
+  const name = source.peek('name');
+  const named = name !== undefined && CHAIN_NAME.test(name) ? { name } : {};
+  if (source.value === undefined) return { ...named, faults: [...source.faults] };
+  if (source.value === null) return { faults: [source.fault([], 'the file is empty')] };
+
+  const shape = checkShape(chainFileSchema, source);
+  const steps = outlineSteps(source.value);
+  const faults = [
+    ...shape.faults,
+    ...checkTrigger(source, memberOf(source.value, 'trigger')),
+    ...checkSteps(source, steps, known),
+    ...checkGraph(source, steps),
+    ...checkExpressions(source, steps),
+    ...checkRules(source, steps),
+    ...checkArtifacts(source, steps),
+    ...checkMappings(source, steps),
+    ...checkGates(source, steps, known),
+  ];
+  if (shape.value === undefined || faults.length > 0) return { ...named, faults: inFileOrder(faults) };
+  return { chain: toChain(shape.value, steps), faults: [] };
+}
+
+function toChain(file: ChainFile, outlines: readonly StepOutline[]): Chain {
+  return {
+    name: file.name,
+    ...(file.description === undefined ? {} : { description: file.description }),
+    trigger: { event: file.trigger.event, filter: file.trigger.filter ?? {} },
+    steps: outlines.map((outline, index) => toStep(outline, file.steps[index])),
+  };
+}
+
+function toStep(
+  { id, index, skill, action, dependsOn }: StepOutline,
+  step?: ChainFile['steps'][number],
+): Step {
+  return {
+    id,
+    index,
+    uses: skill === undefined ? { kind: 'action', name: action ?? '' } : { kind: 'skill', name: skill },
+    dependsOn: [...new Set(dependsOn)],
+    ...(step?.condition === undefined ? {} : { condition: step.condition }),
+    with: step?.with ?? {},
+    ...(step?.timeout === undefined ? {} : { timeoutMs: step.timeout }),
+    retry: { attempts: step?.retry?.attempts ?? 1, backoffMs: step?.retry?.backoff ?? 0 },
+    onFailure: step?.on_failure ?? 'fail',
+    requiresApproval: step?.requires_approval ?? false,
+    ...(step?.validate === undefined ? {} : { validate: step.validate }),
+    ...(step?.expect === undefined ? {} : { expect: step.expect }),
+    ...(step?.output_mapping === undefined ? {} : { outputMapping: step.output_mapping }),
+    ...(step?.artifacts === undefined ? {} : { artifacts: toContract(step.artifacts.expected) }),
+    ...(step?.gates === undefined ? {} : { gates: toStepGates(step.gates) }),
+  };
+}

@@ -1,0 +1,267 @@
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml';
+import type { Json } from '../../core/canonical.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Fault } from '../../core/fault.ts';
+
+export type Path = readonly PropertyKey[];
+
+/** A YAML file as read: its plain value, or the faults that keep it from having one, and where everything stands. */
+export interface YamlSource {
+  readonly file: string;
+  /** `undefined` exactly when there are faults. */
+  readonly value: Json | undefined;
+  readonly faults: readonly Fault[];
+  /**
+   * A fault at the value of a path, or at its key. What the path names but the file lacks is put at the nearest thing
+   * around it. `offset` points into a text value, in characters, where the YAML spells that text as it is.
+   */
+  fault(path: Path, message: string, at?: { part?: 'key' | 'value'; offset?: number }): Fault;
+  /** The text at a key of the outermost mapping, even when the rest of the file is broken. */
+  peek(key: string): string | undefined;
+}
+
+const MAX_BYTES = 64 * 1024;
+const MAX_ALIASES = 20;
+const MAX_NODES = 10_000;
+const MAX_NESTING = 32;
+/** One slip in YAML often makes the parser stumble many times; the first few say enough. */
+const MAX_SYNTAX_FAULTS = 10;
+
+/**
+ * Reads one YAML 1.2 document by its core schema: no other tags, no merge keys, keys are texts and unique.
+ * The library's own conversion is not used: it gives no positions for its errors, and on a broken document of nested
+ * `? ` keys it works for minutes.
+ */
+export function readYaml(text: string, file: string): YamlSource {
+  if (Buffer.byteLength(text) > MAX_BYTES)
+    return unreadable(file, `the file is larger than ${MAX_BYTES / 1024} KB`);
+  const document = parseLeniently(text);
+  if (!document) return unreadable(file, 'the file is nested too deeply to be read');
+
+  const positionOf = positionsIn(text);
+  const at: At = (offset, message) => ({ file, ...positionOf(offset), message });
+  const faults = [...unreadableCharacters(text, at), ...syntaxFaults(document, at)];
+  const targets: Targets = new Map();
+  const value = faults.length === 0 ? toPlain(document, at, faults, targets) : undefined;
+  return {
+    file,
+    value: faults.length === 0 ? value : undefined,
+    faults,
+    fault(path, message, { part = 'value', offset } = {}) {
+      const node = locate(document, targets, path, part);
+      return at(node ? startOf(node, offset, text) : 0, message);
+    },
+    peek(key) {
+      const pair = isMap(document.contents) ? pairOf(document.contents, key) : undefined;
+      return isScalar(pair?.value) && typeof pair.value.value === 'string' ? pair.value.value : undefined;
+    },
+  };
+}
+
+function unreadable(file: string, message: string): YamlSource {
+  const fault = { file, line: 1, column: 1, message };
+  return { file, value: undefined, faults: [fault], fault: () => fault, peek: () => undefined };
+}
+
+function parseLeniently(text: string): Document | undefined {
+  const { stackTraceLimit } = Error;
+  try {
+    // The library makes an error for each of 60,000 misplaced commas, and nobody reads where in its code it did.
+    Error.stackTraceLimit = 0;
+    // Duplicate keys are found in `toPlain`: the library compares every key with every other.
+    // Not `silent`: then the library would drop further documents of the file without a word.
+    return parseDocument(text, {
+      prettyErrors: false,
+      version: '1.2',
+      schema: 'core',
+      merge: false,
+      resolveKnownTags: false,
+      stringKeys: true,
+      uniqueKeys: false,
+      logLevel: 'error',
+    });
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+type At = (offset: number, message: string) => Fault;
+
+/** Counted from the text: the library's own counter misses line ends inside quoted texts that are not closed. */
+function positionsIn(text: string): (offset: number) => { line: number; column: number } {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return (offset) => {
+    const within = Math.min(Math.max(offset, 0), text.length);
+    let [low, high] = [0, starts.length];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= within) low = middle;
+      else high = middle;
+    }
+    return { line: low + 1, column: within - (starts[low] ?? 0) + 1 };
+  };
+}
+
+/** What is no text, and U+FFFD, which stands where bytes were no UTF-8. Escapes such as "\0" are plain letters here. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const NO_TEXT = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\uFFFD]/;
+
+/** YAML leaves these characters out; the library reads them all the same. */
+function unreadableCharacters(text: string, at: At): Fault[] {
+  const offset = text.search(NO_TEXT);
+  if (offset < 0) return [];
+  const code = text.charCodeAt(offset).toString(16).toUpperCase().padStart(4, '0');
+  const because = code === 'FFFD' ? 'something that is not UTF-8 text' : `the control character U+${code}`;
+  return [at(offset, `the file holds ${because}`)];
+}
+
+function syntaxFaults(document: Document, at: At): Fault[] {
+  const version = document.directives?.yaml.version;
+  const faults = [...document.errors, ...document.warnings]
+    .slice(0, MAX_SYNTAX_FAULTS)
+    .map((error) => at(error.pos[0], `this is not valid YAML: ${syntaxMessage(error.code, error.message)}`));
+  if (version !== undefined && version !== '1.2')
+    faults.push(at(0, `YAML ${version} is not read here; use YAML 1.2`));
+  return faults;
+}
+
+function syntaxMessage(code: string, message: string): string {
+  switch (code) {
+    case 'MULTIPLE_DOCS':
+      return 'the file must hold one document';
+    case 'NON_STRING_KEY':
+      return 'keys must be texts';
+    case 'RESOURCE_EXHAUSTION':
+      return 'it is nested too deeply';
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      // By far the most often a sentence with a colon; the library speaks of compact mappings.
+      return 'a second "key: value" begins in this value; a text with ": " in it needs quotes';
+    default:
+      return message;
+  }
+}
+
+/** Where each alias leads. */
+type Targets = Map<Alias, Node>;
+
+/**
+ * Converts the document, collects what YAML allows but a file of ours does not, and says where its aliases lead. The library's
+ * own look-up is not used: it walks the document once for each alias, which takes 20 seconds for 15,000 of them.
+ */
+function toPlain(document: Document, at: At, faults: Fault[], targets: Targets): Json {
+  const anchors = new Map<string, Node>();
+  let nodes = 0;
+  let aliases = 0;
+
+  const convert = (value: unknown, depth: number): Json => {
+    const node = value as Node | null;
+    if (node === null) return null;
+    const here = node.range?.[0] ?? 0;
+    const refuse = (message: string): null => {
+      faults.push(at(here, message));
+      return null;
+    };
+    if (++nodes > MAX_NODES) {
+      return nodes === MAX_NODES + 1 ? refuse(`the file holds more than ${MAX_NODES} values`) : null;
+    }
+    if (depth > MAX_NESTING) return refuse(`this is nested more than ${MAX_NESTING} deep`);
+    if (isAlias(node)) return followed(node, depth, refuse);
+    if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1));
+    if (isMap(node)) return convertMap(node, depth);
+    const scalar = isScalar(node) ? node.value : undefined;
+    if (scalar === null || typeof scalar === 'string' || typeof scalar === 'boolean') return scalar;
+    if (typeof scalar === 'number' && Number.isFinite(scalar)) return scalar;
+    return refuse('this value is not a text, a finite number, true, false or null');
+  };
+
+  /** Every use counts, also of the same alias in what another one leads to. */
+  const followed = (alias: Alias, depth: number, refuse: (message: string) => null): Json => {
+    if (++aliases > MAX_ALIASES) {
+      return aliases === MAX_ALIASES + 1 ? refuse(`more than ${MAX_ALIASES} aliases are used`) : null;
+    }
+    const target = targets.get(alias) ?? anchors.get(alias.source);
+    if (!target) return refuse(`the alias *${alias.source} has no anchor before it`);
+    targets.set(alias, target);
+    return convert(target, depth + 1);
+  };
+
+  const convertMap = (map: YAMLMap, depth: number): Json => {
+    const entries = new Map<string, Json>();
+    for (const { key, value } of map.items) {
+      const name = keyOf(key);
+      const here = (key as Node | null)?.range?.[0] ?? 0;
+      if (name === '__proto__') faults.push(at(here, 'the key "__proto__" is not allowed'));
+      else if (entries.has(name)) faults.push(at(here, `the key "${name}" is here twice`));
+      entries.set(name, convert(value, depth + 1));
+    }
+    return Object.fromEntries(entries);
+  };
+
+  try {
+    return convert(document.contents, 0);
+  } catch (error) {
+    faults.push(at(0, `this is not valid YAML: ${messageOf(error)}`));
+    return null;
+  }
+}
+
+function keyOf(key: unknown): string {
+  return isScalar(key) ? String(key.value) : '';
+}
+
+const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
+/** The first pair of a key. Indexed once a mapping, because a file of many faults asks for each of its keys. */
+function pairOf(map: YAMLMap, key: PropertyKey): Pair | undefined {
+  let index = indexes.get(map);
+  if (!index) {
+    index = new Map(map.items.toReversed().map((pair) => [keyOf(pair.key), pair]));
+    indexes.set(map, index);
+  }
+  return index.get(String(key));
+}
+
+/** The node a path leads to, or the last one on the way that exists. */
+function locate(document: Document, targets: Targets, path: Path, part: 'key' | 'value'): Node | undefined {
+  let node: unknown = document.contents;
+  let shown = node;
+  for (const [index, key] of path.entries()) {
+    const target: unknown = isAlias(node) ? targets.get(node) : node;
+    if (isMap(target)) {
+      const pair = pairOf(target, key);
+      if (!pair) break;
+      const wanted = part === 'key' && index === path.length - 1;
+      node = pair.value;
+      shown = wanted || node === null ? pair.key : node;
+    } else if (isSeq(target) && target.items[Number(key)] !== undefined) {
+      node = target.items[Number(key)];
+      shown = node;
+    } else break;
+  }
+  return (shown as Node | null) ?? undefined;
+}
+
+/** Where a node starts, or a character of its text if the file spells the text without escapes or folding. */
+function startOf(node: Node, offset: number | undefined, text: string): number {
+  const start = node.range?.[0] ?? 0;
+  if (offset === undefined || !isScalar(node) || typeof node.value !== 'string') return start;
+  const quoted = node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE' ? 1 : 0;
+  const spelled = text.startsWith(node.value, start + quoted);
+  return spelled ? start + quoted + offset : start;
+}

@@ -1,0 +1,84 @@
+import type { Fault } from '../../core/fault.ts';
+import type { Chain } from './chain.ts';
+
+export const SCOPES = ['repository', 'organisation', 'shipped'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** One chain file as parsed. `name` is what a broken file calls itself, if that much could be read. */
+export interface ParsedChain {
+  file: string;
+  chain?: Chain | undefined;
+  name?: string | undefined;
+  faults: Fault[];
+}
+
+/** A name that no chain runs under, because the nearest file for it has faults. */
+export interface BrokenChain {
+  chain: string;
+  scope: Scope;
+  file: string;
+  faults: Fault[];
+}
+
+/**
+ * The chains in force, by name: the nearest scope wins. A broken file takes its name out of force instead of letting a
+ * farther chain of that name run: whoever overrode the shipped chain did so for a reason. When a broken file's own
+ * name cannot be read, the file's name stands for it. Two files of one scope with one name are both broken.
+ */
+export function resolveChains(scopes: Readonly<Record<Scope, readonly ParsedChain[]>>): {
+  chains: Chain[];
+  broken: BrokenChain[];
+  /** Every name that there is a file for, of chains and of broken ones. */
+  names: string[];
+} {
+  const chains: Chain[] = [];
+  const broken: BrokenChain[] = [];
+  const taken = new Set<string>();
+  for (const scope of SCOPES) {
+    for (const [name, files] of byName(scopes[scope])) {
+      if (taken.has(name)) continue;
+      taken.add(name);
+      const [first, ...others] = files;
+      if (first?.chain && first.faults.length === 0 && others.length === 0) {
+        chains.push(first.chain);
+      } else {
+        for (const { file, faults } of files) {
+          broken.push({
+            chain: name,
+            scope,
+            file,
+            faults: others.length > 0 ? [...faults, clash(file, name, files)] : faults,
+          });
+        }
+      }
+    }
+  }
+  return {
+    chains: chains.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    names: [...taken].sort(),
+    broken: broken.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0)),
+  };
+}
+
+function byName(files: readonly ParsedChain[]): Map<string, ParsedChain[]> {
+  return Map.groupBy(files, nameOf);
+}
+
+/** What a chain file stands for, whether or not it can be used. */
+export function nameOf({ chain, name, file }: ParsedChain): string {
+  return chain?.name ?? name ?? baseName(file);
+}
+
+function baseName(file: string): string {
+  return (file.split('/').at(-1) ?? file).replace(/\.ya?ml$/, '');
+}
+
+function clash(file: string, name: string, files: readonly ParsedChain[]): Fault {
+  const others = files.filter((other) => other.file !== file).map((other) => other.file);
+  return {
+    file,
+    line: 1,
+    column: 1,
+    message: `the chain name "${name}" is also used by ${others.join(', ')}`,
+  };
+}

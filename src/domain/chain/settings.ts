@@ -1,0 +1,380 @@
+import { z } from 'zod';
+import type { Json } from '../../core/canonical.ts';
+import { type Fault, notAllowed } from '../../core/fault.ts';
+import { memberOf } from '../../core/mapping.ts';
+import { writtenMandatorySchema } from '../gate/gate.ts';
+import { type MandatoryGates, mandatoryGates } from '../gate/placed.ts';
+import { MERGED_BY } from '../policy/gate-check.ts';
+import { TRUST_LEVELS, type TrustLevel } from '../policy/trust.ts';
+import { CHAIN_NAME } from './chain.ts';
+import type { Known } from './check.ts';
+import { checkMandatoryGates } from './check-gates.ts';
+import { readYaml, type YamlSource } from './positions.ts';
+import { checkShape, duration, inFileOrder } from './shape.ts';
+
+/** GitHub's reaction contents that may approve or reject. */
+const REACTIONS = ['rocket', '+1', '-1', 'heart', 'laugh'] as const;
+export type Reaction = (typeof REACTIONS)[number];
+
+/** Reactions the bot gives itself; one of them as an approval would let the bot seem to approve. */
+const BOT_REACTIONS: readonly unknown[] = ['eyes', 'hooray', 'confused'];
+
+/** YAML reads +1 and -1 without quotes as numbers; they mean the same here. */
+const reaction = z
+  .union([z.enum(REACTIONS), z.literal(1), z.literal(-1)], {
+    error: ({ input }) =>
+      BOT_REACTIONS.includes(input)
+        ? `the reaction "${input}" is one the bot uses itself; allowed: ${REACTIONS.join(', ')}`
+        : notAllowed(`${JSON.stringify(input)} is not a reaction for this`, REACTIONS, String(input)),
+  })
+  .transform((said): Reaction => (said === 1 ? '+1' : said === -1 ? '-1' : said));
+
+const pattern = (form: RegExp, error: string) => z.string().regex(form, { error });
+
+/** Of longer lists it is told that they are too long, and beyond that no entry is looked at: anybody may write thousands. */
+const MAX_CHAINS = 50;
+const MAX_CHECKS = 100;
+const MAX_REACTIONS = 5;
+
+const checkName = z.string().min(1).max(255);
+
+const countersign = z.strictObject({
+  permission: z
+    .enum(['admin', 'maintain', 'write', 'none'])
+    .describe(
+      'The least role on the repository that may countersign; none: only the named people and teams.',
+    ),
+  teams: z
+    .array(
+      pattern(/^[A-Za-z0-9][A-Za-z0-9-]*\/[a-z0-9][a-z0-9_-]*$/, 'a team is written organisation/team-slug'),
+    )
+    .max(50)
+    .describe('Teams whose members may countersign, as organisation/team-slug.'),
+  users: z
+    .array(pattern(/^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/, 'a user is a GitHub login, without @'))
+    .max(50)
+    .describe('Logins of people who may countersign; case does not matter.'),
+  count: z.int().min(1).max(10).describe('How many people must countersign.'),
+  unattributed: z
+    .enum(['one_more', 'allow', 'refuse'])
+    .describe(
+      'What commits are taken for whose writer, committer or pusher nobody knows: one more countersign than count, nothing special, or no merge.',
+    ),
+  approve: z.array(reaction).min(1).max(MAX_REACTIONS).describe('Reactions that approve.'),
+  reject: z.array(reaction).max(MAX_REACTIONS).describe('Reactions that reject.'),
+});
+
+const merge = z.strictObject({
+  method: z.enum(['squash', 'merge', 'rebase']).describe('How pull requests are merged.'),
+  changes_requested: z
+    .enum(['block', 'ignore'])
+    .describe(
+      'What a review that requests changes means, by somebody who can write and has not lifted it since.',
+    ),
+  by: z
+    .enum(MERGED_BY)
+    .describe(
+      'Who merges after the countersign. app: Countersign does, at once. people: the gate check turns green, and somebody presses the merge button. queue: Countersign adds the pull request to the merge queue of its branch.',
+    ),
+});
+
+const ci = z.strictObject({
+  wait: duration('7d').describe('How long to wait for checks to finish, such as 6h.'),
+  no_checks: z.enum(['allow', 'block']).describe('What a head without any check means.'),
+  required: z.array(checkName).max(MAX_CHECKS).describe('Checks that must be there and pass.'),
+  ignore: z.array(checkName).max(MAX_CHECKS).describe('Checks that do not count.'),
+});
+
+const noise = z.enum(['normal', 'quiet']);
+const chains = z
+  .array(pattern(CHAIN_NAME, 'this is not a chain name'))
+  .max(MAX_CHAINS)
+  .describe(
+    'The chains that run. Left out, all that are in force: of the repository, the organisation and those shipped; an empty list runs none.',
+  );
+
+const gates = z
+  .array(writtenMandatorySchema)
+  .max(50)
+  .describe('Gates for every use of a skill or action. Those of the organisation and the repository add up.');
+
+const minimum = z.strictObject({
+  count: countersign.shape.count.describe('The least number of people who must countersign.'),
+  permission: z
+    .enum(['admin', 'maintain', 'write'])
+    .describe('The least role of anybody who countersigns, also of people and teams that are named.'),
+  no_checks: z.literal('block').describe('A head without any check is never merged.'),
+  trust: z
+    .enum(TRUST_LEVELS)
+    .describe('The least trust that a run needs for a step with a skill package, whatever the package says.'),
+});
+
+const merging = z
+  .enum(['on', 'off'])
+  .describe(
+    'off: nothing is merged until it is on again. What is off in the organisation is off everywhere.',
+  );
+
+/** One `.github/countersign.yml`: everything may be left out. */
+export const settingsFileSchema = z.strictObject({
+  chains: chains.optional(),
+  countersign: countersign.partial().optional(),
+  merge: merge.partial().optional(),
+  ci: ci.partial().optional(),
+  noise: noise.optional(),
+  gates: gates.optional(),
+  minimum: minimum
+    .partial()
+    .optional()
+    .describe('What no repository of the organisation may go below; it may ask for more.'),
+  merging: merging.optional(),
+});
+
+/** What one file says, and nothing about what it leaves out. */
+export type SettingsFile = z.infer<typeof settingsFileSchema>;
+
+/** What holds for a repository once files and defaults are put together. `ci.wait` is in milliseconds. */
+export interface Settings {
+  /** `undefined`: no file says which chains run. */
+  chains?: string[] | undefined;
+  countersign: z.infer<typeof countersign> & {
+    /** What named people and teams need, too; `write` when absent. */
+    least?: NonNullable<Minimum['permission']>;
+  };
+  merge: z.infer<typeof merge>;
+  ci: z.infer<typeof ci>;
+  noise: z.infer<typeof noise>;
+  /** Absent without any, as in runs that were begun before there were gates. */
+  gates?: readonly MandatoryGates[];
+  /** Whose settings have merging switched off; absent while it is on. */
+  mergingOff?: 'organisation' | 'repository';
+  /** The least trust that a step with a skill package needs; absent without a minimum. */
+  leastTrust?: TrustLevel;
+  /** What a file asked for less of than the minimum, in words; absent without any. */
+  lifted?: readonly string[];
+}
+
+export type Minimum = NonNullable<SettingsFile['minimum']>;
+
+export const defaultSettings: Readonly<Settings> = {
+  countersign: {
+    permission: 'maintain',
+    teams: [],
+    users: [],
+    count: 1,
+    unattributed: 'one_more',
+    approve: ['rocket', '+1'],
+    reject: ['-1'],
+  },
+  merge: { method: 'squash', by: 'app', changes_requested: 'block' },
+  ci: { wait: 6 * 3_600_000, no_checks: 'allow', required: [], ignore: [] },
+  noise: 'normal',
+};
+
+/**
+ * Reads `.github/countersign.yml`; an empty file says nothing and is fine. A file with faults has no settings at all,
+ * and a caller must then not merge: falling back to defaults would drop what its writer asked for.
+ * @param known the names that gates can be for; left out, any.
+ */
+export function parseSettings(
+  text: string,
+  file: string,
+  known?: Known,
+): { settings: SettingsFile; faults: [] } | { settings?: undefined; faults: Fault[] } {
+  const source = readYaml(text, file);
+  if (source.value === undefined) return { faults: [...source.faults] };
+  if (source.value === null) return { settings: {}, faults: [] };
+  const shape = checkShape(settingsFileSchema, source);
+  const faults = [...shape.faults, ...contradictions(source), ...checkMandatoryGates(source, known)];
+  return shape.value !== undefined && faults.length === 0
+    ? { settings: shape.value, faults: [] }
+    : { faults: inFileOrder(faults) };
+}
+
+/**
+ * What no shape can tell of parts that are each well written. It is told of the file as it stands, so that a slip elsewhere in it
+ * does not hide it; an entry that is none by its shape has its fault already, and contradicts nothing.
+ */
+function contradictions(source: YamlSource): Fault[] {
+  const [people, checks] = [memberOf(source.value, 'countersign'), memberOf(source.value, 'ci')];
+  const approve = entriesOf(memberOf(people, 'approve'), reaction, MAX_REACTIONS);
+  const reject = entriesOf(memberOf(people, 'reject'), reaction, MAX_REACTIONS);
+  const required = entriesOf(memberOf(checks, 'required'), checkName, MAX_CHECKS);
+  const ignore = entriesOf(memberOf(checks, 'ignore'), checkName, MAX_CHECKS);
+  // Names from another file do not help: that file may be changed by people who do not know of this one.
+  const nobody =
+    memberOf(people, 'permission') === 'none' &&
+    namesNone(memberOf(people, 'teams')) &&
+    namesNone(memberOf(people, 'users'));
+  return [
+    ...(nobody
+      ? [
+          source.fault(
+            ['countersign', 'permission'],
+            'with "permission: none" nobody could countersign: name teams or users beside it',
+          ),
+        ]
+      : []),
+    ...inBoth(approve, reject).map(({ entry, index }) =>
+      source.fault(
+        ['countersign', 'reject', index],
+        `the reaction "${entry}" cannot both approve and reject`,
+      ),
+    ),
+    ...inBoth(required, ignore).map(({ entry, index }) =>
+      source.fault(['ci', 'ignore', index], `the check "${entry}" cannot be both required and ignored`),
+    ),
+  ];
+}
+
+/** The entries of a list as a schema reads them, each at its index; `undefined` for one that it refuses. */
+function entriesOf<T>(list: Json | undefined, schema: z.ZodType<T>, most: number): (T | undefined)[] {
+  return Array.isArray(list) ? list.slice(0, most).map((entry) => schema.safeParse(entry).data) : [];
+}
+
+function namesNone(list: Json | undefined): boolean {
+  return list === undefined || (Array.isArray(list) && list.length === 0);
+}
+
+function inBoth<T>(
+  first: readonly (T | undefined)[],
+  second: readonly (T | undefined)[],
+): { entry: T; index: number }[] {
+  const also = new Set(first);
+  return second.flatMap((entry, index) => (entry !== undefined && also.has(entry) ? [{ entry, index }] : []));
+}
+
+/**
+ * Names in `chains:` that no chain has. Such a file is sound by itself, and what else it says holds: like a chain file with
+ * faults, a name that leads nowhere takes out what it stands for and nothing else.
+ * What is no name at all is a fault of the file's shape.
+ * @param known the names that chains have here, those of broken files among them
+ * @returns `undefined` when the file has no such list, so that another file's may be in force
+ */
+export function unknownChains(text: string, file: string, known: readonly string[]): Fault[] | undefined {
+  const source = readYaml(text, file);
+  const named = memberOf(source.value, 'chains');
+  if (!Array.isArray(named)) return undefined;
+  return named
+    .slice(0, MAX_CHAINS)
+    .flatMap((name, index) =>
+      typeof name !== 'string' || !CHAIN_NAME.test(name) || known.includes(name)
+        ? []
+        : [source.fault(['chains', index], notAllowed(`there is no chain "${name}"`, known, name))],
+    );
+}
+
+/** The strictest of both, key by key: a repository may raise the minimum of its organisation for itself, and never lower it. */
+export function strictestMinimum(organisation: Minimum = {}, repository: Minimum = {}): Minimum {
+  const strictest = <T>(order: readonly T[], a: T | undefined, b: T | undefined): T | undefined =>
+    [a, b].filter((one) => one !== undefined).toSorted((x, y) => order.indexOf(y) - order.indexOf(x))[0];
+  const counts = [organisation.count, repository.count].filter((count) => count !== undefined);
+  const permission = strictest(BY_ROLE, organisation.permission, repository.permission);
+  const noChecks = organisation.no_checks ?? repository.no_checks;
+  const trust = strictest(TRUST_LEVELS, organisation.trust, repository.trust);
+  return {
+    ...(counts.length > 0 ? { count: Math.max(...counts) } : {}),
+    ...(permission === undefined ? {} : { permission }),
+    ...(noChecks === undefined ? {} : { no_checks: noChecks }),
+    ...(trust === undefined ? {} : { trust }),
+  };
+}
+
+/** Roles that may be asked for, the least first. */
+const BY_ROLE = ['write', 'maintain', 'admin'] as const;
+
+/** What of a file asks for less than the minimum, as keys from its root, each with what holds in its place. */
+function belowMinimum(
+  file: SettingsFile,
+  { count, permission, no_checks }: Minimum,
+): { path: [string, string]; said: string; holds: string }[] {
+  const { countersign: people, ci: checks } = file;
+  const isLooser = (said: string) =>
+    said !== 'none' && BY_ROLE.findIndex((role) => role === said) < BY_ROLE.indexOf(permission ?? 'write');
+  return [
+    ...(people?.count !== undefined && count !== undefined && people.count < count
+      ? [{ path: ['countersign', 'count'] as [string, string], said: `${people.count}`, holds: `${count}` }]
+      : []),
+    ...(people?.permission !== undefined && permission !== undefined && isLooser(people.permission)
+      ? [
+          {
+            path: ['countersign', 'permission'] as [string, string],
+            said: people.permission,
+            holds: permission,
+          },
+        ]
+      : []),
+    ...(checks?.no_checks === 'allow' && no_checks === 'block'
+      ? [{ path: ['ci', 'no_checks'] as [string, string], said: 'allow', holds: 'block' }]
+      : []),
+  ];
+}
+
+/** Faults of a settings file that asks for less than the minimum, which holds all the same: whoever wrote it should know. */
+export function faultsBelowMinimum(text: string, file: string, least: Minimum): Fault[] {
+  const source = readYaml(text, file);
+  const { value } =
+    source.value === undefined ? { value: undefined } : checkShape(settingsFileSchema, source);
+  if (value === undefined) return [];
+  return belowMinimum(value, least).map(({ path, said, holds }) =>
+    source.fault(path, `${said} is less than the minimum of the organisation, so ${holds} holds`),
+  );
+}
+
+/**
+ * Settings of a repository: its own file over the organisation's over the defaults, key by key. Where the files then
+ * contradict each other the stricter word wins: a reaction that rejects does not approve, a required check is not
+ * ignored. Gates add up, so that a repository cannot take one of its organisation's away, and nothing goes below the
+ * organisation's minimum.
+ */
+export function mergeSettings(
+  organisation: SettingsFile | undefined,
+  repository: SettingsFile | undefined,
+): Settings {
+  const defaults = defaultSettings;
+  const countersign = overlaid(defaults.countersign, organisation?.countersign, repository?.countersign);
+  const ci = overlaid(defaults.ci, organisation?.ci, repository?.ci);
+  const mandatory = mandatoryGates(organisation?.gates, repository?.gates);
+  const least = strictestMinimum(organisation?.minimum, repository?.minimum);
+  const lifted = belowMinimum({ countersign, ci }, least).map(
+    ({ path, said, holds }) =>
+      `${path.join('.')} is ${holds}, the minimum of the organisation, and not ${said}`,
+  );
+  const liftedTo = (key: string) =>
+    belowMinimum({ countersign, ci }, least).some(({ path }) => path[1] === key);
+  const off =
+    organisation?.merging === 'off'
+      ? 'organisation'
+      : repository?.merging === 'off'
+        ? 'repository'
+        : undefined;
+  return {
+    chains: repository?.chains ?? organisation?.chains,
+    countersign: {
+      ...countersign,
+      count: Math.max(countersign.count, least.count ?? 1),
+      permission: liftedTo('permission') && least.permission ? least.permission : countersign.permission,
+      ...(least.permission === undefined ? {} : { least: least.permission }),
+      approve: countersign.approve.filter((entry) => !countersign.reject.includes(entry)),
+    },
+    merge: overlaid(defaults.merge, organisation?.merge, repository?.merge),
+    ci: {
+      ...ci,
+      no_checks: least.no_checks ?? ci.no_checks,
+      ignore: ci.ignore.filter((name) => !ci.required.includes(name)),
+    },
+    noise: repository?.noise ?? organisation?.noise ?? defaults.noise,
+    ...(mandatory.length === 0 ? {} : { gates: mandatory }),
+    ...(off === undefined ? {} : { mergingOff: off }),
+    ...(least.trust === undefined ? {} : { leastTrust: least.trust }),
+    ...(lifted.length === 0 ? {} : { lifted }),
+  };
+}
+
+/** The base with what the layers say, the last one last; a key that is there but undefined says nothing. */
+function overlaid<T extends object>(base: T, ...layers: (Partial<T> | undefined)[]): T {
+  const said = layers
+    .flatMap((layer) => Object.entries(layer ?? {}))
+    .filter(([, value]) => value !== undefined);
+  return { ...base, ...Object.fromEntries(said) };
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { parseDuration } from '../../core/duration.ts';
+import type { Fault } from '../../core/fault.ts';
+import { sentenceBy } from '../../core/sentence.ts';
+import type { YamlSource } from './positions.ts';
+
+/**
+ * Checks a file against a schema and says everything that is wrong in sentences, each at its place in the file.
+ * A schema's own `error` text wins over the sentences made here.
+ */
+export function checkShape<T>(
+  schema: z.ZodType<T>,
+  source: Pick<YamlSource, 'value' | 'fault'>,
+): { value: T; faults: [] } | { value?: undefined; faults: Fault[] } {
+  const result = schema.safeParse(source.value, { error: sentenceBy(nameOf) });
+  if (result.success) return { value: result.data, faults: [] };
+  return {
+    faults: result.error.issues.flatMap((issue) => {
+      if (issue.code !== 'unrecognized_keys') return [source.fault(issue.path, issue.message)];
+      const messages = issue.message.split('\n');
+      return issue.keys.map((key, index) =>
+        source.fault([...issue.path, key], messages[index] ?? issue.message, { part: 'key' }),
+      );
+    }),
+  };
+}
+
+/** Faults in the order in which a reader of the file meets them, each once. */
+export function inFileOrder(faults: readonly Fault[]): Fault[] {
+  const sorted = faults.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  return sorted.filter((fault, index) => {
+    const previous = sorted[index - 1];
+    return (
+      previous?.line !== fault.line || previous.column !== fault.column || previous.message !== fault.message
+    );
+  });
+}
+
+/** A length of time such as `30m`, as milliseconds. */
+export function duration(longest: string): z.ZodType<number, string> {
+  const limit = parseDuration(longest) ?? 0;
+  const message = `a length of time is a number and a unit, such as 90s, 30m, 2h or 7d, and at most ${longest}`;
+  return z
+    .string({ error: message })
+    .regex(/^\d{1,6}[smhd]$/, { error: message, abort: true })
+    .transform((text, context) => {
+      const ms = parseDuration(text);
+      if (ms !== undefined && ms <= limit) return ms;
+      context.issues.push({ code: 'custom', message, input: text });
+      return z.NEVER;
+    });
+}
+
+/** A list whose brackets may be left out when it has one entry. */
+export function listOrOne<T extends z.ZodType>(entry: T, { least = 1 } = {}) {
+  return z
+    .preprocess(
+      (value) => (value === undefined || Array.isArray(value) ? value : [value]),
+      z.array(entry).min(least).max(50),
+    )
+    .meta({ listOrOne: true });
+}
+
+function nameOf(path: readonly PropertyKey[]): string {
+  const last = path.at(-1);
+  if (last === undefined) return 'the file';
+  if (typeof last !== 'number') return `"${String(last)}"`;
+  const list = path.at(-2);
+  return list === undefined ? `entry ${last + 1}` : `entry ${last + 1} of "${String(list)}"`;
+}

@@ -1,0 +1,123 @@
+import { unreachable } from '../../core/errors.ts';
+import { anyGlobMatches } from '../../core/glob.ts';
+import { compileTemplate } from '../expression/condition.ts';
+import type { Chain, FilterKey, TriggerFilter } from './chain.ts';
+import { FILTER_KEYS } from './chain.ts';
+
+export interface RepositoryFacts {
+  full_name: string;
+  default_branch: string;
+}
+
+/** What is known of an event when chains are chosen for it. Names are those of the webhook payloads. */
+export interface TriggerFacts {
+  /** The kind of event, such as `pr.opened`; kinds that start no chain match none. */
+  event: string;
+  repository: RepositoryFacts;
+  pull_request?: {
+    number: number;
+    base: string;
+    head: string;
+    draft: boolean;
+    author: string;
+    labels: readonly string[];
+    /** Left out when GitHub did not say them all; a filter on paths then does not match. */
+    changed_paths?: readonly string[];
+  };
+  issue?: { number: number; author: string; labels: readonly string[] };
+  push?: { branch: string; author: string; changed_paths?: readonly string[] };
+  /** The chain a person named. */
+  manual?: { chain: string };
+}
+
+export type TriggerMatch = { matches: true } | { matches: false; because: string };
+
+/**
+ * Whether an event starts a chain: the event is the trigger's, and every key of the filter holds. Within a key one
+ * entry is enough. What a filter asks for and the facts do not tell does not match.
+ */
+export function triggerMatches(chain: Chain, facts: TriggerFacts): TriggerMatch {
+  const { event, filter } = chain.trigger;
+  if (!firesOn(event, facts.event)) return no(`it waits for ${event}, and this is ${facts.event}`);
+  if (event === 'manual.fired' && facts.manual?.chain !== chain.name)
+    return no('another chain was asked for');
+  for (const key of FILTER_KEYS) {
+    const because = mismatch(key, filter, facts);
+    if (because !== undefined) return no(because);
+  }
+  return { matches: true };
+}
+
+function firesOn(waitsFor: string, event: string): boolean {
+  return waitsFor === event || (waitsFor === 'pr.opened' && event === 'pr.updated');
+}
+
+function no(because: string): TriggerMatch {
+  return { matches: false, because };
+}
+
+/** Why a key of the filter does not hold; `undefined` when it does or is not set. */
+function mismatch(key: FilterKey, filter: TriggerFilter, facts: TriggerFacts): string | undefined {
+  const subject = facts.pull_request ?? facts.issue ?? facts.push;
+  switch (key) {
+    case 'base':
+      return wanted(
+        filter.base,
+        one(facts.pull_request?.base ?? facts.push?.branch),
+        facts,
+        'the base branch',
+      );
+    case 'head':
+      return wanted(filter.head, one(facts.pull_request?.head), facts, 'the head branch');
+    case 'author':
+      return wanted(lower(filter.author), lower(one(subject?.author)), facts, 'the author');
+    case 'labels': {
+      const { labels } = facts.pull_request ?? facts.issue ?? {};
+      return wanted(lower(filter.labels), lower(labels), facts, 'the labels');
+    }
+    case 'paths': {
+      const { changed_paths } = facts.pull_request ?? facts.push ?? {};
+      return wanted(filter.paths, changed_paths, facts, 'the changed files');
+    }
+    case 'draft': {
+      const draft = facts.pull_request?.draft;
+      if (filter.draft === undefined || filter.draft === draft) return undefined;
+      if (draft === undefined) return 'it is not known whether this is a draft';
+      return draft ? 'the pull request is a draft' : 'the pull request is not a draft';
+    }
+    default:
+      return unreachable(key);
+  }
+}
+
+function wanted(
+  filter: readonly string[] | undefined,
+  values: readonly string[] | undefined,
+  facts: TriggerFacts,
+  what: string,
+): string | undefined {
+  if (filter === undefined) return undefined;
+  const verb = /s$/.test(what) ? 'are' : 'is';
+  const wants = filter.join(' or ');
+  if (values === undefined) return `${what} ${verb} not known, and the filter wants ${wants}`;
+  const globs = filter.flatMap((pattern) => rendered(pattern, facts.repository));
+  if (values.some((value) => anyGlobMatches(globs, value))) return undefined;
+  const found =
+    values.length === 0 ? 'none' : values.slice(0, 3).join(', ') + (values.length > 3 ? ', …' : '');
+  return `${what} ${verb} ${found}, and the filter wants ${wants}`;
+}
+
+/** An entry with its expressions filled in; one that gives no text matches nothing. */
+function rendered(pattern: string, repo: RepositoryFacts): string[] {
+  const value = compileTemplate(pattern).evaluate({ repo });
+  return typeof value === 'string' && value !== '' ? [value] : [];
+}
+
+function one(value: string | undefined): string[] | undefined {
+  return value === undefined ? undefined : [value];
+}
+
+/** GitHub keeps the case of logins and labels but tells none apart by it. */
+function lower(values: readonly string[] | undefined): string[] | undefined {
+  return values?.map((value) => value.toLowerCase());
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { redact, redactValue } from '../../core/redact/redact.ts';
+import { type EvidenceRef, evidenceRefSchema } from './evidence.ts';
+import { type Why, whySchema } from './why.ts';
+
+/**
+ * Why something ended or waits as it does. The list is closed and documented in docs/reasons.md; a test holds
+ * the two together.
+ */
+export const REASON_CODES = [
+  'run.completed',
+  'run.completed.changes_requested',
+  'run.completed.not_merged',
+  'run.failed.step',
+  'run.failed.missing_artifact',
+  'run.timed_out.step',
+  'run.cancelled.superseded',
+  'run.cancelled.newer_run',
+  'run.cancelled.closed',
+  'run.cancelled.merged_elsewhere',
+  'run.cancelled.merged_by_chain',
+  'run.cancelled.draft',
+  'run.cancelled.retargeted',
+  'run.cancelled.not_triggered',
+  'run.cancelled.settings_changed',
+  'run.cancelled.chain_changed',
+  'run.cancelled.by_person',
+  'run.aborted.installation_gone',
+  'run.aborted.repository_gone',
+  'run.aborted.shut_out',
+  'step.completed',
+  'step.skipped.condition',
+  'step.skipped.dependency',
+  'step.skipped.run_ended',
+  'step.failed.error',
+  'step.failed.missing_artifact',
+  'step.failed.rejected',
+  'step.failed.not_mergeable',
+  'step.failed.ci_wait',
+  'step.failed.incomplete',
+  'step.failed.invalid_input',
+  'step.failed.unexpected_outcome',
+  'step.timed_out',
+  'step.cancelled',
+  'step.waiting.ci',
+  'step.waiting.approval',
+  'step.waiting.draft',
+  'step.waiting.merge_button',
+  'step.waiting.merge_queue',
+  'step.waiting.retry',
+  'step.waiting.rate_limit',
+  'step.waiting.github',
+  'step.waiting.paused',
+  'step.waiting.gate',
+  'step.waiting.conflict',
+  'step.waiting.mergeability',
+  'gate.blocked.policy',
+] as const;
+export const reasonCodeSchema = z.enum(REASON_CODES);
+export type ReasonCode = z.infer<typeof reasonCodeSchema>;
+
+export const reasonSchema = z.strictObject({
+  code: reasonCodeSchema,
+  /** One sentence for people. */
+  summary: z.string(),
+  evidence: z.array(evidenceRefSchema),
+  /** The tree of the decision that it comes from, where there was one; without a key where there was none. */
+  decision: whySchema.optional(),
+});
+export type Reason = z.infer<typeof reasonSchema>;
+
+/**
+ * Without secrets, before anything is cut from it or encoded: it may quote GitHub, a check's name or a title. And on one line,
+ * as a sentence stands in tables, titles and lists.
+ */
+export function reason(
+  code: ReasonCode,
+  summary: string,
+  evidence: EvidenceRef[] = [],
+  decision?: Why,
+): Reason {
+  return {
+    code,
+    summary: redact(summary).replaceAll(/\s+/g, ' ').trim(),
+    evidence: redactValue(evidence),
+    ...(decision ? { decision } : {}),
+  };
+}
+
+/** Whatever is over points to something; what has nothing of its own to point to, points to this. */
+export function pointingTo(because: Reason, otherwise: EvidenceRef): Reason {
+  return because.evidence.length > 0 ? because : { ...because, evidence: [otherwise] };
+}

@@ -1,0 +1,56 @@
+import { CountersignError } from '../../core/errors.ts';
+import type { CompiledExpression } from './expression.ts';
+import { readsGap } from './state-path.ts';
+import { isNothing, member } from './value.ts';
+
+export { type CompiledExpression, compileExpression, type Reference } from './expression.ts';
+export { ExpressionError } from './syntax.ts';
+export { type CompiledTemplate, compileTemplate, renderWith } from './template.ts';
+
+/**
+ * Whether a step's condition holds: only the value `true` does. When any outcome that the condition mentions is
+ * missing (its step was skipped, failed, or has not run) the condition is false whatever it says about it, so that
+ * `not steps.ci.outcome.passed` cannot be satisfied by CI not having run. An outcome whose `passed` is null gave no
+ * verdict: both `passed` and `not passed` are false. The same holds for a slot of `state.working` that is a gap: what is
+ * not in it may only not have been looked for.
+ */
+export function evaluateCondition(compiled: CompiledExpression, context: object): boolean {
+  const steps = member(context, 'steps');
+  const missing = compiled.references.some(
+    ({ root, path: [step, name] }) =>
+      root === 'steps' && name === 'outcome' && isNothing(member(member(steps, step), 'outcome')),
+  );
+  return !missing && !readsGap(compiled.references, context) && compiled.evaluate(context) === true;
+}
+
+/** Whether a condition asks about a step: then the condition, and nothing else, decides what that step's end means. */
+export function asksAbout(compiled: CompiledExpression, step: { id: string; index: number }): boolean {
+  return compiled.references.some(
+    ({ root, path }) => root === 'steps' && (path[0] === step.id || path[0] === step.index),
+  );
+}
+
+/** What an expression sees of a step. */
+export interface StepFacts {
+  id: string;
+  status: string;
+  /** Absent or null when the step has concluded nothing. */
+  outcome?: object | null;
+}
+
+/**
+ * The `steps` of a context, in the order of the chain's definition, so that `steps[0]` and `steps.review` are the same.
+ * It has no prototype, so an id such as `constructor` is an id like others.
+ * @throws CountersignError `bad_step_id` for an id of digits only, which would shadow a position.
+ */
+export function stepsContext(order: readonly StepFacts[]): Readonly<Record<string, StepFacts>> {
+  const steps: Record<string, StepFacts> = Object.create(null);
+  for (const [index, step] of order.entries()) {
+    if (/^\d+$/.test(step.id)) {
+      throw new CountersignError('bad_step_id', `the step id "${step.id}" would be taken for a position`);
+    }
+    steps[index] = step;
+    steps[step.id] = step;
+  }
+  return steps;
+}

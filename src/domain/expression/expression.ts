@@ -1,0 +1,346 @@
+import type { Json } from '../../core/canonical.ts';
+import { unreachable } from '../../core/errors.ts';
+import { notAllowed } from '../../core/fault.ts';
+import { contains, EXPRESSION_FILTERS } from './filters.ts';
+import { stateFault } from './state-path.ts';
+import {
+  type Arithmetic,
+  type Comparison,
+  type Expression,
+  ExpressionError,
+  parseSegments,
+} from './syntax.ts';
+import { Budget, isEqual, isNothing, isTruthy, LimitReached, member, toJson, toText } from './value.ts';
+
+/** A path an expression reads, as far as it is written out: `steps[0].outcome` is root `steps`, path `[0, 'outcome']`. */
+export interface Reference {
+  root: string;
+  path: (string | number)[];
+  /** Where in the source, in characters from 0. */
+  offset: number;
+}
+
+export interface CompiledExpression {
+  readonly source: string;
+  /** The value in a context. Never throws: what is missing, or would grow too large, is `undefined`. */
+  evaluate(context: object): Json | undefined;
+  readonly references: readonly Reference[];
+}
+
+/** The names an expression can start from. */
+export const ROOTS = ['trigger', 'repo', 'steps', 'state'] as const;
+/** What a step offers to expressions. */
+export const STEP_MEMBERS = ['id', 'status', 'outcome'] as const;
+
+/**
+ * Compiles one expression, bare or as exactly one `{{ … }}`.
+ * @param roots The names that it may start from.
+ * @throws ExpressionError, and nothing else.
+ */
+export function compileExpression(source: string, roots: readonly string[] = ROOTS): CompiledExpression {
+  const bare = !source.includes('{{');
+  const shift = bare ? -3 : 0;
+  try {
+    const filled = parseSegments(bare ? `{{ ${source} }}` : source).filter(
+      (segment) => segment.kind === 'expression' || segment.text.trim() !== '',
+    );
+    const only = filled[0];
+    if (only?.kind !== 'expression' || filled.length > 1) {
+      throw new ExpressionError(
+        'a condition is exactly one expression, with nothing around its {{ }}',
+        -shift,
+      );
+    }
+    const compiled = compileParsed(only.expression, roots);
+    return {
+      source,
+      evaluate: compiled.evaluate,
+      references: compiled.references.map((reference) => ({
+        ...reference,
+        offset: reference.offset + shift,
+      })),
+    };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    throw new ExpressionError(error.message, Math.min(Math.max(error.offset + shift, 0), source.length));
+  }
+}
+
+/** Compiles an expression that was already read out of a longer text. @throws ExpressionError */
+export function compileParsed(
+  expression: Expression,
+  roots: readonly string[] = ROOTS,
+): Omit<CompiledExpression, 'source'> {
+  const references = referencesOf(expression);
+  for (const reference of references) checkReference(reference, roots);
+  const run = compile(expression);
+  return {
+    references,
+    evaluate(context) {
+      const budget = new Budget();
+      try {
+        return toJson(run({ context, budget }), budget);
+      } catch (error) {
+        if (error instanceof LimitReached) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+function referencesOf(expression: Expression): Reference[] {
+  switch (expression.kind) {
+    case 'literal':
+      return [];
+    case 'name':
+      return [{ root: expression.name, path: [], offset: expression.offset }];
+    case 'member':
+      return memberReferences(expression);
+    case 'list':
+      return expression.items.flatMap(referencesOf);
+    case 'dict':
+      return expression.entries.flatMap((entry) => referencesOf(entry.value));
+    case 'not':
+    case 'negative':
+    case 'positive':
+    case 'test':
+      return referencesOf(expression.operand);
+    case 'concat':
+      return expression.parts.flatMap(referencesOf);
+    case 'and':
+    case 'or':
+    case 'in':
+    case 'compare':
+    case 'arithmetic':
+      return [...referencesOf(expression.left), ...referencesOf(expression.right)];
+    case 'choice':
+      return [expression.condition, expression.yes, expression.no].flatMap((part) =>
+        part ? referencesOf(part) : [],
+      );
+    case 'filter':
+      return [expression.operand, ...expression.args].flatMap(referencesOf);
+    default:
+      return unreachable(expression);
+  }
+}
+
+function memberReferences(expression: Extract<Expression, { kind: 'member' }>): Reference[] {
+  const keys: Expression[] = [];
+  let target: Expression = expression;
+  while (target.kind === 'member') {
+    keys.unshift(target.key);
+    target = target.target;
+  }
+  const computed = keys.flatMap((key) => (key.kind === 'literal' ? [] : referencesOf(key)));
+  if (target.kind !== 'name') return [...referencesOf(target), ...computed];
+  const path: (string | number)[] = [];
+  for (const key of keys) {
+    if (key.kind !== 'literal' || (typeof key.value !== 'string' && typeof key.value !== 'number')) break;
+    path.push(key.value);
+  }
+  return [{ root: target.name, path, offset: target.offset }, ...computed];
+}
+
+/**
+ * Steps are only reached by a written-out id or number and member. A computed one would escape both the parser's check
+ * that the step comes before, and the rule that a condition on a missing outcome is false.
+ */
+function checkReference({ root, path, offset }: Reference, roots: readonly string[]): void {
+  if (!roots.includes(root)) {
+    throw new ExpressionError(notAllowed(`"${root}" is not known here`, roots, root), offset);
+  }
+  if (root === 'state') {
+    const fault = stateFault(path);
+    if (fault !== undefined) throw new ExpressionError(fault, offset);
+  }
+  if (root !== 'steps') return;
+  const [, name] = path;
+  if (name === undefined) {
+    throw new ExpressionError(
+      `name the step and what you want of it: steps.review.outcome, steps[0].status, or steps['my-step'].outcome for an id with "-"`,
+      offset,
+    );
+  }
+  if (!(STEP_MEMBERS as readonly unknown[]).includes(name)) {
+    throw new ExpressionError(notAllowed(`a step has no "${name}"`, STEP_MEMBERS, String(name)), offset);
+  }
+}
+
+interface Frame {
+  readonly context: object;
+  readonly budget: Budget;
+}
+type Run = (frame: Frame) => unknown;
+
+function compile(expression: Expression): Run {
+  switch (expression.kind) {
+    case 'literal': {
+      const { value } = expression;
+      return () => value;
+    }
+    case 'name': {
+      const { name } = expression;
+      return ({ context }) => member(context, name);
+    }
+    case 'member': {
+      const target = compile(expression.target);
+      const key = compile(expression.key);
+      return (frame) => member(target(frame), key(frame));
+    }
+    case 'list': {
+      const items = expression.items.map(compile);
+      return (frame) => items.map((item) => item(frame));
+    }
+    case 'dict': {
+      const entries = expression.entries.map(({ key, value }) => [key, compile(value)] as const);
+      return (frame) => Object.fromEntries(entries.map(([key, value]) => [key, value(frame)]));
+    }
+    case 'not': {
+      const operand = compile(expression.operand);
+      // `not` of nothing is nothing: a verdict that was never given cannot be turned into a pass.
+      return (frame) => {
+        const value = operand(frame);
+        return isNothing(value) ? undefined : !isTruthy(value);
+      };
+    }
+    case 'negative':
+    case 'positive': {
+      const operand = compile(expression.operand);
+      const sign = expression.kind === 'negative' ? -1 : 1;
+      return (frame) => {
+        const value = operand(frame);
+        return typeof value === 'number' ? sign * value : undefined;
+      };
+    }
+    case 'and': {
+      const left = compile(expression.left);
+      const right = compile(expression.right);
+      return (frame) => {
+        const value = left(frame);
+        return isTruthy(value) ? right(frame) : value;
+      };
+    }
+    case 'or': {
+      const left = compile(expression.left);
+      const right = compile(expression.right);
+      // Unknown or false is unknown, or else `not (nothing or false)` would be true.
+      return (frame) => {
+        const value = left(frame);
+        if (isTruthy(value)) return value;
+        const other = right(frame);
+        return isNothing(value) && !isTruthy(other) ? undefined : other;
+      };
+    }
+    case 'in': {
+      const left = compile(expression.left);
+      const right = compile(expression.right);
+      return (frame) => contains(right(frame), left(frame), frame.budget);
+    }
+    case 'concat': {
+      const parts = expression.parts.map(compile);
+      return (frame) => {
+        const texts = parts.map((part) => toText(part(frame), frame.budget));
+        frame.budget.spendText(texts.reduce((length, text) => length + text.length, 0));
+        return texts.join('');
+      };
+    }
+    case 'compare': {
+      const { operator } = expression;
+      const left = compile(expression.left);
+      const right = compile(expression.right);
+      return (frame) => compare(operator, left(frame), right(frame), frame.budget);
+    }
+    case 'arithmetic': {
+      const { operator } = expression;
+      const left = compile(expression.left);
+      const right = compile(expression.right);
+      return (frame) => calculate(operator, left(frame), right(frame));
+    }
+    case 'test': {
+      const operand = compile(expression.operand);
+      return expression.name === 'defined'
+        ? (frame) => operand(frame) !== undefined
+        : (frame) => isNothing(operand(frame));
+    }
+    case 'choice': {
+      const condition = compile(expression.condition);
+      const yes = compile(expression.yes);
+      const no = expression.no ? compile(expression.no) : () => undefined;
+      return (frame) => (isTruthy(condition(frame)) ? yes(frame) : no(frame));
+    }
+    case 'filter':
+      return compileFilter(expression);
+    default:
+      return unreachable(expression);
+  }
+}
+
+function compileFilter({ name, operand, args, offset }: Extract<Expression, { kind: 'filter' }>): Run {
+  const filter = EXPRESSION_FILTERS.get(name);
+  if (!filter) {
+    const said = `"${name}" is not a known filter`;
+    throw new ExpressionError(notAllowed(said, [...EXPRESSION_FILTERS.keys()], name), offset);
+  }
+  const { min, max } = filter.args;
+  if (args.length < min || args.length > max) {
+    const wanted = min === max ? `${min}` : `${min} to ${max}`;
+    throw new ExpressionError(`the filter "${name}" takes ${wanted} arguments, not ${args.length}`, offset);
+  }
+  const value = compile(operand);
+  const rest = args.map(compile);
+  return (frame) =>
+    filter.apply(
+      value(frame),
+      rest.map((arg) => arg(frame)),
+      frame.budget,
+    );
+}
+
+/** Order is only answered for two numbers or two texts: a missing number is not smaller than 3. */
+function compare(operator: Comparison, left: unknown, right: unknown, budget: Budget): boolean | undefined {
+  if (operator === '==') return isEqual(left, right, budget);
+  if (operator === '!=') return !isEqual(left, right, budget);
+  const numbers = typeof left === 'number' && typeof right === 'number';
+  const texts = typeof left === 'string' && typeof right === 'string';
+  if (!numbers && !texts) return undefined;
+  switch (operator) {
+    case '<':
+      return left < right;
+    case '<=':
+      return left <= right;
+    case '>':
+      return left > right;
+    case '>=':
+      return left >= right;
+    default:
+      return unreachable(operator);
+  }
+}
+
+/** Numbers only, and only finite results. Texts are joined by `~`. */
+function calculate(operator: Arithmetic, left: unknown, right: unknown): number | undefined {
+  if (typeof left !== 'number' || typeof right !== 'number') return undefined;
+  const result = arithmetic(operator, left, right);
+  return Number.isFinite(result) ? result : undefined;
+}
+
+function arithmetic(operator: Arithmetic, left: number, right: number): number {
+  switch (operator) {
+    case '+':
+      return left + right;
+    case '-':
+      return left - right;
+    case '*':
+      return left * right;
+    case '/':
+      return left / right;
+    case '//':
+      return Math.floor(left / right);
+    case '%':
+      return left % right;
+    case '**':
+      return left ** right;
+    default:
+      return unreachable(operator);
+  }
+}

@@ -1,0 +1,30 @@
+import { notAllowed } from '../../core/fault.ts';
+import type { Reference } from './expression.ts';
+import { SLOTS } from './state-slot.ts';
+import { member } from './value.ts';
+
+/** What the working memory of a run offers to expressions. */
+export const STATE_MEMBERS = ['frame', 'working', 'gaps', 'output', 'trace'] as const;
+
+/**
+ * Why an expression cannot read `state` by this path. The part, and a slot of `working`, are written out: a computed one would
+ * escape the rule that a condition on a gap is false.
+ */
+export function stateFault([part, slot]: Reference['path']): string | undefined {
+  if (part === undefined) return 'name the part that you want: state.working.risks, state.frame.goal';
+  if (!(STATE_MEMBERS as readonly unknown[]).includes(part))
+    return notAllowed(`state has no "${part}"`, STATE_MEMBERS, String(part));
+  if (part !== 'working') return undefined;
+  if (slot === undefined) return 'name the slot that you want: state.working.risks';
+  if ((SLOTS as readonly unknown[]).includes(slot)) return undefined;
+  return notAllowed(`the working memory has no "${slot}"`, SLOTS, String(slot));
+}
+
+/** Whether any of the paths leads to a slot from which nothing may be concluded in this context. */
+export function readsGap(references: readonly Reference[], context: object): boolean {
+  const gaps = member(member(context, 'state'), 'gaps');
+  return references.some(
+    ({ root, path: [part, slot] }) =>
+      root === 'state' && part === 'working' && !(Array.isArray(gaps) && !gaps.includes(slot)),
+  );
+}

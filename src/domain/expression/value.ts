@@ -1,0 +1,113 @@
+import type { Json } from '../../core/canonical.ts';
+
+/** The longest text an expression may build, in UTF-16 units: GitHub's limit for a comment. */
+export const MAX_TEXT = 65_536;
+/** Work allowed in one evaluation, in characters of text built: far above honest use, and some milliseconds at most. */
+const MAX_WORK = 400_000;
+/** What looking at one value costs beside building one character, as measured. */
+const VISIT = 16;
+const MAX_DEPTH = 50;
+
+/** Thrown inside an evaluation that grows too large; `evaluate` turns it into "no value". */
+export class LimitReached extends Error {}
+
+/** Counts the work of one evaluation, so that no data can make it slow or large. */
+export class Budget {
+  #left = MAX_WORK;
+
+  /** Pays for looking at values. */
+  visit(values = 1): void {
+    this.#spend(values * VISIT);
+  }
+
+  /** Pays for a text before it is built. */
+  spendText(length: number): void {
+    if (length > MAX_TEXT) throw new LimitReached('too long');
+    this.#spend(length);
+  }
+
+  #spend(units: number): void {
+    this.#left -= units;
+    if (this.#left < 0) throw new LimitReached('too much work');
+  }
+}
+
+/**
+ * A member of a list or mapping, own data properties only: nothing inherited, no getter run, no function handed out.
+ * Anything else is `undefined`, never an error.
+ */
+export function member(target: unknown, key: unknown): unknown {
+  if (typeof target !== 'object' || target === null) return undefined;
+  if (Array.isArray(target)) {
+    if (key === 'length') return target.length;
+    return typeof key === 'number' && Number.isInteger(key) ? own(target, String(key)) : undefined;
+  }
+  if (typeof key === 'string') return own(target, key);
+  return typeof key === 'number' && Number.isInteger(key) ? own(target, String(key)) : undefined;
+}
+
+function own(target: object, name: string): unknown {
+  const value: unknown = Object.getOwnPropertyDescriptor(target, name)?.value;
+  return typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint'
+    ? undefined
+    : value;
+}
+
+/** Nothing at all: not a value that anything may be concluded from. */
+export function isNothing(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+/** Jinja's truth: false, zero, the empty text, list and mapping are false, and so is nothing. */
+export function isTruthy(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return Boolean(value);
+  return Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0;
+}
+
+/** Equality by value without coercion (`1` is not `'1'`); `none` and a missing member are equal. */
+export function isEqual(left: unknown, right: unknown, budget: Budget, depth = 0): boolean {
+  budget.visit();
+  if (isNothing(left) || isNothing(right)) return isNothing(left) && isNothing(right);
+  if (typeof left !== 'object' || typeof right !== 'object') return left === right;
+  if (depth > MAX_DEPTH) throw new LimitReached('too deep');
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  const next = (key: string | number) => isEqual(member(left, key), member(right, key), budget, depth + 1);
+  if (Array.isArray(left) && Array.isArray(right)) {
+    return left.length === right.length && left.every((_, index) => next(index));
+  }
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && next(key))
+  );
+}
+
+/** A value as text: nothing is empty, lists and mappings are JSON. */
+export function toText(value: unknown, budget: Budget): string {
+  if (isNothing(value)) return '';
+  if (typeof value === 'object') {
+    const text = JSON.stringify(toJson(value, budget)) ?? '';
+    budget.spendText(text.length);
+    return text;
+  }
+  const text = String(value);
+  budget.spendText(text.length);
+  return text;
+}
+
+/** A copy that holds JSON only, so that no live object, getter or function leaves an evaluation. */
+export function toJson(value: unknown, budget: Budget, depth = 0): Json | undefined {
+  budget.visit();
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'object') return undefined;
+  if (depth > MAX_DEPTH) throw new LimitReached('too deep');
+  if (Array.isArray(value)) {
+    return Array.from(value.keys(), (index) => toJson(member(value, index), budget, depth + 1) ?? null);
+  }
+  const copy: [string, Json][] = [];
+  for (const key of Object.keys(value)) {
+    const json = toJson(member(value, key), budget, depth + 1);
+    if (json !== undefined) copy.push([key, json]);
+  }
+  return Object.fromEntries(copy);
+}

@@ -1,0 +1,152 @@
+import type { Json } from '../../../core/canonical.ts';
+
+/**
+ * What criteria can ask of a pull request, as `pr.<name>`. `from` is what must be read for it; `settled` says that it stays as
+ * it is while the head stays the same, so that waiting for another answer is of no use.
+ */
+export const PR_FACTS = {
+  changed_paths: { from: 'files', settled: true },
+  changed_files: { from: 'files', settled: true },
+  additions: { from: 'files', settled: true },
+  deletions: { from: 'files', settled: true },
+  labels: { from: 'pull_request', settled: false },
+  author: { from: 'pull_request', settled: true },
+  association: { from: 'pull_request', settled: true },
+  head_branch: { from: 'pull_request', settled: true },
+  base_branch: { from: 'pull_request', settled: true },
+  draft: { from: 'pull_request', settled: false },
+  fork: { from: 'pull_request', settled: true },
+  approvals: { from: 'reviews', settled: false },
+  changes_requested: { from: 'reviews', settled: false },
+  signed: { from: 'commits', settled: true },
+  commits: { from: 'commits', settled: true },
+  codeowners_approved: { from: 'codeowners', settled: false },
+} as const satisfies Record<string, { from: string; settled: boolean }>;
+
+export type FactName = keyof typeof PR_FACTS;
+/** What is read of GitHub at once, because one answer holds all of it. */
+export type FactSource = (typeof PR_FACTS)[FactName]['from'];
+export const FACT_NAMES = Object.keys(PR_FACTS) as readonly FactName[];
+
+export function isFactName(name: unknown): name is FactName {
+  return typeof name === 'string' && Object.hasOwn(PR_FACTS, name);
+}
+
+/** A fact as it was read. What is not known never passes, whatever a criterion says about it (I5). */
+export type Fact =
+  | { known: true; value: Json; evidence?: string }
+  | {
+      known: false;
+      /** Why, as a part of a sentence. */
+      because: string;
+      /** Reading it again for the same head cannot help, as with a list that GitHub cuts off. */
+      lasting: boolean;
+    };
+export type Facts = Readonly<Partial<Record<FactName, Fact>>>;
+
+export function known(value: Json, evidence?: string): Fact {
+  return { known: true, value, ...(evidence === undefined ? {} : { evidence }) };
+}
+
+export function unknown(because: string, lasting = false): Fact {
+  return { known: false, because, lasting };
+}
+
+/** A fact that was never read is not known either. */
+export function factOf(facts: Facts, name: FactName): Fact {
+  return facts[name] ?? unknown('it was not read');
+}
+
+const MOVED = 'GitHub answered for another head';
+
+/** The facts of a list of changed files. A renamed file counts under both of its names. */
+export function filesFacts(
+  { files, truncated }: { files: readonly ListedFile[]; truncated: boolean },
+  headSha: string,
+): Facts {
+  const same = (fact: Fact): Facts => ({
+    changed_paths: fact,
+    changed_files: fact,
+    additions: fact,
+    deletions: fact,
+  });
+  if (truncated)
+    return same(unknown('GitHub lists at most 3,000 changed files, and there may be more', true));
+  if (files.some((file) => isOfAnotherHead(file, headSha))) return same(unknown(MOVED));
+  const sum = (of: (file: ListedFile) => number) => files.reduce((total, file) => total + of(file), 0);
+  return {
+    changed_paths: known(pathsOf(files)),
+    changed_files: known(files.length),
+    additions: known(sum(({ additions }) => additions)),
+    deletions: known(sum(({ deletions }) => deletions)),
+  };
+}
+
+export interface ListedFile {
+  path: string;
+  previousPath?: string;
+  status: string;
+  additions: number;
+  deletions: number;
+  /** The head that the list was made for; `null` when GitHub does not tell. */
+  headSha: string | null;
+}
+
+export function pathsOf(files: readonly ListedFile[]): string[] {
+  const paths = files.flatMap(({ path, previousPath }) =>
+    previousPath === undefined ? [path] : [path, previousPath],
+  );
+  return [...new Set(paths)];
+}
+
+/** The address of a removed file may name the commit before. */
+function isOfAnotherHead({ status, headSha }: ListedFile, wanted: string): boolean {
+  return status !== 'removed' && headSha !== null && headSha !== wanted;
+}
+
+/** The facts of a list of commits; one without the head in question was made for another one. */
+export function commitsFacts(
+  { commits, truncated }: { commits: readonly { sha: string; verified: boolean }[]; truncated: boolean },
+  headSha: string,
+): Facts {
+  const same = (fact: Fact): Facts => ({ signed: fact, commits: fact });
+  if (truncated) return same(unknown('GitHub lists at most 250 commits, and there may be more', true));
+  if (!commits.some(({ sha }) => sha === headSha)) return same(unknown(MOVED));
+  const unsigned = commits.filter(({ verified }) => !verified).map(({ sha }) => sha.slice(0, 7));
+  return {
+    commits: known(commits.length),
+    signed: known(
+      unsigned.length === 0,
+      unsigned.length === 0 ? undefined : `not verified: ${unsigned.slice(0, 10).join(', ')}`,
+    ),
+  };
+}
+
+/** The facts of the pull request itself. */
+export function pullRequestFacts(
+  pull: {
+    headSha: string;
+    headRef: string;
+    headRepository: string | null;
+    baseRef: string;
+    draft: boolean;
+    labels: readonly string[];
+    author: { login: string };
+    authorAssociation: string;
+  },
+  headSha: string,
+  repository: string,
+): Facts {
+  const names = FACT_NAMES.filter((name) => PR_FACTS[name].from === 'pull_request');
+  if (pull.headSha !== headSha) return Object.fromEntries(names.map((name) => [name, unknown(MOVED)]));
+  return {
+    labels: known([...pull.labels]),
+    author: known(pull.author.login),
+    association: known(pull.authorAssociation),
+    head_branch: known(pull.headRef),
+    base_branch: known(pull.baseRef),
+    draft: known(pull.draft),
+    // A fork that was deleted is none of this repository's branches either.
+    fork: known(pull.headRepository?.toLowerCase() !== repository.toLowerCase()),
+  };
+}

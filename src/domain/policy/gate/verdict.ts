@@ -1,0 +1,177 @@
+import { unreachable } from '../../../core/errors.ts';
+import { type Why, why } from '../../explanation/why.ts';
+import type { FailurePolicy } from '../../gate/gate.ts';
+import type { PlacedGate } from '../../gate/placed.ts';
+import type { Criterion, GateVerdict } from '../../outcome/gate-verdict.ts';
+import { makeOutcome } from '../../outcome/outcome.ts';
+
+/** A gate's name where those of several files meet: `freeze`, or `freeze (organisation)`. */
+export function gateName({ gate, scope }: Pick<GateVerdict, 'gate' | 'scope'>): string {
+  return scope === 'step' ? gate : `${gate} (${scope})`;
+}
+
+/** What the criteria of a gate say together. */
+export function verdictOf(
+  placed: PlacedGate,
+  step: string,
+  criteria: readonly Criterion[],
+  inputsHash: string,
+): GateVerdict {
+  const passed = criteria.length > 0 && criteria.every((criterion) => criterion.passed);
+  return verdict(placed, step, criteria, inputsHash, passed, placed.gate.on_failure);
+}
+
+/** A gate that threw says nothing, and blocks, whatever its failure policy: nobody knows what it would have said. */
+export function unjudged(placed: PlacedGate, step: string, because: string, inputsHash: string): GateVerdict {
+  const criterion: Criterion = {
+    id: 'judgement',
+    description: 'judging the gate',
+    passed: false,
+    evidence: because,
+    may_change: false,
+  };
+  return verdict(placed, step, [criterion], inputsHash, false, 'block');
+}
+
+function verdict(
+  { gate, scope, at }: PlacedGate,
+  step: string,
+  criteria: readonly Criterion[],
+  inputsHash: string,
+  passed: boolean,
+  policy: FailurePolicy,
+): GateVerdict {
+  const failed = criteria.filter((criterion) => !criterion.passed);
+  const name = gateName({ gate: gate.id, scope });
+  const because = failed.map(reasonOf).join('; ');
+  const summary = passed ? `gate ${name} is passed` : `gate ${name} is not passed: ${because}`;
+  const holdsUp = policy === 'block' || policy === 'require_human';
+  return makeOutcome<'gate_verdict'>({
+    outcome_kind: 'gate_verdict',
+    summary: clip(summary),
+    passed,
+    gate: gate.id,
+    scope,
+    step,
+    at,
+    gate_passed: passed,
+    on_failure: policy,
+    feedback: clip(passed || policy === 'block' ? summary : `${summary}; ${EFFECT[policy]}`),
+    notes: gate.description === undefined ? [] : [gate.description],
+    criteria: [...criteria],
+    blocking_reason: passed || !holdsUp ? null : clip(because),
+    next_action: passed ? null : nextAction(policy, failed),
+    inputs_hash: inputsHash,
+  });
+}
+
+/** What is wrong comes first when somebody wrote a sentence for it, else what was found. */
+function reasonOf({ description, evidence }: Criterion): string {
+  return evidence === '' ? description : `${description} (${evidence})`;
+}
+
+/** What comes of it; that a closed gate is closed goes without saying. */
+const EFFECT: Readonly<Record<Exclude<FailurePolicy, 'block'>, string>> = {
+  warn: 'that is a warning, and the step goes on',
+  degrade: "the step's outcome counts as not passed",
+  require_human: 'the step needs a countersign',
+};
+
+function nextAction(policy: FailurePolicy, failed: readonly Criterion[]): string {
+  switch (policy) {
+    case 'block':
+      return failed.every(({ may_change }) => may_change)
+        ? 'Settle what it says; it is looked at again by itself.'
+        : 'A new commit, or a change of the gate, is needed.';
+    case 'warn':
+    case 'degrade':
+      return 'Settle what it says, then run the step again.';
+    case 'require_human':
+      return 'Somebody who may countersign answers the approval comment.';
+    default:
+      return unreachable(policy);
+  }
+}
+
+/** An outcome's summary holds 4,000 characters. */
+function clip(text: string): string {
+  return text.length <= 2_000 ? text : `${text.slice(0, 1_999)}…`;
+}
+
+/** Whether this verdict keeps a step from going on by itself, with nobody asked. */
+export function blocks(found: GateVerdict): boolean {
+  return !found.gate_passed && found.on_failure === 'block';
+}
+
+/** Whether time or people could still make everything pass that is not passed. */
+export function mayPassLater({ criteria }: GateVerdict): boolean {
+  return criteria.every(({ passed, may_change }) => passed || may_change);
+}
+
+/**
+ * A verdict as a reason of the merge gate, which asks a person in any case: so one that asks for a person is answered by the
+ * countersign, and one that would lessen the outcome of a merge, which cannot be undone, blocks it instead.
+ */
+export function conditionOf(found: GateVerdict): Why {
+  const tree = verdictWhy(found);
+  const lets = found.on_failure === 'warn' || found.on_failure === 'require_human';
+  return { ...tree, status: found.gate_passed || lets ? 'met' : 'unmet' };
+}
+
+/**
+ * A verdict as a reason for what the policy says of a step: whether the gate lets it be done. One that asks for a person is
+ * answered by a countersign, and one that lessens the outcome keeps nothing but a merge from being done.
+ */
+export function permissionOf(found: GateVerdict, step: { merges: boolean; countersigned: boolean }): Why {
+  const { gate_passed, on_failure } = found;
+  const lets =
+    on_failure === 'warn' ||
+    (on_failure === 'degrade' && !step.merges) ||
+    (on_failure === 'require_human' && step.countersigned);
+  const refusal = on_failure === 'require_human' ? 'pending' : 'unmet';
+  return { ...verdictWhy(found), status: gate_passed || lets ? 'met' : refusal };
+}
+
+/** A gate that was not judged yet. */
+export function notJudged({ gate, scope, at }: PlacedGate): Why {
+  const place = at === 'pre' ? 'before' : 'after';
+  return why(
+    'unknown',
+    `gate ${gateName({ gate: gate.id, scope })} ${place} the step is unknown until the step runs`,
+  );
+}
+
+/** A verdict as a branch of the answer to "why", each criterion below it. */
+export function verdictWhy(found: GateVerdict): Why {
+  const { gate_passed, on_failure, criteria } = found;
+  const reasons = criteria.map(({ passed, description, evidence }) =>
+    why(
+      passed ? 'met' : on_failure === 'warn' ? 'met' : 'unmet',
+      warned(passed, found, description),
+      [],
+      [evidence].filter(Boolean),
+    ),
+  );
+  const status =
+    gate_passed || on_failure === 'warn' ? 'met' : on_failure === 'require_human' ? 'pending' : 'unmet';
+  return why(status, gate_passed ? found.summary : found.feedback, reasons);
+}
+
+function warned(passed: boolean, { on_failure }: GateVerdict, description: string): string {
+  return !passed && on_failure === 'warn' ? `warning: ${description}` : description;
+}
+
+/** The newest verdict of each gate of each step, in the order in which gates were first judged. */
+export function newestVerdicts(verdicts: readonly GateVerdict[]): GateVerdict[] {
+  return [...new Map(verdicts.map((found) => [verdictKey(found), found])).values()];
+}
+
+/** What tells verdicts of different gates apart. */
+export function verdictKey({
+  step,
+  at,
+  scope,
+  gate,
+}: Pick<GateVerdict, 'step' | 'at' | 'scope' | 'gate'>): string {
+  return [step, at, scope, gate].join('\n');
+}

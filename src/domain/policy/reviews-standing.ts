@@ -1,0 +1,54 @@
+import { type Why, why } from '../explanation/why.ts';
+import type { Review } from './facts/reviews.ts';
+import { isAtLeast } from './role.ts';
+
+/** What was read of a pull request's reviews: those that request changes, each with its giver's role at this moment. */
+export type RequestedChanges =
+  | { known: true; by: readonly { person: Review['person']; role: string }[] }
+  /** `because` is a part of a sentence. */
+  | { known: false; because: string };
+
+/**
+ * The people whose last word in a review is a request for changes, whatever head it was about. As on GitHub, a comment changes
+ * no verdict, and an approval or a dismissal lifts a request. A state that is not known here lifts nothing.
+ */
+export function requestingChanges(reviews: readonly Review[]): Review['person'][] {
+  const last = new Map<number, Review>();
+  const oldestFirst = reviews.toSorted(
+    (a, b) => (a.submittedAt?.getTime() ?? 0) - (b.submittedAt?.getTime() ?? 0) || a.id - b.id,
+  );
+  for (const review of oldestFirst) {
+    if (review.person.type !== 'User') continue;
+    switch (review.state) {
+      case 'approved':
+      case 'changes_requested':
+      case 'dismissed':
+        last.set(review.person.id, review);
+        break;
+      case 'commented':
+      case 'pending':
+      case 'unknown':
+        break;
+    }
+  }
+  return [...last.values()].filter(({ state }) => state === 'changes_requested').map(({ person }) => person);
+}
+
+/**
+ * Whether changes that somebody requested hold the merge up. Who can write counts, as for GitHub's own rule: anybody who can read a
+ * public repository can submit such a review. The author is no reviewer; GitHub refuses such a review, and here it does not count.
+ */
+export function requestedChangesWhy(requested: RequestedChanges, authorId: number): Why {
+  if (!requested.known)
+    return why('unmet', `it is not known whether a maintainer requests changes: ${requested.because}`);
+  const logins = requested.by
+    .filter(({ person, role }) => person.id !== authorId && isAtLeast(role, 'write'))
+    .map(({ person }) => person.login)
+    .sort();
+  return logins.length === 0
+    ? why('met', 'nobody who can write requests changes')
+    : why(
+        'unmet',
+        `${logins.join(' and ')} requested changes, and has neither approved since nor been dismissed`,
+      );
+}

@@ -1,0 +1,40 @@
+import { stepRef } from '../explanation/evidence.ts';
+import { type Reason, reason } from '../explanation/reason.ts';
+import type { Outcome } from '../outcome/outcome.ts';
+import type { Invocation, RunState } from './run.ts';
+
+/** Why a step, and its session, is done: its outcome says it, and is pointed to. */
+export function doneReason({ outcome, artifactId }: { outcome: Outcome; artifactId: string }): Reason {
+  return reason('step.completed', outcome.summary, [
+    { kind: 'artifact', id: artifactId, label: outcome.outcome_kind },
+  ]);
+}
+
+/** Why a run whose steps are all over is complete, told by its outcomes. */
+export function completedReason({ run, invocations }: RunState): Reason {
+  const done = invocations.flatMap((step) => (step.outcome ? [{ step, outcome: step.outcome }] : []));
+  for (const { step, outcome } of done) {
+    if (outcome.outcome_kind === 'action_result' && outcome.action === 'gh-merge' && outcome.passed) {
+      return reason('run.completed', outcome.summary, [stepRef(step)]);
+    }
+  }
+  for (const { step, outcome } of done) {
+    if (outcome.outcome_kind === 'review_verdict' && outcome.passed === false) {
+      return reason('run.completed.changes_requested', outcome.summary, [stepRef(step)]);
+    }
+  }
+  const merge = invocations.find((step) => run.definition.steps[step.stepIndex]?.uses.name === 'gh-merge');
+  if (!merge)
+    return reason(
+      'run.completed',
+      'every step is done',
+      done.map(({ step }) => stepRef(step)),
+    );
+  if (merge.status !== 'skipped') return notMerged(merge, merge.reason?.summary);
+  const unmet = done.find(({ outcome }) => outcome.passed !== true);
+  return unmet ? notMerged(unmet.step, unmet.outcome.summary) : notMerged(merge);
+}
+
+function notMerged(step: Invocation, because = 'the merge step was skipped'): Reason {
+  return reason('run.completed.not_merged', because, [stepRef(step)]);
+}

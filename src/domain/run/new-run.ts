@@ -1,0 +1,61 @@
+import type { Ids } from '../../core/ids.ts';
+import { redactValue } from '../../core/redact/redact.ts';
+import type { Chain } from '../chain/chain.ts';
+import type { Settings } from '../chain/settings.ts';
+import type { RepositoryEvent } from '../event/event.ts';
+import { type Invocation, NOT_BEGUN, type Run, type RunFacts, type RunState } from './run.ts';
+
+export interface NewRun {
+  /** A new one when left out. */
+  id?: string;
+  chain: Chain;
+  settings: Settings;
+  event: RepositoryEvent;
+  deliveryId: number | null;
+  pullRequest: number | null;
+  headSha: string;
+  baseRef: string;
+  baseSha: string;
+  facts: RunFacts;
+  paused: boolean;
+}
+
+/**
+ * A run that has not started yet, with its definition and settings snapshotted and a pending invocation per step.
+ * Titles, labels and inputs are kept without secrets; the commits and branches that the gate compares are kept as they are.
+ */
+export function newRun(from: NewRun, ids: Ids, now: Date): RunState {
+  const { chain, event } = from;
+  const run: Run = {
+    id: from.id ?? ids.next('run'),
+    installationId: event.installation_id,
+    repositoryId: event.repository.id,
+    repository: `${event.repository.owner}/${event.repository.name}`,
+    pullRequest: from.pullRequest,
+    headSha: from.headSha,
+    baseRef: from.baseRef,
+    baseSha: from.baseSha,
+    chain: chain.name,
+    definition: structuredClone(chain),
+    settings: structuredClone(from.settings),
+    facts: { ...from.facts, trigger: redactValue(from.facts.trigger) },
+    event: redactValue(event),
+    deliveryId: from.deliveryId,
+    status: 'running',
+    reason: null,
+    paused: from.paused,
+    createdAt: now,
+    updatedAt: now,
+    finishedAt: null,
+  };
+  const invocations = chain.steps.map(
+    (step): Invocation => ({
+      id: ids.next('inv'),
+      runId: run.id,
+      stepIndex: step.index,
+      stepId: step.id,
+      ...NOT_BEGUN,
+    }),
+  );
+  return { run, invocations };
+}

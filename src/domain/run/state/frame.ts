@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { formatDuration } from '../../../core/duration.ts';
+import { placeOf } from '../../artifact/contract.ts';
+import { MERGE_ACTION, type Step } from '../../chain/chain.ts';
+import { gatesOf } from '../../gate/placed.ts';
+import type { Run } from '../run.ts';
+import { shortened } from './limits.ts';
+
+/** Entries of a list of the frame: a chain has at most 50 steps, and each a handful of criteria. */
+const MAX_FRAME_ENTRIES = 100;
+
+export const frameSchema = z.strictObject({
+  goal: z.string(),
+  constraints: z.array(z.string()),
+  /** What each step is held to, by its id. */
+  success_criteria: z.array(z.strictObject({ step: z.string(), text: z.string() })),
+});
+/** What a run is for and is held to. */
+export type Frame = z.infer<typeof frameSchema>;
+
+/**
+ * The frame of a run, frozen since it began: read from nothing but what was snapshotted then (definition, settings, facts and
+ * head), which no event changes. The run's name on GitHub is not among that, since a repository may be renamed.
+ */
+export function frameOf(run: Run): Frame {
+  const { definition } = run;
+  return {
+    goal: shortened(`${definition.description ?? `chain ${definition.name}`}: ${subjectOf(run)}`),
+    constraints: constraintsOf(run).map(shortened).slice(0, MAX_FRAME_ENTRIES),
+    success_criteria: definition.steps
+      .flatMap((step) => criteriaOf(step, run).map((text) => ({ step: step.id, text: shortened(text) })))
+      .slice(0, MAX_FRAME_ENTRIES),
+  };
+}
+
+function subjectOf({ baseRef, facts: { repo, trigger }, headSha, pullRequest }: Run): string {
+  const by = typeof trigger.author === 'string' ? ` by ${trigger.author}` : '';
+  const title = typeof trigger.title === 'string' ? `, ${JSON.stringify(trigger.title)}` : '';
+  const place =
+    pullRequest === null ? repo.full_name : `pull request #${pullRequest} of ${repo.full_name}${by}${title}`;
+  const commit = headSha === '' ? '' : `, commit ${headSha.slice(0, 7)}`;
+  return `${place}${commit}${pullRequest === null || baseRef === '' ? '' : ` into ${baseRef}`}`;
+}
+
+function constraintsOf({ definition, settings: { ci, countersign } }: Run): string[] {
+  const { steps } = definition;
+  const reads = (name: string) => steps.some(({ uses }) => uses.name === name);
+  const asks = steps.some(({ requiresApproval }) => requiresApproval);
+  return [
+    ...(asks
+      ? [`${countersign.count} ${countersign.count === 1 ? 'countersign is' : 'countersigns are'} needed`]
+      : []),
+    ...(reads(MERGE_ACTION) ? ['nothing is merged but the head that was looked at'] : []),
+    ...(reads('ci') && ci.required.length > 0
+      ? [`these checks must be there and pass: ${ci.required.join(', ')}`]
+      : []),
+    ...(reads('ci') ? [`a commit without checks ${ci.no_checks === 'allow' ? 'may' : 'may not'} pass`] : []),
+    ...steps.flatMap(({ id, timeoutMs }) =>
+      timeoutMs === undefined ? [] : [`${id} may take ${formatDuration(timeoutMs)}`],
+    ),
+  ];
+}
+
+function criteriaOf(step: Step, { settings }: Run): string[] {
+  const { artifacts, condition, expect = [], requiresApproval, uses, validate = [] } = step;
+  const { pre, post } = gatesOf(step, settings.gates ?? [], uses.name === MERGE_ACTION);
+  return [
+    ...(condition === undefined ? [] : [`runs only when \`${condition}\``]),
+    ...(requiresApproval ? ['is countersigned by a maintainer'] : []),
+    ...[...pre, ...post].map(({ gate, scope }) => `passes the gate ${gate.id} (${scope})`),
+    ...validate.map(({ rule_id }) => `its inputs keep the rule ${rule_id}`),
+    ...(artifacts?.expected ?? [])
+      .filter(({ required }) => required)
+      .map((entry) => `leaves behind ${entry.id} (${placeOf(entry)})`),
+    ...expect.map(({ rule_id }) => `its outcome keeps the rule ${rule_id}`),
+  ];
+}

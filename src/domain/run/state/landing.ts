@@ -1,0 +1,94 @@
+import { unreachable } from '../../../core/errors.ts';
+import type { Entries, Entry } from '../../expression/state-slot.ts';
+import type { CiCheck, CiResult } from '../../outcome/ci-result.ts';
+import { type Finding, isBlocking, SEVERITIES } from '../../outcome/finding.ts';
+import type { GateVerdict } from '../../outcome/gate-verdict.ts';
+import type { Outcome } from '../../outcome/outcome.ts';
+import { type AnalyzerReport, brokenOff, type ReviewVerdict } from '../../outcome/review-verdict.ts';
+
+/**
+ * What an outcome says, slot by slot, the weightiest entries first. It belongs to the kind of outcome and not to the skill:
+ * a skill only names the slots that it fills, and needs no code for it.
+ */
+export function landing(outcome: Outcome): Entries {
+  switch (outcome.outcome_kind) {
+    case 'review_verdict':
+      return ofReview(outcome);
+    case 'ci_result':
+      return ofCi(outcome);
+    case 'gate_verdict':
+      return ofGate(outcome);
+    case 'action_result':
+      return { messages: [{ text: outcome.summary }] };
+    default:
+      return unreachable(outcome);
+  }
+}
+
+function ofReview({ analyzers, findings, left_out, passed, summary, verdict }: ReviewVerdict): Entries {
+  const worstFirst = findings.toSorted(
+    (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
+  );
+  return {
+    evidence: analyzers.map((analyzer) => lookedAt(analyzer, findings)),
+    risks: worstFirst.filter(({ severity }) => severity !== 'info').map(riskOf),
+    uncertainties: [
+      ...brokenOff(analyzers).map((text) => ({ text })),
+      ...left_out.map(({ path, reason }) => ({ text: `${path} was not reviewed: ${reason}` })),
+    ],
+    // No verdict is no decision, and nothing that a later step may take for one.
+    decisions: verdict === null ? [] : [{ text: summary, verdict, passed }],
+  };
+}
+
+/** What an analyzer's own findings, known by their rule's first part, say for or against going on. */
+function lookedAt({ name, status, files }: AnalyzerReport, findings: readonly Finding[]): Entry<'evidence'> {
+  const own = findings.filter(({ rule }) => rule.startsWith(`${name}/`));
+  const inFiles = `in ${files} ${files === 1 ? 'file' : 'files'}`;
+  if (own.length > 0) {
+    const count = `${own.length} ${own.length === 1 ? 'finding' : 'findings'}`;
+    return { text: `${name}: ${count} ${inFiles}`, supports: own.some(isBlocking) ? false : null };
+  }
+  return status === 'ok'
+    ? { text: `${name}: nothing found ${inFiles}`, supports: true }
+    : { text: `${name}: no result`, supports: null };
+}
+
+function riskOf({ description, severity, file, line }: Finding): Entry<'risks'> {
+  return { text: description, severity, file, line: line ?? null };
+}
+
+function ofCi({ checks, passed, summary }: CiResult): Entries {
+  const of = (state: CiCheck['state']) => checks.filter((check) => check.state === state);
+  return {
+    // As a whole first: one line of it must be enough for whoever has no room for all checks.
+    evidence: [
+      { text: summary, supports: checks.length === 0 ? null : passed },
+      ...checks.map(({ name, conclusion, state }) => ({
+        text: `${name}: ${conclusion}`,
+        supports: state === 'passed' ? true : state === 'failed' ? false : null,
+      })),
+    ],
+    risks: of('failed').map(({ name, conclusion, required }) => ({
+      text: `the check ${name} ended with ${conclusion}`,
+      severity: required ? 'high' : 'medium',
+      file: null,
+      line: null,
+    })),
+    uncertainties: [
+      ...(checks.length === 0 ? [{ text: summary }] : []),
+      ...of('pending').map(({ name }) => ({ text: `the check ${name} is not done` })),
+    ],
+  };
+}
+
+function ofGate({ criteria, gate_passed, next_action, notes, summary }: GateVerdict): Entries {
+  return {
+    criteria: criteria.map(({ description, evidence, passed }) => ({
+      text: evidence === '' ? description : `${description}: ${evidence}`,
+      met: passed,
+    })),
+    decisions: [{ text: summary, verdict: gate_passed ? 'passed' : 'blocked', passed: gate_passed }],
+    messages: [...(next_action === null ? [] : [next_action]), ...notes].map((text) => ({ text })),
+  };
+}

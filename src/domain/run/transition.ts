@@ -1,0 +1,390 @@
+import type { Step } from '../chain/chain.ts';
+import { dependentsOf } from '../chain/graph.ts';
+import { type EvidenceRef, stepRef, subjectRef } from '../explanation/evidence.ts';
+import { pointingTo, type Reason, reason } from '../explanation/reason.ts';
+import { asksAbout, compileExpression, evaluateCondition } from '../expression/condition.ts';
+import type { Outcome } from '../outcome/outcome.ts';
+import { completedReason, doneReason } from './completed.ts';
+import { conditionContext } from './context.ts';
+import {
+  type Invocation,
+  isRunOver,
+  isStepOver,
+  NOT_BEGUN,
+  type RunState,
+  type RunStatus,
+  type StepStatus,
+  type WaitingFor,
+  waitingFor,
+} from './run.ts';
+
+/** What a session reports about its step. */
+export type SessionResult =
+  | { kind: 'done'; outcome: Outcome; artifactId: string }
+  | { kind: 'waits'; for: WaitingFor; until: Date; reason: Reason }
+  | { kind: 'failed'; reason: Reason; retryable: boolean };
+
+/** Everything that can move a run. */
+export type Signal =
+  | { kind: 'start' }
+  | { kind: 'session'; sessionId: string; result: SessionResult }
+  /** What waiting steps wait for may have changed: they look again. */
+  | { kind: 'poke'; for: readonly WaitingFor[] }
+  /** Time has passed: waits and deadlines may be due. */
+  | { kind: 'time' }
+  | { kind: 'end'; status: 'cancelled' | 'aborted'; reason: Reason }
+  | { kind: 'rerun'; stepIndex: number }
+  | { kind: 'pause' }
+  | { kind: 'resume' };
+
+/** What the engine must do after a transition; ids and I/O are its business. */
+export type Command =
+  /** Begin a new session for the step. */
+  | { kind: 'start'; stepIndex: number }
+  /** Let the step's waiting session look again. */
+  | { kind: 'look'; stepIndex: number; because: 'time' | 'event' }
+  /** End a session that is under way, as this and for this reason; its result would be refused anyway. */
+  | { kind: 'abort'; sessionId: string; status: 'cancelled' | 'timed_out'; reason: Reason };
+
+/** Steps of one run that work at the same time, at most: more would let one run crowd out the others. */
+const MAX_PARALLEL_STEPS = 4;
+const MAX_BACKOFF_MS = 86_400_000;
+
+/**
+ * A run's way through its states: pure, total, and the same for every signal that comes late, twice or out of order —
+ * what no longer applies changes nothing.
+ */
+export function transition(
+  before: RunState,
+  signal: Signal,
+  now: Date,
+): { state: RunState; commands: Command[] } {
+  const work = new Transition(before, now);
+  work.apply(signal);
+  return { state: work.state, commands: work.commands };
+}
+
+class Transition {
+  readonly state: RunState;
+  readonly commands: Command[] = [];
+  private readonly now: Date;
+
+  constructor(before: RunState, now: Date) {
+    this.state = {
+      ...before,
+      run: { ...before.run },
+      invocations: before.invocations.map((step) => ({ ...step })),
+    };
+    this.now = now;
+  }
+
+  apply(signal: Signal): void {
+    if (isRunOver(this.state.run.status) && signal.kind !== 'rerun') return;
+    switch (signal.kind) {
+      case 'start':
+        break;
+      case 'session':
+        this.session(signal.sessionId, signal.result);
+        break;
+      case 'poke':
+        this.look((step) => {
+          const waits = waitingFor(step.status);
+          return waits !== undefined && signal.for.includes(waits) && step.sessionId !== null;
+        });
+        break;
+      case 'time':
+        this.time();
+        break;
+      case 'end':
+        this.end(signal.status, signal.reason);
+        return;
+      case 'rerun':
+        if (!this.rerun(signal.stepIndex)) return;
+        break;
+      case 'pause':
+        this.state.run.paused = true;
+        break;
+      case 'resume':
+        this.state.run.paused = false;
+        this.look(({ status, sessionId }) => {
+          const waits = waitingFor(status);
+          return waits === 'approval' || (waits === 'until' && sessionId !== null);
+        });
+        break;
+    }
+    this.settle();
+    this.withdrawCommands();
+  }
+
+  private session(sessionId: string, result: SessionResult): void {
+    const step = this.state.invocations.find((candidate) => candidate.sessionId === sessionId);
+    if (!step || isStepOver(step.status)) return;
+    switch (result.kind) {
+      case 'done':
+        step.outcome = result.outcome;
+        step.outcomeArtifactId = result.artifactId;
+        this.endStep(step, 'completed', doneReason(result));
+        return;
+      case 'waits':
+        step.status = `waiting_${result.for}`;
+        step.reason = result.reason;
+        step.waitUntil = result.until;
+        return;
+      case 'failed': {
+        const { retry } = this.definition(step);
+        if (!result.retryable || step.attempts >= retry.attempts) {
+          this.endStep(step, 'failed', result.reason);
+          return;
+        }
+        const backoff = Math.min(retry.backoffMs * 2 ** (step.attempts - 1), MAX_BACKOFF_MS);
+        step.status = 'waiting_until';
+        step.waitUntil = new Date(this.now.getTime() + backoff);
+        step.sessionId = null;
+        step.reason = reason(
+          'step.waiting.retry',
+          `attempt ${step.attempts} of ${retry.attempts} failed (${result.reason.summary}); trying again`,
+          result.reason.evidence,
+        );
+      }
+    }
+  }
+
+  private time(): void {
+    for (const step of this.state.invocations) {
+      if (isStepOver(step.status)) continue;
+      if (step.deadlineAt && step.deadlineAt <= this.now) {
+        this.endEarly(
+          step,
+          'timed_out',
+          reason('step.timed_out', `${step.stepId} took longer than it may`, [stepRef(step)]),
+        );
+      } else if (step.waitUntil && step.waitUntil <= this.now) {
+        step.waitUntil = null;
+        // A retry enters like any other step, so that a pause and the limit of parallel steps hold for it, too.
+        if (step.sessionId === null) step.status = 'pending';
+        else this.commands.push({ kind: 'look', stepIndex: step.stepIndex, because: 'time' });
+      }
+    }
+  }
+
+  private look(which: (step: Invocation) => boolean): void {
+    for (const step of this.state.invocations.filter(which)) {
+      this.commands.push({ kind: 'look', stepIndex: step.stepIndex, because: 'event' });
+    }
+  }
+
+  private end(status: 'cancelled' | 'aborted', because: Reason): void {
+    for (const step of this.state.invocations) {
+      if (isStepOver(step.status)) continue;
+      this.cutShort(step, because.summary, because.evidence);
+    }
+    this.endRun(status, because);
+  }
+
+  /** Ends a step because its run ends: one that has not begun is skipped, one under way is cancelled. */
+  private cutShort(step: Invocation, because: string, evidence: EvidenceRef[]): void {
+    if (step.status === 'pending') {
+      this.endStep(step, 'skipped', reason('step.skipped.run_ended', because, evidence));
+    } else {
+      this.endEarly(step, 'cancelled', reason('step.cancelled', because, evidence));
+    }
+  }
+
+  /** False, and nothing is changed, when there is nothing that can be run again. */
+  private rerun(stepIndex: number): boolean {
+    const { run, invocations } = this.state;
+    const first = invocations[stepIndex];
+    if (!first || run.status === 'cancelled' || run.status === 'aborted') return false;
+    const again = new Set([first.stepId, ...dependentsOf(run.definition.steps, first.stepId)]);
+    for (const step of invocations) {
+      const cutShort =
+        step.reason?.code === 'step.skipped.run_ended' || step.reason?.code === 'step.cancelled';
+      if (!again.has(step.stepId) && !cutShort) continue;
+      this.abort(step, 'cancelled', reason('step.cancelled', `${first.stepId} is run again`));
+      Object.assign(step, NOT_BEGUN);
+    }
+    run.status = 'running';
+    run.reason = null;
+    run.finishedAt = null;
+    return true;
+  }
+
+  /** Starts and skips whatever has become ready, then says what the run as a whole is doing. */
+  private settle(): void {
+    const { run, invocations } = this.state;
+    for (let changed = true; changed; ) {
+      changed = false;
+      const broken = invocations.find((step) => this.breaksRun(step));
+      if (broken) {
+        this.breakRun(broken);
+        return;
+      }
+      for (const step of invocations) {
+        if (step.status === 'pending' && this.dependenciesAreOver(step))
+          changed = this.enter(step) || changed;
+      }
+    }
+    if (invocations.every((step) => isStepOver(step.status))) {
+      this.endRun('completed', completedReason(this.state));
+      return;
+    }
+    const { status, because } = overall(invocations, run.paused);
+    run.status = status;
+    run.reason = run.paused
+      ? reason('step.waiting.paused', 'the pull request is paused; `/countersign resume` goes on')
+      : because;
+  }
+
+  /** A step that was to start or look, and was ended by the same signal, does neither. */
+  private withdrawCommands(): void {
+    const stillMeant = this.commands.filter(
+      (command) =>
+        command.kind === 'abort' ||
+        !isStepOver(this.state.invocations[command.stepIndex]?.status ?? 'cancelled'),
+    );
+    this.commands.splice(0, this.commands.length, ...stillMeant);
+  }
+
+  /** Moves a step whose dependencies are over out of `pending`; false when it must stay there for now. */
+  private enter(step: Invocation): boolean {
+    const definition = this.definition(step);
+    const condition =
+      definition.condition === undefined ? undefined : compileExpression(definition.condition);
+    const missing = this.dependencies(step).find(
+      (other) =>
+        other.status !== 'completed' &&
+        !this.mayContinueAfter(other) &&
+        // Otherwise a step would run past one that was skipped.
+        !(condition && asksAbout(condition, { id: other.stepId, index: other.stepIndex })),
+    );
+    if (missing) {
+      const because = `${missing.stepId}, which it depends on, is ${said(missing.status)}`;
+      this.endStep(step, 'skipped', reason('step.skipped.dependency', because, [stepRef(missing)]));
+      return true;
+    }
+    if (condition && !evaluateCondition(condition, conditionContext(this.state, step.stepId))) {
+      const because = `its condition does not hold: \`${definition.condition}\``;
+      this.endStep(step, 'skipped', reason('step.skipped.condition', because));
+      return true;
+    }
+    const busy = this.state.invocations.filter((other) => other.status === 'running').length;
+    if (this.state.run.paused || busy >= MAX_PARALLEL_STEPS) return false;
+    this.start(step);
+    return true;
+  }
+
+  private start(step: Invocation): void {
+    const { timeoutMs } = this.definition(step);
+    step.status = 'running';
+    step.attempts += 1;
+    step.reason = null;
+    step.waitUntil = null;
+    step.startedAt ??= this.now;
+    step.deadlineAt ??= timeoutMs === undefined ? null : new Date(this.now.getTime() + timeoutMs);
+    this.commands.push({ kind: 'start', stepIndex: step.stepIndex });
+  }
+
+  private breakRun(broken: Invocation): void {
+    const evidence = [stepRef(broken)];
+    for (const step of this.state.invocations) {
+      if (isStepOver(step.status)) continue;
+      this.cutShort(step, `${broken.stepId} ${said(broken.status)} before it`, evidence);
+    }
+    const summary = `${broken.stepId}: ${broken.reason?.summary ?? said(broken.status)}`;
+    if (broken.status === 'timed_out')
+      this.endRun('timed_out', reason('run.timed_out.step', summary, evidence));
+    else if (broken.reason?.code === 'step.failed.missing_artifact') {
+      const because = reason('run.failed.missing_artifact', summary, [
+        ...evidence,
+        ...broken.reason.evidence,
+      ]);
+      this.endRun('failed', because);
+    } else this.endRun('failed', reason('run.failed.step', summary, evidence));
+  }
+
+  private endStep(step: Invocation, status: StepStatus, because: Reason): void {
+    step.status = status;
+    step.reason = pointingTo(because, stepRef(step));
+    step.waitUntil = null;
+    step.finishedAt = this.now;
+  }
+
+  private endRun(status: RunStatus, because: Reason): void {
+    const { run } = this.state;
+    run.status = status;
+    run.reason = pointingTo(because, subjectRef(run));
+    run.updatedAt = this.now;
+    run.finishedAt = this.now;
+  }
+
+  /** Ends a step, and with it the session that is under way. */
+  private endEarly(step: Invocation, status: 'cancelled' | 'timed_out', because: Reason): void {
+    this.abort(step, status, because);
+    this.endStep(step, status, because);
+  }
+
+  private abort(step: Invocation, status: 'cancelled' | 'timed_out', because: Reason): void {
+    if (step.sessionId !== null && !isStepOver(step.status)) {
+      this.commands.push({
+        kind: 'abort',
+        sessionId: step.sessionId,
+        status,
+        reason: pointingTo(because, stepRef(step)),
+      });
+    }
+  }
+
+  private breaksRun(step: Invocation): boolean {
+    return (step.status === 'failed' || step.status === 'timed_out') && !this.mayContinueAfter(step);
+  }
+
+  private mayContinueAfter(step: Invocation): boolean {
+    return (
+      (step.status === 'failed' || step.status === 'timed_out') &&
+      this.definition(step).onFailure === 'continue'
+    );
+  }
+
+  private dependenciesAreOver(step: Invocation): boolean {
+    return this.dependencies(step).every((other) => isStepOver(other.status));
+  }
+
+  private dependencies(step: Invocation): Invocation[] {
+    const wanted = this.definition(step).dependsOn;
+    return this.state.invocations.filter((other) => wanted.includes(other.stepId));
+  }
+
+  private definition(step: Invocation): Step {
+    const definition = this.state.run.definition.steps[step.stepIndex];
+    if (!definition)
+      throw new Error(`run ${this.state.run.id} has no step ${step.stepIndex} in its definition`);
+    return definition;
+  }
+}
+
+/** What a run with unfinished steps is doing: working beats waiting, and of the waits the one a person ends comes first. */
+function overall(
+  invocations: readonly Invocation[],
+  paused: boolean,
+): { status: RunStatus; because: Reason | null } {
+  if (invocations.some((step) => step.status === 'running')) return { status: 'running', because: null };
+  for (const status of ['waiting_approval', 'waiting_ci', 'waiting_until'] as const) {
+    const step = invocations.find((candidate) => candidate.status === status);
+    if (step) return { status, because: step.reason };
+  }
+  return { status: paused ? 'waiting_until' : 'running', because: null };
+}
+
+function said(status: StepStatus): string {
+  return status.replaceAll('_', ' ');
+}
+
+/** When the run next needs a look by itself: the earliest wait or deadline of its unfinished steps. */
+export function nextWake(state: RunState): Date | undefined {
+  if (isRunOver(state.run.status)) return undefined;
+  const times = state.invocations
+    .filter((step) => !isStepOver(step.status))
+    .flatMap((step) => [step.waitUntil, step.deadlineAt])
+    .filter((time) => time !== null);
+  return times.length === 0 ? undefined : new Date(Math.min(...times.map((time) => time.getTime())));
+}

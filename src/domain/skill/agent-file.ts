@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { type Fault, notAllowed } from '../../core/fault.ts';
+import { globSchema } from '../chain/chain-file.ts';
+import { readYaml } from '../chain/positions.ts';
+import { checkShape, duration, listOrOne } from '../chain/shape.ts';
+
+/** The command-line agents that are known here; each speaks to its model in its own protocol. */
+export const AGENTS = ['codex', 'claude'] as const;
+export type AgentName = (typeof AGENTS)[number];
+
+export const agentFileSchema = z.strictObject({
+  agent: z.enum(AGENTS).describe('Which command-line agent is run.'),
+  prompt: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe('The package’s prompt that it is given, such as prompts/review.md.'),
+  timeout: duration('1h').default(900_000).describe('How long it may take; 15m when left out, 1h at most.'),
+  paths: listOrOne(globSchema).optional().describe('Globs of the files it may see; all when left out.'),
+});
+export type AgentFile = z.infer<typeof agentFileSchema>;
+
+/**
+ * Reads an `agents/*.yml`: how an agent is asked, or everything that is wrong. What it must come to stands in the SKILL.md, as for every
+ * kind.
+ * @param paths of the package's files
+ */
+export function readAgentFile(
+  text: string,
+  file: string,
+  paths: readonly string[],
+): { value?: AgentFile | undefined; faults: readonly Fault[] } {
+  const source = readYaml(text, file);
+  if (source.value === undefined) return { faults: source.faults };
+  const { value, faults } = checkShape(agentFileSchema, source);
+  if (!value) return { faults };
+  const prompts = paths.filter((path) => /^prompts\/[^@]+$/.test(path));
+  if (prompts.includes(value.prompt)) return { value, faults: [] };
+  return {
+    faults: [
+      source.fault(['prompt'], notAllowed(`the package has no "${value.prompt}"`, prompts, value.prompt)),
+    ],
+  };
+}

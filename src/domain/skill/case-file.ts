@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { Fault } from '../../core/fault.ts';
+import { readYaml } from '../chain/positions.ts';
+import { checkShape, inFileOrder, listOrOne } from '../chain/shape.ts';
+import { safePathSchema } from '../outcome/finding.ts';
+import { VERDICTS } from '../outcome/review-verdict.ts';
+import type { SkillOutcome } from './manifest.ts';
+
+const text = z.string().max(60_000);
+
+/** A file as a pull request finds it and leaves it. */
+const changedFile = z.union(
+  [
+    text,
+    z
+      .strictObject({ before: text.optional(), after: text.optional() })
+      .refine(({ before, after }) => before !== after, { error: 'the file is the same before and after' }),
+  ],
+  { error: 'a file is the text that the pull request adds, or {before: …, after: …}' },
+);
+
+const expected = z
+  .strictObject({
+    verdict: z.enum(VERDICTS).nullable().optional(),
+    passed: z.boolean().nullable().optional(),
+    findings: z
+      .array(z.string().min(1).max(500))
+      .max(100)
+      .optional()
+      .describe('Each as "severity rule path:line"; exactly these, in any order.'),
+    fails: z.string().min(1).max(500).optional().describe('Words of the reason why there is no outcome.'),
+  })
+  .refine((value) => Object.keys(value).length > 0, { error: 'a case expects something' });
+
+const caseSchema = z.strictObject({
+  name: z.string().min(1).max(200).describe('What the case shows, as a sentence.'),
+  files: z
+    .record(safePathSchema, changedFile)
+    .refine((files) => Object.keys(files).length <= 100, { error: 'a case has at most 100 files' })
+    .describe('What the pull request changes, by path.'),
+  others: listOrOne(safePathSchema).optional().describe('Paths of files that are there and do not change.'),
+  title: z.string().max(500).optional(),
+  body: z.string().max(10_000).optional(),
+  inputs: z.record(z.string(), z.json()).optional().describe('The step’s with.'),
+  answers: z
+    .array(z.json())
+    .max(10)
+    .optional()
+    .describe('What a model answers, in turn; then none is asked.'),
+  expect: expected,
+});
+export type SkillCase = z.infer<typeof caseSchema>;
+
+const caseFileSchema = z.strictObject({ cases: z.array(caseSchema).min(1).max(100) });
+
+/** What only a `review_verdict` has: expected of another outcome it would never hold, or, if it is nothing, never fail. */
+const OF_A_REVIEW = ['verdict', 'findings'] as const;
+
+/**
+ * Reads a file of `tests/`. Never throws, whatever the text.
+ * @param outcome what the skill comes to, as far as that is known.
+ */
+export function readCaseFile(
+  text: string,
+  file: string,
+  outcome?: SkillOutcome,
+): { cases: SkillCase[]; faults: readonly Fault[] } {
+  const source = readYaml(text, file);
+  if (source.value === undefined) return { cases: [], faults: source.faults };
+  const { value, faults } = checkShape(caseFileSchema, source);
+  if (!value) return { cases: [], faults: inFileOrder(faults) };
+  const twins = value.cases.flatMap(({ name }, index) =>
+    value.cases.findIndex((other) => other.name === name) < index
+      ? [source.fault(['cases', index, 'name'], `there is a case "${name}" already`)]
+      : [],
+  );
+  const strangers = value.cases.flatMap(({ expect }, index) =>
+    OF_A_REVIEW.filter((key) => outcome === 'gate_verdict' && expect[key] !== undefined).map((key) =>
+      source.fault(
+        ['cases', index, 'expect', key],
+        `a gate_verdict has no ${key}; a case of it expects passed, or that it fails`,
+        { part: 'key' },
+      ),
+    ),
+  );
+  const wrong = [...twins, ...strangers];
+  return { cases: wrong.length === 0 ? value.cases : [], faults: inFileOrder(wrong) };
+}

@@ -1,0 +1,67 @@
+import type { Json } from '../../core/canonical.ts';
+import type { Fault } from '../../core/fault.ts';
+import { isMapping, memberOf } from '../../core/mapping.ts';
+import { schemaFaults } from '../artifact/json-schema.ts';
+import type { Path, YamlSource } from '../chain/positions.ts';
+import { compilePattern, PatternError } from '../rule/pattern.ts';
+
+const OF_LENGTH = ['min_characters', 'max_characters', 'min_tokens', 'max_tokens'] as const;
+const OF_PATTERN = ['contains', 'lacks'] as const;
+
+/** Faults of the assertions of a SKILL.md's `artifacts:` beyond their shape. */
+export function checkAssertions(source: YamlSource, artifacts: Json | undefined): Fault[] {
+  if (!isMapping(artifacts)) return [];
+  return Object.entries(artifacts).flatMap(([file, metadata]) => {
+    const written = memberOf(metadata, 'assert');
+    if (!Array.isArray(written)) return [];
+    return written.flatMap((one, index) => checkOne(source, ['artifacts', file, 'assert', index], one));
+  });
+}
+
+function checkOne(source: YamlSource, path: Path, assertion: Json): Fault[] {
+  switch (memberOf(assertion, 'kind')) {
+    case 'structural': {
+      const schema = memberOf(assertion, 'schema');
+      if (!isMapping(schema)) return [];
+      return schemaFaults(schema).map(({ path: inner, message }) =>
+        source.fault([...path, 'schema', ...inner], message),
+      );
+    }
+    case 'length':
+      return [...saysOne(source, path, assertion, OF_LENGTH), ...checkBounds(source, path, assertion)];
+    case 'pattern':
+      return [
+        ...saysOne(source, path, assertion, OF_PATTERN),
+        ...OF_PATTERN.flatMap((key) => checkPattern(source, [...path, key], memberOf(assertion, key))),
+      ];
+    default:
+      return [];
+  }
+}
+
+/** One that says nothing would hold of everything. */
+function saysOne(source: YamlSource, path: Path, assertion: Json, keys: readonly string[]): Fault[] {
+  if (keys.some((key) => memberOf(assertion, key) !== undefined)) return [];
+  return [source.fault(path, `the assertion says nothing: it needs one of ${keys.join(', ')}`)];
+}
+
+function checkBounds(source: YamlSource, path: Path, assertion: Json): Fault[] {
+  return ['characters', 'tokens'].flatMap((unit) => {
+    const [min, max] = [memberOf(assertion, `min_${unit}`), memberOf(assertion, `max_${unit}`)];
+    const isCrossed = typeof min === 'number' && typeof max === 'number' && min > max;
+    return isCrossed
+      ? [source.fault([...path, `max_${unit}`], `the most ${unit} are fewer than the least`)]
+      : [];
+  });
+}
+
+function checkPattern(source: YamlSource, path: Path, pattern: Json | undefined): Fault[] {
+  if (typeof pattern !== 'string') return [];
+  try {
+    compilePattern(pattern);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    return [source.fault(path, error.message)];
+  }
+}

@@ -1,0 +1,113 @@
+import { messageOf } from '../../core/errors.ts';
+import { type Fault, notAllowed } from '../../core/fault.ts';
+import { readYaml } from '../chain/positions.ts';
+import { readAgentFile } from './agent-file.ts';
+import { analyzerFaults } from './analyzer-file.ts';
+import { readCaseFile } from './case-file.ts';
+import type { SkillOutcome } from './manifest.ts';
+import type { PackageFile } from './package.ts';
+import { isTestFile, PLACES, placeOf, SKILL_FILE } from './place.ts';
+import type { SkillArtifact } from './skill.ts';
+
+/** Of these a model gets its own. All analyzers of a package run, and an agent reads the prompt that it names. */
+const HAVE_VARIANTS: ReadonlySet<SkillArtifact['kind']> = new Set([
+  'prompt_template',
+  'code_template',
+  'dspy_module',
+]);
+
+export const MAX_FILES = 50;
+/** Of one file, in bytes of UTF-8. */
+export const MAX_FILE_BYTES = 65_536;
+/** Of all of them together. */
+export const MAX_PACKAGE_BYTES = 524_288;
+
+/**
+ * Faults of a package's files beyond what its SKILL.md says: places, sizes, names used twice, data that cannot be read.
+ * @param outcome what the package comes to, as far as its SKILL.md could be read.
+ */
+export function checkFiles(
+  files: readonly PackageFile[],
+  folder: string,
+  outcome: SkillOutcome | undefined,
+): Fault[] {
+  const whole = (message: string): Fault => ({
+    file: `${folder}/${SKILL_FILE}`,
+    line: 1,
+    column: 1,
+    message,
+  });
+  const bytes = files.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  const skillFiles = files.filter(({ path }) => path === SKILL_FILE).length;
+  return [
+    ...(skillFiles === 1 ? [] : [whole(`a skill package needs a ${SKILL_FILE}`)]),
+    ...(files.length > MAX_FILES
+      ? [whole(`a package has at most ${MAX_FILES} files, not ${files.length}`)]
+      : []),
+    ...(bytes > MAX_PACKAGE_BYTES
+      ? [whole(`a package has at most ${MAX_PACKAGE_BYTES / 1_024} KB in all its files`)]
+      : []),
+    // Each is compared with all others.
+    ...(files.length > MAX_FILES ? [] : files)
+      .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+      .flatMap((file) => checkFile(file, files, folder, outcome)),
+  ];
+}
+
+function checkFile(
+  file: PackageFile,
+  files: readonly PackageFile[],
+  folder: string,
+  outcome: SkillOutcome | undefined,
+): Fault[] {
+  const fault = (message: string): Fault => ({ file: `${folder}/${file.path}`, line: 1, column: 1, message });
+  const place = placeOf(file.path);
+  if (!place && !isTestFile(file.path))
+    return [fault(notAllowed('a package has no such file', PLACES, file.path))];
+  if (place && place.modelVariant !== null && !HAVE_VARIANTS.has(place.kind))
+    return [
+      fault(`only files of prompts/, code/ and modules/ have variants, such as "@${place.modelVariant}"`),
+    ];
+  if (Buffer.byteLength(file.text) > MAX_FILE_BYTES) return [fault('the file is larger than 64 KB')];
+  if (file.text.trim() === '') return [fault('the file is empty')];
+  const twin = files.find((other) => other.path < file.path && isSame(other, file));
+  return [
+    ...(twin ? [fault(`${twin.path} has the same name; a package's artifacts are told apart by it`)] : []),
+    ...unreadable(file, fault),
+    ...dataFaults(file, `${folder}/${file.path}`, fault, files, outcome),
+  ];
+}
+
+function isSame(one: PackageFile, other: PackageFile): boolean {
+  const [a, b] = [placeOf(one.path), placeOf(other.path)];
+  return a !== undefined && a.name === b?.name && a.modelVariant === b.modelVariant;
+}
+
+/** U+FFFD stands where bytes were no UTF-8; a NUL is kept by no database as text, and half a surrogate pair by no file. */
+function unreadable({ text }: PackageFile, fault: (message: string) => Fault): Fault[] {
+  const isText = !/[\0\uFFFD]/.test(text) && text.isWellFormed();
+  return isText ? [] : [fault('the file holds something that is not UTF-8 text')];
+}
+
+function dataFaults(
+  { path, text }: PackageFile,
+  file: string,
+  fault: (message: string) => Fault,
+  files: readonly PackageFile[],
+  outcome: SkillOutcome | undefined,
+): Fault[] {
+  if (isTestFile(path)) return [...readCaseFile(text, file, outcome).faults];
+  if (placeOf(path)?.kind === 'analyzer') return [...analyzerFaults(text, file)];
+  if (placeOf(path)?.kind === 'agent') {
+    const paths = files.map((other) => other.path);
+    return [...readAgentFile(text, file, paths).faults];
+  }
+  if (path.endsWith('.yml')) return [...readYaml(text, file).faults];
+  if (!path.endsWith('.json')) return [];
+  try {
+    JSON.parse(text);
+    return [];
+  } catch (error) {
+    return [fault(`this is not valid JSON: ${messageOf(error)}`)];
+  }
+}

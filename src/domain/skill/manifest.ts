@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { MAX_EXPECTED } from '../artifact/contract.ts';
+import { expectedInFileSchema, globSchema } from '../chain/chain-file.ts';
+import { listOrOne } from '../chain/shape.ts';
+import { slotSchema } from '../expression/state-slot.ts';
+import { TRUST_LEVELS } from '../policy/trust.ts';
+import { assertionsSchema } from './assertion.ts';
+
+export const SKILL_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+export const MAX_NAME_LENGTH = 64;
+
+/**
+ * The outcomes a package may come to. Not `ci_result` and `action_result`: those say what GitHub and this app did, conditions
+ * and the merge gate trust them for that, and a package could only claim it.
+ */
+export const SKILL_OUTCOMES = ['review_verdict', 'gate_verdict'] as const;
+export type SkillOutcome = (typeof SKILL_OUTCOMES)[number];
+
+const phrases = (longest: number) => listOrOne(z.string().min(1).max(longest)).optional();
+
+/**
+ * The frontmatter of a SKILL.md: `name` and `description` as the Agent Skills convention has them, its optional keys, which mean
+ * nothing here but may be there, and ours.
+ */
+export const manifestSchema = z.strictObject({
+  name: z
+    .string()
+    .max(MAX_NAME_LENGTH)
+    .regex(SKILL_NAME, {
+      error: 'a skill name starts with a small letter and goes on with small letters, digits and single "-"',
+    })
+    .describe('The name of the package’s folder, and what a chain calls it by.'),
+  description: z
+    .string()
+    .min(1)
+    .max(1_024)
+    .describe('What the skill does and when to use it; read by whoever selects a skill.'),
+  version: z
+    .string({ error: 'a version is a text such as 1.2.0' })
+    .regex(/^\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9A-Za-z.-]{1,50})?$/, {
+      error: 'a version is a text such as 1.2.0',
+    })
+    .optional(),
+  author: z.string().min(1).max(100).optional(),
+  tags: listOrOne(z.string().min(1).max(50)).optional().describe('Words by which the skill is found.'),
+  intent_patterns: listOrOne(z.string().min(1).max(200))
+    .optional()
+    .describe(
+      'Regular expressions (RE2 syntax, case ignored); one that is found in a question speaks for the skill.',
+    ),
+  trigger_phrases: phrases(100).describe('Words that, in this order, speak strongly for the skill.'),
+  paths: listOrOne(globSchema)
+    .optional()
+    .describe('Globs; a changed file that matches one speaks for the skill.'),
+  outcome: z
+    .enum(SKILL_OUTCOMES)
+    .optional()
+    .describe('What the skill comes to; without it no step can run it.'),
+  trust: z
+    .enum(TRUST_LEVELS)
+    .optional()
+    .describe('The least trust a run needs for this skill. Left out, sandbox.'),
+  artifact_defaults: z
+    .array(expectedInFileSchema)
+    .max(MAX_EXPECTED)
+    .optional()
+    .describe('What the skill leaves behind whenever it is done, beside its outcome.'),
+  cognitive_hints: z
+    .strictObject({ produces: listOrOne(slotSchema) })
+    .optional()
+    .describe('What of the run’s working memory the skill’s outcome fills.'),
+  artifacts: z
+    .record(z.string(), z.object({ assert: assertionsSchema.optional() }).catchall(z.json()))
+    .optional()
+    .describe('Metadata of files, by path. Files that are named here come first, in this order.'),
+  license: z.string().max(500).optional(),
+  compatibility: z.string().max(500).optional(),
+  'allowed-tools': z.string().max(1_000).optional(),
+  metadata: z.record(z.string(), z.json()).optional(),
+});
+export type Manifest = z.infer<typeof manifestSchema>;

@@ -1,0 +1,219 @@
+import { z } from 'zod';
+import { type Fault, notAllowed } from '../../core/fault.ts';
+import { readYaml, type YamlSource } from '../chain/positions.ts';
+import { checkShape, inFileOrder } from '../chain/shape.ts';
+import type { SkillOutcome } from './manifest.ts';
+import type { PackageFile } from './package.ts';
+import { placeOf } from './place.ts';
+
+export const MODULE_TEMPLATES = ['predict', 'chain_of_thought', 'react'] as const;
+export type ModuleTemplate = (typeof MODULE_TEMPLATES)[number];
+
+/** What a `react` module may call: it reads, and nothing else. */
+export const MODULE_TOOLS = ['search', 'get_file', 'get_files', 'get_diff', 'get_history'] as const;
+export type ModuleTool = (typeof MODULE_TOOLS)[number];
+
+export const INPUT_TYPES = ['string', 'number', 'boolean', 'string[]', 'json'] as const;
+export const OUTPUT_TYPES = [...INPUT_TYPES, 'class'] as const;
+type OutputType = (typeof OUTPUT_TYPES)[number];
+
+/** The output in which a module that reasons says why, before all others. */
+export const REASONING = 'reasoning';
+
+/** What every run knows; inputs of other names are the step's `with:`. */
+export const KNOWN_INPUTS = {
+  repository: 'string',
+  pull_request: 'number',
+  head_sha: 'string',
+  base_branch: 'string',
+  round: 'number',
+  title: 'string',
+  body: 'string',
+  author: 'string',
+  branch: 'string',
+  labels: 'string[]',
+  paths: 'string[]',
+  diff: 'string',
+} as const satisfies Readonly<Record<string, (typeof INPUT_TYPES)[number]>>;
+
+/** The outputs without which there is no outcome of the kind. */
+export const NEEDED_OUTPUTS = {
+  gate_verdict: { summary: 'string', passed: 'boolean', criteria: 'json' },
+  review_verdict: { summary: 'string', verdict: 'string', findings: 'json' },
+} as const satisfies Readonly<Record<SkillOutcome, Readonly<Record<string, OutputType>>>>;
+
+/** What the engine of modules takes for the name of a field. */
+const fieldName = z
+  .string()
+  .min(2)
+  .max(50)
+  .regex(/^[a-z]+(_[a-z0-9]+)*$/);
+const description = z.string().trim().min(1).max(2_000);
+const fields = <Field extends z.ZodType>(field: Field) =>
+  z
+    .record(fieldName, field, {
+      error: ({ code }) =>
+        code === 'invalid_key'
+          ? 'a field is called by 2 to 50 small letters, such as changed_files; digits may follow a "_"'
+          : undefined,
+    })
+    .refine((all) => Object.keys(all).length >= 1 && Object.keys(all).length <= 20, {
+      error: 'there must be 1 to 20 fields',
+    });
+
+const inputSchema = z.strictObject({
+  type: z.enum(INPUT_TYPES),
+  description: description.optional(),
+  optional: z.boolean().optional().describe('Whether the step may leave it out.'),
+});
+
+const outputSchema = z.strictObject({
+  type: z.enum(OUTPUT_TYPES),
+  description: description.optional(),
+  options: z
+    .array(
+      z.string().regex(/^[\w][\w .-]{0,49}$/, { error: 'an option has letters, digits, spaces, _, . and -' }),
+    )
+    .min(2)
+    .max(50)
+    .optional()
+    .describe('What a class can be.'),
+});
+
+/** A file of `modules/`: which of the shipped templates answers which question. It holds no code. */
+export const moduleSchema = z.strictObject({
+  template: z.enum(MODULE_TEMPLATES),
+  signature: z.strictObject({
+    instruction: z.string().trim().min(1).max(8_000).describe('What is to be done, in words for the model.'),
+    inputs: fields(inputSchema),
+    outputs: fields(outputSchema),
+  }),
+  tools: z.array(z.enum(MODULE_TOOLS)).max(MODULE_TOOLS.length).optional().describe('For react alone.'),
+  fallback_artifact: z
+    .string()
+    .optional()
+    .describe('The prompt of this package that is asked where modules cannot run, such as prompts/ask.md.'),
+  limits: z
+    .strictObject({
+      model_calls: z.int().min(1).max(50).optional(),
+      max_output_tokens: z.int().min(16).max(32_000).optional(),
+      timeout_seconds: z.int().min(1).max(600).optional(),
+    })
+    .optional(),
+});
+export type Module = z.infer<typeof moduleSchema>;
+
+/** @throws Error when the text is no sound module; those of a parsed package are. */
+export function parseModule(text: string): Module {
+  return moduleSchema.parse(JSON.parse(text));
+}
+
+/** Everything that is wrong in the modules of a package, each at its place. */
+export function checkModules(
+  files: readonly PackageFile[],
+  outcome: SkillOutcome | undefined,
+  folder: string,
+): Fault[] {
+  return files
+    .filter(({ path, text }) => placeOf(path)?.kind === 'dspy_module' && isJson(text))
+    .flatMap(({ path, text }) =>
+      inFileOrder(checkModule(readYaml(text, `${folder}/${path}`), files, outcome)),
+    );
+}
+
+/** JSON is YAML, whose reader knows where everything stands; what is no JSON is told already. */
+function checkModule(
+  source: YamlSource,
+  files: readonly PackageFile[],
+  outcome: SkillOutcome | undefined,
+): Fault[] {
+  if (source.value === undefined) return [...source.faults];
+  const { value, faults } = checkShape(moduleSchema, source);
+  if (!value) return faults;
+  return [
+    ...checkInputs(value, source),
+    ...checkOutputs(value, source),
+    ...checkTools(value, source),
+    ...(outcome ? checkNeeded(value, source, outcome) : []),
+    ...checkFallback(value, source, files),
+  ];
+}
+
+function checkInputs({ signature: { inputs, outputs } }: Module, source: YamlSource): Fault[] {
+  return Object.entries(inputs).flatMap(([name, { type, optional }]) => {
+    const at = ['signature', 'inputs', name];
+    if (Object.hasOwn(outputs, name))
+      return [source.fault(at, `"${name}" is an output too`, { part: 'key' })];
+    if (!Object.hasOwn(KNOWN_INPUTS, name)) return [];
+    const known = KNOWN_INPUTS[name as keyof typeof KNOWN_INPUTS];
+    return [
+      ...(type === known
+        ? []
+        : [source.fault([...at, 'type'], `"${name}" is known of the run, as ${known}`)]),
+      ...(optional ? [source.fault([...at, 'optional'], `"${name}" is known of every run`)] : []),
+    ];
+  });
+}
+
+function checkOutputs({ template, signature: { outputs } }: Module, source: YamlSource): Fault[] {
+  return Object.entries(outputs).flatMap(([name, { type, options }]) => {
+    const at = ['signature', 'outputs', name];
+    if (name === REASONING && template !== 'predict')
+      return [source.fault(at, `${template} adds "${REASONING}" itself`, { part: 'key' })];
+    if (type !== 'class')
+      return options ? [source.fault([...at, 'options'], 'only a class has options', { part: 'key' })] : [];
+    if (!options) return [source.fault(at, 'a class needs options')];
+    const spelled = new Set(options.map((option) => option.trim().toLowerCase()));
+    return spelled.size === options.length
+      ? []
+      : [source.fault([...at, 'options'], 'an option is here twice')];
+  });
+}
+
+function checkTools({ template, tools = [] }: Module, source: YamlSource): Fault[] {
+  if (template !== 'react') {
+    return tools.length > 0
+      ? [source.fault(['tools'], `${template} calls no tools; react does`, { part: 'key' })]
+      : [];
+  }
+  if (tools.length === 0)
+    return [source.fault(['template'], 'react needs tools; without them, it is chain_of_thought')];
+  return new Set(tools).size === tools.length ? [] : [source.fault(['tools'], 'a tool is here twice')];
+}
+
+function checkNeeded({ signature }: Module, source: YamlSource, outcome: SkillOutcome): Fault[] {
+  return Object.entries(NEEDED_OUTPUTS[outcome]).flatMap(([name, type]) => {
+    const said = signature.outputs[name];
+    const at = ['signature', 'outputs'];
+    if (!said)
+      return [source.fault(at, `a ${outcome} needs the output "${name}", as ${type}`, { part: 'key' })];
+    return said.type === type
+      ? []
+      : [source.fault([...at, name, 'type'], `a ${outcome} has "${name}" as ${type}`)];
+  });
+}
+
+function checkFallback(
+  { fallback_artifact: fallback }: Module,
+  source: YamlSource,
+  files: readonly PackageFile[],
+): Fault[] {
+  if (fallback === undefined) return [];
+  const prompts = files.map(({ path }) => path).filter((path) => placeOf(path)?.kind === 'prompt_template');
+  if (prompts.includes(fallback)) return [];
+  return [
+    source.fault(
+      ['fallback_artifact'],
+      notAllowed(`the package has no prompt "${fallback}"`, prompts, fallback),
+    ),
+  ];
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,186 @@
+import type { Json } from '../../core/canonical.ts';
+import { type Fault, notAllowed } from '../../core/fault.ts';
+import { isMapping, memberOf } from '../../core/mapping.ts';
+import { checkExpected } from '../chain/check-artifacts.ts';
+import { toContract } from '../chain/expected.ts';
+import { readYaml, type YamlSource } from '../chain/positions.ts';
+import { checkShape, inFileOrder } from '../chain/shape.ts';
+import { highestOf, KIND_CAPABILITIES } from '../policy/capability.ts';
+import type { TrustLevel } from '../policy/trust.ts';
+import { compilePattern, PatternError } from '../rule/pattern.ts';
+import { checkAssertions } from './check-assertions.ts';
+import { checkFiles, MAX_FILES } from './check-files.ts';
+import { frontmatterOf } from './frontmatter.ts';
+import { compileIntent } from './intent.ts';
+import { type Manifest, manifestSchema, SKILL_OUTCOMES } from './manifest.ts';
+import { checkModules } from './module.ts';
+import {
+  type PackageFile,
+  type ParsedPackage,
+  packageId,
+  type SkillDescription,
+  type SkillPackage,
+} from './package.ts';
+import { isTestFile, placeOf, SKILL_FILE } from './place.ts';
+import type { SkillArtifact } from './skill.ts';
+
+/**
+ * Reads the files of a package's folder. Either there is a package, or there are all faults of all of its files. Never throws,
+ * whatever the files hold.
+ * @param folder where it lies, as people know the place.
+ * @param name what it must be called: the folder's own name, wherever that lies.
+ */
+export function parsePackage(
+  files: readonly PackageFile[],
+  folder: string,
+  name = folder.slice(folder.lastIndexOf('/') + 1),
+): ParsedPackage {
+  const file = files.find(({ path }) => path === SKILL_FILE);
+  // Nothing is looked up among more files than a package can have: a document of a hundred thousand should be refused at once.
+  if (!file || files.length > MAX_FILES) {
+    return { folder, name, faults: checkFiles(files, folder, undefined) };
+  }
+
+  const source = readYaml(frontmatterOf(file.text), `${folder}/${SKILL_FILE}`);
+  const read = readManifest(source, name, files);
+  const fileFaults = checkFiles(files, folder, read.manifest?.outcome);
+  const moduleFaults = checkModules(files, read.manifest?.outcome, folder);
+  const faults = [...inFileOrder(read.faults), ...fileFaults, ...moduleFaults];
+  if (!read.manifest || faults.length > 0) return { folder, name, faults };
+  return { folder, name, skill: toPackage(read.manifest, files), faults };
+}
+
+function readManifest(
+  source: YamlSource,
+  name: string,
+  files: readonly PackageFile[],
+): { manifest?: Manifest | undefined; faults: readonly Fault[] } {
+  const { value } = source;
+  if (value === undefined) return { faults: source.faults };
+  if (value === null) {
+    return {
+      faults: [source.fault([], 'the frontmatter is missing: name and description between two lines ---')],
+    };
+  }
+  const shape = checkShape(manifestSchema, source);
+  const faults = [
+    ...shape.faults,
+    ...checkName(source, name, memberOf(value, 'name')),
+    ...checkPatterns(source, memberOf(value, 'intent_patterns')),
+    ...checkDefaults(source, value),
+    ...checkNamedFiles(source, memberOf(value, 'artifacts'), files),
+    ...checkAssertions(source, memberOf(value, 'artifacts')),
+  ];
+  return { manifest: shape.value, faults };
+}
+
+function checkName(source: YamlSource, folder: string, name: Json | undefined): Fault[] {
+  if (typeof name !== 'string' || name === folder) return [];
+  return [source.fault(['name'], `a skill is called by its folder, so this must be "${folder}"`)];
+}
+
+function checkPatterns(source: YamlSource, written: Json | undefined): Fault[] {
+  const patterns = Array.isArray(written) ? written : [written];
+  return patterns.flatMap((pattern, index) => {
+    if (typeof pattern !== 'string') return [];
+    try {
+      // As written first: what is wrong is told in the writer's own words.
+      compilePattern(pattern);
+      compileIntent(pattern);
+      return [];
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      const place = Array.isArray(written) ? ['intent_patterns', index] : ['intent_patterns'];
+      return [source.fault(place, error.message)];
+    }
+  });
+}
+
+function checkDefaults(source: YamlSource, manifest: Json): Fault[] {
+  const defaults = memberOf(manifest, 'artifact_defaults');
+  if (!Array.isArray(defaults)) return [];
+  const declared = memberOf(manifest, 'outcome');
+  const others = defaults.flatMap((entry, index) => {
+    const outcome = memberOf(entry, 'outcome');
+    const isOther = memberOf(entry, 'kind') === 'outcome' && outcome !== undefined && outcome !== declared;
+    if (!isOther) return [];
+    const allowed = SKILL_OUTCOMES.filter((kind) => kind === declared);
+    const message = notAllowed('the skill does not come to this outcome', allowed, '');
+    return [source.fault(['artifact_defaults', index, 'outcome'], message)];
+  });
+  return [...checkExpected(source, ['artifact_defaults'], defaults), ...others];
+}
+
+/** Only what is there can have metadata, and the SKILL.md has all of its own above. */
+function checkNamedFiles(
+  source: YamlSource,
+  artifacts: Json | undefined,
+  files: readonly PackageFile[],
+): Fault[] {
+  if (!isMapping(artifacts)) return [];
+  const paths = files.map(({ path }) => path).filter((path) => path !== SKILL_FILE);
+  return Object.keys(artifacts)
+    .filter((path) => !paths.includes(path))
+    .map((path) => {
+      const message = notAllowed(`the package has no file "${path}"`, paths, path);
+      return source.fault(['artifacts', path], message, { part: 'key' });
+    });
+}
+
+/**
+ * What a SKILL.md that was found sound with its whole package says of itself, without the package's other files.
+ * @returns `undefined` for one that this version cannot read.
+ */
+export function describedIn(text: string): SkillDescription | undefined {
+  const { value } = checkShape(manifestSchema, readYaml(frontmatterOf(text), SKILL_FILE));
+  return value && toDescription(value);
+}
+
+function toPackage(manifest: Manifest, files: readonly PackageFile[]): SkillPackage {
+  const id = packageId(manifest.name, files);
+  const artifacts = toArtifacts(manifest, files);
+  return {
+    id,
+    ...toDescription(manifest),
+    trust: trustFor(manifest, artifacts),
+    artifacts,
+    tests: files.filter(({ path }) => isTestFile(path)).toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+  };
+}
+
+function toDescription(manifest: Manifest): SkillDescription {
+  const defaults = toContract(manifest.artifact_defaults ?? []).expected;
+  return {
+    name: manifest.name,
+    description: manifest.description,
+    version: manifest.version ?? null,
+    author: manifest.author ?? null,
+    tags: manifest.tags ?? [],
+    intentPatterns: manifest.intent_patterns ?? [],
+    triggerPhrases: manifest.trigger_phrases ?? [],
+    paths: manifest.paths ?? [],
+    outcome: manifest.outcome ?? null,
+    artifactDefaults: defaults.map((entry) => ({ ...entry, source: 'skill' })),
+    cognitiveHints: { produces: manifest.cognitive_hints?.produces ?? [] },
+  };
+}
+
+/** A package may ask for more than its kinds need, and never for less. */
+function trustFor({ trust = 'sandbox' }: Manifest, artifacts: readonly SkillArtifact[]): TrustLevel {
+  const kinds = artifacts.map(({ kind }) => kind).filter((kind) => kind !== 'description');
+  return highestOf([trust, ...kinds.map((kind) => KIND_CAPABILITIES[kind].minimumTrust)]);
+}
+
+/** The SKILL.md first, then what it names in its order, then the others by path. */
+function toArtifacts({ artifacts = {} }: Manifest, files: readonly PackageFile[]): SkillArtifact[] {
+  const named = [SKILL_FILE, ...Object.keys(artifacts)];
+  const rank = ({ path }: PackageFile) => (named.includes(path) ? named.indexOf(path) : named.length);
+  const inOrder = files.toSorted((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1));
+  return inOrder.flatMap((file, ordinal) => {
+    const place = placeOf(file.path);
+    const said = Object.hasOwn(artifacts, file.path) ? artifacts[file.path] : undefined;
+    // It was JSON, and the schema fills nothing in.
+    const metadata = (said ?? {}) as SkillArtifact['metadata'];
+    return place ? [{ ...place, ordinal, content: file.text, metadata }] : [];
+  });
+}

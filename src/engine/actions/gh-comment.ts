@@ -1,0 +1,51 @@
+import { reason } from '../../domain/explanation/reason.ts';
+import { makeOutcome } from '../../domain/outcome/outcome.ts';
+import { CAPABILITIES } from '../../domain/policy/capability.ts';
+import { actionComment } from '../../messages/action-comment.ts';
+import { prose } from '../../messages/markdown.ts';
+import type { StepContext, StepHandler } from '../steps/step.ts';
+import { issueNumber } from './target.ts';
+
+/** Says something on the pull request or issue, once per run and step. */
+export const ghComment: StepHandler = {
+  name: 'gh-comment',
+  capability: CAPABILITIES['gh-comment'],
+  async run(context: StepContext) {
+    const issue = issueNumber(context);
+    const body = context.text('body', (value) => prose(value));
+    if (issue === undefined || body === undefined || body.trim() === '') {
+      return {
+        kind: 'failed',
+        reason: reason('step.failed.error', 'gh-comment needs `with: {pr: <number>, body: <text>}`'),
+        retryable: false,
+      };
+    }
+    const { run } = context.state;
+    const { marker, text } = actionComment(run.id, context.step.id, body);
+    return {
+      kind: 'done',
+      outcome: makeOutcome<'action_result'>({
+        outcome_kind: 'action_result',
+        // Written before GitHub was asked, and GitHub may refuse: it says no more than that.
+        summary: `asks for a comment on #${issue}`,
+        passed: true,
+        action: 'gh-comment',
+        details: { issue },
+      }),
+      wishes: [
+        {
+          key: `comment:${run.id}:${context.step.id}`,
+          effect: {
+            kind: 'comment',
+            installation_id: run.installationId,
+            owner: context.repo.owner,
+            repo: context.repo.name,
+            issue,
+            marker,
+            body: text,
+          },
+        },
+      ],
+    };
+  },
+};

@@ -1,0 +1,309 @@
+import { unreachable } from '../../core/errors.ts';
+import { type Reason, type ReasonCode, reason } from '../../domain/explanation/reason.ts';
+import { type Why, why } from '../../domain/explanation/why.ts';
+import { makeOutcome } from '../../domain/outcome/outcome.ts';
+import type { Approval } from '../../domain/policy/approval.ts';
+import { CAPABILITIES } from '../../domain/policy/capability.ts';
+import type { PolicyEngine } from '../../domain/policy/engine.ts';
+import { gateCheckName } from '../../domain/policy/gate-check.ts';
+import type { MergeDecision, MergeProof } from '../../domain/policy/merge-gate.ts';
+import type { Person } from '../../ports/github.ts';
+import { type ApprovalAnswer, judgeApproval, lookAgainIn, seekApproval } from '../approvals/approval.ts';
+import { mergeMethod } from '../approvals/merge-method.ts';
+import { notMergeable } from '../approvals/not-mergeable.ts';
+import { refusedAfterAll } from '../gates/allowed.ts';
+import type { StepContext, StepHandler, StepResult } from '../steps/step.ts';
+
+/**
+ * How long the step leaves GitHub alone after it refused to merge, in milliseconds: the first time, and when it refuses in
+ * the same words again. Each try opens and closes the gate check, which people see; an event of the pull request, such as
+ * the review that was missing, brings the next try forward.
+ */
+const REFUSED_RETRY_MS = 60_000;
+const REFUSED_AGAIN_RETRY_MS = 600_000;
+/** How soon an event may bring the next try forward, in milliseconds: anybody can cause events, by a comment for one. */
+const REFUSED_GAP_MS = 30_000;
+
+/**
+ * For how long a merge that lacks the gate check alone is tried again with the gate open, in milliseconds, and how often.
+ * GitHub may take a moment to see the check that has just turned green, and until then refuses as if it were missing. Each try
+ * reads everything again, so the gate is never open on old facts.
+ */
+const SETTLING_MS = 10_000;
+const SETTLING_RETRY_MS = 2_000;
+
+/** How long the gate stays open for the merge call, in milliseconds, should nobody close it: the call itself may take 30 s. */
+const MERGE_LEASE_MS = 40_000;
+
+/** With people or a queue, the longest pause between two looks while the gate is open, and how much later it closes by itself. */
+const OPEN_LOOK_MS = 60_000;
+const OPEN_MARGIN_MS = 60_000;
+
+/** How soon the step looks again when the gate check is just being written, in milliseconds. */
+const BUSY_RETRY_MS = 1_000;
+
+/** What one look came to, and whether the gate check stays green after it. */
+interface Look {
+  result: StepResult;
+  gate: 'open' | 'closed' | 'as_it_is' | { mergedAs: string; for: readonly string[] };
+}
+
+export interface MergeHandler extends StepHandler {
+  /**
+   * What the gate says of the step at this moment; `undefined` when nobody was asked yet, `busy` when it can be told in a moment.
+   * Nothing is recorded.
+   */
+  judge(context: StepContext): Promise<MergeDecision | 'busy' | undefined>;
+}
+
+/** Merges the pull request of the run, or lets others do it, after and only after a countersign. */
+export function ghMerge(
+  handlerOf: (name: string) => StepHandler | undefined,
+  policy: PolicyEngine,
+): MergeHandler {
+  const capability = CAPABILITIES['gh-merge'];
+
+  async function look(context: StepContext): Promise<Look> {
+    const answer = await seekApproval(context, handlerOf);
+    switch (answer.kind) {
+      case 'not_yet':
+        return { result: answer.result, gate: answer.unsettled ? 'as_it_is' : 'closed' };
+      case 'already_merged': {
+        const sha = answer.pullRequest.mergeCommitSha ?? '';
+        await context.confirmMerge(sha);
+        return {
+          result: await merged(context, answer.approval, sha, answer.pullRequest.mergedBy),
+          gate: { mergedAs: sha, for: answer.approval.countersignedBy },
+        };
+      }
+      case 'granted':
+        break;
+      default:
+        return unreachable(answer);
+    }
+    const refused = refusedAfterAll(context, capability, policy, answer);
+    if (refused) return { result: refused, gate: 'closed' };
+    const { proof } = answer;
+    if (!proof) throw new Error(`run ${context.state.run.id} has no proof that it may merge`);
+    const by = proof.question.by;
+    const refusedAt = by === 'app' ? await context.mergeRefusedAt() : undefined;
+    const quietUntil = (refusedAt?.getTime() ?? 0) + REFUSED_GAP_MS;
+    const quietMs = quietUntil - context.clock.now().getTime();
+    if (quietMs > 0 && context.approval?.decision && !(await context.gate.isOpen())) {
+      const { decision } = context.approval;
+      const because = reason('step.waiting.approval', decision.summary);
+      return { result: waits(context, { ...answer.approval, decision }, quietMs, because), gate: 'closed' };
+    }
+    const untilLook = Math.min(lookAgainIn(openFor(context, answer.approval)), OPEN_LOOK_MS);
+    const opened = await context.gate.open(proof, by === 'app' ? MERGE_LEASE_MS : untilLook + OPEN_MARGIN_MS);
+    switch (opened.kind) {
+      case 'busy':
+        return { result: waits(context, answer.approval, BUSY_RETRY_MS, BEING_WRITTEN), gate: 'as_it_is' };
+      case 'refused': {
+        const because = `the gate check could not be written: ${opened.because}`;
+        return { result: notNow(context, answer.approval, answer.why, because), gate: 'closed' };
+      }
+      case 'open':
+        break;
+      default:
+        return unreachable(opened);
+    }
+    switch (by) {
+      case 'app':
+        return merge(context, proof, answer, opened.since);
+      case 'people': {
+        const because = reason('step.waiting.merge_button', answer.why.summary);
+        return { result: waits(context, answer.approval, untilLook, because), gate: 'open' };
+      }
+      case 'queue':
+        return enqueue(context, proof, answer, untilLook);
+      default:
+        return unreachable(by);
+    }
+  }
+
+  return {
+    name: 'gh-merge',
+    capability,
+    async run(context) {
+      const { result, gate } = await look(context);
+      if (gate === 'closed') {
+        await context.gate.withdraw();
+        if (context.state.run.settings.merge.by === 'queue') await context.mergeQueue.dequeue();
+      }
+      if (typeof gate === 'object') await context.gate.settle(gate.mergedAs, gate.for);
+      return result;
+    },
+    async judge(context) {
+      const judged = await judgeApproval(context, handlerOf);
+      if (judged === 'busy') return 'busy';
+      if (!judged?.decision.proof) return judged?.decision;
+      const refused = refusedAfterAll(context, capability, policy, judged);
+      if (!refused) return judged.decision;
+      const because =
+        refused.kind === 'failed' ? refused.reason.summary : 'the policy of this app does not allow it';
+      return { ...judged.decision, why: why('unmet', because), proof: undefined };
+    },
+  };
+}
+
+type Granted = Extract<ApprovalAnswer, { kind: 'granted' }>;
+
+const BEING_WRITTEN = reason('step.waiting.approval', 'countersigned; the gate check is just being written');
+
+async function merge(
+  context: StepContext,
+  proof: MergeProof,
+  { approval, pullRequest, why: decision }: Granted,
+  openSince: Date,
+): Promise<Look> {
+  const title =
+    mergeMethod(context) === 'squash' ? `${pullRequest.title} (#${pullRequest.number})` : undefined;
+  const result = await context.merge(proof, approval, title);
+  switch (result.kind) {
+    case 'merged':
+      return {
+        result: await merged(context, approval, result.sha, null),
+        gate: { mergedAs: result.sha, for: approval.countersignedBy },
+      };
+    case 'head_moved':
+      // Not tried again: whoever pushed gets a new run, with a question of its own.
+      return {
+        result: {
+          kind: 'moved',
+          reason: reason('run.cancelled.superseded', 'the head moved while it was being merged'),
+          approval: { ...approval, status: 'void' },
+        },
+        gate: 'closed',
+      };
+    case 'not_mergeable': {
+      const now = await context.reader.pullRequest(context.repo, proof.question.pullRequest);
+      if (now.merged && now.headSha === approval.headSha && now.baseRef === approval.baseRef) {
+        // Auto-merge or somebody at the button was faster, while the gate was open for our call.
+        const sha = now.mergeCommitSha ?? '';
+        return {
+          result: await merged(context, approval, sha, now.mergedBy),
+          gate: { mergedAs: sha, for: approval.countersignedBy },
+        };
+      }
+      const isSettling =
+        lacksGateCheck(result.message, approval.baseRef) &&
+        context.clock.now().getTime() - openSince.getTime() < SETTLING_MS;
+      const retryIn = (summary: string) => {
+        if (isSettling) return SETTLING_RETRY_MS;
+        return context.approval?.decision?.summary === summary ? REFUSED_AGAIN_RETRY_MS : REFUSED_RETRY_MS;
+      };
+      return {
+        result: notMergeable(context, now, approval, decision, result.message, retryIn),
+        gate: isSettling ? 'open' : 'closed',
+      };
+    }
+    case 'refused': {
+      const because = `GitHub refused the merge (${result.status}): ${result.message}`;
+      return { result: failed('step.failed.not_mergeable', because, approval), gate: 'closed' };
+    }
+    default:
+      return unreachable(result);
+  }
+}
+
+async function enqueue(
+  context: StepContext,
+  proof: MergeProof,
+  { approval, why: decision }: Granted,
+  untilLook: number,
+): Promise<Look> {
+  const result = await context.mergeQueue.enqueue(proof);
+  switch (result.kind) {
+    case 'queued': {
+      const because = reason('step.waiting.merge_queue', decision.summary);
+      return { result: waits(context, approval, untilLook, because), gate: 'open' };
+    }
+    case 'dropped': {
+      const because =
+        'the merge queue took it out again; its own page on GitHub says why, and `/countersign rerun` adds it once more';
+      return { result: notNow(context, approval, decision, because), gate: 'closed' };
+    }
+    case 'refused': {
+      const because = `GitHub does not add it to the merge queue: ${result.message}`;
+      return { result: notNow(context, approval, decision, because), gate: 'closed' };
+    }
+    default:
+      return unreachable(result);
+  }
+}
+
+function notNow(context: StepContext, approval: Approval, decision: Why, because: string): StepResult {
+  const said = why('unmet', `not merging: ${because}`, decision.reasons);
+  return waits(
+    context,
+    { ...approval, decision: said },
+    REFUSED_RETRY_MS,
+    reason('step.waiting.approval', because),
+  );
+}
+
+function openFor({ clock }: StepContext, { askedAt }: Approval): number {
+  return clock.now().getTime() - askedAt.getTime();
+}
+
+function waits(context: StepContext, approval: Approval, inMs: number, because: Reason): StepResult {
+  return {
+    kind: 'waits',
+    for: 'approval',
+    until: new Date(context.clock.now().getTime() + inMs),
+    reason: because,
+    approval: { ...approval, status: 'open' },
+  };
+}
+
+function failed(code: ReasonCode, because: string, approval: Approval): StepResult {
+  return {
+    kind: 'failed',
+    reason: reason(code, because),
+    retryable: false,
+    approval: { ...approval, status: 'void' },
+  };
+}
+
+/**
+ * How and for whom it was merged is in the ledger. Of two merge steps that ask beside each other the one merges and the other
+ * finds it done, perhaps without any answer to its own question, which is void then.
+ */
+async function merged(
+  context: StepContext,
+  approval: Approval,
+  sha: string,
+  mergedBy: Person | null,
+): Promise<StepResult> {
+  const { run, invocations } = context.state;
+  const made = await context.mergeBegun();
+  const other = invocations.find(({ id }) => id === made?.invocation_id && id !== approval.invocationId);
+  const people = made?.countersigned_by ?? approval.countersignedBy;
+  const person = mergedBy?.type === 'User' ? mergedBy.login : undefined;
+  const who = other ? ` by the step ${other.stepId}` : person === undefined ? '' : ` by ${person}`;
+  const by = `${who}, countersigned by ${people.join(', ')}`;
+  return {
+    kind: 'done',
+    outcome: makeOutcome<'action_result'>({
+      outcome_kind: 'action_result',
+      summary: `merged into ${run.baseRef} as ${sha.slice(0, 7)}${by}`,
+      passed: true,
+      action: 'gh-merge',
+      details: {
+        sha,
+        head_sha: run.headSha,
+        method: made?.method ?? mergeMethod(context),
+        countersigned_by: people,
+        ...(other ? { merged_by_step: other.stepId } : {}),
+        ...(person === undefined ? {} : { merged_by: person }),
+      },
+    }),
+    approval: { ...approval, status: other ? 'void' : 'countersigned' },
+  };
+}
+
+/** Whether GitHub refused a merge because it does not see the gate check as green. */
+function lacksGateCheck(message: string, baseRef: string): boolean {
+  return /required status check/i.test(message) && message.includes(gateCheckName(baseRef));
+}

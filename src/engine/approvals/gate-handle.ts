@@ -1,0 +1,104 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Ids } from '../../core/ids.ts';
+import { aboutRun, mergedOnce } from '../../domain/audit/entry.ts';
+import type { Effect } from '../../domain/effect/effect.ts';
+import { type Run, repoOf, type Session } from '../../domain/run/run.ts';
+import { openGate } from '../../messages/gate-check.ts';
+import type { Storage, Tx } from '../../ports/storage.ts';
+import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
+import { mergeKey, refuseOvertaken } from '../effects/merge.ts';
+import { gateView, othersAtGate } from '../runs/publish-gate.ts';
+import type { GateHandle } from '../steps/step.ts';
+
+/** The gate check of a run's head and base, in the hands of one session of it. */
+export function gateHandle(
+  { storage, gates, clock, ids }: { storage: Storage; gates: GateChecks; clock: Clock; ids: Ids },
+  run: Run,
+  { id: sessionId, invocationId }: Pick<Session, 'id' | 'invocationId'>,
+): GateHandle {
+  const { repositoryId, headSha, baseRef, installationId } = run;
+  const key = gateCheckKey(repositoryId, headSha, baseRef);
+  const passed = async (tx: Storage['read']) => (await tx.effects.get(key))?.progress.passed;
+  const isOurs = async (tx: Storage['read']) => (await passed(tx))?.run_id === run.id;
+  // Of two merge steps in one run, neither closes what the other has opened.
+  const isThisSteps = async (tx: Storage['read']) => (await passed(tx))?.invocation_id === invocationId;
+  return {
+    async open(proof, leaseMs) {
+      const view = await gateView(storage.read, repositoryId, headSha, baseRef);
+      return gates.pass({
+        key,
+        proof,
+        content: openGate(view, proof),
+        runId: run.id,
+        invocationId,
+        installationId,
+        leaseMs,
+        refuseOvertaken: (tx) => refuseOvertaken(tx, run.id, sessionId),
+      });
+    },
+    withdraw: () =>
+      storage.transaction(async (tx) => {
+        if (await isThisSteps(tx)) await gates.withdraw(tx, key, clock.now());
+      }),
+    settle: (mergeSha, people) =>
+      storage.transaction(async (tx) => {
+        if (!(await isOurs(tx))) return;
+        // Another open pull request with this head has earned nothing by the merge of this one.
+        const isShared = (await othersAtGate(tx, run)).length > 0;
+        if (isShared) await gates.withdraw(tx, key, clock.now());
+        else await gates.settle(tx, key, clock.now());
+        if (run.pullRequest === null) return;
+        await noteMergeByOthers(tx, run.pullRequest, mergeSha, people);
+        // The first entry of a merge counts: the app has recorded its own, so this is one by the button or the queue.
+        await tx.audit.record(
+          {
+            kind: 'merge.made_elsewhere',
+            ...aboutRun(run, { kind: 'session', id: sessionId }),
+            merge_sha: mergeSha,
+            people: [...people],
+          },
+          mergedOnce(repositoryId, run.pullRequest),
+        );
+      }),
+    isOpen: () => isOurs(storage.read),
+    async isHeldByAnother() {
+      const held = await passed(storage.read);
+      return held !== undefined && held.until !== null && held.run_id !== run.id;
+    },
+  };
+
+  /** The ledger of merges knows of this one too, so that other chains can say which one it was. */
+  async function noteMergeByOthers(
+    tx: Tx,
+    pullRequest: number,
+    mergeSha: string,
+    people: readonly string[],
+  ): Promise<void> {
+    const ledger = mergeKey(run.id, headSha);
+    if (await tx.effects.get(ledger)) return;
+    const at = clock.now();
+    const { owner, name } = repoOf(run);
+    const effect: Effect = {
+      kind: 'merge',
+      installation_id: installationId,
+      owner,
+      repo: name,
+      pull_request: pullRequest,
+      head_sha: headSha,
+      base_ref: baseRef,
+      method: run.settings.merge.method,
+      countersigned_by: [...people],
+    };
+    await tx.effects.wish({ id: ids.next('eff'), key: ledger, effect, runId: run.id, at });
+    const row = await tx.effects.get(ledger);
+    if (!row) return;
+    await tx.effects.saveProgress({
+      ...row,
+      appliedHash: row.wishedHash,
+      status: 'done',
+      begun: true,
+      progress: { merge_sha: mergeSha },
+      updatedAt: at,
+    });
+  }
+}

@@ -1,0 +1,47 @@
+import { type Why, why } from '../../domain/explanation/why.ts';
+import type { AnsweringPerson } from '../../domain/policy/approval.ts';
+import { isMergeStep, type Run } from '../../domain/run/run.ts';
+import type { ReadTx } from '../../ports/storage.ts';
+import type { EarlierRejections } from '../steps/step.ts';
+
+/**
+ * Rejections of this head and base. Each holds whichever question it was given to and however many runs came since. It is lifted
+ * when whoever rejected countersigns a later question of the same chain in the same pull request: asking again, which authors may,
+ * lifts nothing, and neither does somebody else's countersign. A reaction that was not looked at yet is not known here.
+ * @param approvalId the question that is being answered
+ */
+export async function earlierRejections(
+  read: ReadTx,
+  { repositoryId, pullRequest, headSha, baseRef, chain }: Run,
+  approvalId: string | undefined,
+): Promise<EarlierRejections> {
+  const by = new Map<number, AnsweringPerson>();
+  const elsewhere: Why[] = [];
+  if (pullRequest === null) return { by: [], elsewhere };
+  const answered = await read.approvals.answered({ repositoryId, headSha, baseRef });
+  if (answered.every(({ approval }) => approval.status !== 'rejected')) return { by: [], elsewhere };
+  const decided = new Set<string>();
+  // Newest first, and what was countersigned has lifted every rejection before it.
+  for (const { approval, chain: asking } of answered) {
+    const asked = await read.runs.load(approval.runId);
+    const question = `${asked?.run.pullRequest} ${asking}`;
+    const step = asked?.invocations.find(({ id }) => id === approval.invocationId);
+    if (!asked || !isMergeStep(asked.run, step) || decided.has(question) || approval.id === approvalId)
+      continue;
+    if (approval.status === 'countersigned') {
+      decided.add(question);
+      continue;
+    }
+    const { rejectedBy } = approval;
+    // Older versions did not keep who rejected; that is lifted by a new head only.
+    if (question === `${pullRequest} ${chain}` && rejectedBy.length > 0) {
+      for (const person of rejectedBy) by.set(person.id, person);
+      continue;
+    }
+    decided.add(question);
+    const who = rejectedBy.map(({ login }) => login).join(', ') || 'somebody who may countersign';
+    const where = asked.run.pullRequest === pullRequest ? '' : ` in #${asked.run.pullRequest}`;
+    elsewhere.push(why('unmet', `${who} rejected this head when ${asking} asked about it${where}`));
+  }
+  return { by: [...by.values()], elsewhere };
+}

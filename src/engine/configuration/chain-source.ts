@@ -1,0 +1,25 @@
+import type { Fault } from '../../core/fault.ts';
+import { parseChain } from '../../domain/chain/parse.ts';
+import type { ParsedChain } from '../../domain/chain/scope.ts';
+import type { NamesHere } from './configuration.ts';
+
+/** A chain file as read. What it means depends on the skills there are, which are read from elsewhere too. */
+export interface ChainSource {
+  parse(names: NamesHere): ParsedChain;
+}
+
+/** Reads it once for each set of names: the same file comes up with every event. */
+export function chainSource(text: string, file: string): ChainSource {
+  let last: { key: string; parsed: ParsedChain } | undefined;
+  return {
+    parse(names) {
+      const key = JSON.stringify(names);
+      if (last?.key !== key) last = { key, parsed: { file, ...parseChain(text, file, names) } };
+      return last.parsed;
+    },
+  };
+}
+
+export function faultyChain(fault: Fault): ChainSource {
+  return { parse: () => ({ file: fault.file, faults: [fault] }) };
+}

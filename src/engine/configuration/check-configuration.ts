@@ -1,0 +1,120 @@
+import { shortHash } from '../../core/canonical.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Fault } from '../../core/fault.ts';
+import { textOfFile } from '../../core/text.ts';
+import { parseChain } from '../../domain/chain/parse.ts';
+import type { ParsedChain } from '../../domain/chain/scope.ts';
+import type { Minimum } from '../../domain/chain/settings.ts';
+import type { Effect } from '../../domain/effect/effect.ts';
+import type { RepositoryEvent } from '../../domain/event/event.ts';
+import {
+  baseConfigurationCheck,
+  configurationCheck,
+  misplacedChain,
+  WRONG_SETTINGS_NAME,
+} from '../../messages/configuration-check.ts';
+import type { GitHub, GitHubReader, PullRequest, PullRequestFile, Repo } from '../../ports/github.ts';
+import { changedSkills } from './check-skills.ts';
+import type { Configuration, NamesHere } from './configuration.ts';
+import { CHAINS_FOLDER, configurationFile } from './configuration-files.ts';
+import { type ChangedFile, faultsOnceMerged, takenAway } from './once-merged.ts';
+import { MAX_FILE_BYTES } from './scope-files.ts';
+import { settingsSource, tooLargeFault } from './settings-source.ts';
+
+/** Each costs a request to read, and anybody can open a pull request with thousands of them. */
+const MAX_FILES = 100;
+
+/**
+ * The check runs about configuration that a pull request needs: a neutral one when files of the base branch cannot be
+ * used, and one that validates the files the pull request itself changes. The head's files are only parsed
+ * to be reported on; they govern nothing (invariant I4).
+ */
+export async function checkConfiguration(
+  deps: { github: GitHub; clock: Clock },
+  event: RepositoryEvent,
+  pullRequest: PullRequest,
+  files: readonly PullRequestFile[],
+  { branch, broken, names, read, sha }: Configuration,
+): Promise<{ key: string; effect: Effect }[]> {
+  const repo = event.repository;
+  const reader = deps.github.reader(event.installation_id);
+  const at = { headSha: pullRequest.headSha, at: deps.clock.now() };
+  const place = { installation_id: event.installation_id, owner: repo.owner, repo: repo.name };
+  const keyOf = (name: string) =>
+    `check_run:${event.repository.id}#${pullRequest.number}:${pullRequest.headSha}:${name}`;
+
+  const checks: { key: string; effect: Effect }[] = [];
+  if (broken.length > 0) {
+    const key = keyOf('base configuration');
+    const content = baseConfigurationCheck({
+      ...at,
+      externalId: idOf(key),
+      baseRef: branch,
+      baseSha: sha,
+      settingsBroken: broken.some(({ kind }) => kind === 'settings'),
+      outOfSight: broken.some(({ outOfSight }) => outOfSight),
+      faults: broken.flatMap((file) => file.faults),
+    });
+    checks.push({ key, effect: { kind: 'check_run', ...place, content } });
+  }
+  const changed = files.filter(({ path, status }) => status !== 'removed' && configurationFile(path));
+  const gone = takenAway(files);
+  const skills = await changedSkills(reader, repo, pullRequest.headSha, files, names);
+  if (changed.length + gone.length + skills.folders.length > 0) {
+    const minimum = read.settings.organisation.parse(names).settings?.minimum ?? {};
+    // A chain may name a skill that comes with the same pull request.
+    const changes = await Promise.all(
+      changed.slice(0, MAX_FILES).map((file) => readChanged(reader, repo, file, skills.names, minimum)),
+    );
+    const unread = changed.slice(MAX_FILES).map(
+      ({ path }): Fault => ({
+        file: path,
+        line: 1,
+        column: 1,
+        message: `not checked: only the first ${MAX_FILES} configuration files of a pull request are read`,
+      }),
+    );
+    const key = keyOf('configuration');
+    const content = configurationCheck({
+      ...at,
+      externalId: idOf(key),
+      files: [...changed.map((file) => file.path), ...gone, ...skills.folders],
+      faults: [...faultsOnceMerged(read, changes, gone), ...skills.faults, ...unread],
+    });
+    checks.push({ key, effect: { kind: 'check_run', ...place, content } });
+  }
+  return checks;
+}
+
+/** Reads a changed file as what it is, and no file that nothing would be read from. */
+async function readChanged(
+  reader: GitHubReader,
+  repo: Repo,
+  { path, blobSha }: PullRequestFile,
+  names: NamesHere,
+  minimum: Minimum,
+): Promise<ChangedFile> {
+  const kind = configurationFile(path);
+  if (kind === 'misnamed settings') return { path, faults: [atTop(path, WRONG_SETTINGS_NAME)] };
+  const bytes = blobSha === null ? undefined : await reader.blob(repo, blobSha, MAX_FILE_BYTES);
+  const text = bytes && textOfFile(bytes);
+  if (kind === 'settings') {
+    const settings = settingsSource(text, path);
+    return { path, settings, faults: [...settings.parse(names).faults, ...settings.below(minimum)] };
+  }
+  const chain: ParsedChain =
+    text === undefined
+      ? { file: path, faults: [tooLargeFault(path)] }
+      : { file: path, ...parseChain(text, path, names) };
+  return kind === 'chain'
+    ? { path, chain, faults: [] }
+    : { path, faults: [atTop(path, misplacedChain(path, CHAINS_FOLDER)), ...chain.faults] };
+}
+
+function atTop(file: string, message: string): Fault {
+  return { file, line: 1, column: 1, message };
+}
+
+function idOf(key: string): string {
+  return shortHash(key, 32);
+}

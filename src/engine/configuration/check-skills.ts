@@ -1,0 +1,78 @@
+import type { Fault } from '../../core/fault.ts';
+import { textOfFile } from '../../core/text.ts';
+import { withoutOutcome } from '../../domain/skill/package.ts';
+import { resolveSkills } from '../../domain/skill/scope.ts';
+import type { GitHubReader, PullRequestFile, Repo } from '../../ports/github.ts';
+import type { NamesHere } from './configuration.ts';
+import { SKILLS_FOLDER } from './configuration-files.ts';
+import { MAX_FILE_BYTES } from './scope-files.ts';
+import { readSkills } from './skill-files.ts';
+
+/** Of one pull request; each of their files costs a request to read. */
+const MAX_SKILLS = 10;
+
+export interface ChangedSkills {
+  folders: string[];
+  /** What chains may name once the packages are as they would be. */
+  names: NamesHere;
+  faults: Fault[];
+}
+
+/**
+ * The skill packages that a pull request changes, as they would be if it were merged as it stands. A package is checked whole, since
+ * its SKILL.md may be at odds with a file that did not change. The head's files are only parsed to be reported on (invariant I4).
+ */
+export async function changedSkills(
+  reader: GitHubReader,
+  repo: Repo,
+  headSha: string,
+  files: readonly PullRequestFile[],
+  names: NamesHere,
+): Promise<ChangedSkills> {
+  const touched = new Set(
+    files.flatMap(({ path, previousPath = path }) => [path, previousPath]).flatMap(skillOf),
+  );
+  if (touched.size === 0) return { folders: [], names, faults: [] };
+  const there = (await reader.folder(repo, SKILLS_FOLDER, headSha)) ?? [];
+  const folders = there.filter(({ path, type }) => type === 'dir' && touched.has(path));
+  const checked = folders.slice(0, MAX_SKILLS);
+  const entries = await Promise.all(
+    checked.map(async ({ path, sha }) =>
+      ((await reader.tree(repo, sha)) ?? []).map((entry) => ({ ...entry, path: `${path}/${entry.path}` })),
+    ),
+  );
+  const packages = await readSkills(entries.flat(), SKILLS_FOLDER, '', async ({ sha }) => {
+    const bytes = await reader.blob(repo, sha, MAX_FILE_BYTES);
+    return bytes && textOfFile(bytes);
+  });
+  const changed = resolveSkills({ workspace: packages }, names.builtIn);
+  return {
+    folders: folders.map(({ path }) => path),
+    names: namesAfter(names, changed),
+    faults: [...changed.broken.flatMap(({ faults }) => faults), ...folders.slice(MAX_SKILLS).map(notChecked)],
+  };
+}
+
+function namesAfter(names: NamesHere, { skills, broken }: ReturnType<typeof resolveSkills>): NamesHere {
+  const sound = skills.map(({ skill }) => skill);
+  const isChanged = (name: string) => sound.some((skill) => skill.name === name);
+  const others = (list: readonly string[]) => list.filter((name) => !isChanged(name));
+  return {
+    ...names,
+    skills: [...new Set([...names.skills, ...sound.map(({ name }) => name)])],
+    withoutOutcome: [...others(names.withoutOutcome), ...withoutOutcome(sound, names.builtIn)],
+    broken: [...others(names.broken), ...broken.map(({ name }) => name)],
+  };
+}
+
+/** The package's folder that a path lies in. */
+function skillOf(path: string): string[] {
+  if (!path.startsWith(`${SKILLS_FOLDER}/`)) return [];
+  const [name = '', ...rest] = path.slice(SKILLS_FOLDER.length + 1).split('/');
+  return rest.length === 0 ? [] : [`${SKILLS_FOLDER}/${name}`];
+}
+
+function notChecked({ path }: { path: string }): Fault {
+  const message = `not checked: only the first ${MAX_SKILLS} skills of a pull request are read`;
+  return { file: `${path}/SKILL.md`, line: 1, column: 1, message };
+}

@@ -1,0 +1,311 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Fault } from '../../core/fault.ts';
+import { foldContracts } from '../../domain/artifact/contract.ts';
+import { AUTO_SKILL, type Chain } from '../../domain/chain/chain.ts';
+import { type Scope as ChainScope, type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
+import { defaultSettings, mergeSettings, type Settings } from '../../domain/chain/settings.ts';
+import { openToWriters } from '../../domain/policy/branch-guard.ts';
+import { isTrusted, type TrustLevel } from '../../domain/policy/trust.ts';
+import {
+  contractOf,
+  type ParsedPackage,
+  referenceTo,
+  type SkillPackage,
+  withoutOutcome,
+} from '../../domain/skill/package.ts';
+import { resolveSkills, type SkillInForce } from '../../domain/skill/scope.ts';
+import type { GitHub, GitHubReader, PullRequest, Repo } from '../../ports/github.ts';
+import { SETTINGS_FILE } from './configuration-files.ts';
+import { NO_MEMORY, type OrganisationMemory } from './organisation-memory.ts';
+import { createScopeFiles } from './scope-files.ts';
+import { type SettingsScopes, unknownIn } from './settings-source.ts';
+
+export interface BrokenFile {
+  file: string;
+  /** GitHub does not show the file, so that nothing in the repository mends it. */
+  outOfSight?: true;
+  /** What cannot be used because of it. */
+  kind: 'settings' | 'chain' | 'skill';
+  faults: readonly Fault[];
+}
+
+/** What governs a repository, read from its base branch, its organisation and what ships. */
+export interface Configuration {
+  /** The branch of the repository that it was read from, and the commit. */
+  branch: string;
+  sha: string;
+  /** The base of the pull request that it is for, when that does not govern itself. */
+  insteadOf?: { base: string; because: string };
+  chains: Chain[];
+  settings: Settings;
+  names: NamesHere;
+  /** All that it was made of: what a change to some of it would come to is told from this. */
+  read: {
+    chains: Readonly<Record<ChainScope, readonly ParsedChain[]>>;
+    settings: SettingsScopes;
+  };
+  /** The packages in force. */
+  skills: readonly SkillInForce[];
+  /** Files that cannot be used, with all that is wrong in them. */
+  broken: BrokenFile[];
+}
+
+export interface Names {
+  skills: string[];
+  actions: string[];
+}
+
+/** What the repository's chains may name: what is built in, and the packages in force. */
+export interface NamesHere extends Names {
+  /** The skills that no package may take the name of. */
+  builtIn: readonly string[];
+  /** Packages that no step can run, as they come to nothing. */
+  withoutOutcome: readonly string[];
+  /** Packages with faults, which are told with those of the chains that name them. */
+  broken: readonly string[];
+}
+
+/** What a pull request is to be merged into, and the branch that governs where that does not. */
+export type Base = Pick<PullRequest, 'baseRef' | 'defaultBranch'>;
+
+export interface HowFresh {
+  /** Nothing is believed that GitHub said before this call: for what a merge rests on. */
+  fresh?: boolean;
+}
+
+/**
+ * Reads what governs a pull request from the base branch's commit, never from its head (invariant I4). A broken file
+ * shadows what it would have replaced: falling back to a wider scope could run a laxer chain than was meant.
+ */
+export interface ConfigurationLoader {
+  /**
+   * What governs a pull request: the files of its base, if that is the default branch or protected, and else those of the default
+   * branch. A branch that anybody with write access can make or push to would otherwise let them choose their own maintainers.
+   * `undefined` when there is no such base.
+   */
+  forPullRequest(
+    installationId: number,
+    repo: Repo,
+    base: Base,
+    how?: HowFresh,
+  ): Promise<Configuration | undefined>;
+  /** At a branch's tip; `undefined` when there is no such branch. */
+  atBranch(
+    installationId: number,
+    repo: Repo,
+    branch: string,
+    how?: HowFresh,
+  ): Promise<Configuration | undefined>;
+  /** At a commit of a branch of the repository itself, never of a pull request's head. */
+  atCommit(
+    installationId: number,
+    repo: Repo,
+    commit: { sha: string; branch: string },
+  ): Promise<Configuration>;
+  /** Tells that a push changed these files: what is known of the commit before may hold for the one after. */
+  pushed(repo: Repo, push: { before: string; after: string; paths: readonly string[] }): void;
+  /** Tells that an organisation's own repository was pushed to. */
+  organisationPushed(owner: string): void;
+}
+
+export function createConfigurationLoader(deps: {
+  github: GitHub;
+  clock: Clock;
+  /** What is built in. */
+  names: Names;
+  shipped: readonly ParsedChain[];
+  shippedSkills: readonly ParsedPackage[];
+  /** Which organisations had files; when left out, none is known to have had any. */
+  memory?: OrganisationMemory;
+  /** The packages of indexes that are in force at this moment; none when left out. */
+  communitySkills?: () => Promise<readonly ParsedPackage[]>;
+  /** Stores a package that a chain in force names, so that a run can begin with it; often, and of few packages. */
+  keepSkill(skill: SkillInForce): Promise<void>;
+}): ConfigurationLoader {
+  const {
+    github,
+    clock,
+    names,
+    shipped,
+    shippedSkills,
+    communitySkills = async () => [],
+    memory = NO_MEMORY,
+  } = deps;
+  const files = createScopeFiles({ clock, memory });
+  const tips = new Map<string, Promise<string | undefined>>();
+
+  /** Events that come together, such as a push and its pull request, share one read of the tip. */
+  function tipOf(reader: GitHubReader, repo: Repo, branch: string): Promise<string | undefined> {
+    const key = `${repo.owner}/${repo.name}:${branch}`;
+    const reading = tips.get(key) ?? reader.branchTip(repo, branch).finally(() => tips.delete(key));
+    tips.set(key, reading);
+    return reading;
+  }
+
+  /** The names of what is built in and of packages, each once. */
+  function namesWith({ skills, broken }: ReturnType<typeof resolveSkills>): NamesHere {
+    const all = new Set([...names.skills, ...skills.map(({ skill }) => skill.name)]);
+    return {
+      ...names,
+      builtIn: names.skills,
+      skills: [...all].sort(),
+      withoutOutcome: withoutOutcome(
+        skills.map(({ skill }) => skill),
+        names.skills,
+      ),
+      broken: broken.map(({ name }) => name),
+    };
+  }
+
+  /**
+   * The chain with the packages that its steps name, as a run keeps it: their content, by its id, and what they leave behind. Stored
+   * before the run is: a package without a run is litter, a run without its package is a loss.
+   */
+  async function withPackages(
+    chain: Chain,
+    skills: readonly SkillInForce[],
+    leastTrust: TrustLevel = 'sandbox',
+  ): Promise<Chain> {
+    const reference = (skill: SkillPackage) => {
+      const found = referenceTo(skill);
+      return isTrusted(found.trust, leastTrust) ? found : { ...found, trust: leastTrust };
+    };
+    const packageOf = ({ uses }: Chain['steps'][number]) =>
+      uses.kind === 'skill' && !names.skills.includes(uses.name)
+        ? skills.find(({ skill }) => skill.name === uses.name)
+        : undefined;
+    const candidatesOf = (step: Chain['steps'][number]) =>
+      step.uses.kind === 'skill' && step.uses.name === AUTO_SKILL
+        ? skills.filter(({ skill }) => !names.skills.includes(skill.name) && comesTo(skill, step))
+        : undefined;
+    if (!chain.steps.some((step) => packageOf(step) ?? candidatesOf(step))) return chain;
+    for (const step of chain.steps) {
+      for (const found of [packageOf(step) ?? [], candidatesOf(step) ?? []].flat())
+        await deps.keepSkill(found);
+    }
+    const folded = foldContracts(chain, (step) => {
+      const found = packageOf(step);
+      return found ? contractOf(found.skill) : [];
+    });
+    const steps = folded.steps.map((step) => {
+      const found = packageOf(step);
+      if (found) return { ...step, uses: { ...step.uses, package: reference(found.skill) } };
+      const candidates = candidatesOf(step)?.map(({ skill }) => ({
+        name: skill.name,
+        ...reference(skill),
+      }));
+      return candidates ? { ...step, uses: { ...step.uses, candidates } } : step;
+    });
+    return { ...folded, steps };
+  }
+
+  return {
+    atCommit: (installationId, repo, commit) => read(installationId, repo, commit, {}),
+    pushed: files.pushed,
+    organisationPushed: files.organisationPushed,
+    atBranch,
+    async forPullRequest(installationId, repo, { baseRef, defaultBranch }, how = {}) {
+      if (baseRef === defaultBranch) return atBranch(installationId, repo, baseRef, how);
+      const reader = readerFor(installationId, how);
+      const [sha, rules] = await Promise.all([
+        tipNow(reader, repo, baseRef, how),
+        reader.branchRules(repo, baseRef),
+      ]);
+      if (sha === undefined) return undefined;
+      const because = openToWriters(rules);
+      if (because === undefined) return read(installationId, repo, { sha, branch: baseRef }, how);
+      const governing = await atBranch(installationId, repo, defaultBranch, how);
+      return governing && { ...governing, insteadOf: { base: baseRef, because } };
+    },
+  };
+
+  /** What is read fresh is read for a merge, which somebody countersigned and waits for. */
+  function readerFor(installationId: number, { fresh = false }: HowFresh): GitHubReader {
+    return github.reader(installationId, fresh ? 'person' : 'run');
+  }
+
+  function tipNow(reader: GitHubReader, repo: Repo, branch: string, { fresh = false }: HowFresh) {
+    return fresh ? reader.branchTip(repo, branch) : tipOf(reader, repo, branch);
+  }
+
+  async function atBranch(
+    installationId: number,
+    repo: Repo,
+    branch: string,
+    how: HowFresh = {},
+  ): Promise<Configuration | undefined> {
+    const sha = await tipNow(readerFor(installationId, how), repo, branch, how);
+    return sha === undefined ? undefined : read(installationId, repo, { sha, branch }, how);
+  }
+
+  async function read(
+    installationId: number,
+    repo: Repo,
+    { sha, branch }: { sha: string; branch: string },
+    how: HowFresh,
+  ): Promise<Configuration> {
+    const reader = readerFor(installationId, how);
+    const [repository, organisation, community] = await Promise.all([
+      files.ofRepository(reader, repo, sha),
+      files.ofOrganisation(reader, repo.owner, how.fresh ?? false),
+      communitySkills(),
+    ]);
+    const account = { organisation: organisation.skills, shipped: shippedSkills, community };
+    const here = resolveSkills({ workspace: repository.skills, ...account }, names.skills);
+    const { skills } = here;
+    const known = namesWith(here);
+    const ofAccount = namesWith(resolveSkills({ workspace: [], ...account }, names.skills));
+    const sources: Configuration['read'] = {
+      chains: {
+        repository: repository.chains.map((file) => file.parse(known)),
+        organisation: organisation.chains.map((file) => file.parse(ofAccount)),
+        shipped,
+      },
+      settings: { repository: repository.settings, organisation: organisation.settings },
+    };
+    const resolved = resolveChains(sources.chains);
+    const [own, above] = [repository.settings.parse(known), organisation.settings.parse(ofAccount)];
+    const settings = mergeSettings(above.settings, own.settings);
+    const broken: BrokenFile[] = [
+      ...resolved.broken.map(({ file, faults }) => ({ file, kind: 'chain' as const, faults })),
+      ...here.broken.map(({ folder, faults }) => ({ file: folder, kind: 'skill' as const, faults })),
+    ];
+    const unknown = unknownIn(sources.settings, resolved.names);
+    const settingsFaults = [...own.faults, ...above.faults];
+    if (settingsFaults.length > 0) {
+      // Without its settings it is not known who may countersign: nothing runs until they can be read.
+      broken.push({
+        file: settingsFaults[0]?.file ?? SETTINGS_FILE,
+        kind: 'settings',
+        ...(organisation.outOfSight ? { outOfSight: true } : {}),
+        faults: [...settingsFaults, ...unknown],
+      });
+      return {
+        branch,
+        sha,
+        chains: [],
+        settings: defaultSettings,
+        names: known,
+        read: sources,
+        skills,
+        broken,
+      };
+    }
+    if (unknown[0]) broken.push({ file: unknown[0].file, kind: 'chain', faults: unknown });
+    const inForce = resolved.chains.filter(
+      (chain) => settings.chains === undefined || settings.chains.includes(chain.name),
+    );
+    const chains = await Promise.all(
+      inForce.map((chain) => withPackages(chain, skills, settings.leastTrust)),
+    );
+    return { branch, sha, chains, settings, names: known, read: sources, skills, broken };
+  }
+}
+
+/** Whether the package comes to every outcome that the step must leave behind. */
+function comesTo({ outcome }: SkillPackage, { artifacts }: Chain['steps'][number]): boolean {
+  const asked = (artifacts?.expected ?? []).flatMap((entry) =>
+    entry.kind === 'outcome' ? [entry.outcome] : [],
+  );
+  return outcome !== null && asked.every((kind) => kind === outcome);
+}

@@ -1,0 +1,228 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../core/clock.ts';
+import { unreachable } from '../../core/errors.ts';
+import type { Fault } from '../../core/fault.ts';
+import { textOfFile } from '../../core/text.ts';
+import type { ParsedPackage } from '../../domain/skill/package.ts';
+import { organisationGone, organisationUnreadable } from '../../messages/configuration-check.ts';
+import { GitHubError, type GitHubReader, type Repo, type TreeEntry } from '../../ports/github.ts';
+import { type ChainSource, chainSource, faultyChain } from './chain-source.ts';
+import {
+  CHAINS_FOLDER,
+  FOLDER,
+  isChainFile,
+  ORGANISATION_CHAINS,
+  ORGANISATION_REPOSITORY,
+  ORGANISATION_SKILLS,
+  SETTINGS_FILE,
+  SKILLS_FOLDER,
+} from './configuration-files.ts';
+import type { OrganisationMemory } from './organisation-memory.ts';
+import {
+  NO_SETTINGS,
+  type SettingsSource,
+  settingsSource,
+  tooLargeFault,
+  unreadableSettings,
+} from './settings-source.ts';
+import { readSkills } from './skill-files.ts';
+
+export const MAX_FILE_BYTES = 65_536;
+const MAX_CHAIN_FILES = 100;
+/** GitHub may leave files out of the list of a push larger than this, so such a one is read anew. */
+const MAX_TRUSTED_PATHS = 200;
+/** How long an organisation's files are believed without asking again, in milliseconds. */
+const ORGANISATION_TTL_MS = 60_000;
+
+/** What one place gives: a repository, or an organisation for all of its own. */
+export interface Scope {
+  chains: readonly ChainSource[];
+  skills: readonly ParsedPackage[];
+  settings: SettingsSource;
+  /** Why nobody can say what is in it. */
+  outOfSight?: Fault;
+}
+
+const EMPTY_SCOPE: Scope = { chains: [], skills: [], settings: NO_SETTINGS };
+
+function isEmpty({ chains, skills, settings }: Scope): boolean {
+  return chains.length === 0 && skills.length === 0 && settings === NO_SETTINGS;
+}
+
+function outOfSight(owner: string, message: string): Scope {
+  const fault = { file: `${owner}/${ORGANISATION_REPOSITORY}`, line: 1, column: 1, message };
+  return { ...EMPTY_SCOPE, settings: unreadableSettings(fault), outOfSight: fault };
+}
+
+/** The files that govern, as GitHub has them, read as seldom as can be without believing what may have changed. */
+export interface ScopeFiles {
+  ofRepository(reader: GitHubReader, repo: Repo, sha: string): Promise<Scope>;
+  /** @param fresh asks GitHub, however short a time ago it was asked; conditional requests make that cheap */
+  ofOrganisation(reader: GitHubReader, owner: string, fresh: boolean): Promise<Scope>;
+  /** Tells that a push changed these files: what is known of the commit before may hold for the one after. */
+  pushed(repo: Repo, push: { before: string; after: string; paths: readonly string[] }): void;
+  organisationPushed(owner: string): void;
+}
+
+export function createScopeFiles({
+  clock,
+  memory,
+}: {
+  clock: Clock;
+  memory: OrganisationMemory;
+}): ScopeFiles {
+  const repositories = new LRUCache<string, Promise<Scope>>({ max: 500 });
+  const organisations = new LRUCache<string, { scope: Promise<Scope>; until: number }>({ max: 100 });
+  const texts = new LRUCache<string, Promise<string | undefined>>({ max: 500 });
+
+  return {
+    ofRepository,
+    ofOrganisation,
+    pushed(repo, { before, after, paths }) {
+      const known = repositories.get(`${repo.owner}/${repo.name}@${before}`);
+      const untouched =
+        paths.length <= MAX_TRUSTED_PATHS && !paths.some((path) => path.startsWith('.github/'));
+      if (known && untouched) repositories.set(`${repo.owner}/${repo.name}@${after}`, known);
+    },
+    organisationPushed: (owner) => organisations.delete(owner.toLowerCase()),
+  };
+
+  /** A commit never changes, so what it holds is read once; a failed read is forgotten. */
+  function ofRepository(reader: GitHubReader, repo: Repo, sha: string): Promise<Scope> {
+    const key = `${repo.owner}/${repo.name}@${sha}`;
+    const known = repositories.get(key);
+    if (known) return known;
+    const reading = readRepository(reader, repo, sha);
+    repositories.set(key, reading);
+    reading.catch(() => repositories.delete(key));
+    return reading;
+  }
+
+  async function readRepository(reader: GitHubReader, repo: Repo, sha: string): Promise<Scope> {
+    const root = await reader.folder(repo, '.github', sha);
+    const folder = root?.find((entry) => entry.type === 'dir' && entry.path === FOLDER);
+    const inside = folder ? await wholeTree(reader, repo, folder.sha) : [];
+    const entries = inside.map((entry) => ({ ...entry, path: `${FOLDER}/${entry.path}` }));
+    const settings = root?.find((entry) => entry.type === 'file' && entry.path === SETTINGS_FILE);
+    return readScope(reader, repo, entries, settings, { chains: CHAINS_FOLDER, skills: SKILLS_FOLDER }, '');
+  }
+
+  function ofOrganisation(reader: GitHubReader, owner: string, fresh: boolean): Promise<Scope> {
+    const key = owner.toLowerCase();
+    const known = organisations.get(key);
+    if (!fresh && known && known.until > clock.now().getTime()) return known.scope;
+    const scope = readOrganisation(reader, owner);
+    organisations.set(key, { scope, until: clock.now().getTime() + ORGANISATION_TTL_MS });
+    scope.catch(() => organisations.delete(key));
+    return scope;
+  }
+
+  /**
+   * What an organisation gives all its repositories. Its repository is asked for its default branch first: the API for trees takes
+   * "the SHA1 value or ref (branch or tag) name", and says nothing of a symbolic `HEAD`
+   * (https://docs.github.com/en/rest/git/trees).
+   */
+  async function readOrganisation(reader: GitHubReader, owner: string): Promise<Scope> {
+    const repo = { owner, name: ORGANISATION_REPOSITORY };
+    try {
+      const { defaultBranch } = await reader.repository(repo);
+      const sha = await reader.branchTip(repo, defaultBranch);
+      const scope = sha === undefined ? EMPTY_SCOPE : await organisationAt(reader, owner, sha);
+      await memory.note(owner, sha === undefined || isEmpty(scope) ? null : sha);
+      return scope;
+    } catch (error) {
+      if (!(error instanceof GitHubError)) throw error;
+      switch (error.kind) {
+        case 'not_found':
+          return unlessSeen(owner);
+        case 'forbidden':
+          // Refused is this repository; with any other status the app itself could not sign in, which passes.
+          if (error.status !== 403) throw error;
+          return outOfSight(owner, organisationUnreadable(owner, error.message));
+        case 'invalid':
+          return outOfSight(owner, organisationUnreadable(owner, error.message));
+        case 'rate_limited':
+        case 'unavailable':
+          throw error;
+        default:
+          return unreachable(error.kind);
+      }
+    }
+  }
+
+  /** 404 is no policy only where there never was one: an app that was taken out of the repository is answered the same. */
+  async function unlessSeen(owner: string): Promise<Scope> {
+    const seen = await memory.recall(owner);
+    return seen ? outOfSight(owner, organisationGone(owner, seen)) : EMPTY_SCOPE;
+  }
+
+  function organisationAt(reader: GitHubReader, owner: string, sha: string): Promise<Scope> {
+    const key = `${owner}@${sha}`;
+    const known = repositories.get(key);
+    if (known) return known;
+    const reading = readOrganisationAt(reader, owner, sha);
+    repositories.set(key, reading);
+    reading.catch(() => repositories.delete(key));
+    return reading;
+  }
+
+  async function readOrganisationAt(reader: GitHubReader, owner: string, sha: string): Promise<Scope> {
+    const repo = { owner, name: ORGANISATION_REPOSITORY };
+    const tree = await wholeTree(reader, repo, sha);
+    const settings = tree.find((entry) => entry.type === 'file' && entry.path === SETTINGS_FILE);
+    const folders = { chains: ORGANISATION_CHAINS, skills: ORGANISATION_SKILLS };
+    return readScope(reader, repo, tree, settings, folders, `${owner}/.github:`);
+  }
+
+  async function readScope(
+    reader: GitHubReader,
+    repo: Repo,
+    entries: readonly TreeEntry[],
+    settingsFile: TreeEntry | undefined,
+    folders: { chains: string; skills: string },
+    prefix: string,
+  ): Promise<Scope> {
+    const read = (entry: TreeEntry) => textOf(reader, repo, entry);
+    const chainFiles = entries.filter(
+      ({ path, type }) => type === 'file' && isChainFile(path, folders.chains),
+    );
+    const [chains, skills] = await Promise.all([
+      Promise.all(
+        chainFiles.map(async (entry, index): Promise<ChainSource> => {
+          const file = prefix + entry.path;
+          if (index >= MAX_CHAIN_FILES) return faultyChain(tooMany(file));
+          const text = await read(entry);
+          return text === undefined ? faultyChain(tooLargeFault(file)) : chainSource(text, file);
+        }),
+      ),
+      readSkills(entries, folders.skills, prefix, read),
+    ]);
+    if (!settingsFile) return { chains, skills, settings: NO_SETTINGS };
+    const file = prefix + settingsFile.path;
+    const settings = settingsSource(await read(settingsFile), file);
+    return { chains, skills, settings };
+  }
+
+  /** What a name of git stands for never changes, in whatever commit it is; a failed read is forgotten. */
+  function textOf(reader: GitHubReader, repo: Repo, entry: TreeEntry): Promise<string | undefined> {
+    const key = `${repo.owner}/${repo.name}:${entry.sha}`;
+    const known = texts.get(key);
+    if (known) return known;
+    const reading = reader.blob(repo, entry.sha, MAX_FILE_BYTES).then((bytes) => bytes && textOfFile(bytes));
+    texts.set(key, reading);
+    reading.catch(() => texts.delete(key));
+    return reading;
+  }
+}
+
+/** What GitHub has just named is there: an answer that it is not says nothing, least of all that no file governs. */
+async function wholeTree(reader: GitHubReader, repo: Repo, sha: string): Promise<TreeEntry[]> {
+  const tree = await reader.tree(repo, sha);
+  if (tree) return tree;
+  throw new GitHubError('unavailable', 404, `GitHub does not show the tree ${sha} that it names itself`);
+}
+
+function tooMany(file: string): Fault {
+  const message = `only the first ${MAX_CHAIN_FILES} chain files of a folder are read`;
+  return { file, line: 1, column: 1, message };
+}

@@ -1,0 +1,55 @@
+import type { Fault } from '../../core/fault.ts';
+import {
+  faultsBelowMinimum,
+  type Minimum,
+  parseSettings,
+  type SettingsFile,
+  unknownChains,
+} from '../../domain/chain/settings.ts';
+import { tooLarge } from '../../messages/configuration-check.ts';
+import type { Names } from './configuration.ts';
+
+/** A settings file as read. What it names is read from elsewhere, too. */
+export interface SettingsSource {
+  /** Its gates may be for skills, as chains name them. */
+  parse(names: Names): { settings?: SettingsFile | undefined; faults: Fault[] };
+  /** Faults of its list of chains, where chains have these names; `undefined` when it has no list. */
+  unknownChains(known: readonly string[]): Fault[] | undefined;
+  /** Faults of what asks for less than the minimum. */
+  below(minimum: Minimum): Fault[];
+}
+
+export interface SettingsScopes {
+  repository: SettingsSource;
+  organisation: SettingsSource;
+}
+
+export const NO_SETTINGS: SettingsSource = {
+  parse: () => ({ faults: [] }),
+  unknownChains: () => undefined,
+  below: () => [],
+};
+
+/** Settings that nobody can read, whatever they may say. */
+export function unreadableSettings(fault: Fault): SettingsSource {
+  return { parse: () => ({ faults: [fault] }), unknownChains: () => [], below: () => [] };
+}
+
+/** @param text `undefined` when the file is too large to be read */
+export function settingsSource(text: string | undefined, file: string): SettingsSource {
+  if (text === undefined) return unreadableSettings(tooLargeFault(file));
+  return {
+    parse: (names) => parseSettings(text, file, names),
+    unknownChains: (known) => unknownChains(text, file, known),
+    below: (minimum) => faultsBelowMinimum(text, file, minimum),
+  };
+}
+
+/** Names that no chain has, in the list that is in force: the other chooses nothing. */
+export function unknownIn({ repository, organisation }: SettingsScopes, known: readonly string[]): Fault[] {
+  return repository.unknownChains(known) ?? organisation.unknownChains(known) ?? [];
+}
+
+export function tooLargeFault(file: string): Fault {
+  return { file, line: 1, column: 1, message: tooLarge };
+}

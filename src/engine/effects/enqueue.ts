@@ -1,0 +1,95 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Effect } from '../../domain/effect/effect.ts';
+import type { MergeProof } from '../../domain/policy/merge-gate.ts';
+import type { GitHub } from '../../ports/github.ts';
+import type { Storage } from '../../ports/storage.ts';
+import { refuseOvertaken } from './merge.ts';
+
+export type Enqueued =
+  /** The pull request is in the merge queue, whoever put it there. */
+  | { kind: 'queued' }
+  /** It was put there once for this session, and is there no more without having been merged. */
+  | { kind: 'dropped' }
+  | { kind: 'refused'; message: string };
+
+/** The merge queue in the hands of one session. */
+export interface QueueHandle {
+  /**
+   * Puts the pull request into the merge queue of its base, once for each session: one that the queue has thrown out is not
+   * put back again and again.
+   */
+  enqueue(proof: MergeProof): Promise<Enqueued>;
+  /** Takes it out again, if this session put it there. */
+  dequeue(): Promise<void>;
+}
+
+/**
+ * Like the merge call, this cannot wait in the outbox, as its proof lives for seconds. The row says that the request was
+ * begun and answered; after a crash in between, GitHub's own queue says whether it went through.
+ */
+export function queueHandle(
+  deps: { storage: Storage; github: GitHub; clock: Clock; ids: Ids },
+  run: { id: string; installationId: number; pullRequest: number | null },
+  repo: { owner: string; name: string },
+  sessionId: string,
+): QueueHandle {
+  const { storage, github, clock, ids } = deps;
+  const key = `enqueue:${sessionId}`;
+  const read = (number: number) => github.reader(run.installationId, 'person').queued(repo, number);
+
+  return {
+    async enqueue(proof) {
+      const { question } = proof;
+      const { nodeId, isQueued } = await read(question.pullRequest);
+      const known = await storage.read.effects.get(key);
+      if (isQueued) {
+        if (known) await note({ done: true });
+        return { kind: 'queued' };
+      }
+      if (known?.status === 'done') return { kind: 'dropped' };
+      const effect: Effect = {
+        kind: 'enqueue',
+        installation_id: run.installationId,
+        owner: repo.owner,
+        repo: repo.name,
+        pull_request: question.pullRequest,
+        head_sha: question.headSha,
+        base_ref: question.baseRef,
+        countersigned_by: [...proof.countersignedBy],
+      };
+      await storage.transaction(async (tx) => {
+        await refuseOvertaken(tx, run.id, sessionId);
+        await tx.effects.wish({ id: ids.next('eff'), key, effect, runId: run.id, at: clock.now() });
+      });
+      const result = await github.writer(run.installationId).enqueue(proof, nodeId);
+      await note(result.kind === 'done' ? { done: true } : { done: false, error: result.message });
+      return result.kind === 'done' ? { kind: 'queued' } : result;
+    },
+
+    async dequeue() {
+      const known = await storage.read.effects.get(key);
+      if (known?.status !== 'done' || run.pullRequest === null) return;
+      const { nodeId, isQueued } = await read(run.pullRequest);
+      // One that the queue itself has thrown out stays out, or it would be put back and thrown out for ever.
+      if (!isQueued) return;
+      await github.writer(run.installationId).dequeue(nodeId);
+      await note({ done: false });
+    },
+  };
+
+  async function note({ done, error = null }: { done: boolean; error?: string | null }): Promise<void> {
+    await storage.transaction(async (tx) => {
+      const row = await tx.effects.get(key);
+      if (!row) return;
+      await tx.effects.saveProgress({
+        ...row,
+        appliedHash: done ? row.wishedHash : null,
+        status: done ? 'done' : 'failed',
+        begun: done,
+        error,
+        updatedAt: clock.now(),
+      });
+    });
+  }
+}

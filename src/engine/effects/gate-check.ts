@@ -1,0 +1,219 @@
+import type { Clock } from '../../core/clock.ts';
+import type { AuditEntry } from '../../domain/audit/entry.ts';
+import type { EffectOf, EffectRow, GatePass, OpenGateContent } from '../../domain/effect/effect.ts';
+import type { GateProof } from '../../domain/policy/merge-gate.ts';
+import type { GitHub } from '../../ports/github.ts';
+import type { Queue } from '../../ports/queue.ts';
+import type { Storage, Tx } from '../../ports/storage.ts';
+import { effectJob, effectKey, type Outbox, SETTLE_MS } from './outbox.ts';
+import { STILL_AT_IT_MS } from './still-at-it.ts';
+
+/** One gate check for each head and base of a repository, whichever pull requests share them. */
+export function gateCheckKey(repositoryId: number, headSha: string, baseRef: string): string {
+  return `gate_check:${repositoryId}:${headSha}:${baseRef}`;
+}
+
+export interface PassRequest {
+  key: string;
+  proof: GateProof;
+  content: OpenGateContent;
+  /** `null` for a merge group, which has neither run nor step. */
+  runId: string | null;
+  invocationId: string | null;
+  installationId: number;
+  /** How long the check stays green unless it is renewed, in milliseconds. */
+  leaseMs: number;
+  /** Throws when the caller may not act any more on what it read; asked in the transaction that precedes the request to GitHub. */
+  refuseOvertaken(tx: Tx): Promise<void>;
+}
+
+export interface CloseOptions {
+  runId: string | null;
+  at: Date;
+  /** Somebody waits for what it says, as a merge queue does for a verdict. */
+  atOnce?: boolean;
+}
+
+export type Passed =
+  /** @property since when it has been green without falling back */
+  | { kind: 'open'; since: Date }
+  /** The check is not on GitHub yet, or the outbox is just writing to it: ask again in a moment. */
+  | { kind: 'busy' }
+  /** GitHub refused to let this app write the check. */
+  | { kind: 'refused'; because: string };
+
+/**
+ * Keeps the gate checks. Closing one is an effect like any other: stored, repeated and replayed at will. Opening one is
+ * not: it takes a proof that lives for seconds, and is written down as a lease before GitHub is asked, so that whatever
+ * dies afterwards, the outbox closes it again.
+ */
+export interface GateChecks {
+  /**
+   * Makes sure that the check says this, and that it is not green, also when these are the words that it had before it
+   * turned green.
+   */
+  close(tx: Tx, key: string, effect: EffectOf<'gate_check'>, options: CloseOptions): Promise<void>;
+  /** Closes the check again if it is green, with the words that it had before; whoever opened it took that back. */
+  withdraw(tx: Tx, key: string, at: Date): Promise<void>;
+  /**
+   * Turns the check green, or renews its lease.
+   * @throws GitHubError when the proof is stale, the caller was overtaken, or GitHub does not answer.
+   */
+  pass(request: PassRequest): Promise<Passed>;
+  /** The pull request is merged: the check stays as it is, until somebody closes it for another pull request. */
+  settle(tx: Tx, key: string, at: Date): Promise<void>;
+}
+
+export function createGateChecks(deps: {
+  storage: Storage;
+  github: GitHub;
+  queue: Queue;
+  outbox: Outbox;
+  clock: Clock;
+}): GateChecks {
+  const { storage, github, queue, outbox, clock } = deps;
+
+  async function close(
+    tx: Tx,
+    key: string,
+    effect: EffectOf<'gate_check'>,
+    { runId, at, atOnce = false }: CloseOptions,
+  ): Promise<void> {
+    const before = await tx.effects.get(key);
+    // Closed or closed: what it says may wait for the next change. The first words are what stops the merge button.
+    const settleMs = before && !atOnce ? SETTLE_MS.update : SETTLE_MS.urgent;
+    await outbox.wish(tx, key, effect, { runId, at, settleMs });
+    if (before?.progress.passed) await withdraw(tx, key, at);
+  }
+
+  async function withdraw(tx: Tx, key: string, at: Date): Promise<void> {
+    const row = await tx.effects.get(key);
+    if (!row?.progress.passed) return;
+    await tx.effects.saveProgress(closed(row, at));
+    if (row.progress.passed.until !== null) await tx.audit.record(gateClosed(row, 'withdrawn'));
+    await queue.enqueue(tx, effectJob(key, at));
+  }
+
+  async function pass(request: PassRequest): Promise<Passed> {
+    const { key, proof, content, runId, installationId } = request;
+    const now = clock.now();
+    const begun = await storage.transaction(async (tx) => {
+      await request.refuseOvertaken(tx);
+      const row = await tx.effects.get(key);
+      const known = row?.progress.passed;
+      if (row?.status === 'failed')
+        return { kind: 'refused' as const, because: row.error ?? 'no reason given' };
+      // While the outbox writes to the check, its request could arrive after ours and close the gate under the merge.
+      if (!row || row.githubId === null || (await tx.jobs.isUnderWay(effectKey(key))))
+        return { kind: 'busy' as const };
+      const passed: GatePass = {
+        run_id: runId,
+        invocation_id: request.invocationId,
+        since: known?.since ?? now.toISOString(),
+        until: new Date(now.getTime() + request.leaseMs).toISOString(),
+        wished_hash: row.wishedHash,
+        shown: known?.shown ?? false,
+      };
+      await tx.effects.saveProgress({
+        ...row,
+        appliedHash: null,
+        status: 'pending',
+        // GitHub never takes a completed check run back to work, so closing the gate as "pending" takes a new one.
+        progress: { ...row.progress, concluded: true, passed },
+        updatedAt: now,
+      });
+      await queue.enqueue(tx, effectJob(key, new Date(now.getTime() + request.leaseMs)));
+      if (!known) await tx.audit.record(openedEntry(row, proof, runId));
+      return { kind: 'begun' as const, githubId: row.githubId, passed };
+    });
+    if (begun.kind !== 'begun') return begun;
+    const { githubId, passed } = begun;
+    if (!passed.shown) {
+      await github.writer(installationId).passGate(proof, githubId, content);
+      await storage.transaction((tx) => noteShown(tx, key));
+    }
+    return { kind: 'open', since: new Date(passed.since) };
+  }
+
+  /** Whoever closed the gate while our request was under way may have arrived at GitHub before it: it is closed once more. */
+  async function noteShown(tx: Tx, key: string): Promise<void> {
+    const row = await tx.effects.get(key);
+    if (!row) return;
+    const at = clock.now();
+    const { passed } = row.progress;
+    if (passed) {
+      const progress = { ...row.progress, passed: { ...passed, shown: true } };
+      await tx.effects.saveProgress({ ...row, progress, updatedAt: at });
+      return;
+    }
+    await tx.effects.saveProgress(closed(row, at));
+    await queue.enqueue(tx, effectJob(key, at));
+  }
+
+  async function settle(tx: Tx, key: string, at: Date): Promise<void> {
+    const row = await tx.effects.get(key);
+    if (!row?.progress.passed) return;
+    await tx.effects.saveProgress({
+      ...row,
+      appliedHash: row.wishedHash,
+      status: 'done',
+      progress: { ...row.progress, passed: { ...row.progress.passed, until: null } },
+      updatedAt: at,
+    });
+    // The job that would have closed it has nothing left to wait for.
+    await queue.enqueue(tx, effectJob(key, at));
+  }
+
+  return { close, withdraw, pass, settle };
+}
+
+function aboutGate({ effect }: EffectRow, runId: string | null) {
+  if (effect.kind !== 'gate_check') throw new Error(`an effect of the kind ${effect.kind} is no gate check`);
+  return {
+    by: { kind: 'app' as const },
+    repository: { id: effect.repository_id, name: `${effect.owner}/${effect.repo}` },
+    pull_request: effect.pull_request,
+    head_sha: effect.content.head_sha,
+    base_ref: effect.base_ref,
+    configuration_sha: null,
+    run_id: runId,
+  };
+}
+
+function openedEntry(row: EffectRow, proof: GateProof, runId: string | null): AuditEntry {
+  const about = aboutGate(row, runId);
+  if ('question' in proof) return { kind: 'gate.opened', ...about, people: [...proof.countersignedBy] };
+  const people = new Set(proof.members.flatMap(({ countersignedBy }) => countersignedBy));
+  const members = proof.members.map(({ question }) => question.pullRequest);
+  return { kind: 'gate.opened', ...about, people: [...people], members };
+}
+
+export function gateClosed(row: EffectRow, because: 'withdrawn' | 'not_renewed'): AuditEntry {
+  return { kind: 'gate.closed', ...aboutGate(row, row.progress.passed?.run_id ?? null), because };
+}
+
+/**
+ * The row of a check that must be written again, since it may be green. A request to open it that GitHub never answered may
+ * still be under way there, so the check is closed now and once more when that request must have ended.
+ */
+export function closed(row: EffectRow, at: Date): EffectRow {
+  const { passed, ...progress } = row.progress;
+  const unanswered = passed !== undefined && !passed.shown;
+  const unsureUntil = new Date(at.getTime() + STILL_AT_IT_MS).toISOString();
+  return {
+    ...row,
+    appliedHash: null,
+    status: 'pending',
+    progress: { ...progress, concluded: true, ...(unanswered ? { unsure_until: unsureUntil } : {}) },
+    updatedAt: at,
+  };
+}
+
+/** Whether the outbox must leave the check alone for now: it is green, and nobody has asked for anything else since. */
+export function isLeftOpen(row: EffectRow, now: Date): false | { until: Date | undefined } {
+  const { passed } = row.progress;
+  if (!passed || passed.wished_hash !== row.wishedHash) return false;
+  if (passed.until === null) return { until: undefined };
+  const until = new Date(passed.until);
+  return now < until && { until };
+}

@@ -1,0 +1,223 @@
+import { contentHash } from '../../core/canonical.ts';
+import type { Clock } from '../../core/clock.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Ids } from '../../core/ids.ts';
+import { redact } from '../../core/redact/redact.ts';
+import { aboutRun, mergedOnce } from '../../domain/audit/entry.ts';
+import type { Effect, EffectRow } from '../../domain/effect/effect.ts';
+import type { Approval } from '../../domain/policy/approval.ts';
+import type { MergeProof } from '../../domain/policy/merge-gate.ts';
+import type { OwnMerge } from '../../domain/run/plan.ts';
+import { isRunOver, isStepOver, type RunState } from '../../domain/run/run.ts';
+import { type GitHub, GitHubError, type MergeResult, SignInRefused } from '../../ports/github.ts';
+import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
+
+export type MergeOnce = (
+  proof: MergeProof,
+  approval: Approval,
+  title: string | undefined,
+) => Promise<MergeResult>;
+
+export function mergeKey(runId: string, headSha: string): string {
+  return `merge:${runId}:${headSha}`;
+}
+
+/**
+ * Carries out the one effect that cannot wait in the outbox: the proof lives for seconds. The ledger row is written
+ * before the call, with who countersigned, so that a crash in between is seen and can be told of, and after it, so that it
+ * is never made twice.
+ * A 5xx or a cut connection says nothing about whether GitHub merged: the pull request is read before anything else
+ * is decided (blind retries are how other bots merged twice).
+ */
+export function mergeOnce(
+  deps: { storage: Storage; github: GitHub; clock: Clock; ids: Ids },
+  installationId: number,
+  /** The session that judged; only while it is the step's current one may it act on what it found. */
+  sessionId: string,
+): MergeOnce {
+  const { storage, github, clock, ids } = deps;
+  return async (proof, approval, title) => {
+    const { question } = proof;
+    const key = mergeKey(question.runId, question.headSha);
+    const effect: Effect = {
+      kind: 'merge',
+      installation_id: installationId,
+      owner: question.owner,
+      repo: question.repo,
+      pull_request: question.pullRequest,
+      head_sha: question.headSha,
+      base_ref: question.baseRef,
+      method: question.method,
+      countersigned_by: [...proof.countersignedBy],
+      invocation_id: approval.invocationId,
+    };
+    const wishedHash = contentHash(effect);
+    const row = {
+      key,
+      appliedHash: null,
+      status: 'pending',
+      githubId: null,
+      progress: {},
+      attempts: 1,
+    } as const;
+    let begunBefore = false;
+    const made = await storage.transaction(async (tx) => {
+      await refuseOvertaken(tx, question.runId, sessionId);
+      const known = await tx.effects.get(key);
+      const before = mergeOf(known);
+      if (before) return before;
+      begunBefore = known?.begun ?? false;
+      await tx.approvals.save({ ...approval, status: 'open' });
+      await wish(tx);
+      await tx.effects.saveProgress({ ...row, begun: true, error: null, updatedAt: clock.now() });
+      return undefined;
+    });
+    if (made) return made;
+    const result = await call();
+    return storage.transaction(async (tx) => {
+      // GitHub refuses the slower of two workers because the faster one merged: what that one wrote stays.
+      const meanwhile = mergeOf(await tx.effects.get(key));
+      if (meanwhile) return meanwhile;
+      // Another step of the run may have begun since, and have written down its own people: those of the call that merged count.
+      if (result.kind === 'merged') await wish(tx);
+      await tx.effects.saveProgress({
+        ...row,
+        appliedHash: result.kind === 'merged' ? wishedHash : null,
+        status: result.kind === 'merged' ? 'done' : 'failed',
+        begun: result.kind === 'merged',
+        progress: result.kind === 'merged' ? { merge_sha: result.sha } : {},
+        error: result.kind === 'merged' ? null : describe(result),
+        updatedAt: clock.now(),
+      });
+      if (result.kind === 'merged') await auditMerge(tx, key);
+      return result;
+    });
+
+    function wish(tx: Tx): Promise<boolean> {
+      return tx.effects.wish({ id: ids.next('eff'), key, effect, runId: question.runId, at: clock.now() });
+    }
+
+    async function call(): Promise<MergeResult> {
+      try {
+        return await github
+          .writer(installationId)
+          .merge(proof, title === undefined ? {} : { title: redact(title) });
+      } catch (error) {
+        const isUnknown =
+          error instanceof GitHubError && error.kind === 'unavailable' && !(error instanceof SignInRefused);
+        if (!isUnknown) {
+          // GitHub said no, so this call merged nothing: whoever merges from now on is not us.
+          await storage.transaction((tx) =>
+            tx.effects.saveProgress({
+              ...row,
+              begun: begunBefore,
+              error: messageOf(error),
+              updatedAt: clock.now(),
+            }),
+          );
+          throw error;
+        }
+        const repo = { owner: question.owner, name: question.repo };
+        const after = await github.reader(installationId, 'person').pullRequest(repo, question.pullRequest);
+        if (after.merged && after.headSha === question.headSha) {
+          return { kind: 'merged', sha: after.mergeCommitSha ?? '' };
+        }
+        throw error;
+      }
+    }
+  };
+}
+
+/**
+ * The merge of this head that this app made, whichever chain did. `underWay`: the call was sent, and its answer is not here yet.
+ * A call whose run is over counts as made once GitHub says that the pull request is merged: it was sent, and was not refused.
+ */
+export async function ownMerge(
+  tx: ReadTx,
+  of: { repositoryId: number; pullRequest: number; headSha: string },
+): Promise<{ merge: OwnMerge; underWay: boolean } | undefined> {
+  const sent = await tx.effects.mergesSent(of.repositoryId, of.pullRequest);
+  const ofHead = sent.filter(({ effect }) => effect.kind === 'merge' && effect.head_sha === of.headSha);
+  const row = ofHead.find(({ status }) => status === 'done') ?? ofHead[0];
+  const run = row?.runId == null ? undefined : (await tx.runs.load(row.runId))?.run;
+  if (!run || row?.effect.kind !== 'merge') return undefined;
+  return {
+    merge: {
+      runId: run.id,
+      chain: run.chain,
+      headSha: row.effect.head_sha,
+      countersignedBy: row.effect.countersigned_by,
+    },
+    underWay: row.status !== 'done' && !isRunOver(run.status),
+  };
+}
+
+/** The merge that a row of the ledger says was made: the last word about this head in this run. */
+function mergeOf(row: EffectRow | undefined): MergeResult | undefined {
+  return row?.status === 'done' ? { kind: 'merged', sha: row.progress.merge_sha ?? '' } : undefined;
+}
+
+/** Ends the ledger row of a merge whose answer a crash took: by now GitHub says that it was made. */
+export async function confirmMerge(
+  { storage, clock }: { storage: Storage; clock: Clock },
+  key: string,
+  sha: string,
+): Promise<void> {
+  await storage.transaction(async (tx) => {
+    const row = await tx.effects.get(key);
+    if (!row) return;
+    await tx.effects.saveProgress({
+      ...row,
+      appliedHash: row.wishedHash,
+      status: 'done',
+      progress: { merge_sha: sha },
+      error: null,
+      updatedAt: clock.now(),
+    });
+    await auditMerge(tx, key);
+  });
+}
+
+/** Records the merge that the ledger holds, in the transaction that says that it was made. */
+async function auditMerge(tx: Tx, key: string): Promise<void> {
+  const row = await tx.effects.get(key);
+  const run = row && row.runId !== null ? (await tx.runs.load(row.runId))?.run : undefined;
+  if (!row || !run || row.effect.kind !== 'merge') return;
+  const { head_sha, base_ref, method, countersigned_by: people, pull_request } = row.effect;
+  await tx.audit.record(
+    {
+      kind: 'merge.made',
+      ...aboutRun(run, { kind: 'app' }),
+      pull_request,
+      head_sha,
+      base_ref,
+      people,
+      method,
+      merge_sha: row.progress.merge_sha ?? '',
+    },
+    mergedOnce(run.repositoryId, pull_request),
+  );
+}
+
+function describe(result: Exclude<MergeResult, { kind: 'merged' }>): string {
+  switch (result.kind) {
+    case 'head_moved':
+      return 'the head moved';
+    case 'not_mergeable':
+    case 'refused':
+      return result.message;
+  }
+}
+
+/** @throws GitHubError `unavailable` when the session may not act any more on what it has judged. */
+export async function refuseOvertaken(tx: ReadTx, runId: string, sessionId: string): Promise<void> {
+  if (isCurrent(await tx.runs.load(runId), sessionId)) return;
+  throw new GitHubError('unavailable', 0, 'the step ended while it was being judged; nothing was sent');
+}
+
+/** Whether somebody cancelled, paused or restarted the step, or its time ran out, while GitHub was being read. */
+function isCurrent(state: RunState | undefined, sessionId: string): boolean {
+  if (!state || state.run.paused || isRunOver(state.run.status)) return false;
+  const step = state.invocations.find((invocation) => invocation.sessionId === sessionId);
+  return step !== undefined && !isStepOver(step.status);
+}

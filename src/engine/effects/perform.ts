@@ -1,0 +1,351 @@
+import { contentHash } from '../../core/canonical.ts';
+import type { Clock } from '../../core/clock.ts';
+import { messageOf, unreachable } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { bodyHash } from '../../domain/effect/body-hash.ts';
+import type { CheckRunContent, Effect, EffectOf, EffectRow } from '../../domain/effect/effect.ts';
+import type { Run } from '../../domain/run/run.ts';
+import { type GitHub, GitHubError, type GitHubWriter, SignInRefused } from '../../ports/github.ts';
+import type { JobResult } from '../../ports/queue.ts';
+import type { Storage, Tx } from '../../ports/storage.ts';
+import type { WriteCause } from './fair-share.ts';
+import { closed, gateClosed, isLeftOpen } from './gate-check.ts';
+import type { Pace } from './pace.ts';
+import { STILL_AT_IT_MS } from './still-at-it.ts';
+import { writeClassOf } from './write-class.ts';
+
+type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
+/** Writes down what is about to be sent, for whoever takes over after a crash. */
+type Note = (progress: Progress) => Promise<void>;
+
+/**
+ * How long a wish that GitHub refused rests while it stays the same, in milliseconds. Asking at every look was a request every few
+ * seconds for nothing; never asking again would leave a check run silent after the missing permission was granted.
+ */
+const REST_MS = 3_600_000;
+
+export interface Performer {
+  /** @param cause on whose account it is, when it belongs to no run */
+  perform(key: string, cause?: WriteCause): Promise<JobResult>;
+  /** The queue gave up: the effect has failed. */
+  giveUp(key: string, error: unknown): Promise<void>;
+  /** Another process died while it carried the wish out. */
+  beCutOff(tx: Tx, key: string): Promise<void>;
+}
+
+/**
+ * Carries out one wish of the outbox. A create is marked as begun before it is sent; if it was begun before and its
+ * answer was never recorded, GitHub is asked for the thing first (by external id or marker), so that a crash never
+ * doubles it; and only once GitHub has had the time to make it. Nor does an
+ * update follow another whose end is not known, since the older one could be the last to arrive.
+ */
+export function createPerformer(deps: {
+  storage: Storage;
+  github: GitHub;
+  clock: Clock;
+  log: Log;
+  pace: Pace;
+}): Performer {
+  const { storage, github, clock, log, pace } = deps;
+
+  async function perform(key: string, cause: WriteCause = NOBODYS): Promise<JobResult> {
+    const row = await storage.read.effects.get(key);
+    if (!row || isLedger(row.effect) || row.wishedHash === row.appliedHash) return { kind: 'done' };
+    const open = isLeftOpen(row, clock.now());
+    if (open) return open.until ? { kind: 'later', at: open.until } : { kind: 'done' };
+    if (row.progress.passed) return endPass(row);
+    const run = row.runId === null ? undefined : (await storage.read.runs.load(row.runId))?.run;
+    const gone = run && !mayBeGreen(row) ? await outOfReach(run) : undefined;
+    if (gone !== undefined) {
+      await save(row, {
+        status: 'failed',
+        error: `not sent: ${gone}`,
+        progress: { ...row.progress, rests_until: undefined },
+      });
+      return { kind: 'done' };
+    }
+    const { unsure_until: unsureUntil } = row.progress;
+    const isUnsure = unsureUntil !== undefined && clock.now() < new Date(unsureUntil);
+    if (isUnsure && !mayBeGreen(row)) {
+      // Deaths and failures go on being counted: should it be the effect that is the cause, it is given up in the end.
+      return { kind: 'later', at: new Date(unsureUntil) };
+    }
+    const write = { key, class: writeClassOf(row), ...(run ? causeOf(run) : (causeOfGate(row) ?? cause)) };
+    const later = pace.take(row.effect.installation_id, write, clock.now(), { atOnce: mayBeGreen(row) });
+    if (later) return { kind: 'later', at: later };
+
+    const wasBegun = row.begun;
+    if (row.githubId === null && !wasBegun) await save(row, { begun: true });
+    // A create that was refused made nothing, and nothing needs to be looked up or mended later.
+    const begun = wasBegun || row.githubId !== null;
+    const note: Note = async ({ githubId, progress }) =>
+      void (await save(row, { githubId, progress, begun: true }));
+    let progress: Progress;
+    try {
+      progress = await carryOut(github.writer(row.effect.installation_id), row, wasBegun, note);
+    } catch (error) {
+      if (error instanceof GitHubError && error.retryAt) {
+        // The wish may be asked for again before that; without the hold, each time would be a request to a GitHub that
+        // asked for none.
+        pace.hold(row.effect.installation_id, error.retryAt);
+        throw error;
+      }
+      if (mayBeGreen(row) && error instanceof GitHubError && isRefusal(error)) {
+        // Nothing else matters while GitHub may show an open gate: it is tried again until it is closed.
+        log.error(
+          { effect: key, err: error.message },
+          'GitHub refused to close a gate check; it is tried again',
+        );
+        await save(row, { attempts: row.attempts + 1, begun });
+        const pauseMs = row.attempts < SOON_TRIES ? CLOSE_AGAIN_MS : CLOSE_LATER_MS;
+        return { kind: 'again', at: new Date(clock.now().getTime() + pauseMs) };
+      }
+      if (error instanceof GitHubError && isRefusal(error)) {
+        await save(row, { ...failed(row, error), attempts: row.attempts + 1, begun });
+        log.error({ effect: key, err: error.message }, 'GitHub refused an effect');
+        return { kind: 'done' };
+      }
+      if (error instanceof SignInRefused || (error instanceof GitHubError && error.kind === 'not_found')) {
+        await save(row, { begun });
+      } else if (error instanceof GitHubError && error.kind === 'unavailable') await beUnsure(key);
+      throw error;
+    }
+    if (isUnsure && mayBeGreen(row)) {
+      // What was under way when it was closed may have opened it again behind our back.
+      await save(row, {
+        ...progress,
+        progress: { ...progress.progress, concluded: true, unsure_until: unsureUntil },
+        appliedHash: null,
+        begun: true,
+      });
+      return { kind: 'again', at: new Date(unsureUntil) };
+    }
+    const changedMeanwhile = await save(row, {
+      ...progress,
+      appliedHash: contentHash(row.effect),
+      status: 'done',
+      error: null,
+      attempts: row.attempts + 1,
+      begun: true,
+    });
+    return changedMeanwhile ? { kind: 'again', at: clock.now() } : { kind: 'done' };
+  }
+
+  /** Nobody renewed what keeps a gate check green, so it is closed in the next try, as the row says from here on. */
+  async function endPass(row: EffectRow): Promise<JobResult> {
+    await storage.transaction(async (tx) => {
+      await tx.effects.saveProgress(closed(row, clock.now()));
+      await tx.audit.record(gateClosed(row, 'not_renewed'));
+    });
+    return { kind: 'again', at: clock.now() };
+  }
+
+  /** A newer wish would bring the next try forward, to a moment at which GitHub has not made yet what it was told to make. */
+  async function beUnsure(key: string): Promise<void> {
+    const row = await storage.read.effects.get(key);
+    if (!row) return;
+    await save(row, unsure(row));
+  }
+
+  /** What the process before was sending when it died may be under way at GitHub still. */
+  async function beCutOff(tx: Tx, key: string): Promise<void> {
+    const row = await tx.effects.get(key).catch((err) => {
+      // Nobody's work may stop for one row that cannot be read; its own try will fail for it.
+      log.error({ effect: key, err }, 'an effect that was cut off cannot be read');
+      return undefined;
+    });
+    const nothingSent = row?.githubId === null && !row.begun;
+    if (!row || nothingSent || row.wishedHash === row.appliedHash) return;
+    await tx.effects.saveProgress({
+      ...row,
+      ...unsure(row),
+      updatedAt: clock.now(),
+    });
+  }
+
+  /** What was carried out last is not known any more, either: even the wish for what was there before must be sent again. */
+  function unsure({ progress }: EffectRow): Pick<EffectRow, 'appliedHash' | 'progress'> {
+    const until = new Date(clock.now().getTime() + STILL_AT_IT_MS).toISOString();
+    return { appliedHash: null, progress: { ...progress, unsure_until: until } };
+  }
+
+  /**
+   * Why GitHub said that there is nobody to tell any more: asking for a token to be refused would help no one. Once its
+   * pull request was read again, there is.
+   */
+  async function outOfReach(run: Run): Promise<string | undefined> {
+    const isGone =
+      run.reason?.code === 'run.aborted.installation_gone' ||
+      run.reason?.code === 'run.aborted.repository_gone';
+    if (!isGone) return undefined;
+    const { repositoryId, pullRequest, finishedAt } = run;
+    const seen =
+      pullRequest === null ? undefined : await storage.read.pullRequests.get(repositoryId, pullRequest);
+    const isBack = seen && finishedAt && seen.updatedAt > finishedAt;
+    return isBack ? undefined : run.reason?.summary;
+  }
+
+  async function giveUp(key: string, error: unknown): Promise<void> {
+    log.error({ effect: key, err: error }, 'gave up on an effect');
+    const row = await storage.read.effects.get(key).catch((err) => {
+      log.error({ effect: key, err }, 'an effect that is given up cannot be read');
+      return undefined;
+    });
+    if (row) await save(row, failed(row, error));
+  }
+
+  /** What GitHub was away for may be tried again whenever it is wished for; anything else would fail again. */
+  function failed({ progress }: EffectRow, error: unknown): Pick<EffectRow, 'status' | 'error' | 'progress'> {
+    const wasAway = error instanceof GitHubError && error.kind === 'unavailable';
+    const rests_until = wasAway ? undefined : new Date(clock.now().getTime() + REST_MS).toISOString();
+    return { status: 'failed', error: messageOf(error), progress: { ...progress, rests_until } };
+  }
+
+  /** Whether the wish is another one by now, so that there is more to carry out. */
+  function save(row: EffectRow, change: Partial<EffectRow>): Promise<boolean> {
+    return storage.transaction((tx) =>
+      tx.effects.saveProgress({ ...row, ...change, updatedAt: clock.now() }),
+    );
+  }
+
+  return { perform, giveUp, beCutOff };
+}
+
+/**
+ * How soon a gate check that GitHub refused to close is tried again, in milliseconds: soon at first, and then as long as it takes,
+ * since an archived repository or a permission that was taken away can come back with the check as it was.
+ */
+const CLOSE_AGAIN_MS = 15_000;
+const SOON_TRIES = 20;
+const CLOSE_LATER_MS = 600_000;
+
+function isRefusal({ kind }: GitHubError): boolean {
+  return kind === 'invalid' || kind === 'forbidden';
+}
+
+/** Whether GitHub may show the gate as open although it is not: closing it waits for no budget. */
+function mayBeGreen({ effect, appliedHash, progress }: EffectRow): boolean {
+  return effect.kind === 'gate_check' && appliedHash === null && progress.concluded === true;
+}
+
+/** Rows that only keep account of what takes a fresh proof. */
+function isLedger({ kind }: Effect): boolean {
+  return kind === 'merge' || kind === 'enqueue';
+}
+
+const NOBODYS: WriteCause = { person: null, pullRequest: null };
+
+/** A run's writes are on the account of whoever fired it, else of whose pull request, issue or push it is. */
+function causeOf({ repositoryId, pullRequest, event, facts }: Run): WriteCause {
+  const { author } = facts.trigger;
+  const byHand = event.kind === 'command.issued' || event.kind === 'manual.fired';
+  return {
+    person: byHand ? event.actor : typeof author === 'string' ? author : null,
+    pullRequest: pullRequest === null ? null : `${repositoryId}#${pullRequest}`,
+  };
+}
+
+/** A gate check without a run is its pull request's; that of a merge group is nobody's. */
+function causeOfGate({ effect }: EffectRow): WriteCause | undefined {
+  if (effect.kind !== 'gate_check' || effect.pull_request === null) return undefined;
+  return { person: null, pullRequest: `${effect.repository_id}#${effect.pull_request}` };
+}
+
+async function carryOut(
+  writer: GitHubWriter,
+  row: EffectRow,
+  wasBegun: boolean,
+  note: Note,
+): Promise<Progress> {
+  const { effect } = row;
+  const repo = { owner: effect.owner, name: effect.repo };
+  switch (effect.kind) {
+    case 'check_run':
+    case 'gate_check':
+      return checkRun(writer, row, effect, wasBegun, note);
+    case 'comment':
+      return comment(writer, row, effect, wasBegun);
+    case 'reaction':
+      await writer.react(repo, effect.comment_id, effect.content);
+      return { githubId: null, progress: {} };
+    case 'label':
+      await writer.label(repo, effect.issue, effect.labels);
+      return { githubId: null, progress: {} };
+    case 'merge':
+    case 'enqueue':
+      throw new Error('a merge is never carried out from the outbox: it takes a fresh proof');
+    default:
+      return unreachable(effect);
+  }
+}
+
+async function comment(
+  writer: GitHubWriter,
+  row: EffectRow,
+  effect: EffectOf<'comment'>,
+  wasBegun: boolean,
+): Promise<Progress> {
+  const repo = { owner: effect.owner, name: effect.repo };
+  const progressOf = (authorId: number | undefined) => ({
+    body_hash: bodyHash(effect.body),
+    ...(authorId === undefined ? {} : { author_id: authorId }),
+  });
+  const known =
+    row.githubId !== null
+      ? { id: row.githubId, authorId: row.progress.author_id }
+      : wasBegun
+        ? await writer.findComment(repo, effect.issue, effect.marker)
+        : undefined;
+  if (known) {
+    // A comment that somebody deleted stays deleted: the check run says the same, and writing again would be nagging.
+    await writer.updateComment(repo, known.id, effect.body);
+    return { githubId: known.id, progress: progressOf(known.authorId) };
+  }
+  const { id, authorId } = await writer.createComment(repo, effect.issue, effect.body);
+  return { githubId: id, progress: progressOf(authorId) };
+}
+
+async function checkRun(
+  writer: GitHubWriter,
+  row: EffectRow,
+  effect: EffectOf<'check_run' | 'gate_check'>,
+  wasBegun: boolean,
+  note: Note,
+): Promise<Progress> {
+  const repo = { owner: effect.owner, name: effect.repo };
+  const { content } = effect;
+  const concluded = content.state.status === 'completed';
+  let { githubId } = row;
+  let { annotations: sent = [], annotating = [], replaces = 0, url } = row.progress;
+  if (githubId !== null && row.progress.concluded && !concluded) {
+    // GitHub never takes a completed check run back to work (Mergify and Atlantis found out); the newer of two with one
+    // name is the one that counts, so a run that goes on gets a new one.
+    replaces = githubId;
+    await note({ githubId: null, progress: { replaces } });
+    [githubId, sent, annotating, url] = [null, [], [], undefined];
+  } else if ((githubId === null && wasBegun) || annotating.length > 0) {
+    const found = await writer.findCheckRun(repo, content.head_sha, content.external_id, replaces);
+    githubId ??= found?.id ?? null;
+    url ??= found?.url;
+    // GitHub takes annotations in their order, so their number tells which of them arrived.
+    sent = [...sent, ...annotating.slice(0, Math.max(0, (found?.annotations ?? 0) - sent.length))];
+  }
+  const unsent = new Map(content.annotations.map((one) => [contentHash(one), one]));
+  for (const hash of sent) unsent.delete(hash);
+  if (unsent.size > 0) {
+    const annotatingNow = [...unsent.keys()];
+    await note({
+      githubId,
+      progress: { ...defined({ url }), replaces, annotations: sent, annotating: annotatingNow },
+    });
+  }
+  const toSend: CheckRunContent = { ...content, annotations: [...unsent.values()] };
+  if (githubId === null) ({ id: githubId, url } = await writer.createCheckRun(repo, toSend));
+  else await writer.updateCheckRun(repo, githubId, toSend);
+  const annotations = [...sent, ...unsent.keys()];
+  return { githubId, progress: { ...defined({ url }), replaces, concluded, annotations } };
+}
+
+function defined({ url }: { url: string | undefined }): { url?: string } {
+  return url === undefined ? {} : { url };
+}

@@ -1,0 +1,46 @@
+import { unreachable } from '../../core/errors.ts';
+import { redact, redactMarkdown } from '../../core/redact/redact.ts';
+import type { CheckRunContent, Effect } from '../../domain/effect/effect.ts';
+
+/**
+ * The wish without secrets in any text that people would read. Nothing can get past it: whatever is shown on GitHub is
+ * wished for, and this is done before the wish is stored, hashed or sent. Ids, commits and branches stay: GitHub and the gate
+ * go by them.
+ */
+export function redactedEffect(effect: Effect): Effect {
+  switch (effect.kind) {
+    case 'check_run':
+      return { ...effect, content: redactedCheckRun(effect.content) };
+    case 'gate_check':
+      return { ...effect, content: { ...redactedCheckRun(effect.content), state: effect.content.state } };
+    case 'comment': {
+      // The marker stays the same in both, whatever stands around it in the body: the comment is found again by it.
+      const marker = redact(effect.marker);
+      const body = effect.body.split(effect.marker).map(redactMarkdown).join(marker);
+      return { ...effect, marker, body };
+    }
+    case 'label':
+      return { ...effect, labels: effect.labels.map(redact) };
+    case 'reaction':
+    case 'merge':
+    case 'enqueue':
+      return effect;
+    default:
+      return unreachable(effect);
+  }
+}
+
+function redactedCheckRun(content: CheckRunContent): CheckRunContent {
+  return {
+    ...content,
+    title: redact(content.title),
+    summary: redactMarkdown(content.summary),
+    text: redactMarkdown(content.text),
+    annotations: content.annotations.map((annotation) => ({
+      ...annotation,
+      path: redact(annotation.path),
+      title: redact(annotation.title),
+      message: redact(annotation.message),
+    })),
+  };
+}

@@ -1,0 +1,69 @@
+import { contentHash } from '../../core/canonical.ts';
+import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
+import type { Actor } from '../../domain/run/actor.ts';
+import type { Tx } from '../../ports/storage.ts';
+import type { Configuration } from '../configuration/configuration.ts';
+import {
+  configurationFile,
+  FOLDER,
+  ORGANISATION_CHAINS,
+  ORGANISATION_SKILLS,
+} from '../configuration/configuration-files.ts';
+
+/** The most paths of a push that one line names. */
+const MOST_PATHS = 100;
+
+/**
+ * Records the configuration of a base branch when it is another one than was recorded last. Compared by what it says and not by its
+ * commit: every push to the base is a new commit, and hardly any changes the configuration.
+ */
+export async function auditConfiguration(
+  tx: Tx,
+  { repository }: RepositoryEvent,
+  baseRef: string,
+  { sha, chains, settings, broken }: Configuration,
+  by: Actor,
+): Promise<void> {
+  const digest = contentHash({ chains, settings, broken: broken.map(({ file }) => file) });
+  if ((await tx.audit.lastConfiguration(repository.id, baseRef)) === digest) return;
+  await tx.audit.record({
+    kind: 'configuration.changed',
+    by,
+    repository: { id: repository.id, name: `${repository.owner}/${repository.name}` },
+    pull_request: null,
+    head_sha: null,
+    base_ref: baseRef,
+    configuration_sha: sha,
+    run_id: null,
+    digest,
+  });
+}
+
+/** Records a push that changed files of the configuration, with who pushed it. */
+export async function auditPush(tx: Tx, event: EventOf<'file.changed'>): Promise<void> {
+  const { repository, branch, head_sha, pusher, paths } = event;
+  const governing = paths.filter((path) => governs(path, repository.name));
+  if (governing.length === 0) return;
+  await tx.audit.record(
+    {
+      kind: 'configuration.pushed',
+      by: { kind: 'person', login: pusher },
+      repository: { id: repository.id, name: `${repository.owner}/${repository.name}` },
+      pull_request: null,
+      head_sha: null,
+      base_ref: branch,
+      configuration_sha: head_sha,
+      run_id: null,
+      paths: governing.slice(0, MOST_PATHS),
+    },
+    `push:${repository.id}:${branch}:${head_sha}`,
+  );
+}
+
+function governs(path: string, repository: string): boolean {
+  if (configurationFile(path) !== undefined || path.startsWith(`${FOLDER}/`)) return true;
+  const ofOrganisation = [ORGANISATION_CHAINS, ORGANISATION_SKILLS].some((folder) =>
+    path.startsWith(`${folder}/`),
+  );
+  return repository === '.github' && ofOrganisation;
+}

@@ -1,0 +1,355 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../core/clock.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import type { Artifact } from '../../domain/artifact/artifact.ts';
+import { type Expected, foldContracts } from '../../domain/artifact/contract.ts';
+import { type ProducedFile, type Verification, verify } from '../../domain/artifact/verification.ts';
+import { aboutRun } from '../../domain/audit/entry.ts';
+import type { Chain, Step } from '../../domain/chain/chain.ts';
+import { stepRef } from '../../domain/explanation/evidence.ts';
+import { pointingTo, type Reason } from '../../domain/explanation/reason.ts';
+import type { Slot } from '../../domain/expression/state-slot.ts';
+import type { Approval } from '../../domain/policy/approval.ts';
+import { type Actor, actorOf } from '../../domain/run/actor.ts';
+import { doneReason } from '../../domain/run/completed.ts';
+import {
+  type Invocation,
+  isMergeStep,
+  isRunOver,
+  isStepOver,
+  type Run,
+  type RunState,
+  type Session,
+} from '../../domain/run/run.ts';
+import { foldHints } from '../../domain/run/state/hints.ts';
+import {
+  type Command,
+  nextWake,
+  type SessionResult,
+  type Signal,
+  transition,
+} from '../../domain/run/transition.ts';
+import type { Queue } from '../../ports/queue.ts';
+import type { Tx } from '../../ports/storage.ts';
+import { heldToContract } from './held-to-contract.ts';
+import type { Publisher } from './publish.ts';
+
+export interface Engine {
+  /**
+   * Stores a new run and starts it, in the caller's transaction and on account of its event. What its steps must leave behind is
+   * settled here, once for the whole run.
+   */
+  begin(tx: Tx, state: RunState): Promise<void>;
+  /** Applies a signal in the caller's transaction: state, sessions, jobs and what people see change together. */
+  signal(tx: Tx, runId: string, signal: Signal, by: Actor): Promise<RunState | undefined>;
+  /**
+   * Records what a session came to, held against its contract, and returns that. Refused (`undefined`) when the session is no
+   * longer the step's current one: a worker that was overtaken cannot write.
+   */
+  report(tx: Tx, sessionId: string, report: SessionReport, by: Actor): Promise<SessionResult | undefined>;
+  /**
+   * Notes why a session under way does not get on, for whoever asks why. GitHub is not told: edits of comments are the
+   * last thing a spent limit is for.
+   */
+  holdUp(tx: Tx, sessionId: string, because: Reason): Promise<void>;
+}
+
+export interface SessionReport {
+  result: SessionResult;
+  artifacts: Artifact[];
+  /** Those of its files that its contract may ask for; none when left out. */
+  produced?: readonly ProducedFile[];
+  /** Approvals that changed, oldest first. */
+  approvals: Approval[];
+  /** What the run is about is no more: it ends for this reason, whatever the session came to. */
+  endsRun?: Reason;
+}
+
+/**
+ * How long a step that waits for CI, and was told of a change, waits for more of them, in milliseconds: checks report in
+ * bursts, and one look afterwards sees them all.
+ */
+const GATHER_MS = 250;
+
+export interface SkillDefaults {
+  /** What a step's skill usually leaves behind. */
+  artifactDefaults(step: Step): readonly Expected[];
+  /** The slots of the working memory that a step's skill fills. */
+  produces(step: Step): readonly Slot[];
+}
+
+/** The chain as a run keeps it, with what its steps' skills usually do folded in. */
+export function asBegun(chain: Chain, { artifactDefaults, produces }: SkillDefaults): Chain {
+  return foldHints(foldContracts(chain, artifactDefaults), produces);
+}
+
+export function createEngine(
+  deps: SkillDefaults & {
+    queue: Queue;
+    publisher: Publisher;
+    clock: Clock;
+    ids: Ids;
+    log: Log;
+    /** Told when a session's work is void, so that whoever does it can stop. */
+    onAbort(sessionId: string): void;
+  },
+): Engine {
+  const { queue, publisher, clock, ids, log } = deps;
+
+  async function begin(tx: Tx, { run, invocations }: RunState): Promise<void> {
+    const state = { run: { ...run, definition: asBegun(run.definition, deps) }, invocations };
+    await tx.runs.insert(state);
+    log.info(
+      {
+        run: state.run.id,
+        chain: state.run.chain,
+        repository: state.run.repository,
+        head: state.run.headSha,
+      },
+      'run begins',
+    );
+    const by = actorOf(run.event, run.deliveryId);
+    await tx.audit.record({
+      kind: 'run.begun',
+      ...aboutRun(run, by),
+      chain: run.chain,
+      event: run.event.kind,
+    });
+    await apply(tx, state, { kind: 'start' }, by);
+  }
+
+  async function signal(tx: Tx, runId: string, what: Signal, by: Actor): Promise<RunState | undefined> {
+    const state = await tx.runs.load(runId);
+    return state && apply(tx, state, what, by);
+  }
+
+  async function report(
+    tx: Tx,
+    sessionId: string,
+    done: SessionReport,
+    by: Actor,
+  ): Promise<SessionResult | undefined> {
+    const { artifacts, approvals } = done;
+    const found = await tx.runs.getSession(sessionId);
+    if (!found) return undefined;
+    const { session, invocation, runId } = found;
+    const isCurrent =
+      invocation.sessionId === sessionId &&
+      !isStepOver(invocation.status) &&
+      (session.status === 'running' || session.status === 'waiting');
+    if (!isCurrent) return undefined;
+    const { result, verification } = heldToContract(
+      done.result,
+      session.contract,
+      done.produced ?? [],
+      clock.now(),
+    );
+    for (const artifact of artifacts) await tx.artifacts.insert(artifact);
+    for (const approval of approvals) await saveApproval(tx, approval);
+    await auditAnswers(tx, runId, invocation, done, by);
+    if (done.endsRun) {
+      // The session ends with its run, for the same reason, rather than failing first for one of its own.
+      const status = done.endsRun.code.startsWith('run.aborted.') ? 'aborted' : 'cancelled';
+      await signal(tx, runId, { kind: 'end', status, reason: done.endsRun }, by);
+    } else {
+      await tx.runs.saveSession({ ...sessionAfter(session, result, invocation), verification }, by);
+      const state = await tx.runs.load(runId);
+      if (state) await apply(tx, state, { kind: 'session', sessionId, result }, by, approvals.length > 0);
+    }
+    return result;
+  }
+
+  async function holdUp(tx: Tx, sessionId: string, because: Reason): Promise<void> {
+    const found = await tx.runs.getSession(sessionId);
+    const state = found && (await tx.runs.load(found.runId));
+    const step = state?.invocations.find((candidate) => candidate.sessionId === sessionId);
+    if (!state || !step || isStepOver(step.status)) return;
+    step.reason = because;
+    await tx.runs.save(state, { kind: 'session', id: sessionId });
+  }
+
+  function sessionAfter(session: Session, result: SessionResult, step: Invocation): Session {
+    const finishedAt = clock.now();
+    switch (result.kind) {
+      case 'done':
+        return { ...session, status: 'completed', reason: doneReason(result), finishedAt };
+      case 'waits':
+        return { ...session, status: 'waiting', reason: result.reason };
+      case 'failed':
+        return { ...session, status: 'failed', reason: pointingTo(result.reason, stepRef(step)), finishedAt };
+    }
+  }
+
+  /** @param asked whether what people see may be new although the run is as it was: its questions are rows of their own */
+  async function apply(tx: Tx, before: RunState, what: Signal, by: Actor, asked = false): Promise<RunState> {
+    const now = clock.now();
+    const { state, commands } = transition(before, what, now);
+    await wakeLater(tx, state);
+    for (const command of commands) await carryOut(tx, state, command, by);
+    if (isDeepStrictEqual(state, before)) {
+      // Most events only have waiting steps look again: if that finds anything new, it is shown then.
+      if (asked) await publisher.publish(tx, state);
+      return state;
+    }
+    state.run.updatedAt = now;
+    await tx.runs.save(state, by);
+    await closeQuestions(tx, state);
+    if (before.run.status !== state.run.status) {
+      await auditStatus(tx, before.run, state.run, by);
+      log.info(
+        { run: state.run.id, from: before.run.status, to: state.run.status, reason: state.run.reason?.code },
+        isRunOver(state.run.status) ? 'run is over' : 'run moves on',
+      );
+    }
+    await publisher.publish(tx, state);
+    return state;
+  }
+
+  /** Also after a wake that found nothing due: a wait that was put off has only that one job. */
+  async function wakeLater(tx: Tx, state: RunState): Promise<void> {
+    const runAt = nextWake(state);
+    if (!runAt) return;
+    const { id } = state.run;
+    await queue.enqueue(tx, {
+      kind: 'wake',
+      key: `wake:${id}`,
+      payload: { runId: id },
+      runAt,
+      coalesce: true,
+    });
+  }
+
+  async function carryOut(tx: Tx, state: RunState, command: Command, by: Actor): Promise<void> {
+    switch (command.kind) {
+      case 'start': {
+        const step = stepOf(state, command.stepIndex);
+        const session: Session = {
+          id: ids.next('ses'),
+          invocationId: step.id,
+          attempt: step.attempts,
+          status: 'running',
+          reason: null,
+          contract: state.run.definition.steps[command.stepIndex]?.artifacts ?? null,
+          verification: null,
+          startedAt: clock.now(),
+          finishedAt: null,
+        };
+        step.sessionId = session.id;
+        await tx.runs.insertSession(session);
+        await look(tx, session.id, 'event');
+        return;
+      }
+      case 'look': {
+        const { sessionId, status } = stepOf(state, command.stepIndex);
+        if (sessionId !== null) {
+          await look(
+            tx,
+            sessionId,
+            command.because,
+            command.because === 'event' && status === 'waiting_ci' ? GATHER_MS : 0,
+          );
+        }
+        return;
+      }
+      case 'abort': {
+        const found = await tx.runs.getSession(command.sessionId);
+        const step = state.invocations.find((candidate) => candidate.id === found?.invocation.id);
+        if (found) {
+          const verification = afterAbort(found.session);
+          const { status, reason } = command;
+          const session = { ...found.session, status, reason, verification, finishedAt: clock.now() };
+          await tx.runs.saveSession(session, by);
+          if (step?.sessionId === command.sessionId) {
+            state.invocations[step.stepIndex] = { ...step, verification };
+          }
+        }
+        deps.onAbort(command.sessionId);
+      }
+    }
+  }
+
+  /** A file counts once it has a row, and rows are written with a result: whoever is cut short has left nothing behind. */
+  function afterAbort({ contract }: Session): Verification | null {
+    return contract && verify(contract, [], [], clock.now());
+  }
+
+  function look(tx: Tx, sessionId: string, because: 'time' | 'event', inMs = 0): Promise<void> {
+    return queue.enqueue(tx, {
+      kind: 'session',
+      key: `session:${sessionId}`,
+      payload: { sessionId, because },
+      runAt: new Date(clock.now().getTime() + inMs),
+      coalesce: true,
+    });
+  }
+
+  /** A question whose step is over, and was not answered with yes or no, is void: nobody may countersign it later. */
+  async function closeQuestions(tx: Tx, state: RunState): Promise<void> {
+    for (const step of state.invocations.filter((candidate) => isStepOver(candidate.status))) {
+      const approval = await tx.approvals.ofInvocation(step.id);
+      if (approval?.status === 'open') await tx.approvals.save({ ...approval, status: 'void' });
+    }
+  }
+
+  return { begin, signal, report, holdUp };
+}
+
+async function saveApproval(tx: Tx, approval: Approval): Promise<void> {
+  const known = (await tx.approvals.ofRun(approval.runId)).some((other) => other.id === approval.id);
+  if (known) await tx.approvals.save(approval);
+  else await tx.approvals.insert(approval);
+}
+
+/** Records that a run is over, or that one which was over goes on. */
+async function auditStatus(tx: Tx, before: Run, run: Run, by: Actor): Promise<void> {
+  const about = { ...aboutRun(run, by), chain: run.chain };
+  if (isRunOver(run.status)) {
+    const { code = null, summary = null } = run.reason ?? {};
+    await tx.audit.record({ kind: 'run.ended', ...about, status: run.status, reason: code, summary });
+  } else if (isRunOver(before.status)) {
+    await tx.audit.record({ kind: 'run.continued', ...about });
+  }
+}
+
+/** Records who answered the questions that a session found answered; a question is answered once. */
+async function auditAnswers(
+  tx: Tx,
+  runId: string,
+  step: Invocation,
+  { result, approvals }: SessionReport,
+  by: Actor,
+): Promise<void> {
+  const answered = approvals.filter(({ status }) => status === 'countersigned' || status === 'rejected');
+  const run = answered.length > 0 ? (await tx.runs.load(runId))?.run : undefined;
+  if (!run) return;
+  const rejecting = result.kind === 'failed' ? result.reason.evidence : [];
+  for (const approval of answered) {
+    const isYes = approval.status === 'countersigned';
+    await tx.audit.record(
+      {
+        kind: isYes ? 'question.countersigned' : 'question.rejected',
+        ...aboutRun(run, by),
+        head_sha: approval.headSha,
+        base_ref: approval.baseRef,
+        step: step.stepId,
+        merges: isMergeStep(run, step),
+        people: isYes
+          ? approval.countersignedBy
+          : rejecting.flatMap(({ kind, id }) => (kind === 'person' ? [id] : [])),
+      },
+      `question:${approval.id}:${approval.status}`,
+    );
+  }
+}
+
+function stepOf(state: RunState, index: number): RunState['invocations'][number] {
+  const step = state.invocations[index];
+  if (!step) throw new Error(`run ${state.run.id} has no step ${index}`);
+  return step;
+}
+
+/** A run's name for people: `octo/app#7`. */
+export function placeOf(run: Run): string {
+  return run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`;
+}

@@ -1,0 +1,128 @@
+import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
+import { actorOf } from '../../domain/run/actor.ts';
+import { newRun } from '../../domain/run/new-run.ts';
+import { newerRun } from '../../domain/run/plan.ts';
+import { commandReply } from '../../messages/command-reply.ts';
+import { type NotBegun, notBegun } from '../../messages/not-begun.ts';
+import type { PullRequest } from '../../ports/github.ts';
+import type { Tx } from '../../ports/storage.ts';
+import { newerCommand } from './applied-commands.ts';
+import { auditConfiguration } from './audit-configuration.ts';
+import { factsOf, governedBy, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
+
+/**
+ * Begins a chain because a person asked for it, whatever its trigger; an unfinished run of it gives way. Asked again, as
+ * after a crash, it finds the run there and begins none.
+ */
+export async function fireByHand(
+  deps: PullRequestDeps,
+  event: EventOf<'manual.fired'>,
+  deliveryId: number | null,
+): Promise<void> {
+  const { engine, log } = deps;
+  if (event.pull_request === null) {
+    log.warn({ chain: event.chain }, 'a chain can only be fired for a pull request');
+    return;
+  }
+  const repo = event.repository;
+  const reader = deps.github.reader(event.installation_id, 'person');
+  const pullRequest = await reader.pullRequest(repo, event.pull_request);
+  const configuration = await deps.configuration.forPullRequest(event.installation_id, repo, pullRequest);
+  const chain = configuration?.chains.find((candidate) => candidate.name === event.chain);
+  if (!configuration || !chain || pullRequest.state === 'closed') {
+    log.warn({ chain: event.chain, pull_request: event.pull_request }, 'the fired chain cannot run');
+    return;
+  }
+  const begunBy = await whatBegan(deps, event);
+  const facts = factsOf(begunBy, pullRequest, repositoryFacts(event, pullRequest.defaultBranch));
+  const inputs = Object.fromEntries(
+    Object.entries(event.inputs).map(([key, value]) => [`input_${key}`, value]),
+  );
+  await deps.storage.transaction(async (tx) => {
+    if (event.run_id !== undefined && (await tx.runs.load(event.run_id))) return;
+    const because = await notBegunBecause(tx, event, pullRequest);
+    if (because) {
+      log.info({ chain: chain.name, pull_request: pullRequest.number }, 'a fired chain has not begun');
+      await sayNotBegun(deps, tx, event, pullRequest.number, because);
+      return;
+    }
+    await auditConfiguration(tx, event, pullRequest.baseRef, configuration, actorOf(event, deliveryId));
+    const row = await tx.pullRequests.get(event.repository.id, pullRequest.number);
+    const state = newRun(
+      {
+        ...(event.run_id !== undefined && { id: event.run_id }),
+        chain,
+        settings: configuration.settings,
+        event: begunBy,
+        deliveryId,
+        pullRequest: pullRequest.number,
+        headSha: pullRequest.headSha,
+        baseRef: pullRequest.baseRef,
+        baseSha: configuration.sha,
+        facts: { ...facts, ...governedBy(configuration), trigger: { ...inputs, ...facts.trigger } },
+        paused: (row?.pausedBy ?? null) !== null,
+      },
+      deps.ids,
+      deps.clock.now(),
+    );
+    const unfinished = await tx.runs.list({
+      repositoryId: event.repository.id,
+      pullRequest: pullRequest.number,
+      chain: chain.name,
+      active: true,
+    });
+    for (const run of unfinished) {
+      await engine.signal(
+        tx,
+        run.id,
+        { kind: 'end', status: 'cancelled', reason: newerRun(state.run, event.actor) },
+        actorOf(event, deliveryId),
+      );
+    }
+    await engine.begin(tx, state);
+  });
+}
+
+/** A command is carried out when its turn comes: by then somebody may have pushed, or given another one. */
+async function notBegunBecause(
+  tx: Tx,
+  { asked_by, repository, chain }: EventOf<'manual.fired'>,
+  { number, headSha }: PullRequest,
+): Promise<NotBegun | undefined> {
+  if (!asked_by) return undefined;
+  const { verb, given, head_sha } = asked_by;
+  if (head_sha !== undefined && head_sha !== headSha)
+    return { kind: 'head_moved', from: head_sha, to: headSha };
+  const place = { repositoryId: repository.id, pullRequest: number };
+  const newer = await newerCommand(tx, place, { kind: 'begin', verb, chain, anew: true }, given);
+  return newer && { kind: 'overtaken', verb: newer.verb, actor: newer.actor };
+}
+
+/** Whoever gave the command was told that the chain is fired. */
+async function sayNotBegun(
+  { outbox, clock }: PullRequestDeps,
+  tx: Tx,
+  { installation_id, repository, run_id, chain }: EventOf<'manual.fired'>,
+  issue: number,
+  because: NotBegun,
+): Promise<void> {
+  if (run_id === undefined) return;
+  const { marker, body } = commandReply(run_id, [{ ok: false, text: notBegun(chain, because) }]);
+  const place = { installation_id, owner: repository.owner, repo: repository.name };
+  await outbox.wish(
+    tx,
+    `command:${run_id}:reply`,
+    { kind: 'comment', ...place, issue, marker, body },
+    { runId: null, at: clock.now() },
+  );
+}
+
+/** A run that its trigger began stays one of that trigger's when it is begun again, and ends as those do when it is not for the pull request any more. */
+async function whatBegan(
+  { storage }: PullRequestDeps,
+  event: EventOf<'manual.fired'>,
+): Promise<RepositoryEvent> {
+  if (event.again === undefined) return event;
+  const before = (await storage.read.runs.load(event.again))?.run.event;
+  return before === undefined || before.kind === 'manual.fired' || !('repository' in before) ? event : before;
+}

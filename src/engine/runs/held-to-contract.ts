@@ -1,0 +1,41 @@
+import { unreachable } from '../../core/errors.ts';
+import type { Contract } from '../../domain/artifact/contract.ts';
+import { type ProducedFile, type Verification, verify } from '../../domain/artifact/verification.ts';
+import { type Reason, reason } from '../../domain/explanation/reason.ts';
+import type { SessionResult } from '../../domain/run/transition.ts';
+
+/**
+ * A session's result, held against its contract when it ends: one that would be done with something required missing has
+ * failed, and may try again; one that has failed keeps its own cause, with the verification beside it.
+ */
+export function heldToContract(
+  result: SessionResult,
+  contract: Contract | null,
+  produced: readonly ProducedFile[],
+  now: Date,
+): { result: SessionResult; verification: Verification | null } {
+  if (contract === null) return { result, verification: null };
+  switch (result.kind) {
+    case 'waits':
+      return { result, verification: null };
+    case 'failed':
+      return { result, verification: verify(contract, produced, [], now) };
+    case 'done': {
+      const verification = verify(contract, produced, [result.outcome], now);
+      return verification.status === 'failed'
+        ? { result: { kind: 'failed', reason: missingArtifact(verification), retryable: true }, verification }
+        : { result, verification };
+    }
+    default:
+      return unreachable(result);
+  }
+}
+
+function missingArtifact({ missing_required }: Verification): Reason {
+  const each = missing_required.map(({ id, path, because }) => `${id} (${path}): ${because}`);
+  return reason(
+    'step.failed.missing_artifact',
+    `it ended without what it must leave behind: ${each.join('; ')}`,
+    missing_required.map(({ id, path }) => ({ kind: 'artifact', id, label: path })),
+  );
+}

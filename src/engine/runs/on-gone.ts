@@ -1,0 +1,89 @@
+import type { Clock } from '../../core/clock.ts';
+import { unreachable } from '../../core/errors.ts';
+import type { EventOf } from '../../domain/event/event.ts';
+import { type Reason, reason } from '../../domain/explanation/reason.ts';
+import type { Actor } from '../../domain/run/actor.ts';
+import type { Run } from '../../domain/run/run.ts';
+import type { Storage } from '../../ports/storage.ts';
+import type { Engine } from './engine.ts';
+
+type GoneEvent = EventOf<'installation.gone' | 'repository.gone'>;
+interface GoneDeps {
+  storage: Storage;
+  clock: Clock;
+  engine: Engine;
+}
+
+/**
+ * Ends the runs of what is out of reach. GitHub is not asked whether it is: it would not answer for what is gone, and
+ * should the webhook be late and all be well again, the pull request's next event begins new runs, as after any abort.
+ */
+export async function onGone(
+  { storage, engine, clock }: GoneDeps,
+  event: GoneEvent,
+  by: Actor,
+): Promise<void> {
+  const because = reasonOf(event);
+  await storage.transaction(async (tx) => {
+    const repositoryId = event.kind === 'repository.gone' ? event.repository.id : undefined;
+    const runs = await tx.runs.list({ active: true, ...(repositoryId !== undefined && { repositoryId }) });
+    for (const run of runs.filter((candidate) => isGone(candidate, event))) {
+      await engine.signal(tx, run.id, { kind: 'end', status: 'aborted', reason: because }, by);
+    }
+    const { installation_id: installationId } = event;
+    await tx.pullRequests.areGone(
+      repositoryId === undefined ? { installationId } : { repositoryId },
+      clock.now(),
+    );
+  });
+}
+
+/** A rename changes no id, so runs go on under the new name; what is under way still finds it by GitHub's redirects. */
+export async function onRenamed(
+  { storage }: GoneDeps,
+  { repository }: EventOf<'repository.renamed'>,
+): Promise<void> {
+  await storage.transaction((tx) =>
+    tx.runs.renameRepository(repository.id, `${repository.owner}/${repository.name}`),
+  );
+}
+
+function isGone({ installationId }: Run, event: GoneEvent): boolean {
+  const { because } = event;
+  switch (because) {
+    case 'deleted':
+    case 'archived':
+      return true;
+    case 'uninstalled':
+    case 'suspended':
+    case 'taken_out':
+      return installationId === event.installation_id;
+    case 'transferred':
+      // The new owner's installation tells of it; what it has begun itself goes on.
+      return installationId !== event.installation_id;
+    default:
+      return unreachable(because);
+  }
+}
+
+function reasonOf({ because }: GoneEvent): Reason {
+  switch (because) {
+    case 'uninstalled':
+      return reason('run.aborted.installation_gone', 'the app was uninstalled');
+    case 'suspended':
+      return reason('run.aborted.installation_gone', 'the app’s installation was suspended');
+    case 'taken_out':
+      return reason(
+        'run.aborted.installation_gone',
+        'the repository was taken out of the app’s installation',
+      );
+    case 'deleted':
+      return reason('run.aborted.repository_gone', 'the repository was deleted');
+    case 'archived':
+      return reason('run.aborted.repository_gone', 'the repository was archived, so nothing can be written');
+    case 'transferred':
+      return reason('run.aborted.repository_gone', 'the repository was transferred to another owner');
+    default:
+      return unreachable(because);
+  }
+}

@@ -1,0 +1,126 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Effect } from '../../domain/effect/effect.ts';
+import { isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
+import { approvalComment, questionMarker } from '../../messages/approval-comment.ts';
+import { checkRunContent } from '../../messages/check-run.ts';
+import type { Pages } from '../../messages/evidence.ts';
+import { STATUS_MARKER, statusComment } from '../../messages/status-comment.ts';
+import type { Tx } from '../../ports/storage.ts';
+import type { GateChecks } from '../effects/gate-check.ts';
+import { type Outbox, SETTLE_MS } from '../effects/outbox.ts';
+import { publishGate } from './publish-gate.ts';
+import { newestOfEachChain, newestQuestion, placeOfEffect, type RunView, viewOf } from './run-view.ts';
+
+export interface Publisher {
+  /** Wishes for what people should see of the run now; the outbox drops what has not changed. */
+  publish(tx: Tx, state: RunState): Promise<void>;
+}
+
+export function statusCommentKey(repositoryId: number, pullRequest: number): string {
+  return `status:${repositoryId}#${pullRequest}`;
+}
+
+export function approvalKey(approvalId: string): string {
+  return `approval:${approvalId}`;
+}
+
+export function checkRunKey(runId: string): string {
+  return `check_run:${runId}`;
+}
+
+export function createPublisher(deps: {
+  outbox: Outbox;
+  gates: GateChecks;
+  clock: Clock;
+  pages: Pages;
+}): Publisher {
+  const { outbox, gates, clock, pages } = deps;
+
+  return {
+    async publish(tx, state) {
+      const { run } = state;
+      const now = clock.now();
+      const approvals = await tx.approvals.ofRun(run.id);
+      const view = { state, approval: newestQuestion(approvals), pages, now };
+      const urgent = isRunOver(run.status) || run.status === 'waiting_approval';
+
+      // A chain for an issue is about no commit, and a check run needs one.
+      if (run.headSha !== '') {
+        const key = checkRunKey(run.id);
+        const effect: Effect = { kind: 'check_run', ...placeOfEffect(run), content: checkRunContent(view) };
+        const settleMs = urgent || (await isNew(tx, key)) ? SETTLE_MS.urgent : SETTLE_MS.update;
+        await outbox.wish(tx, key, effect, { runId: run.id, at: now, settleMs });
+      }
+      for (const approval of approvals) {
+        const key = approvalKey(approval.id);
+        // Nobody saw a question that GitHub refused, so there is nothing to take back.
+        if (approval.status !== 'open' && (await wasRefused(tx, key))) continue;
+        const body = approvalComment({ ...view, approval });
+        await comment(tx, run, key, questionMarker(approval), body, SETTLE_MS.urgent);
+      }
+      if (run.pullRequest === null) return;
+      const views = await viewsOfChains(tx, view);
+      await publishGate({ gates, pages, now }, tx, run, views.includes(view) ? views : [view, ...views]);
+      await publishStatus(tx, view, views, urgent);
+    },
+  };
+
+  async function viewsOfChains(tx: Tx, own: RunView): Promise<RunView[]> {
+    const { run } = own.state;
+    if (run.pullRequest === null) return [];
+    const { repositoryId, pullRequest } = run;
+    const runs = await tx.runs.current({ repositoryId, pullRequest });
+    const views = [];
+    for (const { id } of newestOfEachChain(runs)) {
+      const view = id === run.id ? own : await viewOf(tx, id);
+      if (view) views.push(view);
+    }
+    return views;
+  }
+
+  /** All chains of a pull request share one comment: the newest run of each has its part in it. */
+  async function publishStatus(
+    tx: Tx,
+    own: RunView,
+    newest: readonly RunView[],
+    urgent: boolean,
+  ): Promise<void> {
+    const { run } = own.state;
+    if (run.pullRequest === null) return;
+    const views = [];
+    for (const view of newest) {
+      const checkRunUrl = (await tx.effects.get(checkRunKey(view.state.run.id)))?.progress.url ?? null;
+      views.push({ ...view, checkRunUrl });
+    }
+    const key = statusCommentKey(run.repositoryId, run.pullRequest);
+    const first = await isNew(tx, key);
+    // While the maintainers are being asked, that comment says it all; this one need not ring the same bell again.
+    const soon = first ? isRunOver(run.status) : urgent;
+    const patient = first ? SETTLE_MS.first_words : SETTLE_MS.update;
+    await comment(tx, run, key, STATUS_MARKER, statusComment(views), soon ? SETTLE_MS.follow_up : patient);
+  }
+
+  async function comment(
+    tx: Tx,
+    run: Run,
+    key: string,
+    marker: string,
+    body: string,
+    settleMs: number,
+  ): Promise<void> {
+    if (run.pullRequest === null) return;
+    const effect: Effect = { kind: 'comment', ...placeOfEffect(run), issue: run.pullRequest, marker, body };
+    await outbox.wish(tx, key, effect, { runId: run.id, at: clock.now(), settleMs });
+  }
+}
+
+/** Whether nothing of it is on GitHub yet. */
+async function isNew(tx: Tx, key: string): Promise<boolean> {
+  return ((await tx.effects.get(key))?.githubId ?? null) === null;
+}
+
+/** Whether it failed, and surely nothing of it is on GitHub. */
+async function wasRefused(tx: Tx, key: string): Promise<boolean> {
+  const row = await tx.effects.get(key);
+  return row?.status === 'failed' && row.githubId === null && !row.begun;
+}

@@ -1,0 +1,53 @@
+import { mergedOnce } from '../../domain/audit/entry.ts';
+import type { RepositoryEvent } from '../../domain/event/event.ts';
+import type { Actor } from '../../domain/run/actor.ts';
+import type { PullRequest } from '../../ports/github.ts';
+import type { Tx } from '../../ports/storage.ts';
+
+type PullRequestEvent = RepositoryEvent & { pull_request: number };
+
+/** Keeps whether the pull request is open: what is over of one that is not may go one day. */
+export function sawState(
+  tx: Tx,
+  { repository, installation_id, pull_request }: PullRequestEvent,
+  { merged, state }: Pick<PullRequest, 'merged' | 'state'>,
+  at: Date,
+): Promise<void> {
+  const place = {
+    repositoryId: repository.id,
+    number: pull_request,
+    repository: `${repository.owner}/${repository.name}`,
+    installationId: installation_id,
+  };
+  return tx.pullRequests.sawState(place, merged ? 'merged' : state, at);
+}
+
+/** Whether a run of the pull request made the merge, or may have: the answer of GitHub to a call that was begun can be on its way. */
+export async function isOurMerge(tx: Tx, { repository, pull_request }: PullRequestEvent): Promise<boolean> {
+  return (await tx.effects.mergesSent(repository.id, pull_request)).length > 0;
+}
+
+/** Records a merge that somebody else made. */
+export async function auditMergeElsewhere(
+  tx: Tx,
+  event: PullRequestEvent,
+  { number, headSha, baseRef, mergeCommitSha }: PullRequest,
+  by: Actor,
+): Promise<void> {
+  if (await isOurMerge(tx, event)) return;
+  const { id, owner, name } = event.repository;
+  await tx.audit.record(
+    {
+      kind: 'merge.made_elsewhere',
+      by,
+      repository: { id, name: `${owner}/${name}` },
+      pull_request: number,
+      head_sha: headSha,
+      base_ref: baseRef,
+      configuration_sha: null,
+      run_id: null,
+      merge_sha: mergeCommitSha,
+    },
+    mergedOnce(id, number),
+  );
+}

@@ -1,0 +1,36 @@
+import type { Approval } from '../../domain/policy/approval.ts';
+import { type Run, type RunState, repoOf } from '../../domain/run/run.ts';
+import type { ReadTx } from '../../ports/storage.ts';
+
+/** A run with the newest of its questions, which need not be the one about the merge. */
+export interface RunView {
+  state: RunState;
+  approval: Approval | null;
+}
+
+export async function viewOf(tx: ReadTx, runId: string): Promise<RunView | undefined> {
+  const state = await tx.runs.load(runId);
+  return state && { state, approval: newestQuestion(await tx.approvals.ofRun(runId)) };
+}
+
+export function newestQuestion(approvals: readonly Approval[]): Approval | null {
+  return approvals.reduce<Approval | null>(
+    (latest, approval) => (!latest || approval.askedAt >= latest.askedAt ? approval : latest),
+    null,
+  );
+}
+
+/** @param runs newest first */
+export function newestOfEachChain(runs: readonly Run[]): Run[] {
+  return [...new Map(runs.toReversed().map((run) => [run.chain, run])).values()];
+}
+
+/** Where on GitHub the effects of a run go. */
+export function placeOfEffect(run: Pick<Run, 'installationId' | 'repository'>): {
+  installation_id: number;
+  owner: string;
+  repo: string;
+} {
+  const { owner, name } = repoOf(run);
+  return { installation_id: run.installationId, owner, repo: name };
+}

@@ -1,0 +1,174 @@
+import { isDeepStrictEqual } from 'node:util';
+import { canonicalJson } from '../../core/canonical.ts';
+import { type Fault, formatFault } from '../../core/fault.ts';
+import type { Chain, Step } from '../../domain/chain/chain.ts';
+import { dependenciesOf } from '../../domain/chain/graph.ts';
+import { nameOf, SCOPES } from '../../domain/chain/scope.ts';
+import { defaultSettings, type Settings } from '../../domain/chain/settings.ts';
+import type { ConfigurationStanding } from '../../domain/policy/merge-gate.ts';
+import { fires, isAboutTheHead, type PullRequestNow } from '../../domain/run/plan.ts';
+import { governingBranch, type Run, type RunFacts } from '../../domain/run/run.ts';
+import type { Configuration } from '../configuration/configuration.ts';
+
+/**
+ * Compares what governs a pull request now with the snapshot that its run was begun with, as far as one step rests on it: the
+ * settings that decide, and of the chain the step itself and all that it depends on. Whatever else is edited (a remark, another
+ * step, a time limit) voids nothing, as a question that is void for nothing teaches people to answer without reading.
+ * @param chain its chain as a run would be begun with it now; `undefined` when none of its name is in force
+ */
+export function configurationStanding(
+  run: Run,
+  stepId: string,
+  now: { configuration: Configuration | undefined; chain: Chain | undefined; pullRequest: PullRequestNow },
+): ConfigurationStanding {
+  const { configuration, chain } = now;
+  if (!configuration) return { kind: 'unreadable', because: `there is no branch ${run.baseRef}` };
+  const { branch, insteadOf } = configuration;
+  const before = governingBranch(run);
+  if (branch !== before) {
+    const because = insteadOf
+      ? `the branch ${run.baseRef} is not protected any more, so ${branch} governs: ${insteadOf.because}`
+      : `the branch ${branch} governs now, and ${before} did when this was asked`;
+    return { kind: 'changed', what: 'chain', because };
+  }
+  const unreadable = unreadableBecause(run.chain, configuration);
+  if (unreadable) return { kind: 'unreadable', because: unreadable };
+  const settings = changedSettings(run.settings, configuration.settings);
+  if (settings.length > 0) {
+    const because = `the settings on ${branch} changed since this was asked: ${settings.join(', ')}`;
+    return { kind: 'changed', what: 'settings', because };
+  }
+  if (!chain) {
+    const because = `the chain ${run.chain} is not in force on ${branch} any more`;
+    return { kind: 'changed', what: 'chain', because };
+  }
+  if (!isStillFor(run, chain, now.pullRequest)) {
+    if (plain(run.definition.trigger, chain) !== plain(chain.trigger, chain)) {
+      const because = `${subject(run.chain, configuration)}: its trigger, which leaves this pull request out`;
+      return { kind: 'changed', what: 'chain', because };
+    }
+    const because = `the chain ${run.chain} is not for this pull request any more`;
+    return { kind: 'changed', what: 'trigger', because };
+  }
+  const steps = changedSteps(run.definition, chain, stepId);
+  if (steps.length === 0) return { kind: 'as_asked' };
+  return {
+    kind: 'changed',
+    what: 'chain',
+    because: `${subject(run.chain, configuration)}: ${steps.join(', ')}`,
+  };
+}
+
+/** Why nobody can say what the chain asks for now; `undefined` when anybody can, also when it is none any more. */
+export function unreadableBecause(
+  chain: string,
+  { branch, broken, read }: Configuration,
+): string | undefined {
+  const first = (faults: readonly Fault[]) => (faults[0] ? `: ${formatFault(faults[0])}` : '');
+  const settings = broken.find(({ kind }) => kind === 'settings');
+  if (settings?.outOfSight) return `the settings of the organisation cannot be read${first(settings.faults)}`;
+  if (settings) {
+    const because = `the settings on ${branch} cannot be read, so it is not known who may countersign`;
+    return `${because}${first(settings.faults)}`;
+  }
+  const file = broken.find(({ kind, file }) => kind === 'chain' && nameIn(read.chains, file) === chain);
+  return (
+    file && `${file.file} on ${branch} has faults, so it is not known what it asks for${first(file.faults)}`
+  );
+}
+
+function nameIn(chains: Configuration['read']['chains'], file: string): string | undefined {
+  const found = SCOPES.flatMap((scope) => chains[scope]).find((parsed) => parsed.file === file);
+  return found && nameOf(found);
+}
+
+/** Where the chain in force is from, which may be another place than the one that the question came from. */
+function subject(name: string, { branch, read }: Configuration): string {
+  for (const scope of SCOPES) {
+    const found = read.chains[scope].find((parsed) => nameOf(parsed) === name);
+    if (!found) continue;
+    switch (scope) {
+      case 'repository':
+        return `${found.file} on ${branch} changed since this was asked`;
+      case 'organisation':
+        return `${found.file} changed since this was asked`;
+      case 'shipped':
+        return `the chain ${name} is the shipped one now, which differs from the one that asked`;
+    }
+  }
+  return `the chain ${name} changed since this was asked`;
+}
+
+/** Dotted names of the keys that a decision rests on and that say something else now. */
+function changedSettings(then: Settings, now: Settings): string[] {
+  // A key that a run of an older version does not hold meant then what its default means now.
+  const about = ({ countersign, merge, ci, gates = [], leastTrust }: Settings) => ({
+    countersign,
+    merge: { ...defaultSettings.merge, ...merge },
+    ci,
+    gates,
+    leastTrust,
+  });
+  const [before, after] = [about(then), about(now)];
+  return (['countersign', 'merge', 'ci'] as const)
+    .flatMap((part) => changedKeys(before[part], after[part]).map((key) => `${part}.${key}`))
+    .concat(isDeepStrictEqual(before.gates, after.gates) ? [] : ['gates'])
+    .concat(before.leastTrust === after.leastTrust ? [] : ['minimum.trust']);
+}
+
+function changedKeys(then: object, now: object): string[] {
+  const [before, after] = [new Map(Object.entries(then)), new Map(Object.entries(now))];
+  return [...new Set([...before.keys(), ...after.keys()])].filter(
+    (key) => !isDeepStrictEqual(before.get(key), after.get(key)),
+  );
+}
+
+/** Fired by hand, a chain is for whatever it was fired for; and what a merge or a push began asks no pull request. */
+function isStillFor(run: Run, chain: Chain, pullRequest: PullRequestNow): boolean {
+  if (run.event.kind === 'manual.fired' || !isAboutTheHead(run)) return true;
+  const repository: RunFacts['repo'] = run.facts.repo;
+  return fires(chain, pullRequest, repository);
+}
+
+/** What of a step a later one can rest on, by the name that people know it under. Limits of time and tries are over with the step. */
+const ASPECTS: readonly [string, (step: Step) => unknown][] = [
+  ['skill', ({ uses: { kind, name, package: found } }) => [kind, name, found?.id]],
+  ['depends_on', ({ dependsOn }) => dependsOn],
+  ['condition', ({ condition }) => condition],
+  ['with', (step) => step.with],
+  ['requires_approval', ({ requiresApproval }) => requiresApproval],
+  ['on_failure', ({ onFailure }) => onFailure],
+  ['validate', ({ validate }) => validate ?? []],
+  ['expect', ({ expect }) => expect ?? []],
+  ['artifacts', ({ artifacts }) => artifacts],
+  ['output_mapping', ({ outputMapping }) => outputMapping],
+  ['gates', ({ gates }) => gates],
+];
+
+function changedSteps(then: Chain, now: Chain, stepId: string): string[] {
+  if (!now.steps.some(({ id }) => id === stepId)) return [`there is no step ${stepId} any more`];
+  const onTheWay = ({ steps }: Chain) => new Set([stepId, ...dependenciesOf(steps, stepId)]);
+  const [before, after] = [onTheWay(then), onTheWay(now)];
+  const changed = then.steps
+    .filter(({ id }) => before.has(id) && after.has(id))
+    .toSorted((a, b) => Number(b.id === stepId) - Number(a.id === stepId))
+    .flatMap((step) => {
+      const other = now.steps.find(({ id }) => id === step.id);
+      return other ? changedAspects(step, other, then, now) : [];
+    });
+  const gone = [...before].filter((id) => !after.has(id)).map((id) => `the step ${id} taken out`);
+  const fresh = [...after].filter((id) => !before.has(id)).map((id) => `the new step ${id}`);
+  return [...changed, ...gone, ...fresh];
+}
+
+function changedAspects(then: Step, now: Step, before: Chain, after: Chain): string[] {
+  const said = ASPECTS.filter(([, aspect]) => plain(aspect(then), before) !== plain(aspect(now), after));
+  return said.map(([name]) => `${name} of ${then.id}`);
+}
+
+/** As canonical JSON, with numbered steps by the names that they stand for in that chain. */
+function plain(value: unknown, { steps }: Chain): string {
+  return canonicalJson(value ?? null).replaceAll(/steps\[(\d+)\]/g, (written, index) =>
+    steps[Number(index)] ? `steps.${steps[Number(index)]?.id}` : written,
+  );
+}

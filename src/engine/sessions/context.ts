@@ -1,0 +1,173 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import { renderText, renderWith } from '../../domain/expression/template.ts';
+import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
+import { conditionContext } from '../../domain/run/context.ts';
+import { type Invocation, type RunState, repoOf, type Session } from '../../domain/run/run.ts';
+import type { GitHub, Urgency } from '../../ports/github.ts';
+import type { Storage } from '../../ports/storage.ts';
+import { gateHandle } from '../approvals/gate-handle.ts';
+import { earlierRejections } from '../approvals/rejections.ts';
+import type { ConfigurationLoader } from '../configuration/configuration.ts';
+import { queueHandle } from '../effects/enqueue.ts';
+import type { GateChecks } from '../effects/gate-check.ts';
+import { confirmMerge, mergeKey, mergeOnce, ownMerge } from '../effects/merge.ts';
+import { asBegun, type SkillDefaults } from '../runs/engine.ts';
+import { approvalKey } from '../runs/publish.ts';
+import { othersAtGate } from '../runs/publish-gate.ts';
+import type { StepContext } from '../steps/step.ts';
+
+/** Gathers what one look of a session may know and use. */
+export type ContextOf = (
+  state: RunState,
+  session: Session,
+  because: 'time' | 'event',
+  signal: AbortSignal,
+) => Promise<StepContext>;
+
+export interface ContextDeps extends SkillDefaults {
+  storage: Storage;
+  github: GitHub;
+  gates: GateChecks;
+  configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
+  /** The operator of this server has merging switched off. */
+  mergingOff: boolean;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}
+
+export function createContextOf(deps: ContextDeps): ContextOf {
+  const { storage, github, clock, ids, log } = deps;
+
+  return async (state, session, because, signal) => {
+    const { run } = state;
+    const invocation = state.invocations.find((candidate) => candidate.id === session.invocationId);
+    const step = invocation && run.definition.steps[invocation.stepIndex];
+    if (!invocation || !step) throw new Error(`session ${session.id} belongs to no step of run ${run.id}`);
+    const approval = await storage.read.approvals.ofInvocation(invocation.id);
+    return {
+      state,
+      step,
+      invocation,
+      session,
+      inputs: renderWith(step.with, conditionContext(state, step.id)),
+      text(input, encode) {
+        const source = step.with[input];
+        return typeof source === 'string'
+          ? renderText(source, conditionContext(state, step.id), encode)
+          : undefined;
+      },
+      repo: repoOf(run),
+      reader: github.reader(run.installationId, urgencyOf(invocation, because)),
+      urgentReader: github.reader(run.installationId, 'person'),
+      appId: github.appId,
+      clock,
+      log,
+      signal,
+      because,
+      judged: [],
+      round: () => roundOf(storage, state),
+      earlierReview: () => earlierReview(storage, state, step.id),
+      newId: (prefix) => ids.next(prefix),
+      approval,
+      timesAsked: (await storage.read.approvals.ofRun(run.id)).length,
+      async approvalComment(approvalId) {
+        const row = await storage.read.effects.get(approvalKey(approvalId));
+        if (row?.status === 'failed' && row.githubId === null && row.progress.rests_until)
+          return { refused: row.error ?? 'no reason given' };
+        const bodyHash = row?.progress.body_hash;
+        return row?.githubId && bodyHash
+          ? {
+              githubId: row.githubId,
+              bodyHash,
+              authorId: row.progress.author_id,
+              beingWritten: row.status === 'pending',
+            }
+          : undefined;
+      },
+      async ownMerge() {
+        const { repositoryId, pullRequest, headSha } = run;
+        return pullRequest === null
+          ? undefined
+          : ownMerge(storage.read, { repositoryId, pullRequest, headSha });
+      },
+      async configurationNow(base, how) {
+        const { installationId } = run;
+        const configuration = await deps.configuration.forPullRequest(installationId, repoOf(run), base, how);
+        const chain = configuration?.chains.find(({ name }) => name === run.chain);
+        return { configuration, chain: chain && asBegun(chain, deps) };
+      },
+      async mergeBegun() {
+        const row = await storage.read.effects.get(mergeKey(run.id, run.headSha));
+        return row?.begun && row.effect.kind === 'merge' ? row.effect : undefined;
+      },
+      async mergeRefusedAt() {
+        const row = await storage.read.effects.get(mergeKey(run.id, run.headSha));
+        return row?.status === 'failed' ? row.updatedAt : undefined;
+      },
+      confirmMerge: (sha) => confirmMerge({ storage, clock }, mergeKey(run.id, run.headSha), sha),
+      mergingOff: deps.mergingOff,
+      async pausedBy() {
+        if (run.pullRequest === null) return null;
+        const own = await storage.read.pullRequests.get(run.repositoryId, run.pullRequest);
+        // Another pull request with this head shares its gate check, so a pause of one holds for both.
+        const sharing = await othersAtGate(storage.read, run);
+        return own?.pausedBy ?? sharing.find(({ pausedBy }) => pausedBy !== null)?.pausedBy ?? null;
+      },
+      pushesTold: (repositoryIds, shas) => storage.read.pushes.of(repositoryIds, shas),
+      earlierRejections: () => earlierRejections(storage.read, run, approval?.id),
+      merge: mergeOnce({ storage, github, clock, ids }, run.installationId, session.id),
+      gate: gateHandle(deps, run, session),
+      mergeQueue: queueHandle(deps, run, repoOf(run), session.id),
+    };
+  };
+}
+
+/**
+ * A look for a countersign is never `background`: a reaction is told by no event, so nothing but the look would find it;
+ * and while nothing changes, it costs nothing of the hour.
+ */
+function urgencyOf({ status }: Invocation, because: 'time' | 'event'): Urgency {
+  if (status === 'waiting_approval') return because === 'event' ? 'person' : 'run';
+  return because === 'event' ? 'run' : 'background';
+}
+
+/** Which head of the pull request this is for the chain, from 1. */
+async function roundOf(storage: Storage, { run }: RunState): Promise<number> {
+  if (run.pullRequest === null) return 1;
+  const runs = await storage.read.runs.list({
+    repositoryId: run.repositoryId,
+    pullRequest: run.pullRequest,
+    chain: run.chain,
+    limit: 1_000,
+  });
+  const earlier = runs.filter((other) => other.createdAt <= run.createdAt).map((other) => other.headSha);
+  return Math.max(1, new Set(earlier).size);
+}
+
+/** Runs that have to be looked through at most: many pushes in a row leave runs that ended before their review. */
+const EARLIER_RUNS = 20;
+
+async function earlierReview(
+  storage: Storage,
+  { run }: RunState,
+  stepId: string,
+): Promise<ReviewVerdict | undefined> {
+  if (run.pullRequest === null) return undefined;
+  const { runs } = storage.read;
+  const newestFirst = await runs.list({
+    repositoryId: run.repositoryId,
+    pullRequest: run.pullRequest,
+    chain: run.chain,
+    limit: EARLIER_RUNS,
+  });
+  for (const { id, createdAt } of newestFirst) {
+    if (id === run.id || createdAt > run.createdAt) continue;
+    const state = await runs.load(id);
+    const outcome = state?.invocations.find((step) => step.stepId === stepId)?.outcome;
+    if (outcome?.outcome_kind === 'review_verdict') return outcome;
+  }
+  return undefined;
+}

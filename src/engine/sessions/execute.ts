@@ -1,0 +1,278 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../core/clock.ts';
+import { CountersignError, messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Artifact } from '../../domain/artifact/artifact.ts';
+import { contractSchema } from '../../domain/artifact/contract.ts';
+import { MERGE_ACTION } from '../../domain/chain/chain.ts';
+import type { EventOf } from '../../domain/event/event.ts';
+import { reason } from '../../domain/explanation/reason.ts';
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { Approval } from '../../domain/policy/approval.ts';
+import type { Actor } from '../../domain/run/actor.ts';
+import {
+  type Invocation,
+  isRunOver,
+  type RunState,
+  repoOf,
+  type Session,
+  waitingFor,
+} from '../../domain/run/run.ts';
+import type { SessionResult } from '../../domain/run/transition.ts';
+import { gitHubIsAway } from '../../messages/outage.ts';
+import { limitIsSpent } from '../../messages/rate-limit.ts';
+import { type GitHub, GitHubError, SignInRefused } from '../../ports/github.ts';
+import { eventJob, type JobResult, type Queue } from '../../ports/queue.ts';
+import type { Storage, Tx } from '../../ports/storage.ts';
+import type { Outbox } from '../effects/outbox.ts';
+import { isPassingTrouble } from '../gates/passing-trouble.ts';
+import type { Engine, SessionReport } from '../runs/engine.ts';
+import type { StepContext, StepResult } from '../steps/step.ts';
+import type { SessionArtifacts } from './artifacts.ts';
+import type { ContextOf } from './context.ts';
+import { outOfReach } from './out-of-reach.ts';
+import type { Registry } from './registry.ts';
+
+export interface Executor {
+  /** One look of a session at its step, from reading what it needs to recording what it came to. */
+  execute(sessionId: string, because: 'time' | 'event', signal: AbortSignal): Promise<JobResult>;
+  /** The queue gave up on the session's job: its step fails, with the error's words. */
+  giveUp(sessionId: string, error: unknown): Promise<void>;
+  /** Stops the session's work if it is under way here. */
+  abort(sessionId: string): void;
+}
+
+/** How long a waiting step leaves GitHub alone after the queue's own tries (about two minutes) failed, in milliseconds. */
+const OUTAGE_MS = 120_000;
+
+/** Never of a chain that was parsed: the row was written by another hand, and a path in it may lead anywhere. */
+const UNSOUND_CONTRACT: StepResult = {
+  kind: 'failed',
+  reason: reason(
+    'step.failed.error',
+    'the artifact contract of this session is not sound, so it was not begun',
+  ),
+  retryable: false,
+};
+
+export function createExecutor(deps: {
+  storage: Storage;
+  github: GitHub;
+  queue: Queue;
+  artifacts: SessionArtifacts;
+  contextOf: ContextOf;
+  outbox: Outbox;
+  engine: () => Engine;
+  registry: Registry;
+  clock: Clock;
+  log: Log;
+}): Executor {
+  const { storage, queue, artifacts, contextOf, outbox, registry, clock, log } = deps;
+  const underWay = new Map<string, AbortController>();
+
+  async function execute(
+    sessionId: string,
+    because: 'time' | 'event',
+    signal: AbortSignal,
+  ): Promise<JobResult> {
+    const found = await storage.read.runs.getSession(sessionId);
+    const state = found && (await storage.read.runs.load(found.runId));
+    if (!found || !state || isRunOver(state.run.status) || found.invocation.sessionId !== sessionId) {
+      return { kind: 'done' };
+    }
+    const controller = new AbortController();
+    underWay.set(sessionId, controller);
+    try {
+      const context = await contextOf(
+        state,
+        found.session,
+        because,
+        AbortSignal.any([signal, controller.signal]),
+      );
+      const result = await attempt(context);
+      if (controller.signal.aborted) return { kind: 'done' };
+      signal.throwIfAborted();
+      await record(state, found.session, result, context.judged);
+      return { kind: 'done' };
+    } catch (error) {
+      if (controller.signal.aborted) return { kind: 'done' };
+      // GitHub's passing troubles are the queue's to retry, without costing the step one of its attempts.
+      if (error instanceof GitHubError && error.kind === 'rate_limited' && error.retryAt) {
+        const because = reason('step.waiting.rate_limit', limitIsSpent(error.retryAt));
+        await storage.transaction((tx) => deps.engine().holdUp(tx, sessionId, because));
+      }
+      if (error instanceof SignInRefused) {
+        const because = reason('step.waiting.github', gitHubIsAway(messageOf(error)));
+        await storage.transaction((tx) => deps.engine().holdUp(tx, sessionId, because));
+      }
+      throw error;
+    } finally {
+      underWay.delete(sessionId);
+    }
+  }
+
+  async function attempt(context: StepContext): Promise<StepResult> {
+    const { contract } = context.session;
+    if (contract !== null && !contractSchema.safeParse(contract).success) return UNSOUND_CONTRACT;
+    try {
+      return await registry.handlerOf(context.step).run(context);
+    } catch (error) {
+      if (isPassingTrouble(error, context.signal)) throw error;
+      log.error(
+        { run: context.state.run.id, session: context.session.id, step: context.step.id, err: error },
+        'a step threw',
+      );
+      return {
+        kind: 'failed',
+        // What went wrong inside may name paths, hosts or queries: that is for the log, not for a public check run.
+        reason: reason(
+          'step.failed.error',
+          error instanceof CountersignError
+            ? `${context.step.id} failed: ${error.message}`
+            : `${context.step.id} failed inside Countersign; the log has the details under ${context.session.id}`,
+        ),
+        retryable: true,
+      };
+    }
+  }
+
+  async function record(
+    state: RunState,
+    session: Session,
+    result: StepResult,
+    judged: readonly Outcome[],
+  ): Promise<void> {
+    const engine = deps.engine();
+    const by: Actor = { kind: 'session', id: session.id };
+    const stored = await artifacts.store(state.run, session, result);
+    const produced = await artifacts.readBack(state.run, session, stored);
+    const verdicts = judged.map((outcome) => artifacts.ofOutcome(state.run, session, outcome));
+    await storage.transaction(async (tx) => {
+      if (result.kind !== 'waits' && (await wasAnsweredMeanwhile(tx, result.approval))) {
+        log.info({ session: session.id }, 'somebody answered during the look, so it is looked at again');
+        return;
+      }
+      const approvals: Approval[] = [];
+      if (result.kind === 'waits' && result.replaced) approvals.push(result.replaced);
+      if (result.approval) approvals.push(result.approval);
+      if (result.kind === 'moved') {
+        const accepted = await engine.report(
+          tx,
+          session.id,
+          {
+            result: { kind: 'failed', reason: result.reason, retryable: false },
+            artifacts: verdicts,
+            produced,
+            approvals,
+            endsRun: result.reason,
+          },
+          by,
+        );
+        if (!accepted) log.info({ session: session.id }, 'a late result was refused');
+        else await lookAtPullRequest(tx, state);
+        return;
+      }
+      const report = { ...reportOf(state, session, result, [...verdicts, ...stored], approvals), produced };
+      const recorded = await engine.report(tx, session.id, report, by);
+      if (!recorded) {
+        log.info({ session: session.id }, 'a late result was refused');
+        return;
+      }
+      if (recorded.kind === 'done' && isMerge(recorded.outcome)) await tellRunsBeside(tx, state);
+      // A step that did not deliver is not done, and says nothing on GitHub either.
+      const wishes = result.kind === 'done' && recorded.kind === 'done' ? result.wishes : undefined;
+      for (const wish of wishes ?? []) {
+        await outbox.wish(tx, wish.key, wish.effect, { runId: state.run.id, at: clock.now() });
+      }
+    });
+  }
+
+  /** Whoever answered has another look under way, and their last word counts: also one that takes back what is acted on here. */
+  async function wasAnsweredMeanwhile(tx: Tx, seen: Approval | undefined): Promise<boolean> {
+    const now = seen && (await tx.approvals.ofInvocation(seen.invocationId));
+    return now?.id === seen?.id && !isDeepStrictEqual(now?.answers, seen?.answers);
+  }
+
+  /** The other runs of a pull request end with its merge; only now is it known who made it. */
+  async function tellRunsBeside(tx: Tx, state: RunState): Promise<void> {
+    const { repositoryId, pullRequest, id } = state.run;
+    if (pullRequest === null) return;
+    const unfinished = await tx.runs.list({ repositoryId, pullRequest, active: true });
+    if (unfinished.some((run) => run.id !== id)) await lookAtPullRequest(tx, state);
+  }
+
+  /** The event that moved the pull request may come late or never: what it is about now is looked at right away. */
+  async function lookAtPullRequest(tx: Tx, { run }: RunState): Promise<void> {
+    if (run.pullRequest === null) return;
+    const event: EventOf<'pr.updated'> = {
+      kind: 'pr.updated',
+      installation_id: run.installationId,
+      repository: { id: run.repositoryId, ...repoOf(run) },
+      pull_request: run.pullRequest,
+      action: 'reconciled',
+    };
+    await queue.enqueue(tx, eventJob(event));
+  }
+
+  function reportOf(
+    state: RunState,
+    session: Session,
+    result: Exclude<StepResult, { kind: 'moved' }>,
+    stored: Artifact[],
+    approvals: Approval[],
+  ): SessionReport {
+    if (result.kind !== 'done') return { result, artifacts: stored, approvals };
+    const artifact = artifacts.ofOutcome(state.run, session, result.outcome);
+    return {
+      result: { kind: 'done', outcome: result.outcome, artifactId: artifact.id },
+      artifacts: [...stored, artifact],
+      approvals,
+    };
+  }
+
+  /** A step that only waits can wait for GitHub to come back, too: an outage voids no question to the maintainers. */
+  function afterOutage({ status }: Invocation, error: unknown): SessionResult | undefined {
+    const awaited = waitingFor(status);
+    if (!awaited || !(error instanceof GitHubError) || error.kind !== 'unavailable') return undefined;
+    // Waited out for long enough already.
+    if (error instanceof SignInRefused) return undefined;
+    return {
+      kind: 'waits',
+      for: awaited,
+      until: new Date(clock.now().getTime() + OUTAGE_MS),
+      reason: reason('step.waiting.github', gitHubIsAway(messageOf(error))),
+    };
+  }
+
+  return {
+    execute,
+    abort: (sessionId) => underWay.get(sessionId)?.abort(),
+    async giveUp(sessionId, error) {
+      const found = await storage.read.runs.getSession(sessionId);
+      const state = found && (await storage.read.runs.load(found.runId));
+      const result = found ? afterOutage(found.invocation, error) : undefined;
+      const endsRun = state && (await outOfReach(deps.github, state.run, error));
+      await storage.transaction((tx) =>
+        deps.engine().report(
+          tx,
+          sessionId,
+          {
+            result: result ?? {
+              kind: 'failed',
+              reason: reason('step.failed.error', `gave up after several tries: ${messageOf(error)}`),
+              retryable: true,
+            },
+            artifacts: [],
+            approvals: [],
+            ...(endsRun ? { endsRun } : {}),
+          },
+          { kind: 'app' },
+        ),
+      );
+    },
+  };
+}
+
+function isMerge(outcome: Outcome): boolean {
+  return outcome.outcome_kind === 'action_result' && outcome.action === MERGE_ACTION;
+}

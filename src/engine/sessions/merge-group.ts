@@ -1,0 +1,245 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { merges } from '../../domain/chain/chain.ts';
+import type { EffectOf } from '../../domain/effect/effect.ts';
+import { type EventOf, repositoryRefSchema } from '../../domain/event/event.ts';
+import { type Why, why } from '../../domain/explanation/why.ts';
+import { gateProtection } from '../../domain/policy/gate-check.ts';
+import {
+  type Gate,
+  type GroupMember,
+  judgeGroup,
+  type MergeDecision,
+} from '../../domain/policy/merge-gate.ts';
+import { isMergeStep } from '../../domain/run/run.ts';
+import { type ClosedAs, closedGroupGate, openGate } from '../../messages/gate-check.ts';
+import type { GitHub, MergeQueueEntry } from '../../ports/github.ts';
+import type { JobResult, NewJob, Queue } from '../../ports/queue.ts';
+import type { Storage } from '../../ports/storage.ts';
+import type { ConfigurationLoader } from '../configuration/configuration.ts';
+import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
+import { gateView } from '../runs/publish-gate.ts';
+import type { StepContext } from '../steps/step.ts';
+import type { ContextOf } from './context.ts';
+
+/** The payload of a `merge_group` job: one group, which is judged until it is gone. */
+export const mergeGroupJobSchema = z.strictObject({
+  installation_id: z.int(),
+  repository: repositoryRefSchema,
+  base_ref: z.string(),
+  head_sha: z.string(),
+  requested_at: z.iso.datetime(),
+});
+export type MergeGroupJob = z.infer<typeof mergeGroupJobSchema>;
+
+/**
+ * How soon a group is judged again while it is tested, in milliseconds. GitHub waits up to an hour for its checks, and in
+ * that time somebody may take a countersign back.
+ */
+const JUDGE_AGAIN_MS = 10_000;
+/** How long the group's check stays green should nobody judge it again, in milliseconds. */
+const LEASE_MS = 40_000;
+/** GitHub may tell of a group before its queue shows it: how long that is waited for, and how often it is looked at, in milliseconds. */
+const SHOWN_WITHIN_MS = 120_000;
+const SHOWN_RETRY_MS = 2_000;
+const BUSY_RETRY_MS = 1_000;
+
+export interface MergeGroups {
+  /** GitHub made or destroyed a group. */
+  on(event: EventOf<'group.requested' | 'group.destroyed'>): Promise<void>;
+  judge(job: MergeGroupJob, signal: AbortSignal): Promise<JobResult>;
+  /** The queue gave up: a group that nobody could judge does not land. */
+  giveUp(job: MergeGroupJob, error: unknown): Promise<void>;
+}
+
+/**
+ * Answers for GitHub's merge queue. A group is one commit with several pull requests; its gate check turns green only when
+ * the gate proves each of them at that moment, the ones queued before it included, as their changes are in the commit too.
+ */
+export function createMergeGroups(deps: {
+  storage: Storage;
+  github: GitHub;
+  queue: Queue;
+  gates: GateChecks;
+  configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
+  contextOf: ContextOf;
+  /** What the merge gate says of a merge step at this moment; `undefined` when nobody was asked yet. */
+  judgeStep(context: StepContext): Promise<MergeDecision | 'busy' | undefined>;
+  clock: Clock;
+  log: Log;
+}): MergeGroups {
+  const { storage, github, queue, gates, configuration, contextOf, judgeStep, clock, log } = deps;
+
+  async function on(event: EventOf<'group.requested' | 'group.destroyed'>): Promise<void> {
+    const { installation_id, repository, base_ref, head_sha } = event;
+    const job: MergeGroupJob = {
+      installation_id,
+      repository,
+      base_ref,
+      head_sha,
+      requested_at: clock.now().toISOString(),
+    };
+    if (event.kind === 'group.destroyed') return ended(job, event.reason === 'merged');
+    if (!(await isGated(job))) return;
+    await close(job, why('pending', 'each pull request of this merge group is being checked'), 'pending');
+    await storage.transaction((tx) => queue.enqueue(tx, groupJob(job)));
+  }
+
+  /** A branch that nobody guards is left alone; one that requires the check gets an answer, or its queue would wait for an hour. */
+  async function isGated({ installation_id, repository, base_ref }: MergeGroupJob): Promise<boolean> {
+    const { defaultBranch } = await github.reader(installation_id).repository(repository);
+    const base = { baseRef: base_ref, defaultBranch };
+    const found = await configuration.forPullRequest(installation_id, repository, base);
+    if (found && (found.broken.length > 0 || found.chains.some(merges))) return true;
+    const required = await github.reader(installation_id).requiredChecks(repository, base_ref);
+    return gateProtection(required, base_ref, github.appId) !== 'open';
+  }
+
+  async function judge(job: MergeGroupJob, signal: AbortSignal): Promise<JobResult> {
+    const { installation_id, repository, base_ref, head_sha } = job;
+    const reader = github.reader(installation_id, 'person');
+    const readMembers = async () => upTo(await reader.mergeQueue(repository, base_ref), head_sha);
+    const members = await readMembers();
+    const now = clock.now().getTime();
+    if (!members) {
+      const isNew = now - new Date(job.requested_at).getTime() < SHOWN_WITHIN_MS;
+      const wasOpen = await storage.read.effects.get(keyOf(job));
+      if (isNew && !wasOpen?.progress.passed) return { kind: 'again', at: new Date(now + SHOWN_RETRY_MS) };
+      await ended(job, (await reader.branchTip(repository, base_ref)) === head_sha);
+      return { kind: 'done' };
+    }
+    const gate: Gate = {
+      owner: repository.owner,
+      repo: repository.name,
+      headSha: head_sha,
+      baseRef: base_ref,
+    };
+    const judged = await Promise.all(members.map((entry) => judgeMember(job, entry, signal)));
+    const known = judged.filter((one) => one !== 'busy');
+    // A verdict that is only a moment away must not throw anybody out of the queue.
+    if (known.length < judged.length) return { kind: 'again', at: new Date(now + BUSY_RETRY_MS) };
+    const { why: because, proof } = judgeGroup(gate, known, clock.now());
+    if (!proof) {
+      // A pull request of the group may have landed while it was judged, and GitHub drops a group that fails.
+      const isAsRead = isDeepStrictEqual(members, await readMembers());
+      if (!isAsRead) return { kind: 'again', at: new Date(now + BUSY_RETRY_MS) };
+      log.info({ group: head_sha, because: because.summary }, 'a merge group is not countersigned');
+      await close(job, because, 'failing');
+      return { kind: 'again', at: new Date(now + JUDGE_AGAIN_MS) };
+    }
+    const view = await gateView(storage.read, repository.id, head_sha, base_ref);
+    const passed = await gates.pass({
+      key: keyOf(job),
+      proof,
+      content: openGate(view, proof),
+      runId: null,
+      invocationId: null,
+      installationId: installation_id,
+      leaseMs: LEASE_MS,
+      refuseOvertaken: async () => signal.throwIfAborted(),
+    });
+    return {
+      kind: 'again',
+      at: new Date(now + (passed.kind === 'busy' ? BUSY_RETRY_MS : JUDGE_AGAIN_MS)),
+    };
+  }
+
+  async function judgeMember(
+    { repository, base_ref }: MergeGroupJob,
+    { number, headSha, baseRef }: MergeQueueEntry,
+    signal: AbortSignal,
+  ): Promise<GroupMember | 'busy'> {
+    const member = { number, headSha };
+    if (baseRef !== base_ref) return { ...member, decision: undefined };
+    const runs = await storage.read.runs.list({
+      repositoryId: repository.id,
+      pullRequest: number,
+      headSha,
+      active: true,
+    });
+    let decision: MergeDecision | undefined;
+    for (const run of runs) {
+      if (run.baseRef !== base_ref || !merges(run.definition)) continue;
+      const found = await decisionOf(run.id, signal);
+      if (found === 'busy') return 'busy';
+      if (found?.proof) return { ...member, decision: found };
+      decision ??= found;
+    }
+    return { ...member, decision };
+  }
+
+  async function decisionOf(runId: string, signal: AbortSignal): Promise<MergeDecision | 'busy' | undefined> {
+    const state = await storage.read.runs.load(runId);
+    const step = state?.invocations.find(
+      (candidate) => candidate.status === 'waiting_approval' && isMergeStep(state.run, candidate),
+    );
+    const found = step?.sessionId ? await storage.read.runs.getSession(step.sessionId) : undefined;
+    if (!state || !found) return undefined;
+    return judgeStep(await contextOf(state, found.session, 'event', signal));
+  }
+
+  /** The group is no more. Its commit stays green where it landed; anywhere else, nobody may use it as a head of their own. */
+  async function ended(job: MergeGroupJob, landed: boolean): Promise<void> {
+    const key = keyOf(job);
+    if (!(await storage.read.effects.get(key))) return;
+    const wasOpen = (await storage.read.effects.get(key))?.progress.passed !== undefined;
+    if (landed && wasOpen) await storage.transaction((tx) => gates.settle(tx, key, clock.now()));
+    else await close(job, why('unmet', 'this merge group is no longer in the queue'), 'over');
+  }
+
+  async function close(job: MergeGroupJob, because: Why, as: ClosedAs): Promise<void> {
+    const { installation_id, repository, base_ref, head_sha } = job;
+    const key = keyOf(job);
+    await storage.transaction(async (tx) => {
+      const at = (await tx.effects.get(key))?.createdAt ?? clock.now();
+      const view = await gateView(tx, repository.id, head_sha, base_ref);
+      const effect: EffectOf<'gate_check'> = {
+        kind: 'gate_check',
+        installation_id,
+        owner: repository.owner,
+        repo: repository.name,
+        repository_id: repository.id,
+        pull_request: null,
+        base_ref,
+        content: closedGroupGate(view, because, as, at),
+      };
+      await gates.close(tx, key, effect, { runId: null, at: clock.now(), atOnce: as !== 'pending' });
+    });
+  }
+
+  return {
+    on,
+    judge,
+    async giveUp(job, error) {
+      log.error({ group: job.head_sha, err: error }, 'gave up on a merge group');
+      await close(
+        job,
+        why('unknown', `this merge group could not be checked: ${messageOf(error)}`),
+        'failing',
+      );
+    },
+  };
+}
+
+function keyOf({ repository, head_sha, base_ref }: MergeGroupJob): string {
+  return gateCheckKey(repository.id, head_sha, base_ref);
+}
+
+function groupJob(job: MergeGroupJob): NewJob {
+  return {
+    kind: 'merge_group',
+    key: `group:${job.repository.id}:${job.head_sha}`,
+    payload: job,
+    coalesce: true,
+  };
+}
+
+/** The entry with that commit and all before it; `undefined` when the queue has none. */
+function upTo(entries: readonly MergeQueueEntry[], groupSha: string): MergeQueueEntry[] | undefined {
+  const inOrder = entries.toSorted((a, b) => a.position - b.position);
+  const index = inOrder.findIndex((entry) => entry.groupSha === groupSha);
+  return index < 0 ? undefined : inOrder.slice(0, index + 1);
+}

@@ -1,0 +1,49 @@
+import { pruned } from '../../messages/cli.ts';
+import { artifactPages, forEach } from './artifact-pages.ts';
+import type { Context, DatabaseOption, Said } from './context.ts';
+import { pathsOf, tracePages } from './trace-pages.ts';
+
+export interface ArtifactPruneOptions extends DatabaseOption {
+  /** In milliseconds. */
+  olderThan: number;
+  dryRun?: true;
+}
+
+/**
+ * Deletes the artifacts and traces of runs that have been over for long, beside a running app too: a run that is over writes no more.
+ * The blobs go before their rows. Ended anywhere, the next prune finds the rows again and goes on; the other way round, a blob
+ * whose row is gone would be found by nobody.
+ */
+export function artifactPrune({ clock, tools }: Context, options: ArtifactPruneOptions): Promise<Said> {
+  const { olderThan, dryRun = false, database } = options;
+  const before = new Date(clock.now().getTime() - olderThan);
+  return tools.withDatabase(database, dryRun ? 'read' : 'write', async (storage) => {
+    const blobs = await tools.blobs();
+    const runs = new Set<string>();
+    const count = { artifacts: 0, traces: 0, blobs: 0 };
+    for await (const page of artifactPages(storage.read.artifacts, before)) {
+      const paths = page.flatMap(({ filePath }) => filePath ?? []);
+      if (!dryRun) {
+        await forEach(paths, (path) => blobs.delete(path));
+        await storage.transaction((tx) => tx.artifacts.remove(page.map(({ id }) => id)));
+      }
+      for (const { runId } of page) runs.add(runId);
+      count.artifacts += page.length;
+      count.blobs += paths.length;
+    }
+    for await (const page of tracePages(storage.read.skillTraces, { overBefore: before })) {
+      const paths = new Set(page.flatMap(pathsOf));
+      if (!dryRun) {
+        await forEach([...paths], (path) => blobs.delete(path));
+        await storage.transaction((tx) => tx.skillTraces.remove(page.map(({ id }) => id)));
+      }
+      for (const { of } of page) if ('runId' in of) runs.add(of.runId);
+      count.traces += page.length;
+      count.blobs += paths.size;
+    }
+    return {
+      text: pruned({ ...count, runs: runs.size, dryRun }),
+      json: { dry_run: dryRun, before: before.toISOString(), runs: runs.size, ...count },
+    };
+  });
+}

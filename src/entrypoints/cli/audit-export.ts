@@ -1,0 +1,36 @@
+import { redactValue } from '../../core/redact/redact.ts';
+import type { AuditLine } from '../../domain/audit/entry.ts';
+import type { Answer, Context, DatabaseOption } from './context.ts';
+import type { Since } from './options.ts';
+
+export interface AuditExportOptions extends DatabaseOption {
+  since?: Since;
+  repository?: string;
+}
+
+const PAGE = 1_000;
+
+/** Writes page by page: the log is never pruned, so it may be far larger than this process's memory. */
+export function auditExport(
+  { clock, tools, write }: Context,
+  { since, repository, database }: AuditExportOptions,
+): Promise<Answer> {
+  const from = since && ('at' in since ? since.at : new Date(clock.now().getTime() - since.agoMs));
+  const filter = {
+    ...(from === undefined ? {} : { since: from }),
+    ...(repository === undefined ? {} : { repository }),
+  };
+  return tools.withDatabase(database, 'read', async ({ read }) => {
+    for (let after = 0; ; ) {
+      const page = await read.audit.page({ after, limit: PAGE, ...filter });
+      const last = page.at(-1);
+      if (!last) return { ran: true, failed: false };
+      await write(page.map((line) => `${JSON.stringify(redactValue(exported(line)))}\n`).join(''));
+      after = last.id;
+    }
+  });
+}
+
+function exported({ id, at, kind, entry }: AuditLine) {
+  return { id, at: at.toISOString(), kind, ...entry };
+}

@@ -1,0 +1,188 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { CountersignError } from '../../core/errors.ts';
+import type { Fault } from '../../core/fault.ts';
+import { textOfFile } from '../../core/text.ts';
+import type { Contract } from '../../domain/artifact/contract.ts';
+import type { Chain } from '../../domain/chain/chain.ts';
+import { parseChain } from '../../domain/chain/parse.ts';
+import { nameOf, type ParsedChain, resolveChains, SCOPES, type Scope } from '../../domain/chain/scope.ts';
+import { parseSettings, unknownChains } from '../../domain/chain/settings.ts';
+import { inFileOrder } from '../../domain/chain/shape.ts';
+import {
+  CHAINS_FOLDER,
+  configurationFile,
+  MISNAMED_SETTINGS,
+  ORGANISATION_CHAINS,
+  SETTINGS_FILE,
+} from '../../engine/configuration/configuration-files.ts';
+import { noSuchPath, unreadableFile } from '../../messages/cli.ts';
+import { misplacedChain, tooLarge, WRONG_SETTINGS_NAME } from '../../messages/configuration-check.ts';
+import type { KnownNames } from './context.ts';
+
+/** As large as the app takes a file; a larger one would be faulty there too. */
+const MAX_FILE_BYTES = 65_536;
+
+export interface CheckedFile {
+  file: string;
+  /** The chain's name, if it is a chain file that says it. */
+  chain: string | null;
+  faults: readonly Fault[];
+  /** What each of its steps must leave behind, with what its skill usually does; none when it has faults. */
+  contracts: readonly Contract[];
+}
+
+/** A chain name of this place: what is in force under it, or why nothing is. */
+export interface ChainHere {
+  name: string;
+  scope: Scope;
+  file: string;
+  chain: Chain | undefined;
+  faults: readonly Fault[];
+}
+
+/** The chains that would run for a repository whose base branch looks like this folder, without its organisation's. */
+export function chainsHere(cwd: string, known: KnownNames, shipped: readonly ParsedChain[]): ChainHere[] {
+  const files = yamlIn(cwd, CHAINS_FOLDER);
+  const scopes = {
+    repository: files.map((file) => parsedChain(cwd, file, known)),
+    organisation: [],
+    shipped,
+  };
+  const { chains, broken } = resolveChains(scopes);
+  const sound = chains.flatMap((chain): ChainHere[] =>
+    SCOPES.flatMap((scope) =>
+      (scopes[scope] as readonly ParsedChain[])
+        .filter((parsed) => parsed.chain === chain)
+        .map(({ file }) => ({ name: chain.name, scope, file, chain, faults: [] })),
+    ),
+  );
+  const faulty = broken.map(
+    ({ chain, scope, file, faults }): ChainHere => ({ name: chain, scope, file, chain: undefined, faults }),
+  );
+  return [...sound, ...faulty].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/**
+ * Checks files as the app would, each under the path it was given by. A folder with `.github` is a repository; of any other
+ * folder the YAML files directly in it are read.
+ * @throws CountersignError for a path that is not there or cannot be read.
+ */
+export function checkFiles(
+  cwd: string,
+  paths: readonly string[],
+  known: KnownNames,
+  shipped: readonly ParsedChain[],
+  foldContracts: (chain: Chain) => Chain,
+): CheckedFile[] {
+  const files = [
+    ...new Set(paths.length === 0 ? ofRepository(cwd, '.') : paths.flatMap((path) => expand(cwd, path))),
+  ];
+  const chainFiles = files.filter((file) => !isSettings(file));
+  const astray = chainFiles.filter((file) => isMisplaced(cwd, file));
+  const chains = chainFiles
+    .filter((file) => !astray.includes(file))
+    .map((file) => parsedChain(cwd, file, known));
+  const misplaced = astray.map((file) => notRead(parsedChain(cwd, file, known)));
+  const clashes = [...Map.groupBy(chains, ({ file }) => dirname(file)).values()].flatMap(
+    // Two files of one folder with one name stand in each other's way, which neither shows alone.
+    (siblings) => resolveChains({ repository: siblings, organisation: [], shipped: [] }).broken,
+  );
+  return files.map((file) => {
+    const parsed = [...chains, ...misplaced].find((chain) => chain.file === file);
+    if (!parsed) {
+      const there = [...chains, ...chainsBeside(cwd, file, known), ...shipped].map(nameOf);
+      const faults = settingsFaults(cwd, file, known, [...new Set(there)].sort());
+      return { file, chain: null, faults, contracts: [] };
+    }
+    const faults = clashes.find((broken) => broken.file === file)?.faults ?? parsed.faults;
+    const steps = parsed.chain && faults.length === 0 ? foldContracts(parsed.chain).steps : [];
+    const contracts = steps.flatMap(({ artifacts }) => artifacts ?? []);
+    return { file, chain: parsed.chain?.name ?? parsed.name ?? null, faults, contracts };
+  });
+}
+
+function parsedChain(cwd: string, file: string, known: KnownNames): ParsedChain {
+  const text = textOf(cwd, file);
+  return text === undefined
+    ? { file, faults: [{ file, line: 1, column: 1, message: tooLarge }] }
+    : { file, ...parseChain(text, file, known) };
+}
+
+/** Whether the app would read nothing from a file because of the folder in the chains' folder that it is in. */
+function isMisplaced(cwd: string, file: string): boolean {
+  const path = resolve(cwd, file).split(sep);
+  return configurationFile(path.slice(path.lastIndexOf('.github')).join('/')) === 'misplaced chain';
+}
+
+function notRead({ file, chain, name, faults }: ParsedChain): ParsedChain {
+  const fault = { file, line: 1, column: 1, message: misplacedChain(file, CHAINS_FOLDER) };
+  return { file, name: chain?.name ?? name, faults: [fault, ...faults] };
+}
+
+/** The chains of the repository that the settings file is in, also when that is an organisation's. */
+function chainsBeside(cwd: string, file: string, known: KnownNames): ParsedChain[] {
+  const root = dirname(dirname(file));
+  return [CHAINS_FOLDER, ORGANISATION_CHAINS]
+    .flatMap((folder) => yamlIn(cwd, join(root, folder)))
+    .map((path) => parsedChain(cwd, path, known));
+}
+
+function settingsFaults(
+  cwd: string,
+  file: string,
+  known: KnownNames,
+  chains: readonly string[],
+): readonly Fault[] {
+  const first = { file, line: 1, column: 1 };
+  if (basename(file) !== basename(SETTINGS_FILE)) return [{ ...first, message: WRONG_SETTINGS_NAME }];
+  const text = textOf(cwd, file);
+  if (text === undefined) return [{ ...first, message: tooLarge }];
+  const { faults } = parseSettings(text, file, known);
+  return inFileOrder([...faults, ...(unknownChains(text, file, chains) ?? [])]);
+}
+
+/** `countersign.yaml` counts as well: the app does not read it, and only a fault tells its writer so. */
+function isSettings(file: string): boolean {
+  return /^countersign\.ya?ml$/.test(basename(file));
+}
+
+function expand(cwd: string, path: string): string[] {
+  const kind = kindOf(resolve(cwd, path));
+  if (kind === undefined) throw new CountersignError('cli.no_such_file', noSuchPath(path));
+  if (kind === 'file') return [path];
+  return kindOf(resolve(cwd, path, '.github')) === 'folder' ? ofRepository(cwd, path) : yamlIn(cwd, path);
+}
+
+function ofRepository(cwd: string, root: string): string[] {
+  const settings = [SETTINGS_FILE, MISNAMED_SETTINGS].map((file) => join(root, file));
+  return [
+    ...settings.filter((file) => kindOf(resolve(cwd, file)) === 'file'),
+    // Those in folders of it as well: the app does not read them, and only a fault tells their writer so.
+    ...yamlIn(cwd, join(root, CHAINS_FOLDER), { recursive: true }),
+  ];
+}
+
+function yamlIn(cwd: string, folder: string, { recursive = false } = {}): string[] {
+  if (kindOf(resolve(cwd, folder)) !== 'folder') return [];
+  return readdirSync(resolve(cwd, folder), { recursive, encoding: 'utf8' })
+    .filter((name) => /\.ya?ml$/.test(name))
+    .sort()
+    .map((name) => join(folder, name))
+    .filter((file) => kindOf(resolve(cwd, file)) === 'file');
+}
+
+function kindOf(path: string): 'file' | 'folder' | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.isFile() ? 'file' : found?.isDirectory() ? 'folder' : undefined;
+}
+
+/** `undefined` when the file is larger than the app would read. */
+function textOf(cwd: string, file: string): string | undefined {
+  try {
+    const bytes = readFileSync(resolve(cwd, file));
+    return bytes.length > MAX_FILE_BYTES ? undefined : textOfFile(bytes);
+  } catch (error) {
+    throw new CountersignError('cli.unreadable_file', unreadableFile(file), { cause: error });
+  }
+}

@@ -1,0 +1,23 @@
+import { lintText } from '../../messages/cli.ts';
+import { checkFiles } from './chain-files.ts';
+import type { Context, Said } from './context.ts';
+import { namesKnownIn } from './known-names.ts';
+
+export async function chainLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Said> {
+  const { known, shipped, foldContracts } = await tools.chains();
+  const names = await namesKnownIn(cwd, paths, known, tools);
+  const files = checkFiles(cwd, paths, names, shipped, (chain) => foldContracts(chain, names.packages));
+  return {
+    text: lintText(files),
+    json: {
+      files: files.map(({ file, chain, faults, contracts }) => ({
+        file,
+        ok: faults.length === 0,
+        chain,
+        faults,
+        expected_artifacts: contracts.flatMap(({ expected }) => expected),
+      })),
+    },
+    failed: files.some(({ faults }) => faults.length > 0),
+  };
+}

@@ -1,0 +1,22 @@
+import { deliveryTable } from '../../messages/cli.ts';
+import type { DeliveryStatus } from '../../ports/storage.ts';
+import type { Context, DatabaseOption, Said } from './context.ts';
+import { deliveryJson } from './json.ts';
+
+export interface DeliveryListOptions extends DatabaseOption {
+  status?: DeliveryStatus;
+  limit: number;
+}
+
+export function deliveryList(
+  { clock, tools }: Context,
+  { status, limit, database }: DeliveryListOptions,
+): Promise<Said> {
+  return tools.withDatabase(database, 'read', async ({ read }) => {
+    const deliveries = await read.deliveries.list({ limit, ...(status === undefined ? {} : { status }) });
+    return {
+      text: deliveryTable(deliveries, status, clock.now()),
+      json: deliveries.map(deliveryJson),
+    };
+  });
+}

@@ -1,0 +1,40 @@
+import { CountersignError } from '../../core/errors.ts';
+import { aboutNothing } from '../../domain/audit/entry.ts';
+import { deliveryIsWaiting, deliveryWithoutBody, replayAsked, unknownDelivery } from '../../messages/cli.ts';
+import type { Context, DatabaseOption, Said } from './context.ts';
+import { deliveryJson } from './json.ts';
+
+/** Makes a delivery that is over new again and queues it, in one transaction. */
+export function deliveryReplay(
+  { clock, tools }: Context,
+  guid: string,
+  { database }: DatabaseOption,
+): Promise<Said> {
+  return tools.withDatabase(database, 'write', async (storage) => {
+    const [queue, jobOf] = await Promise.all([tools.enqueuer(storage), tools.deliveryJobs()]);
+    return storage.transaction(async (tx) => {
+      const delivery = await tx.deliveries.byGuid(guid);
+      if (!delivery) {
+        if ((await tx.deliveries.known([guid])).has(guid))
+          throw new CountersignError('cli.no_body', deliveryWithoutBody(guid));
+        throw new CountersignError('cli.unknown_delivery', unknownDelivery(guid));
+      }
+      if (delivery.status === 'received' || delivery.status === 'processing') {
+        throw new CountersignError('cli.delivery_is_waiting', deliveryIsWaiting(guid, delivery.status));
+      }
+      await tx.deliveries.setStatus(delivery.id, 'received', clock.now());
+      await queue.enqueue(tx, jobOf(delivery));
+      await tx.audit.record({
+        kind: 'command.carried_out',
+        ...aboutNothing({ kind: 'operator' }),
+        verb: 'replay',
+        via: { kind: 'command_line' },
+        delivery: guid,
+      });
+      return {
+        text: replayAsked(delivery),
+        json: deliveryJson({ ...delivery, status: 'received', error: null, finishedAt: null }),
+      };
+    });
+  });
+}

@@ -1,0 +1,44 @@
+import type { Chain } from '../../domain/chain/chain.ts';
+import type { Scope } from '../../domain/chain/scope.ts';
+import type { DeliverySummary } from '../../ports/storage.ts';
+
+/*
+ * What `--json` gives out beyond the shapes that the API shares (words/run-json.ts). Written out here for the same
+ * reason: a renamed field of ours must not change people's scripts unnoticed.
+ */
+
+export function deliveryJson(delivery: DeliverySummary) {
+  return {
+    id: delivery.id,
+    guid: delivery.guid,
+    event: delivery.event,
+    action: delivery.action,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    error: delivery.error,
+    received_at: delivery.receivedAt.toISOString(),
+    finished_at: delivery.finishedAt?.toISOString() ?? null,
+  };
+}
+
+export function chainJson(chain: Chain, scope: Scope, file: string) {
+  return {
+    name: chain.name,
+    scope,
+    file,
+    description: chain.description ?? null,
+    trigger: chain.trigger,
+    steps: chain.steps.map((step) => ({
+      id: step.id,
+      index: step.index,
+      uses: step.uses,
+      depends_on: step.dependsOn,
+      condition: step.condition ?? null,
+      with: step.with,
+      timeout_ms: step.timeoutMs ?? null,
+      retry: { attempts: step.retry.attempts, backoff_ms: step.retry.backoffMs },
+      on_failure: step.onFailure,
+      requires_approval: step.requiresApproval,
+    })),
+  };
+}

@@ -1,0 +1,29 @@
+import { resolve } from 'node:path';
+import { type SkillPackage, withoutOutcome } from '../../domain/skill/package.ts';
+import type { KnownNames, Tools } from './context.ts';
+import { skillsHere } from './skill-files.ts';
+
+/**
+ * What chains may name in repositories like these folders: what is built in, what ships, and each one's own skills. Those of an
+ * organisation are not known here.
+ */
+export async function namesKnownIn(
+  cwd: string,
+  folders: readonly string[],
+  known: KnownNames,
+  tools: Tools,
+): Promise<KnownNames & { packages: readonly SkillPackage[] }> {
+  const account = await tools.skills();
+  const roots = [cwd, ...folders.map((folder) => resolve(cwd, folder))];
+  const here = roots.map((root) => skillsHere(root, account));
+  const packages = here.flatMap(({ skills }) => skills.map(({ skill }) => skill));
+  const names = [...known.skills, ...packages.map(({ name }) => name)];
+  return {
+    ...known,
+    builtIn: account.builtIn,
+    skills: [...new Set(names)].sort(),
+    withoutOutcome: withoutOutcome(packages, account.builtIn),
+    broken: here.flatMap(({ broken }) => broken.map(({ name }) => name)),
+    packages,
+  };
+}

@@ -1,0 +1,73 @@
+import { CountersignError } from '../../core/errors.ts';
+import type { Event } from '../../domain/event/event.ts';
+import { readTrustContext } from '../../engine/gates/trust-facts.ts';
+import { noPullRequest, simulated, stepPolicyJson } from '../../messages/policy.ts';
+import type { Context, DatabaseOption, Said } from './context.ts';
+import { findInstallation } from './find-installation.ts';
+import { decideSteps, readingGitHub } from './policy-steps.ts';
+
+export interface SimulateOptions extends DatabaseOption {
+  repo: string;
+  pr: number;
+  actor?: string;
+  head?: string;
+}
+
+/**
+ * What the chains that govern a pull request could do for it now: begun by their triggers, or all of them as somebody would fire
+ * them. Only reads: the database is opened for that alone, and of GitHub there is nothing here but a reader.
+ */
+export async function policySimulate({ tools }: Context, options: SimulateOptions): Promise<Said> {
+  const { repo: name, pr: number, actor, head, database } = options;
+  const world = await tools.policy();
+  return tools.withDatabase(database, 'read', async ({ read }) => {
+    const { installationId, repository } = await findInstallation(read, name, number);
+    const reader = world.github.reader(installationId, 'person');
+    const missing = new CountersignError('cli.unknown_pull_request', noPullRequest(name, number));
+    const pullRequest = await readingGitHub(() => reader.pullRequest(repository, number), missing);
+    const headSha = head !== undefined && !pullRequest.headSha.startsWith(head) ? head : pullRequest.headSha;
+    const subject = {
+      repository: name,
+      pullRequest: number,
+      headSha,
+      event: eventOf({ installation_id: installationId, repository }, number, actor),
+    };
+    const [context, configuration] = await readingGitHub(() =>
+      Promise.all([
+        readTrustContext(reader, repository, subject),
+        world.configuration.forPullRequest(installationId, repository, pullRequest),
+      ]),
+    );
+    // By hand, any chain can be fired; by itself, only one that waits for something of a pull request.
+    const could = (configuration?.chains ?? []).filter(
+      ({ trigger }) => actor !== undefined || trigger.event.startsWith('pr.'),
+    );
+    const mandatory = configuration?.settings.gates ?? [];
+    const chains = could.map((chain) => ({
+      chain: chain.name,
+      steps: decideSteps(chain, context, world, mandatory),
+    }));
+    return {
+      text: simulated({ repository: name, pullRequest: number, headSha, actor }, chains),
+      json: {
+        repository: name,
+        pull_request: number,
+        head_sha: headSha,
+        actor: actor ?? null,
+        chains: chains.map(({ chain, steps }) => ({ chain, steps: steps.map(stepPolicyJson) })),
+      },
+    };
+  });
+}
+
+/** The event that such a run would keep: who fires a chain is known by it. */
+function eventOf(
+  place: { installation_id: number; repository: { id: number; owner: string; name: string } },
+  number: number,
+  actor: string | undefined,
+): Event {
+  const on = { ...place, pull_request: number };
+  return actor === undefined
+    ? { kind: 'pr.updated', ...on, action: 'reconciled' }
+    : { kind: 'manual.fired', ...on, chain: '', actor, inputs: {} };
+}

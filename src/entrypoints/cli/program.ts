@@ -1,0 +1,328 @@
+import { Command, Option, type OutputConfiguration } from 'commander';
+import { RUN_STATUSES } from '../../domain/run/run.ts';
+import { MAX_LISTED } from '../../messages/cli.ts';
+import { DELIVERY_STATUSES } from '../../ports/storage.ts';
+import type { ArtifactCheckOptions } from './artifact-check.ts';
+import type { ArtifactPruneOptions } from './artifact-prune.ts';
+import type { AuditExportOptions } from './audit-export.ts';
+import type { FireOptions } from './chain-fire.ts';
+import type { Answer, Context, DatabaseOption, ServeOptions } from './context.ts';
+import type { DeliveryListOptions } from './delivery-list.ts';
+import { example } from './help.ts';
+import { commit, duration, input, limit, login, pullRequest, repository, since } from './options.ts';
+import type { SimulateOptions } from './policy-simulate.ts';
+import type { RunListOptions } from './run-list.ts';
+import type { RunShowOptions } from './run-show.ts';
+import { addSkill } from './skill-commands.ts';
+
+/** Gives a command its surroundings and says what came of it. */
+export type Perform = (work: (context: Context) => Promise<Answer>) => Promise<void>;
+
+const DEFAULT_LISTED = 20;
+
+/** The command line's nouns, verbs and options. What each does is in a file of its own, loaded when it is asked for. */
+export function buildProgram(perform: Perform, output: OutputConfiguration = {}): Command {
+  const program = new Command('countersign')
+    .description('Looks after the runs, chains, skills, deliveries and artifacts of a Countersign app.')
+    .option('--json', 'answer with one JSON document')
+    .configureHelp({ showGlobalOptions: true })
+    // Before any command is added: each takes over a copy of what is set by then.
+    .configureOutput(output)
+    .exitOverride();
+  example(program, 'countersign run list --active');
+
+  const serve = program
+    .command('serve')
+    .description('run the app, as npm start does')
+    .addOption(
+      new Option('--settings <file>', 'a file with settings, such as .env; those of the environment win'),
+    )
+    .addOption(databaseOption())
+    .action((options: ServeOptions) =>
+      perform(async (context) => (await import('./serve.ts')).serve(context, options)),
+    );
+  example(serve, 'countersign serve --settings .env');
+
+  const demo = program
+    .command('demo')
+    .description('show the main job on an embedded GitHub; needs a checkout of the repository')
+    .option('--keep', 'leave everything running at the end, until Ctrl-C')
+    .action((options: { keep?: boolean }) =>
+      perform(async (context) => (await import('./demo.ts')).demo(context, options)),
+    );
+  example(demo, 'countersign demo --keep');
+
+  addChain(program, perform);
+  addSkill(program, perform);
+  addRun(program, perform);
+  addPolicy(program, perform);
+  addDelivery(program, perform);
+  addArtifact(program, perform);
+  addAudit(program, perform);
+  addOrganisation(program, perform);
+  addDb(program, perform);
+  return program;
+}
+
+function addChain(program: Command, perform: Perform): void {
+  const chain = program.command('chain').description('check, show and fire chains');
+
+  const lint = chain
+    .command('lint')
+    .description('say everything that is wrong in chain files and settings')
+    .argument(
+      '[files or folders...]',
+      'a folder with .github is a repository; of any other, the YAML files in it are read (default: this repository)',
+    )
+    .action((paths: string[]) =>
+      perform(async (context) => (await import('./chain-lint.ts')).chainLint(context, paths)),
+    );
+  example(lint, 'countersign chain lint .github/countersign/chains/deploy.yaml');
+
+  const list = chain
+    .command('list')
+    .description('the chains that ship and those of the working folder’s .github/countersign/chains')
+    .action(() => perform(async (context) => (await import('./chain-list.ts')).chainList(context)));
+  example(list, 'countersign chain list');
+
+  const show = chain
+    .command('show')
+    .description('one chain as it is in force here, with the order of its steps')
+    .argument('<name>', 'the name of a chain')
+    .action((name: string) =>
+      perform(async (context) => (await import('./chain-show.ts')).chainShow(context, name)),
+    );
+  example(show, 'countersign chain show pr-review');
+
+  const fire = chain
+    .command('fire')
+    .description('have the app run a chain for a pull request, whatever the chain’s trigger')
+    .argument('<chain>', 'the name of a chain')
+    .addOption(repoOption().makeOptionMandatory())
+    .addOption(prOption().makeOptionMandatory())
+    .addOption(new Option('--input <key=value>', 'an input for the chain; may be repeated').argParser(input))
+    .addOption(databaseOption())
+    .action((name: string, options: FireOptions) =>
+      perform(async (context) => (await import('./chain-fire.ts')).chainFire(context, name, options)),
+    );
+  example(fire, 'countersign chain fire deploy --repo acme/shop --pr 7 --input environment=staging');
+}
+
+function addRun(program: Command, perform: Perform): void {
+  const run = program.command('run').description('see and cancel runs');
+
+  const list = run
+    .command('list')
+    .description('runs, the newest first')
+    .addOption(repoOption())
+    .addOption(prOption())
+    .addOption(new Option('--status <status>', 'only with this status').choices(RUN_STATUSES))
+    .addOption(new Option('--active', 'only those that are not over').conflicts('status'))
+    .addOption(limitOption())
+    .addOption(databaseOption())
+    .action((options: RunListOptions) =>
+      perform(async (context) => (await import('./run-list.ts')).runList(context, options)),
+    );
+  example(list, 'countersign run list --repo acme/shop --active');
+
+  const show = run
+    .command('show')
+    .description('one run: its steps and where it stands')
+    .argument('<id>', 'the id of a run')
+    .addOption(new Option('--history', 'everything it went through, and who or what made it so'))
+    .addOption(new Option('--state', 'also what its steps remember: its working memory'))
+    .addOption(databaseOption())
+    .action((id: string, options: RunShowOptions) =>
+      perform(async (context) => (await import('./run-show.ts')).runShow(context, id, options)),
+    );
+  example(show, 'countersign run show run_01k2x7');
+
+  const why = run
+    .command('why')
+    .description('why the pull request is, or is not, merging: a tree of reasons')
+    .argument('<id>', 'the id of a run')
+    .addOption(databaseOption())
+    .action((id: string, options: DatabaseOption) =>
+      perform(async (context) => (await import('./run-why.ts')).runWhy(context, id, options)),
+    );
+  example(why, 'countersign run why run_01k2x7');
+
+  const cancel = run
+    .command('cancel')
+    .description('have the app cancel a run that is not over')
+    .argument('<id>', 'the id of a run')
+    .addOption(databaseOption())
+    .action((id: string, options: DatabaseOption) =>
+      perform(async (context) => (await import('./run-cancel.ts')).runCancel(context, id, options)),
+    );
+  example(cancel, 'countersign run cancel run_01k2x7');
+}
+
+function addPolicy(program: Command, perform: Perform): void {
+  const policy = program.command('policy').description('what runs may do, and why');
+
+  const explain = policy
+    .command('explain')
+    .description('what each step of a run needs, what the run has now, and what follows')
+    .argument('<run>', 'the id of a run')
+    .addOption(databaseOption())
+    .action((id: string, options: DatabaseOption) =>
+      perform(async (context) => (await import('./policy-explain.ts')).policyExplain(context, id, options)),
+    );
+  example(explain, 'countersign policy explain run_01k2x7');
+
+  const simulate = policy
+    .command('simulate')
+    .description('what the chains could do for a pull request, without doing it')
+    .addOption(repoOption().makeOptionMandatory())
+    .addOption(prOption().makeOptionMandatory())
+    .addOption(new Option('--actor <login>', 'as if they fired each chain').argParser(login))
+    .addOption(new Option('--head <sha>', 'as of this head, in the place of the newest').argParser(commit))
+    .addOption(databaseOption())
+    .action((options: SimulateOptions) =>
+      perform(async (context) => (await import('./policy-simulate.ts')).policySimulate(context, options)),
+    );
+  example(simulate, 'countersign policy simulate --repo acme/shop --pr 7 --actor mia');
+}
+
+function addDelivery(program: Command, perform: Perform): void {
+  const delivery = program.command('delivery').description('see and replay webhooks as they were received');
+
+  const list = delivery
+    .command('list')
+    .description('deliveries, the newest first')
+    .addOption(new Option('--status <status>', 'only with this status').choices(DELIVERY_STATUSES))
+    .addOption(limitOption())
+    .addOption(databaseOption())
+    .action((options: DeliveryListOptions) =>
+      perform(async (context) => (await import('./delivery-list.ts')).deliveryList(context, options)),
+    );
+  example(list, 'countersign delivery list --status failed');
+
+  const replay = delivery
+    .command('replay')
+    .description('have the app process a delivery again; what it did already is not done twice')
+    .argument('<guid>', 'the GUID by which GitHub calls the delivery')
+    .addOption(databaseOption())
+    .action((guid: string, options: DatabaseOption) =>
+      perform(async (context) =>
+        (await import('./delivery-replay.ts')).deliveryReplay(context, guid, options),
+      ),
+    );
+  example(replay, 'countersign delivery replay 0b989ba4-242f-11e5-81e1-c7b6966d2516');
+}
+
+function addArtifact(program: Command, perform: Perform): void {
+  const artifact = program.command('artifact').description('prune artifacts and check their store');
+
+  const prune = artifact
+    .command('prune')
+    .description('delete the artifacts of runs that have been over for long: their rows and their blobs')
+    .addOption(
+      new Option('--older-than <duration>', 'how long the run has been over, such as 90d')
+        .argParser(duration)
+        .makeOptionMandatory(),
+    )
+    .addOption(new Option('--dry-run', 'only say what would be deleted'))
+    .addOption(databaseOption())
+    .action((options: ArtifactPruneOptions) =>
+      perform(async (context) => (await import('./artifact-prune.ts')).artifactPrune(context, options)),
+    );
+  example(prune, 'countersign artifact prune --older-than 90d --dry-run');
+
+  const check = artifact
+    .command('check')
+    .description('find blobs without rows and rows without blobs')
+    .addOption(new Option('--hashes', 'read every blob too, and find those that are not what was stored'))
+    .addOption(new Option('--repair', 'delete such blobs and such rows'))
+    .addOption(databaseOption())
+    .action((options: ArtifactCheckOptions) =>
+      perform(async (context) => (await import('./artifact-check.ts')).artifactCheck(context, options)),
+    );
+  example(check, 'countersign artifact check --repair');
+}
+
+function addAudit(program: Command, perform: Perform): void {
+  const audit = program.command('audit').description('who did what, when, on which head and base');
+
+  const exportLines = audit
+    .command('export')
+    .description('the audit log as JSON lines, the oldest first')
+    .addOption(
+      new Option('--since <when>', 'only what was recorded since, such as 30d or 2026-03-01').argParser(
+        since,
+      ),
+    )
+    .addOption(new Option('--repository <owner/name>', 'only of this repository').argParser(repository))
+    .addOption(databaseOption())
+    .action((options: AuditExportOptions) =>
+      perform(async (context) => (await import('./audit-export.ts')).auditExport(context, options)),
+    );
+  example(exportLines, 'countersign audit export --since 30d --repository acme/shop');
+}
+
+function addOrganisation(program: Command, perform: Perform): void {
+  const organisation = program.command('organisation').description('what is remembered of organisations');
+
+  const forget = organisation
+    .command('forget')
+    .description('confirm that an organisation has no settings any more')
+    .argument('<owner>', 'the login of the organisation')
+    .addOption(databaseOption())
+    .action((owner: string, options: DatabaseOption) =>
+      perform(async (context) =>
+        (await import('./organisation-forget.ts')).organisationForget(context, owner, options),
+      ),
+    );
+  example(forget, 'countersign organisation forget octo');
+}
+
+function addDb(program: Command, perform: Perform): void {
+  const db = program.command('db').description('migrate, back up and shrink the database');
+
+  const migrate = db
+    .command('migrate')
+    .description('bring the database up to date, or make it; the app does this too when it starts')
+    .addOption(databaseOption())
+    .action((options: DatabaseOption) =>
+      perform(async (context) => (await import('./db-migrate.ts')).dbMigrate(context, options)),
+    );
+  example(migrate, 'countersign db migrate');
+
+  const backup = db
+    .command('backup')
+    .description('write a consistent copy of the database, also while the app runs')
+    .argument('<file>', 'the file to write, which must not exist yet')
+    .addOption(databaseOption())
+    .action((file: string, options: DatabaseOption) =>
+      perform(async (context) => (await import('./db-backup.ts')).dbBackup(context, file, options)),
+    );
+  example(backup, 'countersign db backup countersign-backup.db');
+
+  const vacuum = db
+    .command('vacuum')
+    .description('write the database file anew without its free pages; while no app serves it')
+    .addOption(databaseOption())
+    .action((options: DatabaseOption) =>
+      perform(async (context) => (await import('./db-vacuum.ts')).dbVacuum(context, options)),
+    );
+  example(vacuum, 'countersign db vacuum');
+}
+
+function databaseOption(): Option {
+  return new Option('--database <url>', 'the database, in the place of DATABASE_URL');
+}
+
+function repoOption(): Option {
+  return new Option('--repo <owner/name>', 'the repository').argParser(repository);
+}
+
+function prOption(): Option {
+  return new Option('--pr <number>', 'the pull request').argParser(pullRequest);
+}
+
+function limitOption(): Option {
+  return new Option('--limit <count>', `how many, up to ${MAX_LISTED}`)
+    .argParser(limit)
+    .default(DEFAULT_LISTED);
+}

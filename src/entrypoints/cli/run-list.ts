@@ -1,0 +1,31 @@
+import type { RunStatus } from '../../domain/run/run.ts';
+import { runTable } from '../../messages/cli.ts';
+import { runJson } from '../../messages/run-json.ts';
+import type { RunFilter } from '../../ports/storage.ts';
+import type { Context, DatabaseOption, Said } from './context.ts';
+
+export interface RunListOptions extends DatabaseOption {
+  repo?: string;
+  pr?: number;
+  status?: RunStatus;
+  active?: true;
+  limit: number;
+}
+
+export function runList({ clock, tools }: Context, options: RunListOptions): Promise<Said> {
+  const { repo, pr, status, active, limit } = options;
+  const filter: RunFilter = {
+    ...(repo === undefined ? {} : { repository: repo }),
+    ...(pr === undefined ? {} : { pullRequest: pr }),
+    ...(status === undefined ? {} : { status }),
+    ...(active === undefined ? {} : { active }),
+  };
+  return tools.withDatabase(options.database, 'read', async ({ read }) => {
+    const runs = await read.runs.list({ ...filter, limit });
+    const states = await Promise.all(runs.map((run) => read.runs.load(run.id)));
+    return {
+      text: runTable(runs, Object.keys(filter).length > 0, clock.now()),
+      json: states.filter((state) => state !== undefined).map((state) => runJson(state, tools.pages())),
+    };
+  });
+}

@@ -1,0 +1,37 @@
+import { memoryOf } from '../../domain/run/context.ts';
+import type { RunState } from '../../domain/run/run.ts';
+import { type HistoryLine, historyLines, historyText } from '../../messages/history.ts';
+import { memoryShow } from '../../messages/memory.ts';
+import { runJson } from '../../messages/run-json.ts';
+import { runShow as runShowText } from '../../messages/terminal.ts';
+import type { ReadTx } from '../../ports/storage.ts';
+import type { Context, DatabaseOption, Said } from './context.ts';
+import { findRun } from './find-run.ts';
+
+export interface RunShowOptions extends DatabaseOption {
+  history?: boolean;
+  state?: boolean;
+}
+
+export function runShow({ clock, tools }: Context, id: string, options: RunShowOptions): Promise<Said> {
+  return tools.withDatabase(options.database, 'read', async ({ read }) => {
+    const { state, approval } = await findRun(read, id);
+    const text = [runShowText(state, approval, clock.now())];
+    const json: Record<string, unknown> = { ...runJson(state, tools.pages()) };
+    if (options.state) {
+      json.state = memoryOf(state);
+      text.push(memoryShow(memoryOf(state)));
+    }
+    if (options.history) {
+      const lines = await historyOf(read, state);
+      json.history = lines;
+      text.push(historyText(lines));
+    }
+    return { text: text.join('\n\n'), json };
+  });
+}
+
+async function historyOf({ runs }: ReadTx, state: RunState): Promise<HistoryLine[]> {
+  const { id } = state.run;
+  return historyLines(state, await runs.sessionsOf(id), await runs.historyOf(id));
+}

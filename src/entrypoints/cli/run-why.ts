@@ -1,0 +1,12 @@
+import { explain, explainText } from '../../domain/run/explain.ts';
+import { whyJson } from '../../messages/run-json.ts';
+import type { Context, DatabaseOption, Said } from './context.ts';
+import { findRun } from './find-run.ts';
+
+export function runWhy({ tools }: Context, id: string, { database }: DatabaseOption): Promise<Said> {
+  return tools.withDatabase(database, 'read', async ({ read }) => {
+    const { state, approval } = await findRun(read, id);
+    const tree = explain(state, approval);
+    return { text: explainText(tree), json: whyJson(tree) };
+  });
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { CountersignError } from '../../core/errors.ts';
+import type { SkillOutcome } from '../../domain/skill/manifest.ts';
+import { describeFailure } from '../../messages/model.ts';
+import { notDrafted } from '../../messages/skill.ts';
+import type { Model } from '../../ports/model.ts';
+
+/** Braces would be tags of the template: what a prompt can name is added to it, and is not the draft's to choose. */
+const prose = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^{}]*$/, 'without braces');
+
+const draftSchema = z.strictObject({
+  description: prose(500).describe('What it does and when to use it, in one sentence.'),
+  tags: z
+    .array(z.string().regex(/^[a-z0-9][a-z0-9-]{0,29}$/))
+    .max(6)
+    .describe('Single words it is found by.'),
+  trigger_phrases: z.array(prose(60)).max(6).describe('What somebody would say who wants it.'),
+  body: prose(2_000).describe('For people: what it looks at, and how it comes to its verdict.'),
+  prompt: prose(4_000).describe('For the model that will judge: what to look for, and when it passes.'),
+});
+export type Draft = z.infer<typeof draftSchema>;
+
+const LIMITS = { maxOutputTokens: 4_000, timeoutMs: 120_000 };
+const FOR_NOBODY = { runId: null, sessionId: null, repositoryId: null, pullRequest: null };
+
+/**
+ * A skill as the model would write it, from one sentence. It is a beginning for its author to read: nothing runs it before it is
+ * on the base branch.
+ * @throws CountersignError when the model gave none.
+ */
+export async function draftOf(
+  { name, sentence, outcome }: { name: string; sentence: string; outcome: SkillOutcome },
+  model: Model,
+  signal: AbortSignal,
+): Promise<Draft> {
+  const prompt = [
+    `Draft a skill named "${name}" for a code review bot. It looks at the title and the diff of a pull request and comes to a ${outcome}.`,
+    `Its author says: ${sentence}`,
+    'Be concrete about what to look for and what to leave alone. The title and the diff are added after your prompt, and so is the shape of the answer.',
+  ].join('\n\n');
+  const purpose = { ...FOR_NOBODY, skill: name, artifact: null };
+  const answer = await model.ask({ prompt, schema: draftSchema, limits: LIMITS, purpose, signal });
+  if (answer.kind === 'answered') return answer.value;
+  throw new CountersignError('cli.not_drafted', notDrafted(describeFailure(answer.failure)));
+}

@@ -1,0 +1,164 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { CountersignError } from '../../core/errors.ts';
+import type { Fault } from '../../core/fault.ts';
+import { MAX_FILE_BYTES } from '../../domain/skill/check-files.ts';
+import { packageFromJson } from '../../domain/skill/json.ts';
+import {
+  filesOf,
+  type PackageFile,
+  type ParsedPackage,
+  type SkillPackage,
+} from '../../domain/skill/package.ts';
+import { parsePackage } from '../../domain/skill/parse.ts';
+import { PACKAGE_FOLDERS, SKILL_FILE } from '../../domain/skill/place.ts';
+import { type BrokenSkill, resolveSkills, type SkillInForce } from '../../domain/skill/scope.ts';
+import { ORGANISATION_SKILLS, SKILLS_FOLDER } from '../../engine/configuration/configuration-files.ts';
+import { noSuchPath } from '../../messages/cli.ts';
+import { tooLarge } from '../../messages/configuration-check.ts';
+import { brokenSkill, cannotWrite, skillExists, unknownSkill } from '../../messages/skill.ts';
+import type { KnownSkills } from './context.ts';
+import { readText, writeNew } from './files.ts';
+
+export interface SkillsHere {
+  skills: SkillInForce[];
+  broken: BrokenSkill[];
+}
+
+/** The skills for a repository whose base branch looks like this folder, without its organisation's. */
+export function skillsHere(cwd: string, { builtIn, shipped }: KnownSkills): SkillsHere {
+  const scopes = { workspace: packagesIn(cwd, SKILLS_FOLDER), organisation: [], shipped };
+  return resolveSkills(scopes, builtIn);
+}
+
+/** @throws CountersignError for a name that no sound skill has. */
+export function skillNamed(name: string, { skills, broken }: SkillsHere): SkillInForce {
+  const found = skills.find(({ skill }) => skill.name === name);
+  if (found) return found;
+  const faulty = broken.find((one) => one.name === name);
+  if (faulty) throw new CountersignError('cli.broken_skill', brokenSkill(name, faulty.faults));
+  const names = skills.map(({ skill }) => skill.name);
+  throw new CountersignError('cli.unknown_skill', unknownSkill(name, names));
+}
+
+/**
+ * The packages that paths lead to, each with its faults, also for a name that the app would not take.
+ * @throws CountersignError for a path that is not there or cannot be read.
+ */
+export function checkPackages(
+  cwd: string,
+  paths: readonly string[],
+  builtIn: readonly string[],
+): ParsedPackage[] {
+  const found = paths.length === 0 ? ofRepository(cwd, '.') : paths.flatMap((path) => expand(cwd, path));
+  // Two files of one package lead to it twice.
+  const each = new Map(found.map((parsed) => [resolve(cwd, parsed.folder), parsed]));
+  return [...each.values()].map((parsed) => {
+    // Elsewhere, as in the folder of what ships (`~/countersign/skills`), a built-in skill has its own package.
+    const isOwn = resolve(cwd, parsed.folder).includes(join(sep, SKILLS_FOLDER, sep));
+    const scopes = { workspace: isOwn ? [parsed] : [], organisation: [], shipped: isOwn ? [] : [parsed] };
+    const [broken] = resolveSkills(scopes, builtIn).broken;
+    return broken ? { ...parsed, skill: undefined, faults: broken.faults } : parsed;
+  });
+}
+
+/** @throws CountersignError when the file cannot be read or has faults. */
+export function packageInFile(cwd: string, file: string): SkillPackage {
+  const { skill, faults } = readJson(cwd, file);
+  if (skill) return skill;
+  throw new CountersignError('cli.broken_skill', brokenSkill(file, faults));
+}
+
+/**
+ * Writes the package as a folder of the working folder's own skills.
+ * @returns the folder and its files.
+ * @throws CountersignError when it is there already.
+ */
+export function writePackage(cwd: string, skill: SkillPackage): { folder: string; files: string[] } {
+  const folder = join(SKILLS_FOLDER, skill.name);
+  if (existsSync(resolve(cwd, folder))) throw new CountersignError('cli.skill_exists', skillExists(folder));
+  refuseLinks(cwd, folder);
+  const files = filesOf(skill).map(({ path, text }) => ({ file: join(folder, path), text }));
+  for (const { file, text } of files) {
+    mkdirSync(dirname(resolve(cwd, file)), { recursive: true });
+    writeNew(cwd, file, text);
+  }
+  return { folder, files: files.map(({ file }) => file) };
+}
+
+/** A link on the way could lead out of the repository; the store's `safeJoin` would follow one that stays inside, which nobody needs here. */
+function refuseLinks(cwd: string, folder: string): void {
+  const parts = folder.split(sep);
+  for (const end of parts.keys()) {
+    const path = join(...parts.slice(0, end + 1));
+    const kind = lstatSync(resolve(cwd, path), { throwIfNoEntry: false });
+    if (kind?.isSymbolicLink())
+      throw new CountersignError('cli.cannot_write', cannotWrite(folder, `${path} is a symbolic link`));
+  }
+}
+
+/**
+ * Of a path, the packages that are meant: a package or anything in one, since people name the file that they have open; those of a
+ * repository; or those in a folder.
+ */
+function expand(cwd: string, path: string): ParsedPackage[] {
+  const at = resolve(cwd, path);
+  const found = statSync(at, { throwIfNoEntry: false });
+  if (!found) throw new CountersignError('cli.no_such_file', noSuchPath(path));
+  const folder = packageAround(cwd, found.isDirectory() ? path : dirname(path));
+  if (folder !== undefined) return [readPackage(cwd, folder)];
+  if (found.isFile()) return [readJson(cwd, path)];
+  const isRepository = ['.github', ORGANISATION_SKILLS].some((one) => existsSync(join(at, one)));
+  return isRepository ? ofRepository(cwd, path) : packagesIn(cwd, path);
+}
+
+/** Its own, and, of an organisation's `.github` repository, those of the organisation. */
+function ofRepository(cwd: string, path: string): ParsedPackage[] {
+  return [SKILLS_FOLDER, ORGANISATION_SKILLS].flatMap((folder) => packagesIn(cwd, join(path, folder)));
+}
+
+function packageAround(cwd: string, folder: string): string | undefined {
+  const isPackage = (one: string) => existsSync(resolve(cwd, one, SKILL_FILE));
+  if (isPackage(folder)) return folder;
+  const above = join(folder, '..');
+  return PACKAGE_FOLDERS.includes(basename(resolve(cwd, folder))) && isPackage(above) ? above : undefined;
+}
+
+function packagesIn(cwd: string, root: string): ParsedPackage[] {
+  const at = resolve(cwd, root);
+  if (!existsSync(at)) return [];
+  return readdirSync(at, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+    .map((name) => readPackage(cwd, join(root, name)));
+}
+
+function readPackage(cwd: string, folder: string): ParsedPackage {
+  const at = resolve(cwd, folder);
+  const files: PackageFile[] = [];
+  const faults: Fault[] = [];
+  for (const name of readdirSync(at, { recursive: true, encoding: 'utf8' }).sort()) {
+    const path = name.split(sep).join('/');
+    const refuse = (message: string) =>
+      faults.push({ file: `${folder}/${path}`, line: 1, column: 1, message });
+    const kind = lstatSync(join(at, name));
+    if (kind.isDirectory()) continue;
+    if (!kind.isFile()) refuse('this is a symbolic link, and those are not followed');
+    else if (kind.size > MAX_FILE_BYTES) refuse(tooLarge);
+    else files.push({ path, text: readText(cwd, join(folder, name)) });
+  }
+  const parsed = parsePackage(files, folder, nameOf(cwd, folder));
+  return faults.length === 0
+    ? parsed
+    : { ...parsed, skill: undefined, faults: [...parsed.faults, ...faults] };
+}
+
+/** A package is called by its folder, also when the path to it is a dot. */
+function nameOf(cwd: string, folder: string): string {
+  return basename(resolve(cwd, folder));
+}
+
+function readJson(cwd: string, file: string): ParsedPackage {
+  return packageFromJson(readText(cwd, file), file);
+}

@@ -1,0 +1,18 @@
+import { CountersignError } from '../../core/errors.ts';
+import { resolveSkills } from '../../domain/skill/scope.ts';
+import { brokenSkill, skillImported } from '../../messages/skill.ts';
+import type { Context, Said } from './context.ts';
+import { packageInFile, writePackage } from './skill-files.ts';
+
+export async function skillImport({ cwd, tools }: Context, file: string): Promise<Said> {
+  const { builtIn } = await tools.skills();
+  const skill = packageInFile(cwd, file);
+  const parsed = { folder: file, name: skill.name, skill, faults: [] };
+  const [broken] = resolveSkills({ workspace: [parsed], organisation: [], shipped: [] }, builtIn).broken;
+  if (broken) throw new CountersignError('cli.broken_skill', brokenSkill(skill.name, broken.faults));
+  const written = writePackage(cwd, skill);
+  return {
+    text: skillImported(skill.name, written.folder, written.files.length),
+    json: { name: skill.name, ...written },
+  };
+}

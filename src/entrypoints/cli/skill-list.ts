@@ -1,0 +1,31 @@
+import { skillTable } from '../../messages/skill.ts';
+import type { Context, Said } from './context.ts';
+import { skillsHere } from './skill-files.ts';
+
+export async function skillList({ cwd, tools }: Context): Promise<Said> {
+  const { skills, broken } = skillsHere(cwd, await tools.skills());
+  const sound = skills.map(({ skill, scope, folder }) => ({
+    name: skill.name,
+    scope,
+    folder,
+    ok: true,
+    version: skill.version,
+    description: skill.description,
+    outcome: skill.outcome,
+    kinds: [...new Set(skill.artifacts.map(({ kind }) => kind))],
+    faults: [],
+  }));
+  const faulty = broken.map(({ name, scope, folder, faults }) => ({
+    name,
+    scope,
+    folder,
+    ok: false,
+    version: null,
+    description: null,
+    outcome: null,
+    kinds: [],
+    faults,
+  }));
+  const all = [...sound, ...faulty].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return { text: skillTable(all), json: all };
+}

@@ -1,0 +1,20 @@
+import { matchText, NOTHING_TO_MATCH } from '../../messages/skill.ts';
+import { createMatcher } from '../../skills/catalogue/match.ts';
+import { type Context, Misuse, type Said } from './context.ts';
+import { skillsHere } from './skill-files.ts';
+
+export interface SkillMatchOptions {
+  path?: string[];
+}
+
+export async function skillMatch(
+  { cwd, tools }: Context,
+  words: readonly string[],
+  { path: paths = [] }: SkillMatchOptions,
+): Promise<Said> {
+  if (words.length + paths.length === 0) throw new Misuse(NOTHING_TO_MATCH);
+  const { skills } = skillsHere(cwd, await tools.skills());
+  const matcher = createMatcher(skills.map(({ skill }) => skill));
+  const matches = matcher.match({ text: words.join(' '), paths });
+  return { text: matchText(matches), json: matches };
+}

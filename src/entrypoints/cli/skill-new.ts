@@ -1,0 +1,43 @@
+import { MAX_NAME_LENGTH, SKILL_NAME, type SkillOutcome } from '../../domain/skill/manifest.ts';
+import { parsePackage } from '../../domain/skill/parse.ts';
+import { resolveSkills } from '../../domain/skill/scope.ts';
+import { brokenSkill, NOTHING_TO_DRAFT_FROM, notASkillName, skillBegun } from '../../messages/skill.ts';
+import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
+import { draftOf } from './skill-draft.ts';
+import { writePackage } from './skill-files.ts';
+import { emptyDraft, scaffold } from './skill-scaffold.ts';
+import type { ProgramLanguage } from './skill-scaffold-program.ts';
+
+export interface SkillNewOptions extends DatabaseOption {
+  description?: string;
+  outcome: SkillOutcome;
+  /** Has the model draft it from the description. */
+  draft?: true;
+  /** Begins with a program in this language in the place of a prompt. */
+  program?: ProgramLanguage;
+}
+
+/** For all that the model does, waits between its tries included, in milliseconds. */
+const DRAFT_MS = 180_000;
+
+export async function skillNew(
+  { cwd, tools }: Context,
+  name: string,
+  { description, outcome, draft, program, database }: SkillNewOptions,
+): Promise<Said> {
+  if (!SKILL_NAME.test(name) || name.length > MAX_NAME_LENGTH) throw new Misuse(notASkillName(name));
+  const { builtIn } = await tools.skills();
+  if (draft && description === undefined) throw new Misuse(NOTHING_TO_DRAFT_FROM);
+  const drafted =
+    draft && description !== undefined
+      ? await tools.withDatabase(database, 'write', async (storage) => {
+          const model = await tools.model(storage);
+          return draftOf({ name, sentence: description, outcome }, model, AbortSignal.timeout(DRAFT_MS));
+        })
+      : emptyDraft(name, description, outcome);
+  const parsed = parsePackage(scaffold({ name, outcome, draft: drafted, program }), name);
+  const [broken] = resolveSkills({ workspace: [parsed], organisation: [], shipped: [] }, builtIn).broken;
+  if (!parsed.skill || broken) throw new Misuse(brokenSkill(name, broken?.faults ?? parsed.faults));
+  const written = writePackage(cwd, parsed.skill);
+  return { text: skillBegun(name, written.files), json: { name, ...written } };
+}

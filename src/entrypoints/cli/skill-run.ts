@@ -1,0 +1,76 @@
+import { CountersignError } from '../../core/errors.ts';
+import { timeSortedIds } from '../../core/ids.ts';
+import { noPullRequest } from '../../messages/policy.ts';
+import { noDiff, ONE_SUBJECT, skillRunText } from '../../messages/skill-run.ts';
+import { filesInDiff } from '../../skills/adhoc/diff.ts';
+import { LOCAL_PULL_REQUEST, localReader } from '../../skills/adhoc/local-reader.ts';
+import { onceStep, type Subject } from '../../skills/adhoc/once-step.ts';
+import { runBuiltInOnce, runPackageOnce } from '../../skills/adhoc/run-once.ts';
+import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
+import { readText } from './files.ts';
+import { findInstallation } from './find-installation.ts';
+import { readingGitHub } from './policy-steps.ts';
+import { skillNamed, skillsHere } from './skill-files.ts';
+
+export interface SkillRunOptions extends DatabaseOption {
+  pr?: { repository: string; number: number };
+  diff?: string;
+  input?: Record<string, string>;
+}
+
+/** In milliseconds: no skill should take longer, and a person waits. */
+const TIMEOUT_MS = 1_800_000;
+
+/** Carries out a skill as the working folder has it, on a pull request or a local change, and writes nothing anywhere. */
+export async function skillRun(context: Context, name: string, options: SkillRunOptions): Promise<Said> {
+  const { cwd, clock, tools } = context;
+  if ((options.pr === undefined) === (options.diff === undefined)) throw new Misuse(ONE_SUBJECT);
+  const known = await tools.skills();
+  const found = known.builtIn.includes(name) ? undefined : skillNamed(name, skillsHere(cwd, known));
+  const subject = options.diff === undefined ? await onGitHub(context, options) : fromDiff(cwd, options.diff);
+
+  return tools.withSkillRunner(options.database, async ({ builtIn, ...packages }) => {
+    const step = onceStep(name, subject, options.input ?? {}, {
+      clock,
+      ids: timeSortedIds(() => clock.now()),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const own = builtIn.find((handler) => handler.name === name);
+    const running = own ? runBuiltInOnce(own, step) : found && runPackageOnce(found.skill, packages, step);
+    if (!running) throw new Error(`the built-in skill ${name} is not there`);
+    const came = await readingGitHub(() => running, missing(options));
+    return {
+      text: skillRunText(name, came),
+      json: { skill: name, id: found?.skill.id ?? null, ...came },
+      failed: came.outcome?.passed !== true,
+    };
+  });
+}
+
+async function onGitHub({ tools }: Context, { pr, database }: SkillRunOptions): Promise<Subject> {
+  if (!pr) throw new Misuse(ONE_SUBJECT);
+  const world = await tools.policy();
+  return tools.withDatabase(database, 'read', async ({ read }) => {
+    const { installationId, repository } = await findInstallation(read, pr.repository, pr.number);
+    const reader = world.github.reader(installationId, 'person');
+    const pullRequest = await readingGitHub(() => reader.pullRequest(repository, pr.number), missing({ pr }));
+    const { owner, name } = repository;
+    return { repo: { owner, name }, pullRequest, reader, installationId };
+  });
+}
+
+function fromDiff(cwd: string, file: string): Subject {
+  const files = filesInDiff(readText(cwd, file));
+  if (!files) throw new CountersignError('cli.no_diff', noDiff(file));
+  return {
+    repo: { owner: 'local', name: 'local' },
+    pullRequest: LOCAL_PULL_REQUEST,
+    reader: localReader(cwd, files),
+    installationId: 0,
+  };
+}
+
+/** What to say when GitHub has no such pull request. */
+function missing({ pr }: Pick<SkillRunOptions, 'pr'>): CountersignError | undefined {
+  return pr && new CountersignError('cli.unknown_pull_request', noPullRequest(pr.repository, pr.number));
+}

@@ -1,0 +1,33 @@
+import { notAnIndex, syncText } from '../../messages/skill-sync.ts';
+import { addressOf } from '../../skills/catalogue/sync/address.ts';
+import { syncSkills } from '../../skills/catalogue/sync/sync.ts';
+import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
+
+export interface SkillSyncOptions extends DatabaseOption {
+  force?: boolean;
+  prune?: boolean;
+}
+
+/** For all of it, in milliseconds; what has not come by then is refused. */
+const TIMEOUT_MS = 300_000;
+
+/** Works while the app runs, which sees what came of it with its next event. */
+export async function skillSync(
+  { clock, tools }: Context,
+  url: string,
+  { database, force = false, prune = false }: SkillSyncOptions,
+): Promise<Said> {
+  const index = addressOf(url);
+  if ('because' in index) throw new Misuse(notAnIndex(index.because));
+  const { builtIn, shipped } = await tools.skills();
+  const reserved = [...builtIn, ...shipped.map(({ name }) => name)];
+  return tools.withDatabase(database, 'write', async (storage) => {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const report = await syncSkills(index, { storage, clock, reserved }, { force, prune, signal });
+    return {
+      text: syncText(report),
+      json: report,
+      failed: report.state === 'unusable' || report.skills.some(({ status }) => status === 'refused'),
+    };
+  });
+}

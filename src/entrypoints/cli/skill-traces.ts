@@ -1,0 +1,60 @@
+import { appendFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { CountersignError } from '../../core/errors.ts';
+import { redactValue } from '../../core/redact/redact.ts';
+import { noModule } from '../../messages/module.ts';
+import { EXAMPLES_OF_ONE_SKILL, examplesExported, tracesExported } from '../../messages/skill.ts';
+import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
+import { writeNew } from './files.ts';
+import { skillNamed, skillsHere } from './skill-files.ts';
+import { exampleIn, wholeTrace } from './trace-lines.ts';
+import { tracePages } from './trace-pages.ts';
+
+export interface SkillTracesOptions extends DatabaseOption {
+  skill?: string;
+  /** How far back, in milliseconds. */
+  since?: number;
+  forOptimize?: boolean;
+}
+
+/**
+ * Writes what skills were given and gave back, what came of it and what people said to that, one JSON document a line: a set of examples
+ * to judge or to improve a skill by. Page by page, since prompts are long and there may be many.
+ */
+export async function skillTraces(
+  { cwd, clock, tools }: Context,
+  file: string,
+  { skill: name, since, forOptimize = false, database }: SkillTracesOptions,
+): Promise<Said> {
+  const skill = forOptimize ? await moduleSkillOf(name, cwd, tools) : undefined;
+
+  return tools.withDatabase(database, 'read', async ({ read }) => {
+    const sources = { read, blobs: await tools.blobs() };
+    writeNew(cwd, file, '');
+    const filter = {
+      ...(name === undefined ? {} : { skill: name }),
+      ...(since === undefined ? {} : { since: new Date(clock.now().getTime() - since) }),
+    };
+    let [seen, written] = [0, 0];
+    for await (const page of tracePages(read.skillTraces, filter)) {
+      for (const trace of page) {
+        seen += 1;
+        const told = skill ? await exampleIn(trace, skill, sources) : await wholeTrace(trace, sources);
+        if (told === undefined) continue;
+        appendFileSync(resolve(cwd, file), `${JSON.stringify(redactValue(told))}\n`);
+        written += 1;
+      }
+    }
+    const text = skill ? examplesExported(written, seen, file) : tracesExported(written, file);
+    return { text, json: { file, traces: written } };
+  });
+}
+
+/** The skill as the working folder has it, whose module the examples are to fit. */
+async function moduleSkillOf(name: string | undefined, cwd: string, tools: Context['tools']) {
+  if (name === undefined) throw new Misuse(EXAMPLES_OF_ONE_SKILL);
+  const { skill } = skillNamed(name, skillsHere(cwd, await tools.skills()));
+  if (!skill.artifacts.some(({ kind }) => kind === 'dspy_module'))
+    throw new CountersignError('cli.no_module', noModule(name));
+  return skill;
+}

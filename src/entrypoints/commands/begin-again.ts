@@ -1,0 +1,71 @@
+import type { Chain } from '../../domain/chain/chain.ts';
+import type { EventOf } from '../../domain/event/event.ts';
+import { outdatedBecause, type PullRequestNow } from '../../domain/run/plan.ts';
+import type { Run, RunFacts } from '../../domain/run/run.ts';
+import { eventJob } from '../../ports/queue.ts';
+import type { CommandContext } from './carry-out.ts';
+import { mayIssue } from './command.ts';
+import type { CommandResult } from './replies.ts';
+
+/** The pull request as it is now, and the chains of the branch that governs it. */
+export interface Governed {
+  branch: string;
+  now: PullRequestNow;
+  chains: readonly Chain[];
+  repository: RunFacts['repo'];
+}
+
+/** Whether there is nothing left of the run to go on with. */
+export function isBegunAnew({ status }: Run): boolean {
+  return status === 'cancelled' || status === 'aborted';
+}
+
+/**
+ * Begins the chain of a run that was cancelled, by what it was begun by and with the inputs it had, or says what keeps it from that:
+ * whoever may run things again may not thereby fire a chain, nor have one run for what its trigger leaves out.
+ */
+export async function beginAgain(
+  context: CommandContext,
+  verb: 'rerun' | 'review' | 'ci',
+  run: Run,
+): Promise<CommandResult | undefined> {
+  const { governed, issuer } = context;
+  const { chain } = run;
+  const fired = run.event.kind === 'manual.fired' ? run.event : undefined;
+  if (fired && !mayIssue('fire', issuer)) return { kind: 'not_allowed', verb: 'fire', role: issuer.role };
+  if (!governed) return { kind: 'not_begun', chain, because: 'it ended this moment; send this again' };
+  if (!governed.chains.some(({ name }) => name === chain)) {
+    return {
+      kind: 'not_begun',
+      chain,
+      because: `there is no such chain on ${governed.branch}, or it has faults`,
+    };
+  }
+  const outdated = outdatedBecause(run, governed.now, governed.chains, governed.repository);
+  if (outdated) return { kind: 'not_begun', chain, because: outdated.summary };
+  await fireChain(context, verb, chain, fired?.inputs ?? {}, run.id);
+  return undefined;
+}
+
+/** Asks the engine for a run of the chain. @param again the run that it takes the place of. */
+export async function fireChain(
+  { deps, tx, event, pullRequest, given }: CommandContext,
+  verb: 'fire' | 'rerun' | 'review' | 'ci',
+  chain: string,
+  inputs: Record<string, string>,
+  again?: string,
+): Promise<void> {
+  const fired = {
+    kind: 'manual.fired',
+    installation_id: event.installation_id,
+    repository: event.repository,
+    run_id: deps.ids.next('run'),
+    ...(again === undefined ? {} : { again }),
+    asked_by: { verb, given: given(verb), head_sha: pullRequest.headSha },
+    chain,
+    pull_request: event.pull_request,
+    actor: event.actor,
+    inputs,
+  } satisfies EventOf<'manual.fired'>;
+  await deps.queue.enqueue(tx, eventJob(fired));
+}

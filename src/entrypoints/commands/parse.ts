@@ -1,0 +1,152 @@
+import { nearest } from '../../core/fault.ts';
+import type { Saying } from '../../domain/policy/approval.ts';
+import { code } from '../../messages/markdown.ts';
+import { type Command, VERBS, type Verb } from './command.ts';
+import { MAX_COMMENT_LENGTH, mightSpeak, spokenLines } from './spoken-lines.ts';
+
+/** More commands than that in one comment are not carried out. */
+export const MAX_COMMANDS = 5;
+
+/** A command, or one sentence (Markdown) that says what is wrong with it. */
+export type Parsed = { ok: Command } | { error: string };
+
+/**
+ * The commands of a new comment, in order: `/countersign <verb> …` at the start of a line of an ordinary paragraph.
+ * Never throws, whatever the comment holds.
+ */
+export function parseCommands(markdown: string): Parsed[] {
+  if (!mightSpeak(markdown)) return [];
+  if (markdown.length > MAX_COMMENT_LENGTH) {
+    return [
+      {
+        error: `A comment with a command may have ${MAX_COMMENT_LENGTH.toLocaleString('en')} characters at most; send the command in one of its own.`,
+      },
+    ];
+  }
+  const lines = spokenLines(markdown);
+  const parsed: Parsed[] = lines.slice(0, MAX_COMMANDS).map(parseLine);
+  if (lines.length > MAX_COMMANDS) {
+    parsed.push({ error: `Only the first ${MAX_COMMANDS} commands of a comment are carried out.` });
+  }
+  return parsed;
+}
+
+/** Everything but plain spaces and tabs that looks like a gap, and all that is not seen at all. */
+const UNSEEN = /(?![ \t])[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+const CURLY_QUOTE = /[“”„‘’‚«»]/u;
+const NAME = /^[a-z0-9][a-z0-9_.-]{0,99}$/i;
+const KEY = /^[a-z][a-z0-9_-]{0,63}$/i;
+const MAX_VALUE_LENGTH = 1_000;
+
+function parseLine(line: string): Parsed {
+  if (UNSEEN.test(line)) {
+    return { error: 'The command holds an invisible character; type it again with plain spaces.' };
+  }
+  const said = line.slice('/countersign'.length);
+  if (said !== '' && !/^[ \t]/.test(said)) {
+    return { error: `After ${code('/countersign')} there must be a space.` };
+  }
+  const [, word = '', rest = ''] = /^([^ \t]*)(.*)$/.exec(said.trim()) ?? [];
+  if (word === '') return { error: `Say what to do: ${code('/countersign help')} lists the commands.` };
+  const verb = verbOf(word);
+  return verb ? withArguments(verb, rest.trim()) : { error: unknownVerb(word) };
+}
+
+function verbOf(word: string): Verb | undefined {
+  return VERBS.find((verb) => verb === word.toLowerCase());
+}
+
+function unknownVerb(word: string): string {
+  const meant = nearest(word.slice(0, 40), VERBS);
+  const hint = meant
+    ? `did you mean ${code(`/countersign ${meant}`)}?`
+    : `${code('/countersign help')} lists the commands.`;
+  return `There is no command ${quoted(word)}; ${hint}`;
+}
+
+function withArguments(verb: Verb, rest: string): Parsed {
+  switch (verb) {
+    case 'rerun':
+    case 'approve':
+    case 'reject':
+      return maybeStep(verb, rest);
+    case 'fire':
+      return fire(rest);
+    case 'ask':
+      return ask(rest);
+    case 'help':
+    case 'status':
+    case 'why':
+    case 'review':
+    case 'ci':
+    case 'cancel':
+    case 'pause':
+    case 'resume':
+      return rest === ''
+        ? { ok: { verb } }
+        : { error: `${code(`/countersign ${verb}`)} takes nothing after it, but got ${quoted(rest)}.` };
+  }
+}
+
+function ask(question: string): Parsed {
+  if (question === '') {
+    return {
+      error: `Say what you ask, as in ${code('/countersign ask are the names in this change good?')}.`,
+    };
+  }
+  if (question.length > MAX_VALUE_LENGTH) {
+    return { error: `A question may have ${MAX_VALUE_LENGTH.toLocaleString('en')} characters at most.` };
+  }
+  return { ok: { verb: 'ask', question } };
+}
+
+function maybeStep(verb: 'rerun' | Saying, rest: string): Parsed {
+  if (rest === '') return { ok: { verb } };
+  if (NAME.test(rest)) return { ok: { verb, step: rest } };
+  return { error: `${code(`/countersign ${verb}`)} takes the id of one step, but got ${quoted(rest)}.` };
+}
+
+function fire(rest: string): Parsed {
+  const [, chain = '', given = ''] = /^([^ \t]*)(.*)$/.exec(rest) ?? [];
+  if (chain === '') {
+    return {
+      error: `Say which chain to fire, as in ${code('/countersign fire deploy environment=staging')}.`,
+    };
+  }
+  if (!NAME.test(chain)) return { error: `${quoted(chain)} is no name of a chain.` };
+  const inputs = inputsOf(given);
+  return typeof inputs === 'string' ? { error: inputs } : { ok: { verb: 'fire', chain, inputs } };
+}
+
+/** One `key=value`; the value bare, or in straight quotes with a backslash before quotes and backslashes. */
+const INPUT = /[ \t]*([^ \t=]+)=(?:"((?:[^"\\]|\\["\\])*)"|'((?:[^'\\]|\\['\\])*)'|([^ \t"']*))(?=[ \t]|$)/y;
+
+/** The inputs, or a sentence about the first that cannot be read. */
+function inputsOf(given: string): Record<string, string> | string {
+  if (CURLY_QUOTE.test(given)) return 'Use straight quotes around values, as in `note="two words"`.';
+  const text = given.trimEnd();
+  const inputs = new Map<string, string>();
+  let at = 0;
+  while (at < text.length) {
+    INPUT.lastIndex = at;
+    const match = INPUT.exec(text);
+    if (!match) {
+      return `Inputs are written ${code('key=value')} or ${code('key="two words"')}, but got ${quoted(text.slice(at).trim())}.`;
+    }
+    const [whole, key = '', double, single, bare = ''] = match;
+    if (!KEY.test(key)) return `${quoted(key)} is no name of an input: letters, digits, \`_\` and \`-\` are.`;
+    if (inputs.has(key)) return `The input ${quoted(key)} is given twice.`;
+    const value = (double ?? single)?.replaceAll(/\\(.)/g, '$1') ?? bare;
+    if (value.length > MAX_VALUE_LENGTH) {
+      return `The input ${quoted(key)} is longer than ${MAX_VALUE_LENGTH.toLocaleString('en')} characters.`;
+    }
+    inputs.set(key, value);
+    at += whole.length;
+  }
+  return Object.fromEntries(inputs);
+}
+
+/** The person's own words in an answer, cut short. */
+function quoted(words: string): string {
+  return code(words.length <= 60 ? words : `${words.slice(0, 59)}…`);
+}

@@ -1,0 +1,187 @@
+import { unreachable } from '../../core/errors.ts';
+import { nearest } from '../../core/fault.ts';
+import type { OrderedVerb } from '../../domain/command/order.ts';
+import type { Saying } from '../../domain/policy/approval.ts';
+import type { RepositoryRole } from '../../domain/policy/role.ts';
+import { code, inline } from '../../messages/markdown.ts';
+import { newerCommandGiven } from '../../messages/not-begun.ts';
+import { PERMISSIONS, type Verb } from './command.ts';
+import { whoMay } from './help.ts';
+
+/** What came of a command, as facts; `replyTo` puts it into words. */
+export type CommandResult =
+  | { kind: 'not_allowed'; verb: Verb; role: RepositoryRole }
+  | { kind: 'closed' }
+  /** Somebody pushed after the command was written; it was not meant for what is there now. */
+  | { kind: 'head_moved'; from: string; to: string }
+  | { kind: 'no_run' }
+  /** There are runs, of chains that are not for drafts. */
+  | { kind: 'draft' }
+  | { kind: 'nothing_to_rerun' }
+  | { kind: 'nothing_to_cancel' }
+  | { kind: 'no_such_step'; step: string; steps: readonly string[] }
+  | { kind: 'no_such_chain'; chain: string; chains: readonly string[] }
+  /** Commands and buttons never answer for a merge. */
+  | { kind: 'merge_by_reaction' }
+  /** Nothing waits for an answer; or the step does not. */
+  | { kind: 'nothing_to_answer'; step?: string | undefined }
+  | { kind: 'several_wait'; steps: readonly string[] }
+  /** The question was asked after the command was written, so that was no answer to it. */
+  | { kind: 'asked_later'; step: string }
+  | { kind: 'may_not_answer'; step: string; login: string; because: string }
+  | { kind: 'answer_noted'; says: Saying; step: string; head: string }
+  /** Somebody gave another command after it, and that one counts. */
+  | { kind: 'overtaken'; verb: OrderedVerb; actor: string }
+  | { kind: 'already_paused'; by: string }
+  | { kind: 'not_paused' }
+  | { kind: 'rerun_started'; steps: readonly string[] }
+  | { kind: 'review_started'; head: string }
+  | { kind: 'ci_read_again' }
+  | { kind: 'cancelled'; runs: number }
+  | { kind: 'paused' }
+  | { kind: 'resumed' }
+  | { kind: 'fired'; chain: string }
+  /** A run that was cancelled, of a chain that is not for the pull request as it is now. */
+  | { kind: 'not_begun'; chain: string; because: string }
+  | { kind: 'broken_chain'; chain: string; fault: string }
+  | { kind: 'merges_no_draft'; chain: string }
+  | { kind: 'skill_not_used'; skill: string }
+  | { kind: 'step_not_begun'; step: string }
+  /** Somebody without write access was answered so many times within an hour. */
+  | { kind: 'too_often'; most: number }
+  /** One question of a comment is answered. */
+  | { kind: 'asked_already' };
+
+/** The answer to a command: one sentence of Markdown, safe whatever names are in the facts. */
+export function replyTo(result: CommandResult): string {
+  switch (result.kind) {
+    case 'not_allowed':
+      return `${code(`/countersign ${result.verb}`)} is for ${whoMay(PERMISSIONS[result.verb])}; you have ${result.role === 'none' ? 'no' : result.role} access.`;
+    case 'closed':
+      return 'The pull request is closed, so there is nothing to do.';
+    case 'head_moved':
+      return `The head moved from ${short(result.from)} to ${short(result.to)} since you wrote this, so nothing was done; send it again if you mean the new head.`;
+    case 'no_run':
+      return 'No chain has run for this pull request yet, so there is nothing to do; `/countersign why` says why.';
+    case 'draft':
+      return 'The pull request is a draft, and the chain of that step is not for drafts; mark it as ready for review, and it runs by itself.';
+    case 'nothing_to_rerun':
+      return 'No step has failed, so there is nothing to run again; name a step to run it all the same.';
+    case 'nothing_to_cancel':
+      return 'Nothing is running for this pull request, so there is nothing to cancel.';
+    case 'no_such_step':
+      return `There is no step ${code(result.step)}; ${choice('steps', result.step, result.steps)}`;
+    case 'no_such_chain':
+      return `There is no chain ${code(result.chain)} that can be fired; ${choice('chains', result.chain, result.chains)}`;
+    case 'merge_by_reaction':
+      return 'A merge is never approved or rejected by a command or a button: react to its approval comment.';
+    case 'nothing_to_answer':
+      return `${result.step === undefined ? 'No step waits' : `The step ${code(result.step)} does not wait`} for an answer, so nothing was done.`;
+    case 'several_wait':
+      return `Several steps wait for an answer (${shown(result.steps)}): name one, or react to the approval comment of the one you mean.`;
+    case 'asked_later':
+      return `The step ${code(result.step)} asked after you wrote this, so nothing was done; send it again if you mean what it asks.`;
+    case 'may_not_answer':
+      return `${person(result.login)} ${result.because}, and so may not answer for ${code(result.step)}.`;
+    case 'answer_noted':
+      return result.says === 'approve'
+        ? `Noted: you approve ${code(result.step)} for ${short(result.head)}. It goes on once nothing else holds it up; nothing is merged by it.`
+        : `Noted: you reject ${code(result.step)} for ${short(result.head)}, so it does not go on.`;
+    case 'overtaken':
+      return `Nothing was done, because ${newerCommandGiven(result)}.`;
+    case 'already_paused':
+      return `${person(result.by)} has paused this pull request already.`;
+    case 'not_paused':
+      return 'This pull request is not paused.';
+    case 'rerun_started':
+      return `Running again: ${result.steps.map((step) => code(step)).join(', ')}.`;
+    case 'review_started':
+      return `Reviewing ${short(result.head)} again.`;
+    case 'ci_read_again':
+      return 'Reading the state of CI again.';
+    case 'cancelled':
+      return result.runs === 1 ? 'Cancelled one run.' : `Cancelled ${result.runs} runs.`;
+    case 'paused':
+      return `Paused: nothing is merged until ${code('/countersign resume')}.`;
+    case 'resumed':
+      return 'Going on.';
+    case 'fired':
+      return `Fired ${code(result.chain)}.`;
+    case 'broken_chain':
+      return `${code(result.chain)} cannot be fired because of ${inline(result.fault, 400)}.`;
+    case 'merges_no_draft':
+      return `The pull request is a draft, and ${code(result.chain)} merges; mark it as ready for review first.`;
+    case 'skill_not_used':
+      return `No step of the chains that have run here uses the skill ${code(result.skill)}, so there is nothing to run again.`;
+    case 'step_not_begun':
+      return `The step ${code(result.step)} has not begun yet; it runs by itself when its turn comes.`;
+    case 'not_begun':
+      return `${code(result.chain)} is not begun again: ${inline(result.because, 300)}.`;
+    case 'too_often':
+      return `People without write access are answered ${result.most} times an hour on a pull request, so please wait a while; the status comment says where this one stands.`;
+    case 'asked_already':
+      return 'One question of a comment is answered; ask the others in comments of their own.';
+    default:
+      return unreachable(result);
+  }
+}
+
+/** Whether the command was carried out; decides between 🎉 and 😕. */
+export function isDone(result: CommandResult): boolean {
+  switch (result.kind) {
+    case 'answer_noted':
+    case 'rerun_started':
+    case 'review_started':
+    case 'ci_read_again':
+    case 'cancelled':
+    case 'paused':
+    case 'resumed':
+    case 'fired':
+      return true;
+    case 'not_allowed':
+    case 'closed':
+    case 'head_moved':
+    case 'no_run':
+    case 'draft':
+    case 'nothing_to_rerun':
+    case 'nothing_to_cancel':
+    case 'no_such_step':
+    case 'no_such_chain':
+    case 'merge_by_reaction':
+    case 'nothing_to_answer':
+    case 'several_wait':
+    case 'asked_later':
+    case 'may_not_answer':
+    case 'overtaken':
+    case 'already_paused':
+    case 'not_paused':
+    case 'broken_chain':
+    case 'merges_no_draft':
+    case 'skill_not_used':
+    case 'step_not_begun':
+    case 'not_begun':
+    case 'asked_already':
+    case 'too_often':
+      return false;
+    default:
+      return unreachable(result);
+  }
+}
+
+const MAX_CHOICES = 10;
+
+/** The end of a sentence about a name that is not there. */
+function choice(what: 'steps' | 'chains', given: string, there: readonly string[]): string {
+  if (there.length === 0) return `there are no ${what}.`;
+  const meant = nearest(given, there);
+  if (meant) return `did you mean ${code(meant)}?`;
+  return `the ${what} are ${shown(there)}.`;
+}
+
+function shown(names: readonly string[]): string {
+  const some = names.slice(0, MAX_CHOICES).map((name) => code(name));
+  return `${some.join(', ')}${names.length > MAX_CHOICES ? ', …' : ''}`;
+}
+
+const short = (sha: string) => code(sha.slice(0, 7));
+const person = (login: string) => inline(login, 40);

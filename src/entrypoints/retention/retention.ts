@@ -1,0 +1,225 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { aboutNothing } from '../../domain/audit/entry.ts';
+import type { Blobs } from '../../ports/blobs.ts';
+import { type GitHub, GitHubError } from '../../ports/github.ts';
+import type { JobResult, NewJob } from '../../ports/queue.ts';
+import type { PrunedId, PrunedKind, PullRequestPlace, PullRequestState } from '../../ports/retention.ts';
+import type { Storage } from '../../ports/storage.ts';
+
+/** How long each kind is kept once it is over, in milliseconds; `null`: for good. */
+export interface RetentionPeriods {
+  /** The webhooks as they came. */
+  bodies: number | null;
+  /** Runs with all that belongs to them, and the deliveries that they came from. */
+  runs: number | null;
+  /** Files and outcomes that steps left behind. */
+  artifacts: number | null;
+  /** What skills were given and gave back. */
+  traces: number | null;
+}
+
+export interface RetentionDeps {
+  storage: Storage;
+  blobs: Blobs;
+  github: Pick<GitHub, 'reader'>;
+  clock: Clock;
+  log: Log;
+  periods: RetentionPeriods;
+}
+
+/** When the first pass after a start begins, in milliseconds: a start has enough to do. */
+const FIRST_PASS_MS = 10 * 60_000;
+/** From the end of a pass to the next. */
+const NEXT_PASS_MS = 24 * 3_600_000;
+/** Between two turns of a pass while nothing else is due, and while something is. */
+const PAUSE_MS = 500;
+const BUSY_PAUSE_MS = 5_000;
+/** Batches that one turn carries out while nothing else is due; beside other work it is one. */
+const BATCHES_A_TURN = 10;
+/** Pages of the database file that one transaction gives back. */
+const PAGES_A_BATCH = 500;
+/** Blobs that are deleted at once, and requests to the store at a time. */
+const BLOBS_A_BATCH = 200;
+const BLOBS_AT_ONCE = 8;
+
+/** Rows that one transaction removes at most: nobody else can write meanwhile. A run has about a hundred rows of its own. */
+const BATCH: Readonly<Record<PrunedKind, number>> = {
+  traces: 200,
+  artifacts: 200,
+  bodies: 500,
+  runs: 25,
+  calls: 50,
+  replies: 200,
+  pull_requests: 50,
+  deliveries: 500,
+};
+
+/** In this order: what belongs to a run goes before it, and a delivery after the runs that came from it. */
+const STEPS: readonly { kind: PrunedKind; period: keyof RetentionPeriods }[] = [
+  { kind: 'traces', period: 'traces' },
+  { kind: 'artifacts', period: 'artifacts' },
+  { kind: 'bodies', period: 'bodies' },
+  { kind: 'runs', period: 'runs' },
+  { kind: 'calls', period: 'runs' },
+  { kind: 'replies', period: 'runs' },
+  { kind: 'pull_requests', period: 'runs' },
+  { kind: 'deliveries', period: 'runs' },
+];
+
+const CURSOR = 'retention';
+
+/** How far a pass came, so that a restart goes on there; after it, when it ended. */
+const positionSchema = z.discriminatedUnion('at', [
+  z.strictObject({ at: z.literal('rest'), since: z.iso.datetime() }),
+  z.strictObject({
+    at: z.literal('work'),
+    begun: z.iso.datetime(),
+    /** Of `STEPS`; after the last, room is given back. */
+    step: z.int(),
+    after: z.json(),
+    deleted: z.record(z.string(), z.int()),
+  }),
+]);
+type Position = z.infer<typeof positionSchema>;
+type Working = Extract<Position, { at: 'work' }>;
+
+/** The job of the passes, which comes again by itself from then on. */
+export function retentionJob(now: Date): NewJob {
+  const runAt = new Date(now.getTime() + FIRST_PASS_MS);
+  return { kind: 'retention', key: 'retention', payload: {}, runAt, coalesce: true };
+}
+
+/**
+ * Carries out one turn of a pass: some small batches, each in a transaction of its own, between which webhooks are taken and work
+ * is done. While anything else is due, a turn is one batch with a long pause after it, so that a pass goes on even where it is
+ * never quiet.
+ */
+export async function retain(deps: RetentionDeps, signal: AbortSignal): Promise<JobResult> {
+  const { storage, clock } = deps;
+  const stored = await storage.read.cursors.get(CURSOR);
+  let position: Position =
+    stored === undefined ? { at: 'rest', since: new Date(0).toISOString() } : positionSchema.parse(stored);
+  if (position.at === 'rest') {
+    const next = new Date(Date.parse(position.since) + NEXT_PASS_MS);
+    if (next > clock.now()) return { kind: 'again', at: next };
+    position = { at: 'work', begun: clock.now().toISOString(), step: 0, after: null, deleted: {} };
+  }
+  // What an earlier turn, or another process, was cut off from.
+  await deleteBlobs(deps);
+  const busy = await isBusy(deps);
+  for (let left = busy ? 1 : BATCHES_A_TURN; left > 0 && !signal.aborted; left--) {
+    position = await batch(deps, position);
+    if (position.at === 'rest') return { kind: 'again', at: later(clock, NEXT_PASS_MS) };
+    await nextTurn();
+  }
+  return { kind: 'again', at: later(clock, busy ? BUSY_PAUSE_MS : PAUSE_MS) };
+}
+
+function later(clock: Clock, ms: number): Date {
+  return new Date(clock.now().getTime() + ms);
+}
+
+/** Whether anything is due or under way besides this job. */
+async function isBusy({ storage, clock }: RetentionDeps): Promise<boolean> {
+  return (await storage.read.jobs.countDue(clock.now())) > 1;
+}
+
+async function batch(deps: RetentionDeps, position: Working): Promise<Position> {
+  const step = STEPS[position.step];
+  if (!step) return giveBackRoom(deps, position);
+  const { storage, clock } = deps;
+  const { kind, period } = step;
+  const done: Working = { ...position, step: position.step + 1, after: null };
+  const kept = deps.periods[period];
+  if (kept === null) return done;
+  const before = new Date(Date.parse(position.begun) - kept);
+  const limit = BATCH[kind];
+  const { ids, next } = await storage.read.pruning.page(kind, { after: position.after, before, limit });
+  if (kind === 'runs') await askAboutPullRequests(deps, ids, before);
+  const reached = await storage.transaction(async (tx): Promise<Working> => {
+    const count = await tx.pruning.remove(kind, ids, before);
+    const deleted = count === 0 ? position.deleted : added(position.deleted, kind, count);
+    const reached = next === null ? { ...done, deleted } : { ...position, deleted, after: next };
+    await tx.cursors.set(CURSOR, reached, clock.now());
+    return reached;
+  });
+  await deleteBlobs(deps);
+  return reached;
+}
+
+function added(deleted: Working['deleted'], kind: PrunedKind, count: number): Working['deleted'] {
+  return { ...deleted, [kind]: (deleted[kind] ?? 0) + count };
+}
+
+/**
+ * Rows go first and note the paths of their blobs, then the blobs go. The other way round, a crash in between leaves rows that name
+ * blobs which are not there.
+ */
+async function deleteBlobs({ storage, blobs }: RetentionDeps): Promise<void> {
+  for (;;) {
+    const paths = await storage.read.pruning.blobsToDelete(BLOBS_A_BATCH);
+    if (paths.length === 0) return;
+    const rest = paths.values();
+    const worker = async () => {
+      for (const path of rest) await blobs.delete(path);
+    };
+    await Promise.all(Array.from({ length: BLOBS_AT_ONCE }, worker));
+    await storage.transaction((tx) => tx.pruning.forgetBlobs(paths));
+  }
+}
+
+/**
+ * Asks GitHub whether pull requests are open of which nobody has told for long: those of before this was kept, and those whose
+ * repository went away without a word. One that cannot be asked about stays unknown, and what is unknown is kept.
+ */
+async function askAboutPullRequests(
+  deps: RetentionDeps,
+  runIds: readonly PrunedId[],
+  before: Date,
+): Promise<void> {
+  const { storage, clock } = deps;
+  for (const place of await storage.read.pruning.unknownPullRequests(runIds, before)) {
+    const state = await stateOf(deps, place);
+    if (state === undefined) continue;
+    await storage.transaction((tx) => tx.pullRequests.sawState(place, state.is, state.since ?? clock.now()));
+  }
+}
+
+async function stateOf(
+  { github, log }: RetentionDeps,
+  { repository, number, installationId }: PullRequestPlace,
+): Promise<{ is: PullRequestState; since?: Date } | undefined> {
+  const [owner = '', name = ''] = repository.split('/');
+  try {
+    const found = await github.reader(installationId, 'background').pullRequest({ owner, name }, number);
+    if (found.merged) return { is: 'merged', since: found.updatedAt };
+    return found.state === 'closed' ? { is: 'closed', since: found.updatedAt } : { is: 'open' };
+  } catch (error) {
+    // A limit of GitHub ends at a time that it names: the whole pass waits until then.
+    if (!(error instanceof GitHubError) || error.retryAt) throw error;
+    if (error.kind === 'not_found') return { is: 'gone' };
+    log.debug(
+      { repository, pull_request: number, err: messageOf(error) },
+      'a pull request could not be asked about; its runs are kept',
+    );
+    return undefined;
+  }
+}
+
+async function giveBackRoom({ storage, clock, log }: RetentionDeps, position: Working): Promise<Position> {
+  if (await storage.giveBack(PAGES_A_BATCH)) return position;
+  const { begun, deleted } = position;
+  const rest: Position = { at: 'rest', since: clock.now().toISOString() };
+  await storage.transaction(async (tx) => {
+    if (Object.keys(deleted).length > 0) {
+      await tx.audit.record({ kind: 'retention.pass', ...aboutNothing({ kind: 'app' }), deleted });
+    }
+    await tx.cursors.set(CURSOR, rest, clock.now());
+  });
+  log.info({ begun, deleted }, 'retention has deleted what is over for long');
+  return rest;
+}

@@ -1,0 +1,84 @@
+import type { Clock } from '../../../core/clock.ts';
+import { messageOf, unreachable } from '../../../core/errors.ts';
+import type { Log } from '../../../core/log.ts';
+import type { Event } from '../../../domain/event/event.ts';
+import type { Cause } from '../../../domain/run/actor.ts';
+import type { JobResult } from '../../../ports/queue.ts';
+import type { Delivery, Storage } from '../../../ports/storage.ts';
+import { runBehind, toEvents } from '../event/from-webhook.ts';
+import { pushOf } from '../event/push-of.ts';
+
+export interface Processor {
+  /** Turns one recorded delivery into events and has each dealt with. */
+  process(deliveryId: number): Promise<JobResult>;
+  /** The queue gave up: the delivery is marked failed, so that a redelivery runs it again. */
+  giveUp(deliveryId: number, error: unknown): Promise<void>;
+}
+
+export function createProcessor(deps: {
+  storage: Storage;
+  appId: number;
+  clock: Clock;
+  log: Log;
+  onEvent(event: Event, cause: Cause): Promise<void>;
+}): Processor {
+  const { storage, appId, clock, log, onEvent } = deps;
+
+  async function process(deliveryId: number): Promise<JobResult> {
+    const delivery = await storage.read.deliveries.get(deliveryId);
+    if (!delivery || delivery.status === 'done') return { kind: 'done' };
+    const fields = { delivery: delivery.guid, event: delivery.event, action: delivery.action };
+    const payload: unknown = JSON.parse(new TextDecoder().decode(delivery.body));
+    const runId = runBehind(delivery.event, payload, appId);
+    const run = runId === undefined ? undefined : (await storage.read.runs.load(runId))?.run;
+    const read = toEvents(delivery.event, payload, { appId, run });
+    switch (read.kind) {
+      case 'events':
+        // What is not for this app is done in one commit: most of a busy installation's deliveries are not.
+        await storage.transaction(async (tx) => {
+          await tx.deliveries.setStatus(deliveryId, 'processing', clock.now());
+          const push = pushOf(delivery.event, payload);
+          if (push) await tx.pushes.record(push, clock.now());
+        });
+        for (const [index, event] of read.events.entries()) {
+          const sentAt = isButton(event) ? await firstSent(delivery) : delivery.receivedAt;
+          await onEvent(event, { deliveryId, sentAt, endsDelivery: index === read.events.length - 1 });
+        }
+        await mark(deliveryId, 'done');
+        log.debug({ ...fields, events: read.events.map((event) => event.kind) }, 'delivery is done');
+        return { kind: 'done' };
+      case 'ignored':
+        await mark(deliveryId, 'done');
+        log.debug({ ...fields, because: read.because }, 'delivery is not for this app');
+        return { kind: 'done' };
+      case 'unreadable':
+        await mark(deliveryId, 'failed', read.because);
+        log.warn({ ...fields, because: read.because }, 'delivery cannot be read');
+        return { kind: 'done' };
+      default:
+        return unreachable(read);
+    }
+  }
+
+  /** One that was missed and asked for again has been sent before. */
+  async function firstSent({ guid, receivedAt }: Delivery): Promise<Date> {
+    const missed = await storage.read.missedDeliveries.get(guid);
+    return missed && missed.deliveredAt < receivedAt ? missed.deliveredAt : receivedAt;
+  }
+
+  function mark(id: number, status: 'done' | 'failed', error?: string): Promise<void> {
+    return storage.transaction((tx) => tx.deliveries.setStatus(id, status, clock.now(), error));
+  }
+
+  return {
+    process,
+    async giveUp(deliveryId, error) {
+      await mark(deliveryId, 'failed', messageOf(error));
+      log.error({ delivery: deliveryId, err: error }, 'gave up on a delivery');
+    },
+  };
+}
+
+function isButton(event: Event): boolean {
+  return event.kind === 'command.issued' && event.via.kind === 'button';
+}

@@ -1,0 +1,370 @@
+import type { z } from 'zod';
+import type { Event, EventOf } from '../../../domain/event/event.ts';
+import { commandOfButton, questionOfButton } from './button.ts';
+import {
+  checkRunFields,
+  checkSuiteFields,
+  envelope,
+  installationFields,
+  installationRepositoriesFields,
+  issueCommentFields,
+  issuesFields,
+  mergeGroupFields,
+  pullRequestFields,
+  pullRequestReviewFields,
+  pushFields,
+  repositoryFields,
+  statusFields,
+} from './webhook-fields.ts';
+
+/** What a payload says. `ignored` is a decision, `unreadable` names the field that is missing or of another type. */
+export type Reading =
+  | { kind: 'events'; events: Event[] }
+  | { kind: 'ignored'; because: string }
+  | { kind: 'unreadable'; because: string };
+
+/** What must be known besides the payload to tell this app's own doings from others'. */
+export interface Own {
+  appId: number;
+  /**
+   * The run behind the check run, if it is one of this app's: see `runBehind`. GitHub names no pull request in a
+   * check run whose head is in a fork, and a button pressed there must not be lost.
+   */
+  run?: { repositoryId: number; pullRequest: number | null } | undefined;
+}
+
+/**
+ * Reads one webhook as events. Pure, and never throws, whatever the payload is.
+ * @param name the `X-GitHub-Event` header
+ */
+export function toEvents(name: string, payload: unknown, own: Own): Reading {
+  const read = readers.get(name);
+  if (!read) return ignored(`this app does not act on "${name}" webhooks`);
+  if (!hasInstallation(payload)) {
+    return ignored('the payload names no installation: it was not sent to a GitHub App');
+  }
+  return read(payload, own);
+}
+
+/** The id of the run whose check run the payload is about, when the check run is this app's own. */
+export function runBehind(name: string, payload: unknown, appId: number): string | undefined {
+  if (name !== 'check_run') return undefined;
+  const read = checkRunFields.safeParse(payload);
+  if (!read.success || read.data.check_run.app?.id !== appId) return undefined;
+  return read.data.check_run.external_id || undefined;
+}
+
+type Place = Pick<EventOf<'ci.changed'>, 'installation_id' | 'repository'>;
+type Reader = (payload: unknown, own: Own) => Reading;
+
+/** Events, or the reason why there are none. */
+type Finding = Event[] | string;
+
+function reader<S extends z.ZodType>(
+  fields: S,
+  read: (payload: z.output<S>, place: Place, own: Own) => Finding,
+): Reader {
+  return (payload, own) => {
+    const head = envelope.safeParse(payload);
+    if (!head.success) return unreadable(head.error);
+    const { installation, repository } = head.data;
+    const place = {
+      installation_id: installation.id,
+      repository: { id: repository.id, owner: repository.owner.login, name: repository.name },
+    };
+    const parsed = fields.safeParse(payload);
+    return parsed.success ? readingOf(read(parsed.data, place, own)) : unreadable(parsed.error);
+  };
+}
+
+/** For webhooks that are about an installation as a whole and name no repository. */
+function ofInstallation<S extends z.ZodType>(fields: S, read: (payload: z.output<S>) => Finding): Reader {
+  return (payload) => {
+    const parsed = fields.safeParse(payload);
+    return parsed.success ? readingOf(read(parsed.data)) : unreadable(parsed.error);
+  };
+}
+
+function readingOf(finding: Finding): Reading {
+  return typeof finding === 'string' ? ignored(finding) : { kind: 'events', events: finding };
+}
+
+const pullRequest = reader(pullRequestFields, ({ action, pull_request, changes }, place) => {
+  const at = { ...place, pull_request: pull_request.number };
+  const asOf = pull_request.updated_at === undefined ? {} : { updated_at: pull_request.updated_at };
+  switch (action) {
+    case 'opened':
+      return [{ kind: 'pr.opened', ...at, action, ...asOf }];
+    case 'edited':
+      if (!['title', 'body', 'base'].some((field) => changes?.[field]))
+        return 'nothing that matters was edited';
+      return [{ kind: 'pr.updated', ...at, action, ...asOf }];
+    case 'reopened':
+    case 'synchronize':
+    case 'ready_for_review':
+    case 'converted_to_draft':
+    case 'labeled':
+    case 'unlabeled':
+      return [{ kind: 'pr.updated', ...at, action, ...asOf }];
+    case 'closed':
+      return [{ kind: pull_request.merged ? 'pr.merged' : 'pr.closed', ...at }];
+    default:
+      return doesNotMatter('pull_request', action);
+  }
+});
+
+const pullRequestReview = reader(pullRequestReviewFields, ({ action, pull_request }, place) =>
+  ['submitted', 'edited', 'dismissed'].includes(action)
+    ? [{ kind: 'approval.changed', ...place, pull_request: pull_request.number }]
+    : doesNotMatter('pull_request_review', action),
+);
+
+const checkRun = reader(checkRunFields, ({ action, check_run, requested_action, sender }, place, own) => {
+  const { head_sha } = check_run;
+  if (check_run.app?.id !== own.appId) {
+    return action === 'requested_action'
+      ? 'the button belongs to another app'
+      : [{ kind: 'ci.changed', ...place, head_sha }];
+  }
+  const asked = askedBy(action, requested_action?.identifier);
+  if (asked === undefined) return 'it is about this app’s own check run';
+  if (asked === null) return 'the button is none that this app offers';
+  const here = within(check_run.pull_requests, place);
+  const numbers = here.length > 0 ? here : pullRequestsOf(own.run, place);
+  const question = questionOfButton(requested_action?.identifier ?? '');
+  return commands(asked, { numbers, sender, head_sha, place, ...(question ? { question } : {}) });
+});
+
+interface Pressed {
+  numbers: readonly number[];
+  sender: { login: string; type: string } | null | undefined;
+  head_sha: string;
+  question?: string;
+  place: Place;
+}
+
+/** What somebody asks for with a button of GitHub's or of ours, for every pull request it belongs to. */
+function commands(text: string, { numbers, sender, place, ...which }: Pressed): Finding {
+  // Only people command: an app that presses buttons by the API could otherwise keep this one busy for ever.
+  if (sender?.type !== 'User') return 'no person asked for it';
+  if (numbers.length === 0) return 'it belongs to no pull request of this repository';
+  return numbers.map((number) => ({
+    kind: 'command.issued',
+    ...place,
+    pull_request: number,
+    actor: sender.login,
+    text,
+    via: { kind: 'button', ...which },
+  }));
+}
+
+function within(
+  pullRequests: readonly { number: number; base: { repo: { id: number } } }[] | null | undefined,
+  place: Place,
+): number[] {
+  return (pullRequests ?? [])
+    .filter(({ base }) => base.repo.id === place.repository.id)
+    .map(({ number }) => number);
+}
+
+const RERUN = '/countersign rerun';
+
+/** The command asked for; `null` when it cannot be told, `undefined` when the action asks for nothing. */
+function askedBy(action: string, identifier: string | undefined): string | null | undefined {
+  if (action === 'rerequested') return RERUN;
+  if (action === 'requested_action') return commandOfButton(identifier ?? '') ?? null;
+  return undefined;
+}
+
+function pullRequestsOf(run: Own['run'], place: Place): number[] {
+  return run?.repositoryId === place.repository.id && run.pullRequest !== null ? [run.pullRequest] : [];
+}
+
+const checkSuite = reader(checkSuiteFields, ({ action, check_suite, sender }, place, own) => {
+  if (check_suite.app?.id === own.appId) {
+    if (action !== 'rerequested') return 'it is about this app’s own check suite';
+    // "Re-run all checks": for a fork GitHub names no pull request here; its check run's own button works there.
+    const numbers = within(check_suite.pull_requests, place);
+    return commands(RERUN, { numbers, sender, head_sha: check_suite.head_sha, place });
+  }
+  if (action !== 'completed') return doesNotMatter('check_suite', action);
+  return [{ kind: 'ci.changed', ...place, head_sha: check_suite.head_sha }];
+});
+
+const status = reader(statusFields, ({ sha }, place) => [{ kind: 'ci.changed', ...place, head_sha: sha }]);
+
+/**
+ * A cheap look before the comment is parsed as Markdown, so it lets through a little more than the parser does:
+ * any case and any indentation.
+ */
+const MAY_HOLD_COMMAND = /^[ \t]*\/countersign(?![\w-])/im;
+
+const issueComment = reader(issueCommentFields, ({ action, issue, comment, sender }, place) => {
+  if (issue.pull_request == null) return 'the comment is on an issue, not on a pull request';
+  const at = { ...place, pull_request: issue.number };
+  switch (action) {
+    case 'created': {
+      // The type, never a "[bot]" suffix: anybody may have such a name.
+      if (comment.user?.type !== 'User') return 'no person wrote the comment';
+      const text = comment.body ?? '';
+      if (!MAY_HOLD_COMMAND.test(text)) return [{ kind: 'approval.changed', ...at }];
+      const via = { kind: 'comment', comment_id: comment.id, created_at: comment.created_at } as const;
+      return [{ kind: 'command.issued', ...at, actor: comment.user.login, text, via }];
+    }
+    case 'edited':
+    case 'deleted':
+      // Who did it counts, not whose comment it was: a person may delete the app's approval comment, while the app
+      // edits it all the time and must not wake itself.
+      return sender?.type === 'User'
+        ? [{ kind: 'approval.changed', ...at }]
+        : `no person ${action} the comment`;
+    default:
+      return doesNotMatter('issue_comment', action);
+  }
+});
+
+const issues = reader(issuesFields, ({ action, issue }, place, own) => {
+  if (action !== 'opened') return doesNotMatter('issues', action);
+  // No action opens issues. Should one ever do so, a chain that is fired by issues must not be fired by its own without an end.
+  if (issue.performed_via_github_app?.id === own.appId) return 'this app opened the issue itself';
+  const author = issue.user?.login ?? 'ghost';
+  const labels = (issue.labels ?? []).map(({ name }) => name);
+  return [{ kind: 'issue.created', ...place, issue: issue.number, title: issue.title, author, labels }];
+});
+
+const BRANCH = 'refs/heads/';
+
+const push = reader(
+  pushFields,
+  ({ ref, before, after, forced, deleted, pusher, commits, repository }, place) => {
+    if (!ref.startsWith(BRANCH)) return 'no branch was pushed';
+    if (deleted) return 'the branch was deleted';
+    const paths = new Set(
+      commits.flatMap(({ added, modified, removed }) => [
+        ...(added ?? []),
+        ...(modified ?? []),
+        ...(removed ?? []),
+      ]),
+    );
+    const branch = ref.slice(BRANCH.length);
+    return [
+      {
+        kind: 'file.changed',
+        ...place,
+        branch,
+        default_branch: repository.default_branch,
+        before_sha: before,
+        forced,
+        head_sha: after,
+        pusher: pusher.name,
+        paths: [...paths],
+      },
+    ];
+  },
+);
+
+/** https://docs.github.com/en/webhooks/webhook-events-and-payloads#merge_group: `base_ref` is a whole ref, `refs/heads/main`. */
+const mergeGroup = reader(mergeGroupFields, ({ action, reason, merge_group }, place) => {
+  const { head_sha, base_ref: ref } = merge_group;
+  const base_ref = ref.startsWith(BRANCH) ? ref.slice(BRANCH.length) : ref;
+  switch (action) {
+    case 'checks_requested':
+      return [{ kind: 'group.requested', ...place, head_sha, base_ref }];
+    case 'destroyed':
+      return [{ kind: 'group.destroyed', ...place, head_sha, base_ref, reason: reason ?? 'unknown' }];
+    default:
+      return doesNotMatter('merge_group', action);
+  }
+});
+
+const installation = ofInstallation(installationFields, ({ action, installation: { id } }) => {
+  switch (action) {
+    case 'deleted':
+      return [{ kind: 'installation.gone', installation_id: id, because: 'uninstalled' }];
+    case 'suspend':
+      return [{ kind: 'installation.gone', installation_id: id, because: 'suspended' }];
+    case 'unsuspend':
+      return [{ kind: 'installation.back', installation_id: id, because: 'unsuspended' }];
+    default:
+      return doesNotMatter('installation', action);
+  }
+});
+
+const installationRepositories = ofInstallation(
+  installationRepositoriesFields,
+  ({ action, installation: { id: installation_id }, repositories_removed }) => {
+    if (action === 'added') return [{ kind: 'installation.back', installation_id, because: 'taken_in' }];
+    if (action !== 'removed') return doesNotMatter('installation_repositories', action);
+    return repositories_removed.map(({ id, full_name }) => {
+      const [owner = '', name = ''] = full_name.split('/');
+      const repository = { id, owner, name };
+      return { kind: 'repository.gone', installation_id, repository, because: 'taken_out' };
+    });
+  },
+);
+
+const repository = reader(repositoryFields, ({ action }, place) => {
+  switch (action) {
+    case 'renamed':
+      return [{ kind: 'repository.renamed', ...place }];
+    case 'deleted':
+    case 'archived':
+    case 'transferred':
+      return [{ kind: 'repository.gone', ...place, because: action }];
+    case 'unarchived':
+      return [{ kind: 'installation.back', installation_id: place.installation_id, because: 'unarchived' }];
+    default:
+      return doesNotMatter('repository', action);
+  }
+});
+
+/**
+ * `workflow_run` is left out on purpose: every workflow run is a check suite as well, and reading workflow runs would need
+ * one more permission (actions).
+ */
+const readers: ReadonlyMap<string, Reader> = new Map([
+  ['check_run', checkRun],
+  ['check_suite', checkSuite],
+  ['installation', installation],
+  ['installation_repositories', installationRepositories],
+  ['issue_comment', issueComment],
+  ['issues', issues],
+  ['merge_group', mergeGroup],
+  ['pull_request', pullRequest],
+  ['pull_request_review', pullRequestReview],
+  ['push', push],
+  ['repository', repository],
+  ['status', status],
+]);
+
+/** The webhooks this app acts on and can subscribe to; `app.yml` subscribes to exactly these. */
+export const WEBHOOK_NAMES: readonly string[] = [...readers.keys()].filter(
+  // GitHub sends these to every App, and refuses a subscription to them.
+  (name) => name !== 'installation' && name !== 'installation_repositories',
+);
+
+function hasInstallation(payload: unknown): boolean {
+  // A payload that is no object at all is not "without an installation": the schema says what it is.
+  return (
+    typeof payload !== 'object' ||
+    payload === null ||
+    ('installation' in payload && payload.installation != null)
+  );
+}
+
+function ignored(because: string): Reading {
+  return { kind: 'ignored', because };
+}
+
+function doesNotMatter(name: string, action: string): string {
+  return `"${name}" webhooks with the action "${action}" do not matter here`;
+}
+
+/** zod's messages name types, never values. */
+function unreadable(error: z.ZodError): Reading {
+  const faults = error.issues.slice(0, 3).map(({ path, message }) => {
+    const field = path.length === 0 ? 'the payload' : path.join('.');
+    return `${field}: ${message.replace(/^Invalid input: /, '')}`;
+  });
+  return { kind: 'unreadable', because: faults.join('; ') };
+}

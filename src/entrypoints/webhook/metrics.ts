@@ -1,0 +1,163 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
+import type { Clock } from '../../core/clock.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import {
+  type AnsweredRequest,
+  type SignedOut,
+  type Standing,
+  URGENCIES,
+  type Urgency,
+} from '../../ports/github.ts';
+import type { JobKind } from '../../ports/queue.ts';
+import type { Storage } from '../../ports/storage.ts';
+
+/** What the gauges are read from at every scrape. */
+export interface MetricsSources {
+  storage: Pick<Storage, 'read'>;
+  clock: Clock;
+  log: Log;
+  standings(): readonly Standing[];
+  signedOut(): readonly SignedOut[];
+  /** Jobs that are put off until a limit ends. */
+  waitingForGitHub(): ReadonlyMap<JobKind, number>;
+}
+
+export interface Metrics {
+  registry: Registry;
+  answered(request: AnsweredRequest): void;
+  heldBack(urgency: Urgency): void;
+  /** Whether the operator lets anything be merged. */
+  merging(isOn: boolean): void;
+  /** Brings the gauges up to date. Never rejects: with a database that does not answer, the others are worth the more. */
+  collect(sources: MetricsSources): Promise<void>;
+}
+
+/**
+ * What an operator can watch; docs/metrics.md names each with an alert worth having. No label holds what people choose (a
+ * repository, a login, a path): installations are as few as the owners this app serves, routes as the calls it makes.
+ */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  for (const metric of ofThisProcess()) registry.registerMetric(metric);
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name: `countersign_${name}`, help, labelNames, registers });
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `countersign_${name}`, help, labelNames, registers });
+
+  const requests = counter('github_requests_total', 'Answers of GitHub, by route and status.', [
+    'route',
+    'status',
+  ]);
+  const unchanged = counter('github_unchanged_total', 'Answers 304, which GitHub does not count.', []);
+  const limited = counter('github_limited_total', 'Requests that GitHub refused because of a limit.', []);
+  const heldBack = counter(
+    'github_held_back_total',
+    'Requests the app itself did not send, to keep to a limit.',
+    ['urgency'],
+  );
+  const seconds = new Histogram({
+    name: 'countersign_github_request_seconds',
+    help: 'From wanting to ask GitHub to its answer, with the wait for a turn.',
+    labelNames: ['method'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+
+  const limit = gauge('github_limit', 'Requests an hour that GitHub grants.', ['installation']);
+  const remaining = gauge('github_remaining', 'Requests left of the hour.', ['installation']);
+  const reset = gauge('github_reset_timestamp_seconds', 'When the hour ends.', ['installation']);
+  const held = gauge('github_held_until_timestamp_seconds', 'Until when GitHub asked for a break.', [
+    'installation',
+  ]);
+  const refused = gauge(
+    'github_signed_out_since_timestamp_seconds',
+    'Since when GitHub does not let this app sign in.',
+    ['installation'],
+  );
+  const waiting = gauge('github_waiting_requests', 'Requests that wait for their turn.', ['urgency']);
+  const putOff = gauge('github_waiting_jobs', 'Jobs put off until a limit ends.', ['kind']);
+  const merging = gauge('merging', 'Whether this server merges at all: 0 with COUNTERSIGN_MERGING=off.');
+  const up = gauge('database_up', 'Whether the database answered this scrape.');
+  const deliveries = gauge('deliveries', 'Recorded deliveries.', ['status']);
+  const runs = gauge('runs', 'Chain runs.', ['status']);
+  const effects = gauge('effects', 'Effects on GitHub.', ['status']);
+  const due = gauge('jobs_due', 'Jobs that are due or under way.');
+  const oldest = gauge('oldest_due_job_age_seconds', 'How long the oldest due job has been waiting.');
+
+  function collectGitHub({ standings, signedOut, waitingForGitHub }: MetricsSources): void {
+    for (const one of [limit, remaining, reset, held, refused, putOff]) one.reset();
+    for (const { installationId, since } of signedOut()) {
+      refused.set({ installation: String(installationId ?? 'app') }, since.getTime() / 1_000);
+    }
+    const all = standings();
+    for (const { installationId, hour, heldUntil } of all) {
+      const installation = String(installationId ?? 'app');
+      if (heldUntil) held.set({ installation }, heldUntil.getTime() / 1_000);
+      if (!hour) continue;
+      limit.set({ installation }, hour.limit);
+      remaining.set({ installation }, hour.remaining);
+      reset.set({ installation }, hour.resetAt.getTime() / 1_000);
+    }
+    for (const urgency of URGENCIES) {
+      waiting.set(
+        { urgency },
+        all.reduce((sum, standing) => sum + standing.waiting[urgency], 0),
+      );
+    }
+    for (const [kind, count] of waitingForGitHub()) putOff.set({ kind }, count);
+  }
+
+  async function collectDatabase({ storage: { read }, clock }: MetricsSources): Promise<void> {
+    const now = clock.now();
+    setAll(deliveries, await read.deliveries.countByStatus());
+    setAll(runs, await read.runs.countByStatus());
+    setAll(effects, await read.effects.countByStatus());
+    due.set(await read.jobs.countDue(now));
+    const since = [await read.jobs.nextDue(new Date(0)), await read.deliveries.oldestToQueue(), now];
+    const earliest = Math.min(...since.map((time) => (time ?? now).getTime()));
+    oldest.set((now.getTime() - earliest) / 1_000);
+  }
+
+  return {
+    registry,
+    answered({ route, status, durationMs, revalidated, limited: isLimited }) {
+      requests.inc({ route, status });
+      seconds.observe({ method: route.split(' ', 1)[0] ?? '' }, durationMs / 1_000);
+      if (revalidated) unchanged.inc();
+      if (isLimited) limited.inc();
+    },
+    heldBack: (urgency) => heldBack.inc({ urgency }),
+    merging: (isOn) => merging.set(isOn ? 1 : 0),
+    async collect(sources) {
+      collectGitHub(sources);
+      try {
+        await collectDatabase(sources);
+        up.set(1);
+      } catch (error) {
+        // What was true before is no answer to what is true now.
+        for (const one of [deliveries, runs, effects, due, oldest]) one.reset();
+        up.set(0);
+        sources.log.warn({ err: messageOf(error) }, 'the database could not be read for the metrics');
+      }
+    },
+  };
+}
+
+function setAll(gauge: Gauge, counts: Readonly<Record<string, number>>): void {
+  for (const [status, count] of Object.entries(counts)) gauge.set({ status }, count);
+}
+
+let processMetrics: Metric[] | undefined;
+
+/** Memory, CPU, event loop: of the process, so they are measured once, however many apps it holds. */
+function ofThisProcess(): Metric[] {
+  if (!processMetrics) {
+    const register = new Registry();
+    collectDefaultMetrics({ register });
+    const names = register.getMetricsAsArray().map(({ name }) => name);
+    processMetrics = names.flatMap((name) => register.getSingleMetric(name) ?? []);
+  }
+  return processMetrics;
+}

@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Log } from '../../core/log.ts';
+import type { BodyReader } from './body.ts';
+import { factsOf } from './delivery/facts.ts';
+import type { Intake, Receipt, Webhook } from './delivery/intake.ts';
+import { createSignatureCheck, isSignature } from './signature.ts';
+import { REFUSALS, type Refusal } from './words.ts';
+
+export type Received =
+  | { kind: 'accepted'; guid: string; receipt: Receipt }
+  | { kind: 'refused'; refusal: Refusal }
+  /** The sender went away before the body was whole. */
+  | { kind: 'cut' };
+
+export interface ReceiveParts {
+  secret: string;
+  intake: Intake;
+  readBody: BodyReader;
+  log: Log;
+}
+
+/**
+ * Takes one webhook in: headers that can be judged without the body first, then the signature over the raw bytes,
+ * and only then anything that interprets them. Nothing is recorded unless all of it is right.
+ */
+export function createReceiver({ secret, intake, readBody, log }: ReceiveParts) {
+  const isSigned = createSignatureCheck(secret);
+
+  return async (request: IncomingMessage, response: ServerResponse): Promise<Received> => {
+    const { headers } = request;
+    if (!isJson(headers['content-type'])) return refused(REFUSALS.contentType);
+    const signature = oneHeader(headers['x-hub-signature-256']);
+    if (!isSignature(signature)) return refused(REFUSALS.signature);
+
+    const body = await readBody(request, response);
+    if (body.kind === 'cut') return body;
+    if (body.kind === 'too_large') return refused(REFUSALS.tooLarge);
+    if (body.kind === 'busy') return refused(body.over === 'peer' ? REFUSALS.peerBusy : REFUSALS.busy);
+    if (!isSigned(body.bytes, signature)) return refused(REFUSALS.signature);
+    body.prove();
+
+    const event = oneHeader(headers['x-github-event']);
+    if (!event || !EVENT_NAME.test(event)) return refused(REFUSALS.eventHeader);
+    const guid = oneHeader(headers['x-github-delivery']);
+    if (!guid || !DELIVERY_ID.test(guid)) return refused(REFUSALS.deliveryHeader);
+    const payload = jsonObject(body.bytes);
+    if (!payload) return refused(REFUSALS.notJson);
+
+    return record({ guid, event, body: body.bytes, facts: factsOf(payload) });
+  };
+
+  async function record(webhook: Webhook): Promise<Received> {
+    const { guid, event } = webhook;
+    try {
+      const receipt = await intake.accept(webhook);
+      log.debug({ delivery: guid, event, receipt }, 'webhook accepted');
+      return { kind: 'accepted', guid, receipt };
+    } catch (err) {
+      log.error({ delivery: guid, event, err }, 'webhook could not be recorded');
+      return refused(REFUSALS.notRecorded);
+    }
+  }
+}
+
+const EVENT_NAME = /^[a-z0-9_]{1,100}$/;
+/** GitHub sends UUIDs; servers that stand in for it send other ids. */
+const DELIVERY_ID = /^[A-Za-z0-9._:-]{1,100}$/;
+
+function refused(refusal: Refusal): Received {
+  return { kind: 'refused', refusal };
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return /^application\/json\s*(;|$)/i.test(contentType ?? '');
+}
+
+/** Node joins a repeated header with commas, which none of the patterns lets through. */
+function oneHeader(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function jsonObject(bytes: Buffer): object | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

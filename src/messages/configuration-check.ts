@@ -1,0 +1,159 @@
+import { type Fault, formatFault } from '../core/fault.ts';
+import { OWN_CHECKS } from '../domain/chain/check-name.ts';
+import type { Annotation, CheckRunContent } from '../domain/effect/effect.ts';
+import { plainLine } from '../domain/run/explain.ts';
+import { MAX_ANNOTATIONS } from './annotations.ts';
+import { MAX_OUTPUT_BYTES } from './check-run.ts';
+import { fitting } from './fitting.ts';
+import { clipBytes, code, inline } from './markdown.ts';
+import { clip, plural, short, utc } from './pretty.ts';
+import { withRest } from './section.ts';
+
+const SHOWN = { items: 200, bytes: 40_000 };
+const FILES = { items: 50, bytes: 10_000 };
+
+/** What is said of a file that no chain or settings need be as large as. */
+export const tooLarge = 'the file is larger than 64 KB, which is the most allowed';
+
+export const WRONG_SETTINGS_NAME = 'settings are read from countersign.yml only: rename this file';
+
+/** What is said of a chain file in a folder inside the one that chains are read from. */
+export function misplacedChain(file: string, folder: string): string {
+  const name = file.slice(file.lastIndexOf('/') + 1);
+  return `chains are not read from folders in ${folder}: move this file to ${folder}/${name}`;
+}
+
+/** What is said of an organisation whose files were there and are not shown any more. */
+export function organisationGone(owner: string, { sha, seenAt }: { sha: string; seenAt: Date }): string {
+  return `the organisation had settings, chains or skills here (${short(sha)}, ${utc(seenAt)}), and GitHub says now that there is no such repository: give the app access to ${owner}/.github again, or, if it is gone on purpose, run \`countersign organisation forget ${owner}\``;
+}
+
+export function organisationUnreadable(owner: string, said: string): string {
+  return `GitHub does not show what the organisation's settings are: ${said}; let the app read ${owner}/.github`;
+}
+
+export interface ConfigurationView {
+  headSha: string;
+  /** What tells this check run from others of the commit; the same for the same question. */
+  externalId: string;
+  faults: readonly Fault[];
+  at: Date;
+}
+
+/**
+ * The chains and settings on the base branch have faults. Neutral: the pull request has nothing to do with it, and
+ * whoever uses none of the broken files is not held up.
+ */
+export function baseConfigurationCheck(
+  view: ConfigurationView & {
+    baseRef: string;
+    baseSha: string;
+    settingsBroken: boolean;
+    /** The faulty files are the organisation's, and GitHub does not show them. */
+    outOfSight: boolean;
+  },
+): CheckRunContent {
+  const { baseRef, baseSha, faults, settingsBroken, outOfSight } = view;
+  if (outOfSight) return organisationCheck(view);
+  return {
+    ...frame(view, OWN_CHECKS.baseConfiguration, 'neutral'),
+    title: `${plural(faults.length, 'fault')} in the configuration on ${clip(plainLine(baseRef), 100)}`,
+    summary: limited([
+      `The configuration on ${code(baseRef)} (${code(short(baseSha))}) cannot be read as it is:`,
+      list(faults),
+      settingsBroken
+        ? 'This pull request did not cause it. Without its settings it is not known who may countersign, so no chain runs until they are corrected.'
+        : 'This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.',
+      `**Next:** correct the files on ${code(baseRef)}. ${linters(faults)} finds the same faults on your machine.`,
+    ]),
+    annotations: [],
+  };
+}
+
+/** What an organisation asks of all its repositories cannot be read: not even what is laxer than it may be used. */
+function organisationCheck(view: ConfigurationView): CheckRunContent {
+  return {
+    ...frame(view, 'countersign / base configuration', 'neutral'),
+    title: 'The settings of the organisation cannot be read',
+    summary: limited([
+      "The organisation's settings, chains and skills apply to this repository, and cannot be read:",
+      list(view.faults),
+      'This pull request did not cause it. Nothing runs and nothing is merged until they can be read again, or somebody confirms that there are none.',
+    ]),
+    annotations: [],
+  };
+}
+
+/** The pull request changes chains or settings: would they work if it were merged? */
+export function configurationCheck(view: ConfigurationView & { files: readonly string[] }): CheckRunContent {
+  const { faults, files } = view;
+  const sound = faults.length === 0;
+  return {
+    ...frame(view, OWN_CHECKS.configuration, sound ? 'success' : 'failure'),
+    title: sound
+      ? `${plural(files.length, 'configuration file')} checked, no faults`
+      : `${plural(faults.length, 'fault')} in the configuration`,
+    summary: limited([
+      sound ? 'The configuration that this pull request changes is sound:' : list(faults),
+      sound ? list(files) : `Checked: ${plural(files.length, 'file')}.`,
+      'It takes effect once it is merged: until then the configuration of the base branch applies, for this pull request, too.',
+      ...(sound
+        ? []
+        : [`**Next:** correct the faults and push. ${linters(faults)} finds the same ones on your machine.`]),
+    ]),
+    annotations: faults.slice(0, MAX_ANNOTATIONS).map(annotation),
+  };
+}
+
+function frame(
+  { headSha, externalId, at }: ConfigurationView,
+  name: string,
+  conclusion: 'success' | 'failure' | 'neutral',
+) {
+  return {
+    name,
+    head_sha: headSha,
+    external_id: externalId,
+    state: { status: 'completed' as const, conclusion, completed_at: at.toISOString() },
+    text: '',
+    actions: [],
+  };
+}
+
+function limited(paragraphs: readonly string[]): string {
+  return clipBytes(paragraphs.join('\n\n'), MAX_OUTPUT_BYTES);
+}
+
+function list(items: readonly (Fault | string)[]): string {
+  const shown = fitting(
+    items,
+    (item) =>
+      typeof item === 'string'
+        ? `- ${code(clip(item, 200))}`
+        : `- ${code(clip(`${item.file}:${item.line}:${item.column}`, 200))} ${inline(item.message, 500)}`,
+    typeof items[0] === 'string' ? FILES : SHOWN,
+  );
+  return withRest(shown, `which ${linters(items)} prints`);
+}
+
+/** The command that finds these faults: skills have one of their own. */
+function linters(faults: readonly (Fault | string)[]): string {
+  const ofSkills = faults.filter(
+    (fault) => typeof fault !== 'string' && /(^|[:/])countersign\/skills\//.test(fault.file),
+  );
+  if (ofSkills.length === 0) return '`countersign chain lint`';
+  return ofSkills.length === faults.length
+    ? '`countersign skill lint`'
+    : '`countersign chain lint` or `countersign skill lint`';
+}
+
+function annotation(fault: Fault): Annotation {
+  return {
+    path: fault.file,
+    start_line: fault.line,
+    end_line: fault.line,
+    level: 'failure',
+    title: 'Countersign configuration',
+    message: clip(plainLine(formatFault(fault)), 4_000),
+  };
+}

@@ -1,0 +1,233 @@
+import type { ClosedGateContent, OpenGateContent } from '../domain/effect/effect.ts';
+import type { Why } from '../domain/explanation/why.ts';
+import type { Approval } from '../domain/policy/approval.ts';
+import { type GateProtection, gateCheckName, type MergedBy } from '../domain/policy/gate-check.ts';
+import { type GateProof, gateOf } from '../domain/policy/merge-gate.ts';
+import { explain, plainLine } from '../domain/run/explain.ts';
+import type { RunState } from '../domain/run/run.ts';
+import { evidenceUrl, type Pages } from './evidence.ts';
+import { clipBytes, code, inline } from './markdown.ts';
+import { asSentence, capital, clip, listed } from './pretty.ts';
+import { MAX_TITLE, nextStep, sentence } from './sentence.ts';
+import { type Standing, standing } from './standing.ts';
+import { whyList } from './why-list.ts';
+
+/** GitHub's limit for a summary, in bytes, with room to spare. */
+const MAX_SUMMARY_BYTES = 60_000;
+
+export interface GateView {
+  headSha: string;
+  baseRef: string;
+  /** The same for the same head and base, so that the check is found again after a crash. */
+  externalId: string;
+  /** `undefined` while it is not known. */
+  protection: GateProtection | undefined;
+}
+
+/** A chain that may merge the pull request, as it stands for this head and base. */
+export interface GateRun {
+  state: RunState;
+  approval: Approval | null;
+}
+
+/**
+ * How a run that has not merged leaves the gate. None of these is green to GitHub; the difference is for people. `failing`:
+ * somebody has to act, waiting alone will not help. `over`: nobody will ask about this head and base any more.
+ */
+export type ClosedAs = 'pending' | 'failing' | 'over';
+const CLOSED_AS: Readonly<Record<Standing['kind'], ClosedAs>> = {
+  queued: 'pending',
+  paused: 'pending',
+  working: 'pending',
+  waiting_ci: 'pending',
+  waiting_countersign: 'pending',
+  countersigned: 'pending',
+  ready_to_merge: 'pending',
+  waiting_github: 'pending',
+  held_back: 'pending',
+  conflict: 'failing',
+  waiting_retry: 'pending',
+  merged: 'pending',
+  done: 'pending',
+  changes_requested: 'failing',
+  review_incomplete: 'failing',
+  ci_failed: 'failing',
+  no_checks: 'failing',
+  not_passed: 'failing',
+  rejected: 'failing',
+  not_mergeable: 'failing',
+  step_failed: 'failing',
+  timed_out: 'failing',
+  not_merged: 'failing',
+  superseded: 'over',
+  closed: 'over',
+  merged_elsewhere: 'over',
+  merged_by_chain: 'over',
+  newer_run: 'pending',
+  draft: 'pending',
+  retargeted: 'over',
+  not_triggered: 'pending',
+  settings_changed: 'pending',
+  chain_changed: 'pending',
+  stopped: 'failing',
+  installation_gone: 'failing',
+  shut_out: 'failing',
+};
+
+/**
+ * The gate while nobody may merge, told by the chains that ask about this head and base. One that is still under way
+ * speaks before one that is over: what it waits for can open the gate.
+ * @param runs at least one
+ */
+export function closedGate(
+  view: GateView,
+  runs: readonly [GateRun, ...GateRun[]],
+  pages: Pages,
+): ClosedGateContent {
+  const told = runs.map((run) => ({ ...run, where: standing(run.state, run.approval) }));
+  const leading = told.find(({ where }) => CLOSED_AS[where.kind] === 'pending') ?? told[0];
+  const { state, approval, where } = leading ?? {
+    ...runs[0],
+    where: standing(runs[0].state, runs[0].approval),
+  };
+  const { run } = state;
+  const next = nextStep(where, state, approval);
+  const parts = told.map((one) => {
+    const tree = explain(one.state, one.approval);
+    const list = whyList(tree, (ref) => evidenceUrl(ref, one.state.run, pages));
+    const chain = `countersign / ${one.state.run.chain}`;
+    return `### Why\n\n${inline(asSentence(tree.summary), 400)} The check ${code(chain)} has the details.\n\n${list}`;
+  });
+  return {
+    ...frame(view),
+    state: closedState(where, run),
+    title: titleOf(where, state, approval),
+    summary: summary([...(next === undefined ? [] : [`**Next:** ${next}`]), ...parts], view),
+  };
+}
+
+/** What a chain is doing at the moment changes too often for a second check to repeat it, and is in the run's own. */
+function titleOf(where: Standing, state: RunState, approval: Approval | null): string {
+  const isAtWork = where.kind === 'queued' || where.kind === 'working';
+  return isAtWork
+    ? `Not countersigned yet: the chain ${state.run.chain} is at work`
+    : plainLine(sentence(where, state, approval));
+}
+
+function closedState(where: Standing, run: RunState['run']): ClosedGateContent['state'] {
+  return stateOf(CLOSED_AS[where.kind], run.createdAt, run.finishedAt ?? run.updatedAt);
+}
+
+function stateOf(as: ClosedAs, since: Date, ended: Date): ClosedGateContent['state'] {
+  if (as === 'pending') return { status: 'in_progress', started_at: since.toISOString() };
+  return {
+    status: 'completed',
+    conclusion: as === 'failing' ? 'failure' : 'cancelled',
+    completed_at: ended.toISOString(),
+  };
+}
+
+/** The gate while no chain has asked about this head and base: without a countersign, it stays closed. */
+export function unaskedGate(view: GateView, because: Why, since: Date): ClosedGateContent {
+  return {
+    ...frame(view),
+    state: { status: 'in_progress', started_at: since.toISOString() },
+    title: plainLine(clip(capital(because.summary), MAX_TITLE)),
+    summary: summary(
+      [
+        `### Why\n\n${inline(asSentence(capital(because.summary)), 400)}\n\n${whyList(because, () => null)}`,
+        'Nobody can be asked to countersign until a chain that merges is for this pull request.',
+      ],
+      view,
+    ),
+  };
+}
+
+const MERGES: Readonly<Record<MergedBy, string>> = {
+  app: 'Countersign is merging it now',
+  people: 'somebody with write access may press the merge button',
+  queue: 'it is in the merge queue',
+};
+
+/** The gate while it is green: for one pull request, or for a merge group. */
+export function openGate(view: GateView, proof: GateProof): OpenGateContent {
+  const { name, head_sha, external_id } = frame(view);
+  const at = { name, head_sha, external_id };
+  if ('question' in proof) {
+    const by = listed([...proof.countersignedBy], 'and');
+    const what = `commit ${code(gateOf(proof).headSha.slice(0, 7))} into ${code(view.baseRef)}`;
+    return {
+      ...at,
+      title: plainLine(clip(`Countersigned by ${by}`, MAX_TITLE)),
+      summary: summary(
+        [`Countersigned by ${code(by)} for ${what}: ${MERGES[proof.question.by]}.`, WHAT_CLOSES_IT],
+        view,
+      ),
+    };
+  }
+  const members = proof.members.map(
+    ({ question, countersignedBy }) =>
+      `- #${question.pullRequest}: countersigned by ${code(listed([...countersignedBy], 'and'))}`,
+  );
+  const count = members.length === 1 ? 'The pull request' : `All ${members.length} pull requests`;
+  return {
+    ...at,
+    title: `${count} of this merge group ${members.length === 1 ? 'is' : 'are'} countersigned`,
+    summary: summary([members.join('\n'), WHAT_CLOSES_IT], view),
+  };
+}
+
+/** A merge group that is not proved, not read yet, or gone. */
+export function closedGroupGate(view: GateView, because: Why, as: ClosedAs, at: Date): ClosedGateContent {
+  return {
+    ...frame(view),
+    state: stateOf(as, at, at),
+    title: plainLine(clip(capital(because.summary), MAX_TITLE)),
+    summary: summary([`### Why\n\n${whyList(because, () => null)}`], view),
+  };
+}
+
+const WHAT_CLOSES_IT =
+  'The check falls back as soon as that changes: a push, another base branch, a draft, a withdrawn or rejecting reaction, red CI, other settings.';
+
+function frame({
+  headSha,
+  baseRef,
+  externalId,
+}: GateView): Omit<ClosedGateContent, 'state' | 'title' | 'summary'> {
+  return {
+    name: gateCheckName(baseRef),
+    head_sha: headSha,
+    external_id: externalId,
+    text: '',
+    annotations: [],
+    actions: [],
+    details_url: null,
+  };
+}
+
+function summary(parts: readonly string[], view: GateView): string {
+  return clipBytes([...parts, ...protectionNote(view), about(view)].join('\n\n'), MAX_SUMMARY_BYTES);
+}
+
+function about({ baseRef }: GateView): string {
+  return `<sub>This is the check to require on ${code(baseRef)}. It is green only while everything that the merge gate asks holds, and never neutral or skipped.</sub>`;
+}
+
+/** What leaves the merge button open, so that whoever reads the check can fix it. */
+function protectionNote({ baseRef, protection }: GateView): string[] {
+  const [branch, check] = [code(baseRef), code(gateCheckName(baseRef))];
+  switch (protection) {
+    case 'open':
+      return [
+        `> ⚠️ ${branch} does not require this check, so GitHub's merge button works without a countersign. An administrator can require ${check} in the branch protection or a ruleset, with this App as its source.`,
+      ];
+    case 'any_app':
+      return [
+        `> ⚠️ ${branch} requires this check from any source, so whoever may write checks or statuses can set it. An administrator can choose this App as the source of ${check}.`,
+      ];
+    case 'enforced':
+    case undefined:
+      return [];
+  }
+}

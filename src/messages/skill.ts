@@ -1,0 +1,169 @@
+import { basename } from 'node:path';
+import type { Fault } from '../core/fault.ts';
+import { plainLine } from '../domain/run/explain.ts';
+import { pathOf } from '../domain/skill/place.ts';
+import type { SkillInForce, SkillScope } from '../domain/skill/scope.ts';
+import { becauseOf, faultLines, noSuch } from './faults.ts';
+import { asSentence, listed, plural } from './pretty.ts';
+import { table } from './terminal.ts';
+
+const FROM: Readonly<Record<SkillScope, string>> = {
+  workspace: 'of the repository',
+  organisation: 'of the organisation',
+  shipped: 'ships with Countersign',
+  community: 'from an index',
+};
+
+/** `skill list`. */
+export function skillTable(
+  skills: readonly {
+    name: string;
+    scope: SkillScope;
+    folder: string;
+    outcome: string | null;
+    kinds: readonly string[];
+    faults: readonly Fault[];
+  }[],
+): string {
+  if (skills.length === 0) return 'No skills.';
+  return table(
+    ['SKILL', 'FROM', 'FOLDER', 'COMES TO', 'ARTIFACTS'],
+    skills.map(({ name, scope, folder, outcome, kinds, faults }) => [
+      name,
+      scope,
+      folder,
+      outcome ?? '',
+      faults.length > 0 ? `${plural(faults.length, 'fault')}: is not used` : kinds.join(', '),
+    ]),
+  );
+}
+
+/** `skill show`: where it is from, what it does, what it is found by, and what it is made of. */
+/** @param isBuiltIn Countersign carries it out itself, and its package says what it does. */
+export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boolean): string {
+  const version = skill.version === null ? '' : ` ${skill.version}`;
+  const foundBy: [string, readonly string[]][] = [
+    ['tags', skill.tags],
+    ['trigger phrases', skill.triggerPhrases],
+    ['intent patterns', skill.intentPatterns],
+    ['paths', skill.paths],
+  ];
+  return [
+    `${skill.name}${version} (${FROM[scope]}: ${plainLine(folder)})`,
+    asSentence(plainLine(skill.description)),
+    ...(isBuiltIn ? ['It is built in: Countersign carries it out itself.'] : []),
+    ...(skill.outcome === null ? [] : [asSentence(`comes to a ${skill.outcome}`)]),
+    ...(skill.outcome === null && !isBuiltIn ? ['No step can run it: it says no outcome.'] : []),
+    ...foundBy
+      .filter(([, said]) => said.length > 0)
+      .map(([what, said]) => asSentence(`${what}: ${said.map(plainLine).join(', ')}`)),
+    '',
+    table(
+      ['FILE', 'KIND', 'FOR', 'BYTES'],
+      [
+        ...skill.artifacts.map((artifact) => [
+          pathOf(artifact),
+          artifact.kind,
+          artifact.modelVariant ?? '',
+          String(Buffer.byteLength(artifact.content)),
+        ]),
+        ...skill.tests.map(({ path, text }) => [path, 'cases', '', String(Buffer.byteLength(text))]),
+      ],
+    ),
+  ].join('\n');
+}
+
+export const NOTHING_TO_MATCH =
+  'Ask a question, name a file that changes, or do both: countersign skill match check the names --path src/a.ts';
+
+/** `skill match`. */
+export function matchText(
+  matches: readonly { name: string; score: number; reasons: readonly { kind: string; said: string }[] }[],
+): string {
+  if (matches.length === 0) return 'No skill fits.';
+  return table(
+    ['SKILL', 'SCORE', 'BECAUSE OF'],
+    matches.map(({ name, score, reasons }) => [
+      name,
+      score.toFixed(2),
+      reasons.map(({ kind, said }) => `${kind} ${said}`).join('; '),
+    ]),
+  );
+}
+
+/** `skill lint`: every fault as `file:line:col: message`, then one line that counts. */
+export function skillLintText(
+  packages: readonly { faults: readonly Fault[] }[],
+  paths: readonly string[],
+): string {
+  if (packages.length === 0) {
+    const where = paths.length === 0 ? '.github/countersign/skills here' : listed(paths.map(plainLine), 'or');
+    return `Nothing to check: there are no skills in ${where}.`;
+  }
+  const faults = packages.flatMap((one) => one.faults);
+  const faulty = packages.filter((one) => one.faults.length > 0).length;
+  const where = packages.length === 1 ? '' : ` in ${faulty} of them`;
+  const count = faults.length === 0 ? 'no faults' : `${plural(faults.length, 'fault')}${where}`;
+  return [
+    ...faultLines(faults),
+    ...(faults.length === 0 ? [] : ['']),
+    `Checked ${plural(packages.length, 'skill')}: ${count}.`,
+  ].join('\n');
+}
+
+export function unknownSkill(name: string, known: readonly string[]): string {
+  // A path is often given by completion.
+  return noSuch('skill', name, known, basename(name));
+}
+
+export function brokenSkill(name: string, faults: readonly Fault[]): string {
+  return becauseOf(`The skill ${plainLine(name)} cannot be used`, faults, 'countersign skill lint');
+}
+
+export function notASkillName(name: string): string {
+  return `${plainLine(name)} is no name of a skill: small letters, digits and single - are, and a letter comes first.`;
+}
+
+export function skillExists(folder: string): string {
+  return `There is a skill in ${plainLine(folder)} already; remove it first if this one is to take its place.`;
+}
+
+export function cannotWrite(file: string, because: string): string {
+  return asSentence(`the file ${plainLine(file)} cannot be written: ${plainLine(because)}`);
+}
+
+export const NOTHING_TO_DRAFT_FROM = '--draft needs a --description to draft from';
+
+export function notDrafted(because: string): string {
+  return `Nothing was drafted and nothing written: ${because}`;
+}
+
+/** @param files the SKILL.md first, then what is carried out, then its cases. */
+export function skillBegun(name: string, files: readonly string[]): string {
+  return [
+    ...files.map((file) => `Wrote ${plainLine(file)}`),
+    '',
+    'Say in the first what the skill does, in the second how, and in the third what it must come to.',
+    `Then: countersign skill lint checks the files, and countersign skill test ${name} runs the cases.`,
+    `A step of a chain asks it with skill: ${name}; countersign chain lint checks that.`,
+  ].join('\n');
+}
+
+export function skillImported(name: string, folder: string, files: number): string {
+  return `Wrote ${plainLine(name)} to ${plainLine(folder)}: ${plural(files, 'file')}.`;
+}
+
+export function skillExported(name: string, file: string, files: number): string {
+  return `Wrote ${plainLine(name)} to ${plainLine(file)}: ${plural(files, 'file')}.`;
+}
+
+export const EXAMPLES_OF_ONE_SKILL = '--for-optimize needs --skill: examples are of one skill’s module.';
+
+/** @param seen traces of the skill altogether; those that are no examples were left out. */
+export function examplesExported(examples: number, seen: number, file: string): string {
+  return `Wrote ${plural(examples, 'example')} to ${plainLine(file)}, of ${plural(seen, 'trace')}: those that people approved. Read them before you optimize with them.`;
+}
+
+export function tracesExported(traces: number, file: string): string {
+  return `Wrote ${plural(traces, 'trace')} to ${plainLine(file)}.`;
+}

@@ -1,0 +1,51 @@
+import type { Approval } from '../domain/policy/approval.ts';
+import type { RunState } from '../domain/run/run.ts';
+import { markOf } from './check-state.ts';
+import { fitting } from './fitting.ts';
+import { link } from './link.ts';
+import { clipBytes, code, htmlComment, inline } from './markdown.ts';
+import { plural, short } from './pretty.ts';
+import { MAX_TITLE, nextStep, sentence } from './sentence.ts';
+import { standing } from './standing.ts';
+import { stepsList } from './steps-table.ts';
+
+export const STATUS_MARKER = htmlComment('countersign:status');
+
+/** GitHub's limit for a comment is 65,536 characters; bytes are never fewer, so counting them is on the safe side. */
+export const MAX_COMMENT_BYTES = 65_536;
+const STEPS = { items: 20, bytes: 8_000 };
+
+export interface StatusView {
+  state: RunState;
+  approval: Approval | null;
+  /** Where the run's check run is on GitHub, once that is known. */
+  checkRunUrl: string | null;
+}
+
+/**
+ * The one comment on a pull request that always says how things are. The runs of all its chains share it, the newest
+ * run of each.
+ */
+export function statusComment(views: readonly StatusView[]): string {
+  const { lines, left } = fitting(views, (view) => `${card(view)}\n`, { items: 50, bytes: 60_000 });
+  const rest = left === 0 ? [] : [`… and ${plural(left, 'more chain')}, each with a check run of its own.`];
+  const room = MAX_COMMENT_BYTES - Buffer.byteLength(STATUS_MARKER) - 1;
+  return `${STATUS_MARKER}\n${clipBytes([...lines, ...rest].join('\n').trimEnd(), room)}`;
+}
+
+function card({ state, approval, checkRunUrl }: StatusView): string {
+  const where = standing(state, approval);
+  const next = nextStep(where, state, approval);
+  const said = `${markOf(where)} ${inline(sentence(where, state, approval), MAX_TITLE)}`;
+  const { run } = state;
+  const about = `<sub>Chain ${code(run.chain)} for ${code(short(run.headSha))}${
+    checkRunUrl === null ? '' : ` · ${link('details', checkRunUrl)}`
+  }</sub>`;
+  if (run.settings.noise === 'quiet') return `**${said}** ${about}`;
+  return [
+    `### ${said}`,
+    stepsList(state, STEPS),
+    ...(next === undefined ? [] : [`**Next:** ${next}`]),
+    about,
+  ].join('\n\n');
+}

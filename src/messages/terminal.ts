@@ -1,0 +1,127 @@
+import { formatDuration } from '../core/duration.ts';
+import type { Approval } from '../domain/policy/approval.ts';
+import { explain, explainText, plainLine } from '../domain/run/explain.ts';
+import type { Run, RunState } from '../domain/run/run.ts';
+import type { DeliverySummary } from '../ports/storage.ts';
+import { artifactRows, delivery } from './artifacts.ts';
+import { gateRows } from './gates.ts';
+import { clip, short } from './pretty.ts';
+import { sentence } from './sentence.ts';
+import { standing } from './standing.ts';
+import { face } from './steps-table.ts';
+
+const GAP = '  ';
+/** Widest cell, in columns: one long branch name must not push every other column off the screen. */
+const MAX_CELL = 60;
+
+/**
+ * A table with aligned columns and no colour, so that it reads the same in a pipe, a log and a screen reader. Cells
+ * are data from anywhere and are made harmless here.
+ */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [headings, ...rows].map((row) => headings.map((_, column) => cell(row[column] ?? '')));
+  const widths = headings.map((_, column) => Math.max(...cells.map((row) => width(row[column] ?? ''))));
+  return cells
+    .map((row) =>
+      row
+        .map((text, column) => text + ' '.repeat((widths[column] ?? 0) - width(text)))
+        .join(GAP)
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function cell(text: string): string {
+  return clip(plainLine(text), MAX_CELL);
+}
+
+const letters = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const WIDE =
+  /\uFE0F|[\p{Emoji_Presentation}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uFF01-\uFF60]/u;
+
+/** Columns a terminal takes for the text: two for what East Asian type and emoji take, one for all else. */
+function width(text: string): number {
+  let columns = 0;
+  for (const { segment } of letters.segment(text)) columns += WIDE.test(segment) ? 2 : 1;
+  return columns;
+}
+
+function ago(moment: Date, now: Date): string {
+  return `${formatDuration(Math.max(0, now.getTime() - moment.getTime()))} ago`;
+}
+
+/** `run list`, newest first as given. */
+export function runList(runs: readonly Run[], now: Date): string {
+  if (runs.length === 0) return 'No runs.';
+  return table(
+    ['RUN', 'CHAIN', 'PULL REQUEST', 'HEAD', 'STATUS', 'UPDATED'],
+    runs.map((run) => [
+      run.id,
+      run.chain,
+      run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`,
+      short(run.headSha),
+      run.status,
+      ago(run.updatedAt, now),
+    ]),
+  );
+}
+
+/** `run show`: what the run is, its steps, and why it stands where it stands. */
+export function runShow(state: RunState, approval: Approval | null, now: Date): string {
+  const { run, invocations } = state;
+  const about = run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`;
+  return [
+    `${plainLine(about)} at ${short(run.headSha)}, chain ${run.chain}, run ${run.id}`,
+    plainLine(sentence(standing(state, approval), state, approval)),
+    `Created ${run.createdAt.toISOString()}, updated ${ago(run.updatedAt, now)}`,
+    '',
+    table(
+      ['STEP', 'STATE', 'TOOK', 'REASON'],
+      invocations.map((step) => [
+        step.stepId,
+        face(step).words,
+        step.startedAt && step.finishedAt
+          ? formatDuration(step.finishedAt.getTime() - step.startedAt.getTime())
+          : '',
+        step.reason?.summary ?? '',
+      ]),
+    ),
+    ...gatesTable(state),
+    ...artifactsTable(state),
+    '',
+    explainText(explain(state, approval)),
+  ].join('\n');
+}
+
+function gatesTable(state: RunState): string[] {
+  const rows = gateRows(state);
+  return rows.length === 0 ? [] : ['', 'Gates', table(['GATE', 'STANDS', 'STATE', 'BECAUSE'], rows)];
+}
+
+function artifactsTable(state: RunState): string[] {
+  const rows = artifactRows(state);
+  if (rows.length === 0) return [];
+  const now = delivery(state);
+  return [
+    '',
+    `Expected artifacts${now === undefined ? '' : `: ${now}`}`,
+    table(['STEP', 'EXPECTED', 'NEED', 'PRODUCED'], rows),
+  ];
+}
+
+/** `delivery list`, newest first as given. */
+export function deliveryList(deliveries: readonly DeliverySummary[], now: Date): string {
+  if (deliveries.length === 0) return 'No deliveries.';
+  return table(
+    ['DELIVERY', 'GUID', 'EVENT', 'STATUS', 'ATTEMPTS', 'RECEIVED', 'ERROR'],
+    deliveries.map((delivery) => [
+      String(delivery.id),
+      delivery.guid,
+      delivery.action === null ? delivery.event : `${delivery.event}.${delivery.action}`,
+      delivery.status,
+      String(delivery.attempts),
+      ago(delivery.receivedAt, now),
+      delivery.error ?? '',
+    ]),
+  );
+}

@@ -1,0 +1,40 @@
+import type { EvidenceRef } from '../domain/explanation/evidence.ts';
+import { labelOf, type Why } from '../domain/explanation/why.ts';
+import { fitting } from './fitting.ts';
+import { link } from './link.ts';
+import { code, prose } from './markdown.ts';
+import { clip, WHY_MARK } from './pretty.ts';
+import { withRest } from './section.ts';
+
+const SHOWN = { items: 60, bytes: 9_000 };
+/** Deeper than any tree that this app makes; GitHub stops indenting lists not much later. */
+const MAX_DEPTH = 5;
+
+/**
+ * The tree as a nested checklist, without its root, which the reader has as the title.
+ * @param pageOf the page of what a reason points to, if it has one
+ */
+export function whyList(tree: Why, pageOf: (ref: EvidenceRef) => string | null): string {
+  const shown = fitting(
+    tree.reasons.flatMap((reason) => flat(reason, 0)),
+    ({ reason, depth }) => line(reason, depth, pageOf),
+    SHOWN,
+  );
+  return withRest(shown, 'which `/countersign why` says');
+}
+
+function flat(reason: Why, depth: number): { reason: Why; depth: number }[] {
+  const below = depth < MAX_DEPTH ? reason.reasons.flatMap((child) => flat(child, depth + 1)) : [];
+  return [{ reason, depth }, ...below];
+}
+
+function line(
+  { status, summary, evidence }: Why,
+  depth: number,
+  pageOf: (ref: EvidenceRef) => string | null,
+): string {
+  const proof = evidence
+    .slice(0, 5)
+    .map((item) => link(code(clip(labelOf(item), 200)), typeof item === 'string' ? null : pageOf(item)));
+  return `${'  '.repeat(depth)}- ${WHY_MARK[status]} ${prose(summary, 300)}${proof.length === 0 ? '' : ` (${proof.join(', ')})`}`;
+}

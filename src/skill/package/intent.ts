@@ -1,9 +1,0 @@
-import { compilePattern, type Pattern } from '../../policy/rule/pattern.ts';
-
-/**
- * Compiles an intent pattern as it is matched: in any case, since people write as they speak.
- * @throws PatternError
- */
-export function compileIntent(source: string): Pattern {
-  return compilePattern(`(?i)${source}`);
-}

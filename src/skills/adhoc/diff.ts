@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { PullRequestFile } from '../../ports/github.ts';
+
+/** Reads what `git diff` writes, as GitHub would list the same change; `undefined` when it is something else. */
+export function filesInDiff(text: string): PullRequestFile[] | undefined {
+  // Lines of hunks begin with a sign, so nothing in a file can look like this.
+  const [before = '', ...sections] = text.replaceAll('\r\n', '\n').split(/^diff --git /m);
+  if (sections.length === 0 || before.trim() !== '') return undefined;
+  const files = sections.map(fileOf);
+  return files.every((file) => file !== undefined) ? files : undefined;
+}
+
+function fileOf(section: string): PullRequestFile | undefined {
+  const at = section.search(/^@@ /m);
+  const head = at < 0 ? section : section.slice(0, at);
+  const patch = at < 0 ? undefined : section.slice(at).replace(/\n$/, '');
+  const said = (key: string) => new RegExp(`^${key} (.+)$`, 'm').exec(head)?.[1];
+  const isAdded = said('new file mode') !== undefined;
+  const isRemoved = said('deleted file mode') !== undefined;
+  const from = said('rename from');
+  const path =
+    pathOf(isRemoved ? said('---') : (said('\\+\\+\\+') ?? said('rename to'))) ?? pathOfHeader(head);
+  if (path === undefined) return undefined;
+  const lines = patch?.split('\n') ?? [];
+  return {
+    path,
+    ...(from === undefined ? {} : { previousPath: unquoted(from) }),
+    status: isAdded ? 'added' : isRemoved ? 'removed' : from === undefined ? 'modified' : 'renamed',
+    ...(patch === undefined ? {} : { patch }),
+    blobSha: isRemoved ? null : blobIdOf(path),
+    additions: lines.filter((line) => line.startsWith('+')).length,
+    deletions: lines.filter((line) => line.startsWith('-')).length,
+    headSha: null,
+  };
+}
+
+/** Stands for the file of that path in the working folder. */
+export function blobIdOf(path: string): string {
+  return createHash('sha1').update(path).digest('hex');
+}
+
+/** `b/src/a.ts` after `+++`, and `src/a.ts` after `rename to`. */
+function pathOf(written: string | undefined): string | undefined {
+  if (written === undefined || written === '/dev/null') return undefined;
+  return unquoted(written.replace(/\t$/, '')).replace(/^[ab]\//, '');
+}
+
+/** Where nothing else names the file, as when only its mode changes, both halves of the first line are alike. */
+function pathOfHeader(head: string): string | undefined {
+  const [line = ''] = head.split('\n');
+  const [, path] = /^a\/(.+) b\/\1$/.exec(line) ?? [];
+  return path;
+}
+
+/** Git writes paths with unusual letters in quotes, with the bytes of each as octal numbers. */
+function unquoted(path: string): string {
+  if (!path.startsWith('"')) return path;
+  const bytes = path
+    .slice(1, -1)
+    .replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
+    .replace(/\\(.)/g, (_, letter: string) => ({ n: '\n', t: '\t', r: '\r' })[letter] ?? letter);
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Ids } from '../../core/ids.ts';
+import { silentLog } from '../../core/log.ts';
+import { parseChain } from '../../domain/chain/parse.ts';
+import { defaultSettings } from '../../domain/chain/settings.ts';
+import { newRun } from '../../domain/run/new-run.ts';
+import type { StepContext } from '../../engine/steps/step.ts';
+import type { GitHubReader, PullRequest, Repo } from '../../ports/github.ts';
+import { readOnlyStep } from '../runtime/read-only-step.ts';
+
+/** What a skill is carried out for, outside of any run. */
+export interface Subject {
+  repo: Repo;
+  pullRequest: PullRequest;
+  reader: GitHubReader;
+  installationId: number;
+}
+
+/**
+ * The step that would be the only one of a chain with this skill. It reads, and can do nothing else: whatever would write, ask or
+ * merge is refused.
+ */
+export function onceStep(
+  skill: string,
+  { repo, pullRequest, reader, installationId }: Subject,
+  inputs: Record<string, string>,
+  { clock, ids, signal }: { clock: Clock; ids: Ids; signal: AbortSignal },
+): StepContext {
+  const source = `{ name: once, trigger: { event: manual.fired }, steps: [{ id: once, skill: "${skill}" }] }`;
+  const { chain } = parseChain(source, 'once', { skills: [skill], actions: [] });
+  const step = chain?.steps[0];
+  if (!chain || !step) throw new Error('a chain of one skill has faults');
+  const { number, draft, author, headSha, baseRef, baseSha, defaultBranch, repositoryId } = pullRequest;
+  const state = newRun(
+    {
+      chain,
+      settings: defaultSettings,
+      event: {
+        kind: 'manual.fired',
+        installation_id: installationId,
+        repository: { id: repositoryId, ...repo },
+        chain: chain.name,
+        pull_request: number,
+        actor: author.login,
+        inputs,
+      },
+      deliveryId: null,
+      pullRequest: number,
+      headSha,
+      baseRef,
+      baseSha,
+      facts: {
+        trigger: { pr_number: number, draft, author: author.login },
+        repo: { full_name: `${repo.owner}/${repo.name}`, ...repo, default_branch: defaultBranch },
+      },
+      paused: false,
+    },
+    ids,
+    clock.now(),
+  );
+  const refusal = 'a skill that is carried out by hand only reads';
+  return readOnlyStep(state, reader, { id: ids.next('ses'), startedAt: clock.now() }, refusal, {
+    step,
+    inputs,
+    text: (input) => inputs[input],
+    repo,
+    appId: 0,
+    clock,
+    log: silentLog,
+    signal,
+    newId: (prefix) => ids.next(prefix),
+  });
+}

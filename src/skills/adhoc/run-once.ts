@@ -1,0 +1,76 @@
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import type { SkillPackage } from '../../domain/skill/package.ts';
+import type { StepContext, StepHandler } from '../../engine/steps/step.ts';
+import type { Model } from '../../ports/model.ts';
+import type { ActivationDeps } from '../runtime/activate.ts';
+import { outcomeOf } from '../runtime/outcome-of.ts';
+import { saidIn } from '../runtime/trace/carry-out.ts';
+import { variantFor } from '../runtime/variant.ts';
+
+export interface Came {
+  outcome: Outcome | null;
+  /** Why there is none. */
+  because: string | null;
+  /** What it said while it worked. */
+  log: string;
+}
+
+/** Carries out a package as a step of a chain would. */
+export async function runPackageOnce(
+  skill: SkillPackage,
+  { handlers, modelFamily, carryOut }: Omit<ActivationDeps, 'skills'>,
+  step: StepContext,
+): Promise<Came> {
+  const { outcome } = skill;
+  const first = skill.artifacts.find(({ kind }) => kind !== 'description');
+  const artifact = first && variantFor(skill.artifacts, first.name, modelFamily);
+  if (outcome === null || !artifact) {
+    return none('its SKILL.md says no outcome, or it has no file beside it, so no step can run it');
+  }
+  const handler = handlers.find(({ kind }) => kind === artifact.kind);
+  if (!handler)
+    return none(`its ${artifact.name} is of the kind ${artifact.kind}, which cannot be carried out here`);
+  const owner = { callId: step.session.id };
+  const output = await carryOut(handler, artifact, { step, skill, outcome, owner });
+  if (output.kind === 'waits') return none(output.reason.summary);
+  const log = saidIn(output);
+  if (output.kind === 'failed') return { ...none(output.because), log };
+  const known = {
+    headSha: step.state.run.headSha,
+    round: 1,
+    skill: skill.name,
+    step: step.step.id,
+    inputsHash: '',
+    notes: output.warnings,
+  };
+  const made = outcomeOf(output.value, outcome, known);
+  return 'because' in made ? { ...none(made.because), log } : { outcome: made.outcome, because: null, log };
+}
+
+/** Carries out a skill that is built in. */
+export async function runBuiltInOnce(handler: StepHandler, step: StepContext): Promise<Came> {
+  const result = await handler.run(step);
+  switch (result.kind) {
+    case 'done': {
+      const texts = (result.blobs ?? []).map(({ data }) => Buffer.from(data).toString('utf8'));
+      return { outcome: result.outcome, because: null, log: texts.join('\n') };
+    }
+    case 'waits':
+    case 'failed':
+    case 'moved':
+      return none(result.reason.summary);
+  }
+}
+
+/** The model for calls that belong to no run: the budgets of the pull request and of the day still hold. */
+export function outsideOfRuns(model: Model): Model {
+  return {
+    name: model.name,
+    ask: (question) =>
+      model.ask({ ...question, purpose: { ...question.purpose, runId: null, sessionId: null } }),
+  };
+}
+
+function none(because: string): Came {
+  return { outcome: null, because, log: '' };
+}

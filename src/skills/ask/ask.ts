@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
+import { unreachable } from '../../core/errors.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import type { Candidate } from '../../domain/chain/chain.ts';
+import { repoOf } from '../../domain/run/run.ts';
+import type { Decision } from '../../domain/skill/decision.ts';
+import { referenceTo } from '../../domain/skill/package.ts';
+import type { SkillInForce } from '../../domain/skill/scope.ts';
+import type { Configuration, ConfigurationLoader } from '../../engine/configuration/configuration.ts';
+import type { Outbox } from '../../engine/effects/outbox.ts';
+import type { StepContext } from '../../engine/steps/step.ts';
+import {
+  answerComment,
+  CLOSED,
+  directAnswer,
+  GAVE_UP,
+  HEAD_MOVED,
+  NOT_CONFIGURED,
+  notAnswered,
+  outcomeAnswer,
+  type Said,
+} from '../../messages/ask.ts';
+import type { GitHub } from '../../ports/github.ts';
+import type { JobResult } from '../../ports/queue.ts';
+import type { SkillCall } from '../../ports/skill-traces.ts';
+import type { Storage } from '../../ports/storage.ts';
+import type { Activation } from '../catalogue/activation/activation.ts';
+import { contextOfCall } from './context.ts';
+
+/** The payload of an `ask` job. */
+export const askJobSchema = z.strictObject({
+  callId: z.string(),
+  /** Whether the other commands of the comment were carried out: one reaction speaks for all of them. */
+  othersOk: z.boolean(),
+});
+export type AskJob = z.infer<typeof askJobSchema>;
+
+export interface Ask {
+  /** Answers the question of a call in one comment. Done twice, it answers once. */
+  answer(job: AskJob, signal: AbortSignal): Promise<JobResult>;
+  /** Says that there is no answer. */
+  giveUp(job: AskJob): Promise<void>;
+}
+
+export function createAsk(deps: {
+  storage: Storage;
+  github: GitHub;
+  configuration: ConfigurationLoader;
+  keepSkill(skill: SkillInForce): Promise<void>;
+  activation: Activation;
+  outbox: Outbox;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}): Ask {
+  const { storage, github, outbox, clock } = deps;
+
+  async function answer(job: AskJob, signal: AbortSignal): Promise<JobResult> {
+    const call = await storage.read.skillCalls.get(job.callId);
+    if (call && call.finishedAt === null) await say(call, job, await found(call, signal));
+    return { kind: 'done' };
+  }
+
+  async function found(call: SkillCall, signal: AbortSignal): Promise<Said> {
+    const pullRequest = await github
+      .reader(call.installationId, 'person')
+      .pullRequest(repoOf(call), call.pullRequest);
+    if (pullRequest.state === 'closed') return CLOSED;
+    const repo = repoOf(call);
+    const configuration = await deps.configuration.forPullRequest(call.installationId, repo, pullRequest);
+    if (!configuration || configuration.broken.some(({ kind }) => kind === 'settings')) return NOT_CONFIGURED;
+    const candidates = await candidatesIn(configuration);
+    const context = contextOfCall(deps, call, { pullRequest, configuration, candidates, signal });
+    const owner = { callId: call.id };
+    let { decision } = call;
+    if (decision === null) {
+      const asked = { text: call.question, candidates, mayAnswer: true, owner };
+      const selected = await deps.activation.choose(context, asked);
+      if (selected.kind === 'failed') return notAnswered(selected.because);
+      decision = selected.decision;
+      await storage.transaction((tx) => tx.skillCalls.save({ id: call.id, decision, finishedAt: null }));
+    }
+    return carriedOut(decision, context, candidates, owner);
+  }
+
+  async function carriedOut(
+    decision: Decision,
+    context: StepContext,
+    candidates: readonly Candidate[],
+    owner: { callId: string },
+  ): Promise<Said> {
+    switch (decision.kind) {
+      case 'answer':
+        return directAnswer(decision.text);
+      case 'question':
+        return notAnswered(decision.text);
+      case 'skill': {
+        const result = await deps.activation.carryOut(context, { choice: decision, candidates, owner });
+        switch (result.kind) {
+          case 'done':
+            return outcomeAnswer(decision, result.outcome);
+          case 'failed':
+            return notAnswered(result.reason.summary);
+          case 'moved':
+            return HEAD_MOVED;
+          case 'waits':
+            return notAnswered(result.reason.summary);
+          default:
+            return unreachable(result);
+        }
+      }
+      default:
+        return unreachable(decision);
+    }
+  }
+
+  /** Packages in force for the base branch; what is built in is asked for by commands of its own. */
+  async function candidatesIn({ skills, names }: Configuration): Promise<Candidate[]> {
+    const usable = skills.filter(
+      ({ skill }) => skill.outcome !== null && !names.builtIn.includes(skill.name),
+    );
+    for (const found of usable) await deps.keepSkill(found);
+    return usable.map(({ skill }) => ({ name: skill.name, ...referenceTo(skill) }));
+  }
+
+  async function say(call: SkillCall, { othersOk }: AskJob, said: Said): Promise<void> {
+    const { owner, name } = repoOf(call);
+    const place = { installation_id: call.installationId, owner, repo: name };
+    const { marker, body } = answerComment(call.commentId, said);
+    const content = said.ok && othersOk ? 'hooray' : 'confused';
+    const cause = { person: call.askedBy, pullRequest: `${call.repositoryId}#${call.pullRequest}` };
+    const wish = { runId: null, at: clock.now(), cause };
+    await storage.transaction(async (tx) => {
+      const now = await tx.skillCalls.get(call.id);
+      if (!now || now.finishedAt !== null) return;
+      await tx.skillCalls.save({ id: call.id, decision: now.decision, finishedAt: clock.now() });
+      const comment = { kind: 'comment', ...place, issue: call.pullRequest, marker, body } as const;
+      await outbox.wish(tx, `command:${call.commentId}:asked`, comment, wish);
+      const reaction = { kind: 'reaction', ...place, comment_id: call.commentId, content } as const;
+      await outbox.wish(tx, `command:${call.commentId}:answer`, reaction, wish);
+    });
+  }
+
+  return {
+    answer,
+    async giveUp(job) {
+      const call = await storage.read.skillCalls.get(job.callId);
+      if (call && call.finishedAt === null) await say(call, job, GAVE_UP);
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import type { Candidate } from '../../domain/chain/chain.ts';
+import { newRun } from '../../domain/run/new-run.ts';
+import { repoOf } from '../../domain/run/run.ts';
+import type { Configuration } from '../../engine/configuration/configuration.ts';
+import { factsOf, repositoryFacts } from '../../engine/runs/on-pull-request.ts';
+import type { StepContext } from '../../engine/steps/step.ts';
+import type { GitHub, PullRequest } from '../../ports/github.ts';
+import type { SkillCall } from '../../ports/skill-traces.ts';
+import { readOnlyStep } from '../runtime/read-only-step.ts';
+
+const NAME = 'ask';
+
+/**
+ * What a call may know and use, as skills are used to it from steps: a run of one step that is stored nowhere, under the call's id. It
+ * can wish for nothing and merge nothing.
+ */
+export function contextOfCall(
+  deps: { github: GitHub; clock: Clock; ids: Ids; log: Log },
+  call: SkillCall,
+  {
+    pullRequest,
+    configuration,
+    candidates,
+    signal,
+  }: {
+    pullRequest: PullRequest;
+    configuration: Configuration;
+    candidates: readonly Candidate[];
+    signal: AbortSignal;
+  },
+): StepContext {
+  const { github, clock, ids, log } = deps;
+  const { owner, name } = repoOf(call);
+  const event = {
+    kind: 'command.issued',
+    installation_id: call.installationId,
+    repository: { id: call.repositoryId, owner, name },
+    pull_request: call.pullRequest,
+    actor: call.askedBy,
+    text: call.question,
+    via: { kind: 'comment', comment_id: call.commentId, created_at: call.createdAt.toISOString() },
+  } as const;
+  const step: StepContext['step'] = {
+    id: NAME,
+    index: 0,
+    uses: { kind: 'skill', name: NAME, candidates: [...candidates] },
+    dependsOn: [],
+    with: { question: call.question },
+    retry: { attempts: 1, backoffMs: 0 },
+    onFailure: 'fail',
+    requiresApproval: false,
+  };
+  const state = newRun(
+    {
+      id: call.id,
+      chain: { name: NAME, trigger: { event: 'manual.fired', filter: {} }, steps: [step] },
+      settings: configuration.settings,
+      event,
+      deliveryId: null,
+      pullRequest: call.pullRequest,
+      headSha: pullRequest.headSha,
+      baseRef: pullRequest.baseRef,
+      baseSha: configuration.sha,
+      facts: factsOf(event, pullRequest, repositoryFacts(event, pullRequest.defaultBranch)),
+      paused: false,
+    },
+    ids,
+    clock.now(),
+  );
+  const reader = github.reader(call.installationId, 'person');
+  const refusal = 'a call of a skill asks nobody and merges nothing';
+  return readOnlyStep(state, reader, { id: call.id, startedAt: clock.now() }, refusal, {
+    step,
+    inputs: { question: call.question },
+    text: () => undefined,
+    repo: { owner, name },
+    appId: github.appId,
+    clock,
+    log,
+    signal,
+    newId: (prefix) => ids.next(prefix),
+    mergeBegun: async () => undefined,
+    configurationNow: async () => ({ configuration, chain: undefined }),
+    pausedBy: async () => null,
+  });
+}

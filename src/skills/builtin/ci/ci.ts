@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { reason } from '../../../domain/explanation/reason.ts';
+import type { CiResult } from '../../../domain/outcome/ci-result.ts';
+import { makeOutcome } from '../../../domain/outcome/outcome.ts';
+import { CAPABILITIES } from '../../../domain/policy/capability.ts';
+import type { StepContext, StepHandler, StepResult } from '../../../engine/steps/step.ts';
+import { INPUT } from '../../../messages/skill-inputs.ts';
+import type { CheckRunFacts, CheckSuiteFacts } from '../../../ports/github.ts';
+import { readInputs } from '../../runtime/inputs.ts';
+import { readCommands } from './commands.ts';
+import { type CiFacts, type CiJudgement, judgeCi } from './judge.ts';
+
+/**
+ * How long a commit may be without any check before it counts as having none, in milliseconds: CI systems take a
+ * moment to report their first one, and "none yet" must not pass for "none".
+ */
+export const FIRST_CHECK_GRACE_MS = 30_000;
+
+/** The net under GitHub's events, in milliseconds: how often pending checks are read without being told. */
+const SLOW_POLL_MS = 120_000;
+
+/**
+ * `required` in the place of `full` was rejected: where nothing is required, nothing would be left to wait for, and what is red would be merged.
+ */
+const inputsSchema = z.object({ scope: z.literal('full', { error: INPUT.scope }).default('full') });
+
+/** Waits for the checks that other apps and services report on the head, and says what they say together. */
+export const ci: StepHandler = {
+  name: 'ci',
+  capability: CAPABILITIES.ci,
+  artifactDefaults: [
+    { kind: 'outcome', id: 'ci-result', outcome: 'ci_result', required: true, source: 'skill' },
+  ],
+  cognitiveHints: { produces: ['evidence', 'risks', 'uncertainties'] },
+  async run(context) {
+    const asked = readInputs(inputsSchema, context);
+    if (!asked.ok) return asked.result;
+    const judgement = await read(context);
+    switch (judgement.kind) {
+      case 'concluded':
+        return { kind: 'done', outcome: await withCommands(context, judgement.result, judgement.runs) };
+      case 'none':
+        return none(context, judgement.result);
+      case 'pending':
+        return pending(context, judgement);
+    }
+  },
+  async readAgain(context) {
+    const judgement = await read(context);
+    switch (judgement.kind) {
+      case 'concluded':
+      case 'none':
+        return judgement.result;
+      case 'pending':
+        return makeOutcome<'ci_result'>({
+          outcome_kind: 'ci_result',
+          summary: judgement.summary,
+          passed: false,
+          head_sha: context.state.run.headSha,
+          lint_passed: null,
+          tests_passed: null,
+          build_passed: null,
+          typecheck_passed: null,
+          test_count: null,
+          failure_summary: judgement.summary,
+          checks: judgement.checks,
+          commands: [],
+        });
+    }
+  },
+};
+
+async function read(context: StepContext): Promise<CiJudgement> {
+  const { reader, repo, state } = context;
+  const { headSha, baseRef, settings } = state.run;
+  const [checkRuns, statuses, required] = await Promise.all([
+    reader.checkRuns(repo, headSha),
+    reader.statuses(repo, headSha),
+    reader.requiredChecks(repo, baseRef),
+  ]);
+  const facts: CiFacts = {
+    headSha,
+    baseRef,
+    ownAppId: context.appId,
+    checkRuns,
+    statuses,
+    required: [...required, ...settings.ci.required.map((name) => ({ name, appId: null }))],
+    suites: [],
+    ignore: settings.ci.ignore,
+  };
+  const soFar = judgeCi(facts);
+  if (soFar.kind !== 'concluded' || soFar.result.passed !== true) return soFar;
+  return judgeCi({ ...facts, suites: await suitesOf(context, soFar.runs) });
+}
+
+/** The suites of the apps whose checks count, asked for one by one: unlike the whole list, they rarely change. */
+async function suitesOf(
+  { reader, repo, state }: StepContext,
+  counted: readonly CheckRunFacts[],
+): Promise<CheckSuiteFacts[]> {
+  const apps = [...new Set(counted.map((run) => run.appId))].filter((id) => id !== null);
+  const suites = await Promise.all(apps.map((id) => reader.checkSuites(repo, state.run.headSha, id)));
+  return suites.flat();
+}
+
+async function withCommands(
+  { reader, repo }: StepContext,
+  { content_hash: _, ...result }: CiResult,
+  runs: readonly CheckRunFacts[],
+): Promise<CiResult> {
+  const commands = await readCommands(reader, repo, runs);
+  return makeOutcome<'ci_result'>({ ...result, commands });
+}
+
+function none(context: StepContext, result: CiResult): StepResult {
+  const graceEnds = new Date(context.state.run.createdAt.getTime() + FIRST_CHECK_GRACE_MS);
+  if (context.clock.now() < graceEnds) {
+    return {
+      kind: 'waits',
+      for: 'ci',
+      until: graceEnds,
+      reason: reason('step.waiting.ci', 'no check has reported yet'),
+    };
+  }
+  return { kind: 'done', outcome: result };
+}
+
+function pending(context: StepContext, judgement: Extract<CiJudgement, { kind: 'pending' }>): StepResult {
+  const now = context.clock.now();
+  const started = context.invocation.startedAt ?? now;
+  const ends = started.getTime() + context.state.run.settings.ci.wait;
+  const evidence = judgement.checks
+    .filter((check) => check.state === 'pending')
+    .slice(0, 10)
+    .map(({ name, url }) => ({
+      kind: 'check' as const,
+      id: name,
+      label: name,
+      ...(url !== null && { url }),
+    }));
+  if (now.getTime() >= ends) {
+    return {
+      kind: 'failed',
+      reason: reason('step.failed.ci_wait', `gave up waiting for CI: ${judgement.summary}`, evidence),
+      retryable: false,
+    };
+  }
+  return {
+    kind: 'waits',
+    for: 'ci',
+    until: new Date(Math.min(ends, now.getTime() + SLOW_POLL_MS)),
+    reason: reason('step.waiting.ci', judgement.summary, evidence),
+  };
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { shown } from '../../../../analyzers/mask.ts';
+import type { Json } from '../../../../core/canonical.ts';
+import { CATEGORIES, type Finding, SEVERITIES, type Severity } from '../../../../domain/outcome/finding.ts';
+import type { Said } from '../../../../domain/outcome/model-memory.ts';
+import { anchorOf } from './anchor.ts';
+import { type Piece, printOfFile } from './piece.ts';
+
+/** A file as one question shows it, by the number that the answer names it with. */
+export interface ShownFile {
+  path: string;
+  /** Those of its pieces that the question shows. */
+  pieces: readonly Piece[];
+  /** All of them. */
+  all: readonly Piece[];
+}
+
+/** The most that is believed of one answer; more than this is no review. */
+const MAX_FINDINGS = 100;
+const MAX_WORDS = 1_000;
+
+/**
+ * What is asked for: findings and nothing else. The verdict follows from them by a rule, so a model that was talked into approving has
+ * no word to say it with.
+ * @param files How many the question shows. A finding of a file that it does not show makes the answer unusable.
+ */
+export function answerSchema(files: number) {
+  return z.strictObject({
+    findings: z
+      .array(
+        z.strictObject({
+          severity: z.enum(SEVERITIES),
+          category: z.enum(CATEGORIES),
+          file: z.int().min(1).max(files).describe('The number of the file.'),
+          anchor: z
+            .string()
+            .max(20)
+            .nullable()
+            .describe('The anchor of the line, such as 12#a3f0; null: the file as a whole.'),
+          description: z.string().trim().min(1).max(MAX_WORDS).describe('What is wrong, in one sentence.'),
+          suggestion: z.string().max(MAX_WORDS).describe('What to do about it.'),
+        }),
+      )
+      .max(MAX_FINDINGS),
+  });
+}
+export type ReviewAnswer = z.infer<ReturnType<typeof answerSchema>>;
+
+/** The most that a finding of these kinds weighs, whatever the model says: taste holds up no merge. */
+const MOST: Partial<Record<Finding['category'], Severity>> = { style: 'low', debugging: 'medium' };
+
+/**
+ * What the model said, each at its place. A line that it names wrongly is one it made up, and what it says is then of the file; that
+ * makes it no lighter, or else a change that confuses a model about lines would be judged more mildly.
+ */
+export function placed(answer: Json, files: readonly ShownFile[], mask: (text: string) => string): Said[] {
+  return answerSchema(files.length)
+    .parse(answer)
+    .findings.flatMap(({ file: number, anchor, severity, category, ...words }): Said[] => {
+      const file = files[number - 1];
+      if (!file) return [];
+      const finding: Finding = {
+        severity: clamped(severity, category),
+        category,
+        file: file.path,
+        description: oneLine(words.description, mask),
+        suggestion: oneLine(words.suggestion, mask),
+        rule: `model/${category}`,
+      };
+      const place = anchor === null ? undefined : placeOf(anchor, file.pieces);
+      if (!place) return [{ of: printOfFile(file.all), offset: null, finding }];
+      const { piece, offset, line, text } = place;
+      const evidence = shown(mask(text));
+      return [
+        { of: piece.print, offset, finding: { ...finding, line, ...(evidence !== '' && { evidence }) } },
+      ];
+    });
+}
+
+function placeOf(anchor: string, pieces: readonly Piece[]) {
+  for (const piece of pieces) {
+    for (const [offset, { mark, text, line }] of piece.lines.entries()) {
+      if (mark === '+' && anchorOf(line, text) === anchor.trim()) return { piece, offset, line, text };
+    }
+  }
+  return undefined;
+}
+
+function clamped(severity: Severity, category: Finding['category']): Severity {
+  const most = MOST[category];
+  return most !== undefined && SEVERITIES.indexOf(severity) < SEVERITIES.indexOf(most) ? most : severity;
+}
+
+/** A model may repeat a secret that it was not shown as one, or write what nobody sees. */
+function oneLine(text: string, mask: (text: string) => string): string {
+  return shown(mask(text).replaceAll(/\s+/g, ' '), MAX_WORDS);
+}

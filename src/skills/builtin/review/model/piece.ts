@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { AdmittedFile } from '../../../../analyzers/admit.ts';
+import { type HunkLine, readHunks } from '../../../../analyzers/hunks.ts';
+
+/** A part of a file's change that a model is shown as a whole: a hunk, or a run of lines of a large one. */
+export interface Piece {
+  path: string;
+  heading: string;
+  lines: readonly HunkLine[];
+  /** Of its content and what surrounds it there, not of where it stands: a rebase that only moves it changes nothing. */
+  print: string;
+}
+
+/** The most that one piece holds, so that any of them fits into a question. */
+const MAX_LINES = 400;
+const MAX_CHARACTERS = 20_000;
+
+/**
+ * The pieces of a file's change. Where it is not known which lines changed, every line counts, as it does for the analyzers.
+ * @param lens What else a judgement depends on, such as the model; another lens makes other prints.
+ */
+export function piecesOf(file: AdmittedFile, lens: string): Piece[] {
+  const runs = runsOf(file).map(({ heading, lines }) => ({
+    heading,
+    lines,
+    content: JSON.stringify([lens, file.path, heading, lines.map(({ mark, text }) => [mark, text])]),
+  }));
+  const same = Map.groupBy(runs, ({ content }) => content);
+  return runs.map((run) => {
+    const { heading, lines, content } = run;
+    const copies = same.get(content) ?? [];
+    // Nothing tells which of several copies is gone. So when their number changes they are all others, and read again: with the place
+    // among them alone, what was said of the last copy would be lost with whichever goes.
+    const print = printOf([content, String(copies.indexOf(run)), String(copies.length)]);
+    return { path: file.path, heading, lines, print };
+  });
+}
+
+/** The print of a file's pieces together. */
+export function printOfFile(pieces: readonly Piece[]): string {
+  return printOf(pieces.map(({ print }) => print));
+}
+
+/** 160 bits: with fewer, somebody could make a harmless and a harmful piece that have the same one. */
+export function printOf(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 20).toString('base64url');
+}
+
+function runsOf(file: AdmittedFile): { heading: string; lines: HunkLine[] }[] {
+  if (file.patch !== undefined) {
+    return readHunks(file.patch).hunks.flatMap(({ heading, lines }) =>
+      splitUp(lines)
+        .filter((run) => run.some(({ mark }) => mark !== ' '))
+        .map((run) => ({ heading, lines: run })),
+    );
+  }
+  const lines = file.lines.at(-1) === '' ? file.lines.slice(0, -1) : file.lines;
+  const added = lines.map((text, index): HunkLine => ({ mark: '+', text, line: index + 1 }));
+  return splitUp(added).map((run) => ({ heading: '', lines: run }));
+}
+
+function splitUp(lines: readonly HunkLine[]): HunkLine[][] {
+  const runs: HunkLine[][] = [];
+  let run: HunkLine[] = [];
+  let characters = 0;
+  for (const line of lines) {
+    if (run.length > 0 && (run.length === MAX_LINES || characters + line.text.length > MAX_CHARACTERS)) {
+      runs.push(run);
+      run = [];
+      characters = 0;
+    }
+    run.push(line);
+    characters += line.text.length;
+  }
+  if (run.length > 0) runs.push(run);
+  return runs;
+}

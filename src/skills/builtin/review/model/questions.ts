@@ -1,0 +1,143 @@
+import type { Json } from '../../../../core/canonical.ts';
+import type { Clock } from '../../../../core/clock.ts';
+import type { Said } from '../../../../domain/outcome/model-memory.ts';
+import type { Purpose } from '../../../../ports/model.ts';
+import { type PromptContext, type PromptDeps, promptHandler } from '../../../kinds/prompt/handler.ts';
+import type { ArtifactHandler } from '../../../runtime/handler.ts';
+import type { Executed, Recorder } from '../../../runtime/trace/record.ts';
+import { type Owner, watchModel } from '../../../runtime/trace/watch-model.ts';
+import { answerSchema, placed, type ShownFile } from './answer.ts';
+import type { Guideline } from './guidelines.ts';
+import type { Piece } from './piece.ts';
+import { shippedPrompt } from './prompt.ts';
+
+/** What is the same in every question of a review. */
+export interface Setting {
+  repository: string;
+  baseBranch: string;
+  title: string;
+  body: string;
+  guidelines: readonly Guideline[];
+  deleted: readonly string[];
+  mask: (text: string) => string;
+  purpose: Purpose;
+  signal: AbortSignal;
+}
+
+/** A piece as it is shown. */
+export interface ShownPiece {
+  piece: Piece;
+  text: string;
+}
+
+export interface Answers {
+  read: Piece[];
+  said: Said[];
+  /** Why a question was not answered; those after it were not asked any more. */
+  failure: string | undefined;
+  log: string;
+}
+
+const AT_ONCE = 2;
+
+/** What writes the trace of each question. */
+export interface QuestionTraces {
+  record: Recorder;
+  skill: Executed['context']['skill'];
+  inputs: Executed['context']['step']['inputs'];
+  owner: Owner;
+  clock: Clock;
+}
+
+export interface QuestionDeps extends PromptDeps {
+  /** Left out, no question leaves a trace. */
+  traces?: QuestionTraces;
+}
+
+type Ask = ArtifactHandler<PromptContext>['execute'];
+
+/**
+ * Asks a model about parts of a change, and puts what it says at its places. One question without an answer ends it: what the others say
+ * is kept, and nobody pays for a review that has no verdict anyway.
+ * @param all Every piece of the head, by file.
+ * @throws the signal's reason when aborted.
+ */
+export async function askAll(
+  deps: QuestionDeps,
+  questions: readonly (readonly ShownPiece[])[],
+  all: ReadonlyMap<string, readonly Piece[]>,
+  setting: Setting,
+): Promise<Answers> {
+  const ask = deps.traces ? traced(deps, deps.traces) : promptHandler(deps).execute;
+  const values: { files: ShownFile[]; value: Json }[] = [];
+  const log: string[] = [];
+  let failure: string | undefined;
+  let next = 0;
+
+  async function work(): Promise<void> {
+    for (let index = next++; index < questions.length && failure === undefined; index = next++) {
+      const byPath = Map.groupBy(questions[index] ?? [], ({ piece }) => piece.path);
+      const files = [...byPath].map(([path, shown]) => ({
+        path,
+        pieces: shown.map(({ piece }) => piece),
+        all: all.get(path) ?? [],
+      }));
+      const output = await ask(shippedPrompt(), {
+        trusted: {
+          repository: setting.repository,
+          base_branch: setting.baseBranch,
+          part: index + 1,
+          parts: questions.length,
+        },
+        untrusted: {
+          pr: { title: setting.title, body: setting.body },
+          guidelines: setting.guidelines.map(({ name, text }) => `${name}\n\n${text}`),
+          deleted: setting.deleted.join('\n'),
+          files: [...byPath].map(([path, shown]) => [path, ...shown.map(({ text }) => text)].join('\n')),
+        },
+        schema: answerSchema(files.length),
+        purpose: setting.purpose,
+        signal: setting.signal,
+      });
+      if (output.kind === 'failed') failure ??= output.because;
+      else values[index] = { files, value: output.value };
+      const words = output.kind === 'failed' ? output.because : JSON.stringify(output.value);
+      log[index] = `question ${index + 1} of ${questions.length}: ${output.log}\n${setting.mask(words)}`;
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+
+  const answered = values.filter((value) => value !== undefined);
+  return {
+    read: answered.flatMap(({ files }) => files.flatMap(({ pieces }) => pieces)),
+    said: answered.flatMap(({ files, value }) => placed(value, files, setting.mask)),
+    failure,
+    log: log.filter((line) => line !== undefined).join('\n'),
+  };
+}
+
+/** Each question is watched by itself: several are asked at once under one session, and each is an execution of its own. */
+function traced(deps: PromptDeps, { record, owner, clock, skill, inputs }: QuestionTraces): Ask {
+  return async (artifact, context) => {
+    const watch = watchModel(deps.model);
+    const { execute } = promptHandler({ ...deps, model: watch.model });
+    const startedAt = clock.now();
+    const { asked, output } = await watch.during(owner, async (asked) => ({
+      asked,
+      output: await execute(artifact, context),
+    }));
+    await record({
+      owner,
+      artifact,
+      context: { step: { inputs }, skill },
+      asked,
+      value: output.kind === 'done' ? output.value : undefined,
+      log: output.log,
+      error: output.kind === 'failed' ? output.because : null,
+      asserted: { run: 0, passed: 0, warnings: [], broken: undefined },
+      startedAt,
+      completedAt: clock.now(),
+    });
+    return output;
+  };
+}

@@ -1,0 +1,151 @@
+import type { AdmittedFile, Omission } from '../../../../analyzers/admit.ts';
+import { type ChangedFile, isCode, MAX_LINE, notWritten } from '../../../../analyzers/changed-file.ts';
+import type { Analysis } from '../../../../analyzers/report.ts';
+import { formatModelName } from '../../../../domain/model/name.ts';
+import type { Finding } from '../../../../domain/outcome/finding.ts';
+import type { ModelMemory } from '../../../../domain/outcome/model-memory.ts';
+import type { AnalyzerReport } from '../../../../domain/outcome/review-verdict.ts';
+import { pullRequestOf, type StepContext } from '../../../../engine/steps/step.ts';
+import { beyondBudget, DELETED, noModelRead, SECRETS_UNKNOWN } from '../../../../messages/review.ts';
+import type { Model } from '../../../../ports/model.ts';
+import { purposeOf } from '../../../runtime/purpose.ts';
+import { withRenderer } from '../../../templating/render.ts';
+import { BYTES_A_TOKEN, type Effort, QUESTIONS, shareOut, tokensOf } from './budget.ts';
+import { readGuidelines } from './guidelines.ts';
+import { afterRound, planRound } from './memory.ts';
+import { type Piece, piecesOf, printOf } from './piece.ts';
+import { asReadersSee, titleAsReadersSee } from './plain-text.ts';
+import { PROMPT_PATH, shippedPrompt } from './prompt.ts';
+import { askAll, type QuestionDeps, type ShownPiece } from './questions.ts';
+import { shownPiece } from './shown.ts';
+
+export interface ModelReviewDeps extends QuestionDeps {
+  model: Model;
+  /** `high` when left out. */
+  effort?: Effort;
+}
+
+/** What a model says of a change, in this round and in earlier ones of what did not change since. */
+export interface ModelReview {
+  findings: Finding[];
+  /** How it went, as for an analyzer; `undefined` when there was nothing for it to read. */
+  report: AnalyzerReport | undefined;
+  leftOut: Omission[];
+  /** Files of which it read everything that changed. */
+  read: ReadonlySet<string>;
+  memory: ModelMemory;
+  log: string;
+}
+
+/**
+ * Has a model read what a pull request changes, as far as no earlier round did.
+ * @throws GitHubError, and the signal's reason when aborted. What goes wrong with the model is in the report.
+ */
+export async function reviewByModel(
+  step: StepContext,
+  deps: ModelReviewDeps,
+  { files, mask }: Pick<Analysis, 'files' | 'mask'>,
+  changed: readonly ChangedFile[],
+  earlier: ModelMemory | undefined,
+): Promise<ModelReview> {
+  const begun = step.clock.now().getTime();
+  const { run } = step.state;
+  const readable = files.filter(isForModel);
+  const guidelines = readable.length === 0 ? [] : await readGuidelines(step.reader, step.repo, run.baseSha);
+  const name = formatModelName(deps.model.name);
+  const lens = printOf([name, shippedPrompt().content, ...guidelines.map(({ text }) => text)]);
+
+  const pieces = mask ? readable.flatMap((file) => piecesOf(file, lens)) : [];
+  const all = Map.groupBy(pieces, ({ path }) => path);
+  const plan = planRound(pieces, earlier);
+  const deleted = changed.filter(({ status }) => status === 'removed').map(({ path }) => path);
+  const present = new Set(changed.filter(({ status }) => status !== 'removed').map(({ path }) => path));
+  const textOf = once((piece: Piece) => shownPiece(piece, mask ?? (() => '')));
+  const most = QUESTIONS[deps.effort ?? 'high'];
+  const size = {
+    atLeast: ({ lines }: Piece) => lines.reduce((sum, { text }) => sum + text.length, 0) / BYTES_A_TOKEN,
+    exactly: (piece: Piece) => tokensOf(textOf(piece)),
+  };
+  const groups = [...Map.groupBy(plan.ask, ({ path }) => path).values()];
+  const { questions, rest } = shareOut(groups, size, { questions: most });
+
+  const shown = (question: readonly Piece[]): ShownPiece[] =>
+    question.map((piece) => ({ piece, text: textOf(piece) }));
+  const answers =
+    mask && questions.length > 0
+      ? await withRenderer(async (render) =>
+          askAll({ render, ...deps }, questions.map(shown), all, {
+            ...(await said(step)),
+            repository: run.repository,
+            baseBranch: run.baseRef,
+            guidelines,
+            deleted,
+            mask,
+            purpose: purposeOf(step, { skill: 'pr-review', artifact: PROMPT_PATH }),
+            signal: step.signal,
+          }),
+        )
+      : { read: [], said: [], failure: mask ? undefined : SECRETS_UNKNOWN, log: '' };
+
+  const memory = afterRound(plan, answers.read, answers.said, present);
+  const known = new Set([...plan.kept, ...answers.read]);
+  const report: AnalyzerReport = {
+    name: 'model',
+    version: name,
+    status: answers.failure === undefined ? 'ok' : 'no_answer',
+    files: new Set([...known].map(({ path }) => path)).size,
+    duration_ms: step.clock.now().getTime() - begun,
+    ...(answers.failure !== undefined && { message: answers.failure.slice(0, 900) }),
+  };
+  return {
+    findings: memory.said.map(({ finding }) => finding),
+    report: readable.length === 0 ? undefined : report,
+    leftOut: [
+      ...beyond(rest, all, most),
+      ...files.flatMap(skipped),
+      ...deleted.map((path) => ({ path, reason: DELETED, needed: false })),
+    ],
+    read: new Set([...all].filter(([, own]) => own.every((piece) => known.has(piece))).map(([path]) => path)),
+    memory,
+    log: answers.log,
+  };
+}
+
+/** What nobody wrote is not worth the tokens; lines as long as minified code are listed as left out already. */
+function isForModel({ path, lines }: AdmittedFile): boolean {
+  return notWritten(path) === undefined && lines.every((line) => line.length <= MAX_LINE);
+}
+
+/** A file that analyzers know and a model is not shown. What only secrets were looked for in is listed as that. */
+function skipped({ path, language }: AdmittedFile): Omission[] {
+  const what = notWritten(path);
+  if (what === undefined || language === 'other') return [];
+  return [{ path, reason: noModelRead(what), needed: false, seen_by: 'analyzers' }];
+}
+
+async function said(step: StepContext): Promise<{ title: string; body: string }> {
+  const { title, body } = await step.reader.pullRequest(step.repo, pullRequestOf(step));
+  return { title: titleAsReadersSee(title), body: asReadersSee(body ?? '') };
+}
+
+function beyond(
+  rest: readonly Piece[],
+  all: ReadonlyMap<string, readonly Piece[]>,
+  questions: number,
+): Omission[] {
+  return [...Map.groupBy(rest, ({ path }) => path)].map(([path, unread]) => ({
+    path,
+    reason: beyondBudget(unread.length, all.get(path)?.length ?? unread.length, questions),
+    needed: isCode(path),
+  }));
+}
+
+/** The function, doing its work for each piece one time at most. */
+function once(work: (piece: Piece) => string): (piece: Piece) => string {
+  const done = new Map<Piece, string>();
+  return (piece) => {
+    const text = done.get(piece) ?? work(piece);
+    done.set(piece, text);
+    return text;
+  };
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { UNKNOWN_LANGUAGE } from '../../../analyzers/admit.ts';
+import type { ChangedFile } from '../../../analyzers/changed-file.ts';
+import { MAX_FINDINGS } from '../../../analyzers/findings.ts';
+import type { Analysis, ReviewReport } from '../../../analyzers/report.ts';
+import { reviewFiles } from '../../../analyzers/review.ts';
+import { MAX_LOG } from '../../../analyzers/run-analyzers.ts';
+import { verdictOf } from '../../../analyzers/verdict.ts';
+import type { ModelMemory } from '../../../domain/outcome/model-memory.ts';
+import { CAPABILITIES } from '../../../domain/policy/capability.ts';
+import { filesOfHead } from '../../../engine/steps/head-files.ts';
+import type { StepContext, StepHandler } from '../../../engine/steps/step.ts';
+import { NO_MODEL_ASKED, NO_MODEL_WANTED } from '../../../messages/review.ts';
+import { INPUT } from '../../../messages/skill-inputs.ts';
+import type { PromptDeps } from '../../kinds/prompt/handler.ts';
+import { withContents } from '../../runtime/contents.ts';
+import { readInputs } from '../../runtime/inputs.ts';
+import { mergeFindings } from './merge-findings.ts';
+import { EFFORTS } from './model/budget.ts';
+import type { QuestionTraces } from './model/questions.ts';
+import { reviewByModel } from './model/review.ts';
+import { type Now, sinceEarlier } from './since.ts';
+
+/** What the analyzers said, word by word. */
+const LOG = 'analyzers.log';
+/** 25 times what the largest honest review needs; some analyzers are quadratic, and somebody will make use of it. */
+const REVIEW_TIMEOUT_MS = 3 * 60_000;
+
+const inputsSchema = z.object({
+  /** How much of a large change a model is asked about. */
+  effort: z.enum(EFFORTS, { error: INPUT.effort }).default('high'),
+  /** `false`: the analyzers alone, whether or not there is a model. */
+  model: z.boolean({ error: INPUT.model }).default(true),
+});
+type Inputs = z.infer<typeof inputsSchema>;
+
+export interface PrReviewDeps extends PromptDeps {
+  /** Left out, what a model is asked leaves no trace. */
+  traces?: {
+    record: QuestionTraces['record'];
+    /** Asked for only by a review with a model: reading all that ships was an eighth of the app's start. */
+    skill: () => QuestionTraces['skill'];
+  };
+}
+
+/** Reviews what the pull request adds and changes: with analyzers that need no model and no key, and with a model where there is one. */
+export function prReview(deps: PrReviewDeps): StepHandler {
+  return {
+    name: 'pr-review',
+    capability: CAPABILITIES['pr-review'],
+    artifactDefaults: [
+      { kind: 'outcome', id: 'verdict', outcome: 'review_verdict', required: true, source: 'skill' },
+      { kind: 'file', id: 'analyzers-log', path: LOG, required: true, source: 'skill' },
+    ],
+    cognitiveHints: { produces: ['evidence', 'risks', 'uncertainties', 'decisions'] },
+    async run(context) {
+      const asked = readInputs(inputsSchema, context);
+      if (!asked.ok) return asked.result;
+      const { files } = await filesOfHead(context);
+      const changed = await withContents(context, files);
+      const analysis = await reviewFiles(changed, { timeoutMs: REVIEW_TIMEOUT_MS, signal: context.signal });
+      const earlier = await context.earlierReview();
+      const report = await withModel(context, deps, asked.value, analysis, changed, earlier?.model);
+      const { headSha } = context.state.run;
+      const since =
+        earlier && earlier.head_sha !== headSha
+          ? sinceEarlier(earlier, lookedAt(report, changed))
+          : undefined;
+      return {
+        kind: 'done',
+        outcome: verdictOf({ ...report, ...(since && { since }) }, { headSha, round: await context.round() }),
+        blobs: [{ kind: 'analyzer_output', name: LOG, data: report.log }],
+      };
+    },
+  };
+}
+
+async function withModel(
+  context: StepContext,
+  { model, traces, ...more }: PrReviewDeps,
+  asked: Inputs,
+  { report, files, mask }: Analysis,
+  changed: readonly ChangedFile[],
+  earlier: ModelMemory | undefined,
+): Promise<ReviewReport> {
+  if (!asked.model) return { ...report, notes: [NO_MODEL_WANTED] };
+  if (!model) return { ...report, notes: [NO_MODEL_ASKED] };
+  const { state, session, inputs, clock } = context;
+  const owner = { runId: state.run.id, sessionId: session.id };
+  const given = {
+    ...more,
+    model,
+    effort: asked.effort,
+    ...(traces && { traces: { record: traces.record, skill: traces.skill(), owner, inputs, clock } }),
+  };
+  const review = await reviewByModel(context, given, { files, mask }, changed, earlier);
+  return {
+    ...report,
+    findings: mergeFindings(report.findings, review.findings).slice(0, MAX_FINDINGS),
+    analyzers: [...report.analyzers, ...(review.report ? [review.report] : [])],
+    leftOut: [
+      // What no analyzer knows is read all the same.
+      ...report.leftOut.filter(({ path, reason }) => reason !== UNKNOWN_LANGUAGE || !review.read.has(path)),
+      ...review.leftOut,
+    ],
+    log: `${report.log}\n== model\n${review.log}`.slice(0, MAX_LOG),
+    model: review.memory,
+  };
+}
+
+function lookedAt({ findings, analyzers, leftOut }: ReviewReport, changed: readonly ChangedFile[]): Now {
+  return {
+    findings,
+    analyzers,
+    present: new Set(changed.filter(({ status }) => status !== 'removed').map(({ path }) => path)),
+    unread: new Set(leftOut.filter(({ needed }) => needed).map(({ path }) => path)),
+  };
+}

@@ -1,0 +1,11 @@
+import type { StepHandler } from '../../engine/steps/step.ts';
+import { ci } from './ci/ci.ts';
+import { type PrReviewDeps, prReview } from './review/pr-review.ts';
+
+/** The skills that ship with Countersign. */
+export function builtInSkills(deps: PrReviewDeps): readonly StepHandler[] {
+  return [prReview(deps), ci];
+}
+
+/** The same without a model, for whoever only asks which there are. */
+export const SHIPPED_SKILLS = builtInSkills({ model: undefined });

@@ -1,0 +1,57 @@
+import { LRUCache } from 'lru-cache';
+import type { SkillDescription } from '../../../domain/skill/package.ts';
+import { describedIn } from '../../../domain/skill/parse.ts';
+import { pathOf } from '../../../domain/skill/place.ts';
+import type { SkillArtifact } from '../../../domain/skill/skill.ts';
+import type { SkillOutline } from '../../../ports/skill-traces.ts';
+import type { Skills } from '../../../ports/storage.ts';
+import { type PreparedSkill, prepareSkill } from '../match.ts';
+
+/** A skill that can be chosen. */
+export interface Candidate {
+  outline: SkillOutline;
+  described: SkillDescription;
+  /** Paths of what can be carried out, in its order. */
+  artifacts: string[];
+  prepared: PreparedSkill;
+}
+
+/** Of so many packages is kept what was read of them: ten times as many as a repository and its organisation can have. */
+const MOST_KEPT = 1_000;
+
+/**
+ * Reads candidates by their ids, of each its SKILL.md alone: what else is in a package is read once it is chosen. An id is that of a
+ * content, so what was made of it once holds for good; making it anew for every question took three times as long as the match.
+ */
+export function createCandidates({
+  skills,
+  kinds,
+  mostKept = MOST_KEPT,
+}: {
+  skills: Pick<Skills, 'outlines'>;
+  /** Kinds of artifacts that can be carried out here: a skill with nothing of them would be chosen for nothing. */
+  kinds: readonly SkillArtifact['kind'][];
+  mostKept?: number;
+}): (ids: readonly string[]) => Promise<Candidate[]> {
+  const kept = new LRUCache<string, Candidate | 'unusable'>({ max: mostKept });
+
+  return async (ids) => {
+    const known = new Map(ids.map((id) => [id, kept.get(id)]));
+    const unknown = ids.filter((id) => known.get(id) === undefined);
+    for (const outline of unknown.length === 0 ? [] : await skills.outlines(unknown)) {
+      const made = candidateOf(outline, kinds) ?? 'unusable';
+      known.set(outline.id, made);
+      kept.set(outline.id, made);
+    }
+    return [...known.values()].filter((one) => one !== undefined && one !== 'unusable');
+  };
+}
+
+/** What can be chosen: it comes to an outcome, and has something that is carried out. */
+function candidateOf(outline: SkillOutline, kinds: readonly SkillArtifact['kind'][]): Candidate | undefined {
+  const described = describedIn(outline.description);
+  const artifacts = outline.artifacts.filter(({ kind }) => kinds.includes(kind)).map(pathOf);
+  if (described === undefined || described.outcome === null || artifacts.length === 0) return undefined;
+  if (described.name !== outline.name) return undefined;
+  return { outline, described, artifacts, prepared: prepareSkill(described) };
+}

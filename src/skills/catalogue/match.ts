@@ -1,0 +1,141 @@
+import { compileIntent } from '../../domain/skill/intent.ts';
+import type { SkillDescription } from '../../domain/skill/package.ts';
+import { createBm25, type WeightedWords } from './bm25.ts';
+import { somePathMatcher } from './some-path.ts';
+import { holdsPhrase, tellingWordsOf, wordsOf } from './words-of.ts';
+
+/** What a match is looked for. Both may be empty, and may come from anybody. */
+export interface Question {
+  text: string;
+  /** Files that a pull request changes. */
+  paths: readonly string[];
+}
+
+/** One thing that speaks for a skill, and by how much. */
+export interface MatchReason {
+  kind: 'name' | 'phrase' | 'intent' | 'tag' | 'path' | 'words';
+  /** Which name, phrase, pattern, tag or glob it is; for `words`, the words that both have. */
+  said: string;
+  score: number;
+}
+
+export interface SkillMatch {
+  name: string;
+  /** The sum of its reasons. */
+  score: number;
+  /** The strongest first. */
+  reasons: MatchReason[];
+}
+
+/** What is said on purpose weighs more than what a path or a description happens to have in common with a question. */
+const WEIGHTS = { name: 10, phrase: 8, intent: 6, path: 4, tag: 2 } as const;
+/** All words together, however many; a description is no magic spell. */
+const MOST_FOR_WORDS = 5;
+const MOST_TAGS = 3;
+const FIELD_WEIGHTS = { name: 3, tags: 2, phrases: 2, description: 1 } as const;
+
+/** More of a text, in UTF-16 units, is not looked at: what comes first says what it is about. */
+export const MAX_TEXT_LENGTH = 500;
+
+export interface Matcher {
+  /** The skills that anything speaks for, the best first; of two that are equal, by name. */
+  match(question: Question): SkillMatch[];
+}
+
+/** Phase 1 of finding a skill: from the skills and the question alone, without a model, the same every time. */
+export function createMatcher(skills: readonly SkillDescription[]): Matcher {
+  return matcherOf(skills.map(prepareSkill));
+}
+
+/** The same of skills that were prepared before, which is by far the most of the work. */
+export function matcherOf(entries: readonly PreparedSkill[]): Matcher {
+  const bm25 = createBm25(entries.map(({ text }) => text));
+
+  return {
+    match({ text, paths }) {
+      const clipped = text.slice(0, MAX_TEXT_LENGTH);
+      const words = wordsOf(clipped);
+      const telling = new Set(tellingWordsOf(clipped));
+      const fits = bm25.scores(telling);
+      const someMatch = somePathMatcher(paths);
+      return entries
+        .map((entry, index): SkillMatch => {
+          const reasons = [
+            ...ofName(entry, words),
+            ...ofPhrases(entry, words),
+            ...ofIntents(entry, clipped),
+            ...ofTags(entry, words),
+            ...ofPaths(entry, someMatch),
+            ...ofWords(entry, telling, fits.get(index) ?? 0),
+          ].sort((a, b) => b.score - a.score);
+          const score = rounded(reasons.reduce((sum, reason) => sum + reason.score, 0));
+          return { name: entry.skill.name, score, reasons };
+        })
+        .filter(({ reasons }) => reasons.length > 0)
+        .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
+    },
+  };
+}
+
+/** What of a skill does not depend on the others. */
+export type PreparedSkill = ReturnType<typeof prepareSkill>;
+
+export function prepareSkill(skill: SkillDescription) {
+  return {
+    skill,
+    name: wordsOf(skill.name),
+    phrases: skill.triggerPhrases.map((said) => ({ said, words: wordsOf(said) })),
+    tags: skill.tags.map((said) => ({ said, words: wordsOf(said) })),
+    intents: skill.intentPatterns.map((said) => ({ said, pattern: compileIntent(said) })),
+    text: weighted(skill),
+  };
+}
+
+function weighted(skill: SkillDescription): WeightedWords {
+  const counts = new Map<string, number>();
+  const add = (text: string, weight: number) => {
+    for (const word of tellingWordsOf(text)) counts.set(word, (counts.get(word) ?? 0) + weight);
+  };
+  add(skill.name, FIELD_WEIGHTS.name);
+  add(skill.tags.join(' '), FIELD_WEIGHTS.tags);
+  add(skill.triggerPhrases.join(' '), FIELD_WEIGHTS.phrases);
+  add(skill.description, FIELD_WEIGHTS.description);
+  return counts;
+}
+
+function ofName({ skill, name }: PreparedSkill, words: readonly string[]): MatchReason[] {
+  return holdsPhrase(words, name) ? [{ kind: 'name', said: skill.name, score: WEIGHTS.name }] : [];
+}
+
+/** One phrase is enough: more of them say the same again. */
+function ofPhrases({ phrases }: PreparedSkill, words: readonly string[]): MatchReason[] {
+  const found = phrases.find((phrase) => holdsPhrase(words, phrase.words));
+  return found ? [{ kind: 'phrase', said: found.said, score: WEIGHTS.phrase }] : [];
+}
+
+function ofIntents({ intents }: PreparedSkill, text: string): MatchReason[] {
+  const found = intents.find(({ pattern }) => pattern.isFoundIn(text));
+  return found ? [{ kind: 'intent', said: found.said, score: WEIGHTS.intent }] : [];
+}
+
+function ofTags({ tags }: PreparedSkill, words: readonly string[]): MatchReason[] {
+  return tags
+    .filter((tag) => holdsPhrase(words, tag.words))
+    .slice(0, MOST_TAGS)
+    .map(({ said }) => ({ kind: 'tag', said, score: WEIGHTS.tag }));
+}
+
+function ofPaths({ skill }: PreparedSkill, someMatch: (glob: string) => boolean): MatchReason[] {
+  const said = skill.paths.find(someMatch);
+  return said === undefined ? [] : [{ kind: 'path', said, score: WEIGHTS.path }];
+}
+
+function ofWords({ text }: PreparedSkill, telling: ReadonlySet<string>, fit: number): MatchReason[] {
+  if (fit <= 0) return [];
+  const common = [...telling].filter((word) => text.has(word));
+  return [{ kind: 'words', said: common.join(', '), score: rounded(Math.min(fit, MOST_FOR_WORDS)) }];
+}
+
+function rounded(score: number): number {
+  return Math.round(score * 100) / 100;
+}

@@ -1,0 +1,25 @@
+import { filesOf, type ParsedPackage } from '../../../domain/skill/package.ts';
+import { parsePackage } from '../../../domain/skill/parse.ts';
+import type { Skills } from '../../../ports/storage.ts';
+
+/**
+ * Reads the packages of indexes that are in force at this moment. Asked with every event, it reads and parses only those that it
+ * has not seen: a package's content never changes under its id.
+ */
+export function communitySkills(skills: Pick<Skills, 'adopted' | 'get'>): () => Promise<ParsedPackage[]> {
+  let known = new Map<string, ParsedPackage>();
+  return async () => {
+    const adopted = await skills.adopted();
+    const inForce = new Map<string, ParsedPackage>();
+    for (const { id, name, marketplaceId } of adopted) {
+      inForce.set(id, known.get(id) ?? (await read(id, name, marketplaceId)));
+    }
+    known = inForce;
+    return [...inForce.values()];
+  };
+
+  async function read(id: string, name: string, marketplaceId: string): Promise<ParsedPackage> {
+    const stored = await skills.get(id);
+    return parsePackage(stored ? filesOf(stored) : [], `${marketplaceId}#${name}`, name);
+  }
+}

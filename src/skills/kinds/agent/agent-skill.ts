@@ -1,0 +1,149 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { CountersignError } from '../../../core/errors.ts';
+import { redact } from '../../../core/redact/redact.ts';
+import { familyOf, formatModelName } from '../../../domain/model/name.ts';
+import { type AgentFile, type AgentName, readAgentFile } from '../../../domain/skill/agent-file.ts';
+import { filesOf } from '../../../domain/skill/package.ts';
+import { pathOf, placeOf } from '../../../domain/skill/place.ts';
+import { judge } from '../../../engine/models/judge.ts';
+import { filesOfHead } from '../../../engine/steps/head-files.ts';
+import type { StepContext } from '../../../engine/steps/step.ts';
+import { type AgentFault, describeAgentFault, notSeen } from '../../../messages/agent.ts';
+import { describeFailure, spentOnModel } from '../../../messages/model.ts';
+import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/prompt.ts';
+import type { GitAccess } from '../../../ports/github.ts';
+import type { SkillContext } from '../../runtime/activate.ts';
+import { answerSchema, asOutcomeValue } from '../../runtime/answer.ts';
+import { filledPrompt } from '../../runtime/fill.ts';
+import type { ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';
+import { shownOf } from '../../runtime/pull-request.ts';
+import { purposeOf } from '../../runtime/purpose.ts';
+import { promptValues } from '../../runtime/values.ts';
+import { variantFor } from '../../runtime/variant.ts';
+import { PROVIDERS_OF } from './command.ts';
+import { AGENT_INSTRUCTIONS } from './instructions.ts';
+import { type AgentModel, startProxy } from './proxy.ts';
+import { DEFAULT_AGENT_LIMITS, PORT, runAgent, withScratch } from './run-agent.ts';
+import { hasWalls } from './walls.ts';
+import { HeadTooLarge, writeHead } from './worktree.ts';
+
+export interface AgentDeps {
+  /** The operator's programs; an agent that is not here is not turned on. */
+  agents: Readonly<Partial<Record<AgentName, string>>>;
+  /** `undefined`: none is configured. */
+  model: AgentModel | undefined;
+  /** @throws GitHubError when no token is to be had. */
+  gitAccess(run: StepContext['state']['run']): Promise<GitAccess>;
+  head?: typeof writeHead;
+  walls?: typeof hasWalls;
+}
+
+/**
+ * Has a command-line agent look at the run's head, inside of walls. docs/agents.md has what they hold. Whether the run may do that at
+ * all was decided before, by its trust: see `KIND_CAPABILITIES`.
+ */
+export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
+  const { walls = hasWalls } = deps;
+  return {
+    kind: 'agent',
+
+    /** @throws GitHubError when GitHub could not be read; the queue tries again. */
+    async execute(artifact, { step, skill, outcome }) {
+      const { run } = step.state;
+      const { value: file } = readAgentFile(
+        artifact.content,
+        artifact.name,
+        filesOf(skill).map(({ path }) => path),
+      );
+      if (!file) return failed({ kind: 'not_started', detail: `${pathOf(artifact)} has faults` });
+      const program = deps.agents[file.agent];
+      if (program === undefined) return failed({ kind: 'not_turned_on', agent: file.agent });
+      const needs = PROVIDERS_OF[file.agent];
+      const { model } = deps;
+      if (!model || !needs.includes(model.name.provider))
+        return failed({ kind: 'no_model', agent: file.agent, needs });
+      const named = placeOf(file.prompt)?.name ?? '';
+      const template = variantFor(skill.artifacts, named, familyOf(model.name));
+      if (!template) return failed({ kind: 'not_started', detail: `${file.prompt} is not there` });
+      if (!(await walls())) return failed({ kind: 'no_walls' });
+      if (run.pullRequest === null) return told(NOT_OF_A_PULL_REQUEST);
+      const { files, truncated } = await filesOfHead(step);
+      if (truncated) return told(TOO_MANY_FILES);
+      const filled = await filledPrompt(template, await promptValues(step, files), { signal: step.signal });
+      if ('because' in filled) return told(filled.because);
+
+      const schema = answerSchema(outcome);
+      const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
+      return withScratch(async (folder): Promise<ArtifactOutput> => {
+        const work = join(folder, 'work');
+        const socket = join(folder, 'proxy.sock');
+        await mkdir(work);
+        const leftOut = await headInto(work, step, file, deps);
+        if ('kind' in leftOut) return failed(leftOut, leftOut.kind === 'no_head');
+        const prompt = AGENT_INSTRUCTIONS + filled.text;
+        const proxy = await startProxy(socket, model, purpose);
+        const ended = await runAgent(folder, {
+          agent: file.agent,
+          program,
+          work,
+          socket,
+          endpoint: {
+            url: `http://127.0.0.1:${PORT}${proxy.path}/v1`,
+            token: proxy.token,
+            model: model.name.model,
+          },
+          prompt,
+          schema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+          limits: { ...DEFAULT_AGENT_LIMITS, timeoutMs: file.timeout },
+          signal: step.signal,
+        }).finally(() => proxy.stop());
+
+        const spent = proxy.spent();
+        const asked = { model: formatModelName(model.name), prompt, spent };
+        const bill = spentOnModel(model.name, spent);
+        const log = redact(`${ended.log}\n${notSeen(leftOut)}${bill}\n`);
+        if ('fault' in ended) {
+          const { fault } = ended;
+          const refused = fault.kind === 'ended' ? { ...fault, refused: proxy.refused() } : fault;
+          return { ...failed(refused, fault.kind === 'timed_out'), log, asked };
+        }
+        const judged = judge(ended.answer, schema);
+        if (!judged.ok)
+          return {
+            ...failed({ kind: 'no_answer', detail: describeFailure(judged.failure) }, true),
+            log,
+            asked,
+          };
+        const shown = shownOf(files, `${skill.name}/${artifact.name}`);
+        return { kind: 'done', value: asOutcomeValue(judged.value, outcome, shown), log, asked };
+      });
+    },
+  };
+}
+
+/** @returns the paths that were left out, or why there is nothing to look at. */
+async function headInto(
+  work: string,
+  { state, signal }: StepContext,
+  { paths }: AgentFile,
+  { gitAccess, head = writeHead }: AgentDeps,
+): Promise<string[] | AgentFault> {
+  const access = await gitAccess(state.run);
+  try {
+    return await head(work, state.run.headSha, access, { paths, signal });
+  } catch (error) {
+    if (error instanceof HeadTooLarge) return { kind: 'head_too_large', what: error.message };
+    if (error instanceof CountersignError) return { kind: 'no_head', detail: error.message };
+    throw error;
+  }
+}
+
+function failed(fault: AgentFault, retryable = false): Extract<ArtifactOutput, { kind: 'failed' }> {
+  return { kind: 'failed', because: describeAgentFault(fault), retryable, log: '' };
+}
+
+function told(because: string): ArtifactOutput {
+  return { kind: 'failed', because, retryable: false, log: '' };
+}

@@ -1,0 +1,116 @@
+import { unreachable } from '../../../core/errors.ts';
+import type { ProviderName } from '../../../domain/model/name.ts';
+import type { AgentName } from '../../../domain/skill/agent-file.ts';
+import { INSIDE } from './walls.ts';
+
+/** Where an agent reaches its model, and what shows that it is this run's. */
+export interface Endpoint {
+  /** Such as `http://127.0.0.1:8377/<secret>/v1`. */
+  url: string;
+  token: string;
+  model: string;
+}
+
+export const ANSWER_FILE = '/tmp/answer.json';
+
+/** Whose models an agent speaks to. */
+export const PROVIDERS_OF: Readonly<Record<AgentName, readonly ProviderName[]>> = {
+  codex: ['openai', 'openai-compatible'],
+  claude: ['anthropic'],
+};
+
+/**
+ * An agent's command line without its program. What the agents bring of their own walls is switched off, as those would have to be
+ * built inside of ours; and so is everything that they would do beside the task.
+ */
+export function argumentsOf(agent: AgentName, { url, model }: Endpoint, schema: string): string[] {
+  switch (agent) {
+    case 'codex':
+      return [
+        'exec',
+        '--skip-git-repo-check',
+        '--dangerously-bypass-approvals-and-sandbox',
+        '--ephemeral',
+        '--model',
+        model,
+        ...[
+          'model_provider="countersign"',
+          `model_providers.countersign={name="countersign",base_url="${url}",env_key="AGENT_TOKEN",wire_api="responses"}`,
+          'web_search="disabled"',
+          'analytics.enabled=false',
+          'check_for_update_on_startup=false',
+        ].flatMap((setting) => ['--config', setting]),
+        '--output-schema',
+        INSIDE.schema,
+        '--output-last-message',
+        ANSWER_FILE,
+        '-',
+      ];
+    case 'claude':
+      return [
+        '--print',
+        '--output-format',
+        'json',
+        '--json-schema',
+        schema,
+        '--model',
+        model,
+        '--dangerously-skip-permissions',
+      ];
+    default:
+      return unreachable(agent);
+  }
+}
+
+export function environmentOf(agent: AgentName, { url, token }: Endpoint): Record<string, string> {
+  const everybody = {
+    HOME: INSIDE.home,
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    TMPDIR: '/tmp',
+    LANG: 'C.UTF-8',
+  };
+  switch (agent) {
+    case 'codex':
+      return { ...everybody, AGENT_TOKEN: token };
+    case 'claude':
+      return {
+        ...everybody,
+        ANTHROPIC_BASE_URL: url.replace(/\/v1$/, ''),
+        ANTHROPIC_AUTH_TOKEN: token,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_AUTOUPDATER: '1',
+        // It refuses to work for root otherwise, which it is in its own namespace only.
+        IS_SANDBOX: '1',
+      };
+    default:
+      return unreachable(agent);
+  }
+}
+
+/** What the agent says is its answer, as text; what it is worth is judged elsewhere. */
+export function answerIn(agent: AgentName, { answer, stdout }: { answer: string; stdout: string }): string {
+  switch (agent) {
+    case 'codex':
+      return answer;
+    case 'claude':
+      return resultIn(stdout);
+    default:
+      return unreachable(agent);
+  }
+}
+
+/** `{"type": "result", "is_error": false, "result": "…", "structured_output": {…}}` */
+function resultIn(stdout: string): string {
+  try {
+    const said = JSON.parse(stdout) as {
+      is_error?: unknown;
+      result?: unknown;
+      structured_output?: unknown;
+    } | null;
+    if (said?.is_error !== false) return '';
+    if (said.structured_output !== undefined) return JSON.stringify(said.structured_output);
+    return typeof said.result === 'string' ? said.result : '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,96 @@
+import type { Json } from '../../../core/canonical.ts';
+import { isMapping } from '../../../core/mapping.ts';
+
+/** The paths of the providers' APIs that an agent may use, without their `/v1`; each of them answers a question, and does nothing else. */
+const PROTOCOLS = {
+  '/responses': 'responses',
+  '/chat/completions': 'chat',
+  '/messages': 'messages',
+} as const;
+export type Protocol = (typeof PROTOCOLS)[keyof typeof PROTOCOLS];
+
+export function protocolOf(method: string | undefined, path: string): Protocol | undefined {
+  if (method !== 'POST' || !Object.hasOwn(PROTOCOLS, path)) return undefined;
+  return PROTOCOLS[path as keyof typeof PROTOCOLS];
+}
+
+/** Of each call; what an agent asks beyond it is cut to this. */
+export const MAX_OUTPUT_TOKENS = 32_000;
+
+/**
+ * The question as it is sent on: to the configured model, with a bounded answer, and without anything that the provider would do by
+ * itself. What it searches, runs or fetches would leave the walls on the agent's behalf: a picture's address can carry a whole
+ * file to whoever it names. Nor at another price than the one that is counted.
+ */
+export function admitted(
+  body: Json,
+  protocol: Protocol,
+  model: string,
+): { body: { [key: string]: Json } } | { refused: string } {
+  if (!isMapping(body)) return { refused: 'the body is no JSON object' };
+  if (namesAddress(body)) return { refused: 'it names something on the web that the provider would fetch' };
+  const {
+    background,
+    mcp_servers,
+    container,
+    conversation,
+    previous_response_id,
+    service_tier,
+    web_search_options,
+    tools,
+    ...rest
+  } = body;
+  const common = {
+    ...rest,
+    model,
+    ...(Array.isArray(tools) ? { tools: tools.filter((tool) => isLocal(tool, protocol)) } : {}),
+  };
+  switch (protocol) {
+    case 'responses':
+      return { body: { ...common, store: false, max_output_tokens: bounded(rest.max_output_tokens) } };
+    case 'chat': {
+      const { max_tokens, ...others } = common as { [key: string]: Json };
+      return {
+        body: {
+          ...others,
+          max_completion_tokens: bounded(rest.max_completion_tokens ?? max_tokens),
+          n: 1,
+          // Without it a stream does not tell what it took.
+          ...(rest.stream === true ? { stream_options: { include_usage: true } } : {}),
+        },
+      };
+    }
+    case 'messages':
+      return { body: { ...common, max_tokens: bounded(rest.max_tokens) } };
+  }
+}
+
+/** Whether the agent itself carries the tool out, in here. */
+function isLocal(tool: Json, protocol: Protocol): boolean {
+  const type = isMapping(tool) ? tool.type : undefined;
+  if (protocol !== 'messages') return type === 'function' || type === 'custom' || type === 'local_shell';
+  return (
+    type === undefined ||
+    type === 'custom' ||
+    (typeof type === 'string' && /^(bash|text_editor)_\d+$/.test(type))
+  );
+}
+
+/** Members by which the providers are told of something to fetch: a picture, a file, a server of tools. */
+const ADDRESSES = new Set(['image_url', 'file_url', 'server_url', 'url']);
+
+function namesAddress(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(namesAddress);
+  if (!isMapping(value)) return false;
+  return Object.entries(value).some(
+    ([key, member]) =>
+      (ADDRESSES.has(key) && typeof member === 'string' && !member.startsWith('data:')) ||
+      namesAddress(member),
+  );
+}
+
+function bounded(asked: Json | undefined): number {
+  return typeof asked === 'number' && asked >= 1
+    ? Math.min(Math.floor(asked), MAX_OUTPUT_TOKENS)
+    : MAX_OUTPUT_TOKENS;
+}

@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, realpathSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { OWN_EXTENSION } from '../../../core/package-root.ts';
+
+/** What an agent finds inside: paths there, and what of this machine they stand for. */
+export interface Inside {
+  /** An empty folder of this machine that becomes its root. */
+  root: string;
+  /** Folders and files that can be read there; the path outside, and the path inside. */
+  readable: readonly (readonly [outside: string, inside: string])[];
+  cpuSeconds: number;
+}
+
+export const INSIDE = {
+  work: '/work',
+  home: '/home/agent',
+  socket: '/inside/proxy.sock',
+  schema: '/inside/schema.json',
+  node: '/usr/local/bin/node',
+} as const;
+
+const MAIN = fileURLToPath(new URL(`./inside/main.${OWN_EXTENSION}`, import.meta.url));
+/** Told to be a module by its name, as no package.json lies beside it there. */
+const MAIN_INSIDE = `/inside/main.m${OWN_EXTENSION}`;
+
+/** The system's programs and libraries; not `/usr/src` and `/usr/local`, where people keep things of their own. */
+const SYSTEM = [
+  'bin',
+  'sbin',
+  'lib',
+  'lib32',
+  'lib64',
+  'usr/bin',
+  'usr/sbin',
+  'usr/lib',
+  'usr/lib32',
+  'usr/lib64',
+  'usr/libexec',
+  'usr/share',
+];
+
+const NAMESPACES = [
+  'unshare',
+  '--user',
+  '--map-root-user',
+  '--mount',
+  '--net',
+  '--ipc',
+  '--uts',
+  '--pid',
+  '--fork',
+  '--kill-child',
+];
+
+/**
+ * Builds the root that the agent sees, of memory and of folders that can only be read, and goes there for good. The root of this
+ * user namespace is nobody outside of it; in there, it gives up every capability before the agent starts.
+ *
+ * Arguments: the root, the seconds of CPU, how many pairs of paths follow, the pairs, then the command.
+ */
+const SCRIPT = `set -eu
+root=$1; cpu=$2; pairs=$3; shift 3
+mount -t tmpfs -o size=512m,nr_inodes=100000,mode=755,nosuid,nodev tmpfs "$root"
+show() {
+  if [ -d "$1" ]; then mkdir -p "$root$2"; else mkdir -p "$root$(dirname "$2")"; : > "$root$2"; fi
+  mount --bind "$1" "$root$2"
+  mount -o remount,bind,ro,nosuid,nodev "$root$2"
+}
+for dir in ${SYSTEM.join(' ')}; do
+  [ -e "/$dir" ] || continue
+  if [ -L "/$dir" ]; then mkdir -p "$root/$(dirname "$dir")"; ln -s "$(readlink "/$dir")" "$root/$dir"; else show "/$dir" "/$dir"; fi
+done
+while [ "$pairs" -gt 0 ]; do show "$1" "$2"; shift 2; pairs=$((pairs - 1)); done
+mkdir -p "$root/proc" "$root/dev" "$root/tmp" "$root${INSIDE.home}" "$root/etc" "$root/old"
+for device in null zero full random urandom; do : > "$root/dev/$device"; mount --bind "/dev/$device" "$root/dev/$device"; mount -o remount,bind,ro,nosuid "$root/dev/$device"; done
+ln -s /proc/self/fd "$root/dev/fd"
+echo 'agent:x:0:0:agent:${INSIDE.home}:/bin/sh' > "$root/etc/passwd"
+echo '127.0.0.1 localhost' > "$root/etc/hosts"
+mount -t proc -o nosuid,nodev,noexec,subset=pid proc "$root/proc"
+mount -o remount,bind,ro,nosuid,nodev,noexec "$root/proc"
+ip link set lo up 2>/dev/null || perl -e 'socket(S,2,2,0) or die; my $r=pack("a16 s x14","lo",0x49); ioctl(S,0x8914,$r) or die'
+ulimit -c 0; ulimit -t "$cpu"
+cd "$root"
+pivot_root . old
+umount -l /old
+rmdir /old
+cd ${INSIDE.work}
+exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs env -i "$@"
+`;
+
+/**
+ * Who the agent is when the app is root: nobody. A user without capabilities who is root all the same may write wherever root's name
+ * alone opens, as in `/proc/sys`.
+ */
+export const NOBODY = 65_534;
+const AS_NOBODY = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+/** When the app dies, so does the agent: nobody would be left to end it. */
+const WITH_THE_APP = ['setpriv', '--pdeathsig=KILL'];
+
+export function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+/** The command that runs Node inside, with the program that looks after the agent there. */
+export function commandInside(
+  { root, readable, cpuSeconds }: Inside,
+  run = MAIN_INSIDE,
+): { command: string; args: string[] } {
+  const pairs = [...readable, [realpathSync(process.execPath), INSIDE.node], [MAIN, MAIN_INSIDE]] as const;
+  const [command = '', ...rest] = [...WITH_THE_APP, ...(isRoot() ? AS_NOBODY : []), ...NAMESPACES];
+  const args = [
+    ...rest,
+    'sh',
+    '-c',
+    SCRIPT,
+    'sh',
+    root,
+    String(Math.ceil(cpuSeconds)),
+    String(pairs.length),
+    ...pairs.flat(),
+    INSIDE.node,
+    '--disable-warning=ExperimentalWarning',
+    run,
+  ];
+  return { command, args };
+}
+
+/**
+ * What has to be seen of a program: for one that was installed by npm its whole `node_modules`, where its parts are; for every other
+ * its own file alone, since nobody knows what lies beside it.
+ */
+export function filesOfProgram(path: string): string {
+  const real = realpathSync(path);
+  return /^.*?\/node_modules(?=\/)/.exec(real)?.[0] ?? real;
+}
+
+let tried: Promise<boolean> | undefined;
+
+/** Whether this machine allows it all, tried once a process. Never rejects: containers often allow no namespaces. */
+export function hasWalls(): Promise<boolean> {
+  tried ??= tryWalls().catch(() => false);
+  return tried;
+}
+
+async function tryWalls(): Promise<boolean> {
+  if (process.platform !== 'linux' || !existsSync('/proc')) return false;
+  const root = mkdtempSync(join(tmpdir(), 'countersign-walls-'));
+  try {
+    if (isRoot()) chownSync(root, NOBODY, NOBODY);
+    const { command, args } = commandInside(
+      { root, readable: [[root, INSIDE.work]], cpuSeconds: 10 },
+      '--version',
+    );
+    return await new Promise<boolean>((resolve) => {
+      // Only ends what hangs: a machine that is merely busy must not pass for one that allows nothing.
+      const options = { env: PROGRAMS, stdio: 'ignore', timeout: 60_000, killSignal: 'SIGKILL' } as const;
+      const child = spawn(command, [...args, '--version'], options);
+      child.on('error', () => resolve(false));
+      child.on('exit', (code) => resolve(code === 0));
+    });
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+/** All of the environment that the walls are built with; the agent's own is empty but for what it is given. */
+export const PROGRAMS = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };

@@ -1,0 +1,145 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { CountersignError, messageOf } from '../../../core/errors.ts';
+import { compileGlob } from '../../../core/glob.ts';
+import { unsafeFilePathReason } from '../../../core/path.ts';
+import type { GitAccess } from '../../../ports/github.ts';
+import { type GitBounds, git } from './git.ts';
+
+export interface Bounds {
+  files: number;
+  /** Of one file; larger ones are left out. */
+  fileBytes: number;
+  bytes: number;
+}
+
+const BOUNDS: Bounds = { files: 20_000, fileBytes: 1_000_000, bytes: 64_000_000 };
+const FETCH_TIMEOUT_MS = 180_000;
+const READ_TIMEOUT_MS = 60_000;
+const LIST_BYTES = 16_000_000;
+
+/**
+ * What agents read as their own settings and orders, wherever it lies. In a head those are a stranger's: some of them name
+ * commands that are run at once.
+ */
+const OF_AGENTS =
+  /(^|\/)(\.(claude|codex|agents|gemini|cursor|vscode|git)(\/|$)|\.mcp\.json$|(AGENTS|CLAUDE|GEMINI)(\.[\w-]+)*\.md$)/i;
+
+export class HeadTooLarge extends Error {}
+
+/**
+ * Writes the files of a commit into a folder, as they are stored: git is only asked for their bytes. It never makes a work tree, so
+ * there are no hooks, filters, attributes or submodules that could take part, and a symbolic link is written as the file that it is
+ * stored as, which holds its target's name.
+ *
+ * The token is in a file outside of the folder while git fetches, and gone after it: arguments and environments can be read by
+ * others on the machine.
+ * @param paths globs of the files that are wanted; all of them when left out.
+ * @returns the paths that were left out.
+ * @throws HeadTooLarge; CountersignError when git fails; the signal's reason when aborted.
+ */
+export async function writeHead(
+  folder: string,
+  sha: string,
+  access: GitAccess,
+  {
+    paths,
+    signal,
+    bounds = BOUNDS,
+  }: { paths?: readonly string[] | undefined; signal: AbortSignal; bounds?: Bounds },
+): Promise<string[]> {
+  const scratch = await mkdtemp(join(dirname(folder), 'git-'));
+  try {
+    const repository = join(scratch, 'repository');
+    const config = join(scratch, 'config');
+    const options = {
+      folder: scratch,
+      config,
+      maxOutputBytes: LIST_BYTES,
+      timeoutMs: READ_TIMEOUT_MS,
+      signal,
+    };
+    await writeFile(config, '', { mode: 0o600 });
+    await git(['init', '--quiet', '--bare', '--template=', repository], options);
+    await fetchOnly(sha, access, { ...options, folder: repository, timeoutMs: FETCH_TIMEOUT_MS });
+    return await write(folder, sha, paths, bounds, { ...options, folder: repository });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof HeadTooLarge) throw error;
+    throw new CountersignError('agent.no_head', messageOf(error));
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function fetchOnly(sha: string, { url, token }: GitAccess, options: GitBounds): Promise<void> {
+  const protocol = url.startsWith('http:') ? 'http' : 'https';
+  const credentials = Buffer.from(`x-access-token:${token}`).toString('base64');
+  await writeFile(options.config, `[http "${url}"]\n\textraHeader = "Authorization: Basic ${credentials}"\n`);
+  try {
+    const args = [
+      'fetch',
+      '--quiet',
+      '--depth=1',
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--no-auto-maintenance',
+      url,
+      sha,
+    ];
+    await git(args, { ...options, protocol });
+  } finally {
+    await writeFile(options.config, '');
+  }
+}
+
+interface Entry {
+  path: string;
+  id: string;
+}
+
+async function write(
+  folder: string,
+  sha: string,
+  paths: readonly string[] | undefined,
+  bounds: Bounds,
+  options: GitBounds,
+): Promise<string[]> {
+  const globs = paths?.map(compileGlob);
+  const wanted: Entry[] = [];
+  const leftOut: string[] = [];
+  let total = 0;
+  const listed = await git(['ls-tree', '-r', '-z', '-l', '--full-tree', sha], options);
+  for (const line of listed.toString('utf8').split('\0').filter(Boolean)) {
+    const [, type, id = '', size = '', path = ''] =
+      /^\d+ (\w+) ([0-9a-f]+) +(\d+|-)\t(.*)$/s.exec(line) ?? [];
+    const isWanted = type === 'blob' && (globs?.some((matches) => matches(path)) ?? true);
+    const isLeftOut =
+      unsafeFilePathReason(path) !== undefined || path.includes('\uFFFD') || OF_AGENTS.test(path);
+    if (!isWanted || isLeftOut || Number(size) > bounds.fileBytes) {
+      leftOut.push(path);
+      continue;
+    }
+    total += Number(size);
+    wanted.push({ path, id });
+    if (wanted.length > bounds.files) throw new HeadTooLarge(`it has more than ${bounds.files} files`);
+    if (total > bounds.bytes) throw new HeadTooLarge(`its files have more than ${bounds.bytes} bytes`);
+  }
+  const blobs = await git(['cat-file', '--batch'], {
+    ...options,
+    input: wanted.map(({ id }) => `${id}\n`).join(''),
+    maxOutputBytes: total + wanted.length * 200,
+  });
+  let at = 0;
+  for (const { path, id } of wanted) {
+    const end = blobs.indexOf('\n', at);
+    const [, found, size] = /^([0-9a-f]+) blob (\d+)$/.exec(blobs.toString('latin1', at, end)) ?? [];
+    if (found !== id) throw new Error(`git gave something else than ${id}`);
+    const file = join(folder, path);
+    await mkdir(dirname(file), { recursive: true });
+    // `wx`: nothing that was written before is followed or written over.
+    await writeFile(file, blobs.subarray(end + 1, end + 1 + Number(size)), { flag: 'wx', mode: 0o644 });
+    at = end + 1 + Number(size) + 1;
+  }
+  return leftOut;
+}

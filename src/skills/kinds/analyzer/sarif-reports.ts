@@ -1,0 +1,117 @@
+import type { Omission } from '../../../analyzers/admit.ts';
+import type { Told } from '../../../analyzers/run-analyzers.ts';
+import { DEFAULT_LEVELS, findingsOf, type Levels } from '../../../analyzers/sarif/findings.ts';
+import { readReport, type SarifRun } from '../../../analyzers/sarif/report.ts';
+import { textsInZip, ZipError } from '../../../analyzers/sarif/zip.ts';
+import { messageOf } from '../../../core/errors.ts';
+import { anyGlobMatches } from '../../../core/glob.ts';
+import type { Reason } from '../../../domain/explanation/reason.ts';
+import type { ReportFile } from '../../../domain/skill/analyzer-file.ts';
+import type { StepContext } from '../../../engine/steps/step.ts';
+import {
+  furtherReports,
+  IN_THE_REPORT,
+  NO_RIGHT_TO_READ,
+  NO_SARIF_IN_IT,
+  noReport,
+  nowhere,
+  TOO_LARGE_OR_EXPIRED,
+  unreadableReport,
+} from '../../../messages/sarif.ts';
+import { GitHubError, type WorkflowArtifact } from '../../../ports/github.ts';
+import { ci } from '../../builtin/ci/ci.ts';
+
+/** Packed; a report of 20,000 results takes one. */
+const MAX_ARCHIVE_BYTES = 10_000_000;
+const UNPACKED = { maxEntries: 200, maxBytes: 10_000_000 };
+/** Of one head and name: each workflow run of the head may leave one. */
+const MAX_REPORTS = 10;
+
+export interface NamedReport {
+  name: string;
+  file: ReportFile;
+}
+
+export type ReportsRead =
+  | { kind: 'read'; told: Told[]; leftOut: Omission[] }
+  | { kind: 'waits'; until: Date; reason: Reason }
+  | { kind: 'failed'; because: string };
+
+/**
+ * Reads the reports that CI has left behind for the run's head. One that is missing is waited for as long as CI is; after that, and
+ * when one cannot be read, there is a reason why not, never an empty report.
+ */
+export async function readReports(step: StepContext, reports: readonly NamedReport[]): Promise<ReportsRead> {
+  const told: Told[] = [];
+  const leftOut: Omission[] = [];
+  for (const { name, file } of reports) {
+    try {
+      const artifacts = await artifactsFor(step, file.artifact);
+      if (artifacts.length === 0) return missing(step, file.artifact);
+      const runs: SarifRun[] = [];
+      for (const artifact of artifacts.slice(0, MAX_REPORTS)) runs.push(...(await runsIn(step, artifact)));
+      const unread = artifacts.length - MAX_REPORTS;
+      if (unread > 0) {
+        // Whoever may push may fire workflows until the one that found something is no longer among the newest.
+        leftOut.push({ path: IN_THE_REPORT, reason: furtherReports(unread, MAX_REPORTS), needed: true });
+      }
+      const levels: Levels = { ...DEFAULT_LEVELS, ...defined(file.levels) };
+      const found = findingsOf(runs, levels);
+      const isMeant = ({ path }: { path: string }) => !file.paths || anyGlobMatches(file.paths, path);
+      told.push({
+        name,
+        version: versionsOf(runs),
+        rules: found.rules,
+        findings: found.findings.filter(isMeant),
+      });
+      const { results, blocking } = found.nowhere;
+      if (results > 0) {
+        // One that would block may be about a changed line: nobody can tell, so there is no verdict.
+        leftOut.push({ path: IN_THE_REPORT, reason: nowhere(results, blocking), needed: blocking > 0 });
+      }
+    } catch (error) {
+      return { kind: 'failed', because: becauseOf(error, file.artifact) };
+    }
+  }
+  return { kind: 'read', told, leftOut };
+}
+
+/** The newest of each workflow run of the head. */
+async function artifactsFor({ reader, repo, state }: StepContext, name: string): Promise<WorkflowArtifact[]> {
+  const all = await reader.workflowArtifacts(repo, name);
+  const ofHead = all.filter(({ headSha }) => headSha === state.run.headSha);
+  return ofHead.filter(({ runId }, index) => ofHead.findIndex((one) => one.runId === runId) === index);
+}
+
+async function runsIn({ reader, repo }: StepContext, { id }: WorkflowArtifact): Promise<SarifRun[]> {
+  const archive = await reader.workflowArchive(repo, id, MAX_ARCHIVE_BYTES);
+  if (!archive) throw new ZipError(TOO_LARGE_OR_EXPIRED);
+  const files = textsInZip(archive, (name) => /\.sarif(?:\.json)?$/i.test(name), UNPACKED);
+  if (files.length === 0) throw new ZipError(NO_SARIF_IN_IT);
+  return files.flatMap(({ text }) => readReport(text));
+}
+
+/** @throws what is no fault of the report: the step is tried again. */
+function becauseOf(error: unknown, artifact: string): string {
+  if (error instanceof GitHubError && error.kind === 'forbidden') return NO_RIGHT_TO_READ;
+  if (error instanceof ZipError || error instanceof SyntaxError) {
+    return unreadableReport(artifact, messageOf(error).slice(0, 300));
+  }
+  throw error;
+}
+
+async function missing(step: StepContext, artifact: string): Promise<ReportsRead> {
+  const look = await ci.run(step);
+  return look.kind === 'waits'
+    ? { kind: 'waits', until: look.until, reason: look.reason }
+    : { kind: 'failed', because: noReport(artifact) };
+}
+
+function versionsOf(runs: readonly SarifRun[]): string {
+  const tools = new Set(runs.map(({ tool }) => tool.driver.name ?? 'unknown'));
+  return `of ${[...tools].join(', ').slice(0, 100)}`;
+}
+
+function defined(levels: ReportFile['levels'] = {}): Partial<Levels> {
+  return Object.fromEntries(Object.entries(levels).filter(([, weight]) => weight !== undefined));
+}

@@ -1,0 +1,100 @@
+import type { Json } from '../../../core/canonical.ts';
+import { checkValue } from '../../../core/check-value.ts';
+import { redact } from '../../../core/redact/redact.ts';
+import { filesOf, type SkillPackage } from '../../../domain/skill/package.ts';
+import { pathOf } from '../../../domain/skill/place.ts';
+import { filesOfHead } from '../../../engine/steps/head-files.ts';
+import type { StepContext } from '../../../engine/steps/step.ts';
+import { type CodeFault, checkpointNote, codeFailure } from '../../../messages/code.ts';
+import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/prompt.ts';
+import type { GitHubError, PullRequestFile } from '../../../ports/github.ts';
+import type { Model } from '../../../ports/model.ts';
+import type { SkillContext } from '../../runtime/activate.ts';
+import { answerSchema, asOutcomeValue } from '../../runtime/answer.ts';
+import type { ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';
+import { knownOf, remembered, said, shownOf } from '../../runtime/pull-request.ts';
+import { purposeOf } from '../../runtime/purpose.ts';
+import { codeTemplate } from './code-template.ts';
+import { gitHubHost } from './github-host.ts';
+import type { CodeHost } from './host.ts';
+import type { CodeLimits } from './limits.ts';
+import { askModel } from './model-host.ts';
+
+export interface CodeDeps {
+  /** `undefined`: none is configured. */
+  model: Model | undefined;
+  limits?: Partial<CodeLimits>;
+}
+
+/** Runs a package's program over the run's pull request. docs/code-templates.md lists what it finds there. */
+export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<SkillContext> {
+  return {
+    kind: codeTemplate.kind,
+
+    /** @throws GitHubError when GitHub could not be read while it ran; the queue tries again. */
+    async execute(artifact, { step, skill, outcome }) {
+      const { repo, reader } = step;
+      const { run } = step.state;
+      if (run.pullRequest === null) return failed(NOT_OF_A_PULL_REQUEST);
+      const { files, truncated } = await filesOfHead(step);
+      if (truncated) return failed(TOO_MANY_FILES);
+
+      const notes: string[] = [];
+      const note = (line: string) => notes.push(`${redact(line)}\n`);
+      const trouble = new AbortController();
+      const onTrouble = (error: GitHubError) => trouble.abort(error);
+      const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
+      let checkpoints = 0;
+      const host: CodeHost = {
+        ...gitHubHost({ reader, repo, sha: run.headSha, files }, onTrouble),
+        ask: model && askModel(model, purpose, note),
+        async checkpoint(value) {
+          checkpoints += 1;
+          note(checkpointNote(checkpoints, JSON.stringify(value)));
+        },
+      };
+      const output = await codeTemplate.execute(artifact, {
+        input: await inputOf(step, skill, files),
+        host,
+        limits,
+        signal: AbortSignal.any([step.signal, trouble.signal]),
+      });
+      const log = output.log + notes.join('');
+      if (output.kind === 'failed') return { ...output, log };
+
+      const answer = checkValue(answerSchema(outcome), output.value);
+      if (!answer.ok) {
+        const fault: CodeFault = { kind: 'wrong_result', outcome, detail: answer.detail };
+        return { ...failed(codeFailure(pathOf(artifact), fault)), log };
+      }
+      const shown = shownOf(files, `${skill.name}/${artifact.name}`);
+      return { kind: 'done', value: asOutcomeValue(answer.value, outcome, shown), log };
+    },
+  };
+}
+
+/** The patches are left to `get_diff`, which is counted. */
+async function inputOf(
+  step: StepContext,
+  skill: SkillPackage,
+  files: readonly PullRequestFile[],
+): Promise<{ [name: string]: Json }> {
+  return {
+    ...(await knownOf(step)),
+    pr: await said(step),
+    files: files.map(({ path, previousPath = null, status, additions, deletions }) => ({
+      path,
+      previous_path: previousPath,
+      status,
+      additions,
+      deletions,
+    })),
+    state: remembered(step),
+    inputs: step.inputs,
+    package: Object.fromEntries(filesOf(skill).map(({ path, text }) => [path, text])),
+  };
+}
+
+function failed(because: string): Extract<ArtifactOutput, { kind: 'failed' }> {
+  return { kind: 'failed', because, retryable: false, log: '' };
+}

@@ -1,0 +1,23 @@
+import { NOT_SHOWN } from '../../../messages/prompt.ts';
+import type { PullRequestFile } from '../../../ports/github.ts';
+
+/** The files' changes as one text that git and every reader of its diffs understands. */
+export function unifiedDiff(files: readonly PullRequestFile[]): string {
+  return files.map(ofFile).join('');
+}
+
+function ofFile({ path, previousPath = path, status, patch }: PullRequestFile): string {
+  const [before, after] = [quoted(`a/${previousPath}`), quoted(`b/${path}`)];
+  const header = `diff --git ${before} ${after}\n`;
+  const renamed =
+    previousPath === path ? '' : `rename from ${quoted(previousPath)}\nrename to ${quoted(path)}\n`;
+  if (patch === undefined) return `${header}${renamed}# ${NOT_SHOWN}\n`;
+  const from = status === 'added' ? '/dev/null' : before;
+  const to = status === 'removed' ? '/dev/null' : after;
+  return `${header}${renamed}--- ${from}\n+++ ${to}\n${patch}\n`;
+}
+
+/** As git quotes them: a path may hold a line feed, and what follows it could pass for another file's change. */
+function quoted(path: string): string {
+  return /[\p{Cc}"\\]/u.test(path) ? JSON.stringify(path) : path;
+}

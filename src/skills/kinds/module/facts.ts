@@ -1,0 +1,61 @@
+import type { Json } from '../../../core/canonical.ts';
+import type { KNOWN_INPUTS, Module } from '../../../domain/skill/module.ts';
+import type { StepContext } from '../../../engine/steps/step.ts';
+import type { ModuleFault } from '../../../messages/module.ts';
+import type { PullRequestFile } from '../../../ports/github.ts';
+import { knownOf, said } from '../../runtime/pull-request.ts';
+import { unifiedDiff } from '../code/diff.ts';
+import type { Fences } from './fences.ts';
+import { inputsSchema, type Values } from './shape.ts';
+
+type Known = { [name in keyof typeof KNOWN_INPUTS]: Json };
+
+/** What this app knows by itself. All else was written by strangers, or can quote them. */
+const OURS: readonly string[] = ['repository', 'pull_request', 'head_sha', 'base_branch', 'round'];
+
+/** The values of a module's inputs: what the run knows, and for other names the step's `with:`. */
+export async function inputsOf(
+  { signature, ...module }: Module,
+  step: StepContext,
+  files: readonly PullRequestFile[],
+): Promise<{ inputs: Values } | { fault: ModuleFault }> {
+  const known: Values = await factsOf(step, files);
+  const inputs: Values = {};
+  for (const [name, { type, optional }] of Object.entries(signature.inputs)) {
+    const value = Object.hasOwn(known, name) ? known[name] : ownOf(step.inputs, name);
+    if (value === undefined && !optional) return { fault: { kind: 'no_such_input', name } };
+    if (value === undefined) continue;
+    const one = inputsSchema({ ...module, signature: { ...signature, inputs: { [name]: { type } } } });
+    if (!one.safeParse({ [name]: value }).success) return { fault: { kind: 'wrong_input', name, type } };
+    inputs[name] = value;
+  }
+  return { inputs };
+}
+
+/** The inputs as the sidecar sees them. Its engine takes what is empty for missing, and a body or labels often are. */
+export function hideStrangers(inputs: Values, fences: Fences): Values {
+  const shown = ([name, value]: [string, Json]): [string, Json] => {
+    const seen = OURS.includes(name) ? value : fences.hide(value);
+    if (Array.isArray(seen)) return [name, seen.length === 0 ? ['(none)'] : seen];
+    return [name, seen === '' ? '(empty)' : seen];
+  };
+  return Object.fromEntries(Object.entries(inputs).map(shown));
+}
+
+async function factsOf(step: StepContext, files: readonly PullRequestFile[]): Promise<Known> {
+  const { title = '', body = '', author = '', branch = '', labels = [] } = await said(step);
+  return {
+    ...(await knownOf(step)),
+    title,
+    body,
+    author,
+    branch,
+    labels,
+    paths: files.map(({ path }) => path),
+    diff: unifiedDiff(files),
+  };
+}
+
+function ownOf(values: Values, name: string): Json | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined;
+}

@@ -1,0 +1,111 @@
+import { type Module, parseModule } from '../../../domain/skill/module.ts';
+import { pathOf, placeOf } from '../../../domain/skill/place.ts';
+import type { SkillArtifact } from '../../../domain/skill/skill.ts';
+import { filesOfHead } from '../../../engine/steps/head-files.ts';
+import { NO_MODEL } from '../../../messages/model.ts';
+import { type Died, describeModuleFault, fellBack, type ModuleFault } from '../../../messages/module.ts';
+import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/prompt.ts';
+import type { GitHubError } from '../../../ports/github.ts';
+import type { Model } from '../../../ports/model.ts';
+import type { Skills } from '../../../ports/storage.ts';
+import type { SkillContext } from '../../runtime/activate.ts';
+import { asOutcomeValue } from '../../runtime/answer.ts';
+import type { AnyHandler, ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';
+import { shownOf } from '../../runtime/pull-request.ts';
+import { purposeOf } from '../../runtime/purpose.ts';
+import type { CarryOut } from '../../runtime/trace/carry-out.ts';
+import { variantFor } from '../../runtime/variant.ts';
+import { gitHubHost } from '../code/github-host.ts';
+import { inputsOf } from './facts.ts';
+import { runModule } from './run-module.ts';
+import { outcomeValue } from './shape.ts';
+import type { Sidecar } from './sidecar.ts';
+import { readState } from './state.ts';
+
+export interface ModuleDeps {
+  /** `undefined`: none is configured. */
+  model: Model | undefined;
+  sidecar: Sidecar;
+  skills: Pick<Skills, 'get'>;
+  /** The family of the configured model; `null` when there is none. */
+  modelFamily: string | null;
+  /** What asks the prompt that a module falls back to. */
+  prompt: ArtifactHandler<SkillContext>;
+  /** How that is done: the prompt is an execution of its own, with what it asserts. */
+  carryOut: CarryOut;
+  /** Makes the code of a fence. */
+  newCode?: () => string;
+}
+
+/** Runs a package's module over the run's pull request. docs/modules.md lists what it finds there. */
+export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
+  const { model, sidecar, skills, newCode } = deps;
+
+  async function fallBack(artifact: SkillArtifact, module: Module, died: Died, context: SkillContext) {
+    const { fallback_artifact: path } = module;
+    if (path === undefined) return faulty(artifact, { kind: 'unavailable', died }, true);
+    const name = placeOf(path)?.name ?? '';
+    const prompt = variantFor(context.skill.artifacts, name, deps.modelFamily);
+    if (!prompt) return faulty(artifact, { kind: 'no_fallback', path });
+    const output = await deps.carryOut(deps.prompt, prompt, context);
+    if (output.kind === 'waits') return output;
+    return { ...output, log: `${fellBack(pathOf(artifact), path, died)}\n${output.log}` };
+  }
+
+  return {
+    kind: 'dspy_module',
+
+    /** @throws GitHubError when GitHub could not be read while it ran; the queue tries again. */
+    async execute(artifact, context) {
+      const { step, skill, outcome } = context;
+      const { run } = step.state;
+      if (run.pullRequest === null) return failed(NOT_OF_A_PULL_REQUEST);
+      if (!model) return failed(NO_MODEL);
+      const { files, truncated } = await filesOfHead(step);
+      if (truncated) return failed(TOO_MANY_FILES);
+      const module = parseModule(artifact.content);
+      const found = await inputsOf(module, step, files);
+      if ('fault' in found) return faulty(artifact, found.fault);
+      const { inputs } = found;
+
+      const path = pathOf(artifact);
+      const stored = (await skills.get(skill.id))?.artifacts.find((one) => pathOf(one) === path);
+      const trouble = new AbortController();
+      const onTrouble = (error: GitHubError) => trouble.abort(error);
+      const { repo, reader } = step;
+      const end = await runModule({
+        sidecar,
+        model,
+        module,
+        outcome,
+        state: readState(stored?.state ?? null, module, outcome),
+        inputs,
+        tools: gitHubHost({ reader, repo, sha: run.headSha, files }, onTrouble),
+        purpose: purposeOf(step, { skill: skill.name, artifact: path }),
+        signal: AbortSignal.any([step.signal, trouble.signal]),
+        newCode,
+      });
+      switch (end.kind) {
+        case 'unavailable':
+          return { ...(await fallBack(artifact, module, end.died, context)), inputs };
+        case 'failed': {
+          const { because, retryable, log } = end;
+          return { kind: 'failed', because: `${path}: ${because}`, retryable, log, inputs };
+        }
+        case 'answered': {
+          const shown = shownOf(files, `${skill.name}/${artifact.name}`);
+          const value = asOutcomeValue(outcomeValue(end.outputs, outcome), outcome, shown);
+          return { kind: 'done', value, log: end.log, inputs };
+        }
+      }
+    },
+  };
+}
+
+function faulty(artifact: SkillArtifact, fault: ModuleFault, retryable = false) {
+  return { ...failed(`${pathOf(artifact)}: ${describeModuleFault(fault)}`), retryable };
+}
+
+function failed(because: string): Extract<ArtifactOutput, { kind: 'failed' }> {
+  return { kind: 'failed', because, retryable: false, log: '' };
+}

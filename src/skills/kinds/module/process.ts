@@ -1,0 +1,72 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { OWN_EXTENSION, PACKAGE_ROOT } from '../../../core/package-root.ts';
+import { sandbox } from '../../../sandbox/sandbox.ts';
+
+const HEAP_MB = 256;
+/** Of work, not of waiting: one that loops on after the app died is left to nobody. */
+const CPU_SECONDS = 3_600;
+
+export interface Command {
+  command: string;
+  args: readonly string[];
+}
+
+/**
+ * How the sidecar is started: with nothing in its environment, where it reads its own files and packages and does nothing else, as the
+ * processes of programs (../code/process.ts). Without a network where the machine allows that: it needs none, since the app
+ * asks the model for it.
+ */
+export async function sidecarCommand(): Promise<Command> {
+  const { launcher, alone } = await sandbox();
+  const [command = '', ...args] = [
+    ...launcher,
+    ...alone,
+    'sh',
+    '-c',
+    `ulimit -t ${CPU_SECONDS}; exec env -i "$@"`,
+    'sh',
+    process.execPath,
+    '--permission',
+    ...[...ownFiles(), ...packages()].map((path) => `--allow-fs-read=${path}`),
+    '--disallow-code-generation-from-strings',
+    '--disable-proto=delete',
+    '--disable-warning=ExperimentalWarning',
+    `--max-old-space-size=${HEAP_MB}`,
+    fileURLToPath(new URL(`sidecar/main.${OWN_EXTENSION}`, import.meta.url)),
+  ];
+  return { command, args };
+}
+
+/** Its own folder, what it shares with the processes of programs, and the file that says that our files are modules. */
+function ownFiles(): string[] {
+  return [
+    ...['sidecar/', `../code/worker/lock.${OWN_EXTENSION}`].map((path) =>
+      fileURLToPath(new URL(path, import.meta.url)),
+    ),
+    join(PACKAGE_ROOT, 'package.json'),
+  ];
+}
+
+/** What the sidecar imports by name, and what that imports. */
+function packages(): string[] {
+  const own = dirname(fileURLToPath(import.meta.url));
+  const [engineLink, engine] = folderOf('@ax-llm/ax', own);
+  return [
+    ...new Set([engineLink, engine, ...folderOf('zod', own), ...folderOf('@opentelemetry/api', engine)]),
+  ];
+}
+
+/**
+ * A package's folder as it is found from another, and where links lead to from there: Node looks at both. Asked of the disk,
+ * since Node itself tells only the second.
+ * @throws Error when it is not installed.
+ */
+function folderOf(name: string, from: string): [string, string] {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const found = join(folder, 'node_modules', name);
+    if (existsSync(found)) return [found, realpathSync(found)];
+    if (folder === dirname(folder)) throw new Error(`the package ${name} is not installed`);
+  }
+}

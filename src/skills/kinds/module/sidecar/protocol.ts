@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import type { Json } from '../../../../core/canonical.ts';
+
+/**
+ * What the app and the sidecar say to each other: one JSON value a line. Both sides check what they hear; the app because it does not
+ * believe the sidecar, the sidecar so that a slip of ours is told where it happens.
+ */
+const json: z.ZodType<Json> = z.json();
+const id = z.int().positive();
+const values = z.record(z.string(), json);
+
+const fieldSchema = z.strictObject({
+  name: z.string(),
+  type: z.enum(['string', 'number', 'boolean', 'string[]', 'json', 'class']),
+  description: z.string().optional(),
+  options: z.array(z.string()).optional(),
+  optional: z.boolean(),
+});
+export type ProgramField = z.infer<typeof fieldSchema>;
+
+const programSchema = z.strictObject({
+  instruction: z.string(),
+  inputs: z.array(fieldSchema),
+  outputs: z.array(fieldSchema),
+  tools: z.array(
+    z.strictObject({
+      name: z.string(),
+      description: z.string(),
+      /** JSON Schema. */
+      parameters: values,
+    }),
+  ),
+  /** Questions to the model in one execution. */
+  steps: id,
+  /** Examples of right answers, inputs and outputs together. */
+  demos: z.array(values),
+});
+export type Program = z.infer<typeof programSchema>;
+
+const exampleSchema = z.strictObject({ input: values, expected: values });
+export type Example = z.infer<typeof exampleSchema>;
+
+/** A service of the sidecar, asked under a number that its answer has too. */
+const requestSchema = z.discriminatedUnion('service', [
+  z.strictObject({ kind: z.literal('request'), id, service: z.literal('manifest') }),
+  z.strictObject({
+    kind: z.literal('request'),
+    id,
+    service: z.literal('execute'),
+    program: programSchema,
+    inputs: values,
+  }),
+  z.strictObject({
+    kind: z.literal('request'),
+    id,
+    service: z.literal('optimize'),
+    program: programSchema,
+    examples: z.array(exampleSchema),
+    seed: z.int(),
+    mostDemos: id,
+  }),
+]);
+export type Request = z.infer<typeof requestSchema>;
+
+export const toSidecarSchema = z.union([
+  requestSchema,
+  /** The task is over for the app. */
+  z.strictObject({ kind: z.literal('cancel'), id }),
+  z.strictObject({ kind: z.literal('answer'), id, value: json }),
+  z.strictObject({ kind: z.literal('refusal'), id, because: z.string() }),
+]);
+export type ToSidecar = z.infer<typeof toSidecarSchema>;
+
+export const turnSchema = z.discriminatedUnion('role', [
+  z.strictObject({ role: z.enum(['system', 'user', 'assistant']), text: z.string() }),
+  z.strictObject({ role: z.literal('call'), tool: z.string(), arguments: z.string() }),
+  z.strictObject({ role: z.literal('tool'), text: z.string() }),
+]);
+export type Turn = z.infer<typeof turnSchema>;
+
+export const fromSidecarSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('done'), id, value: json }),
+  z.strictObject({ kind: z.literal('failed'), id, because: z.string().max(2_000) }),
+  /** A question to the model, for a task. */
+  z.strictObject({ kind: z.literal('ask'), id, task: id, turns: z.array(turnSchema).min(1).max(500) }),
+  z.strictObject({ kind: z.literal('call'), id, task: id, tool: z.string().max(50), arguments: json }),
+]);
+export type FromSidecar = z.infer<typeof fromSidecarSchema>;
+/** What a task wants of the app. */
+export type Wanted = Extract<FromSidecar, { kind: 'ask' | 'call' }>;
+
+/** What the sidecar says of itself. */
+export const manifestSchema = z.strictObject({
+  services: z.tuple([z.literal('manifest'), z.literal('execute'), z.literal('optimize')]),
+  optimizers: z.array(z.string()),
+});
+
+/** What the model's answer to `ask` can be, beside the outputs themselves. */
+export const toolCallSchema = z.strictObject({
+  reasoning: z.string().max(20_000).describe('Why this call.'),
+  call: z.string().describe('The name of the function.'),
+  arguments: z.record(z.string(), json),
+});

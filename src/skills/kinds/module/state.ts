@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import type { Json } from '../../../core/canonical.ts';
+import type { SkillOutcome } from '../../../domain/skill/manifest.ts';
+import type { Module } from '../../../domain/skill/module.ts';
+import { hideStrangers } from './facts.ts';
+import type { Fences } from './fences.ts';
+import { inputsSchema, outputsSchema, type Values } from './shape.ts';
+
+export const MAX_DEMOS = 8;
+
+const json: z.ZodType<Json> = z.json();
+const values = z.record(z.string(), json);
+const stateSchema = z.strictObject({
+  format: z.literal(1),
+  demos: z.array(z.strictObject({ input: values, output: values })).max(MAX_DEMOS),
+  /** On the examples that were held out, from 0 to 1. */
+  score: z.number().min(0).max(1),
+});
+
+/** What optimizing a module found out: data, never code. */
+export type ModuleState = z.infer<typeof stateSchema>;
+
+/** What is stored, as far as it fits the module; what does not is as good as none. */
+export function readState(
+  stored: Json | null,
+  module: Module,
+  outcome: SkillOutcome,
+): ModuleState | undefined {
+  const { data } = stateSchema.safeParse(stored);
+  const fits = data?.demos.every(({ input, output }) => isDemo(module, outcome, input, output));
+  return fits ? data : undefined;
+}
+
+export function isDemo(module: Module, outcome: SkillOutcome, input: Values, output: Values): boolean {
+  return (
+    inputsSchema(module).safeParse(input).success && outputsSchema(module, outcome).safeParse(output).success
+  );
+}
+
+/** The demonstrations as the engine takes them; what strangers wrote in their inputs is hidden. */
+export function demosOf(state: ModuleState | undefined, fences: Fences): Values[] {
+  return (state?.demos ?? []).map(({ input, output }) => ({ ...output, ...hideStrangers(input, fences) }));
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { Json } from '../../core/canonical.ts';
+import { unreachable } from '../../core/errors.ts';
+import { CATEGORIES, SEVERITIES } from '../../domain/outcome/finding.ts';
+import { VERDICTS } from '../../domain/outcome/review-verdict.ts';
+import type { SkillOutcome } from '../../domain/skill/manifest.ts';
+
+/** What of the change a model was shown. */
+export interface Shown {
+  /** By path, the lines of the head's version that the change adds. */
+  added: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Files that it was told of and whose content it did not see. */
+  leftOut: readonly { path: string; reason: string }[];
+  /** What findings are said to come from, as `skill/artifact`. */
+  rule: string;
+}
+
+const summary = z.string().min(1).max(2_000).describe('One sentence for the people of the pull request.');
+
+const gateAnswer = z.strictObject({
+  summary,
+  passed: z.boolean(),
+  criteria: z
+    .array(
+      z.strictObject({
+        id: z.string().min(1).max(50),
+        description: z.string().min(1).max(500).describe('What was asked.'),
+        passed: z.boolean(),
+        evidence: z.string().max(500).describe('What of the change shows it.'),
+      }),
+    )
+    .max(20),
+});
+
+const reviewAnswer = z.strictObject({
+  summary,
+  verdict: z.enum(VERDICTS),
+  findings: z
+    .array(
+      z.strictObject({
+        severity: z.enum(SEVERITIES),
+        category: z.enum(CATEGORIES),
+        file: z.string().min(1).max(1_000),
+        line: z.int().min(1).nullable().describe('A line that the change adds; null: the file as a whole.'),
+        description: z.string().min(1).max(2_000),
+        suggestion: z.string().max(2_000),
+      }),
+    )
+    .max(200),
+});
+
+/**
+ * What a model is asked for: less than the outcome, since what the run knows is not the model's to say, and nothing twice that could
+ * contradict itself.
+ */
+export function answerSchema(kind: SkillOutcome): z.ZodType<Json> {
+  switch (kind) {
+    case 'gate_verdict':
+      return gateAnswer as z.ZodType<Json>;
+    case 'review_verdict':
+      return reviewAnswer as z.ZodType<Json>;
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** The answer as the outcome's value. */
+export function asOutcomeValue(answer: Json, kind: SkillOutcome, shown: Shown): { [key: string]: Json } {
+  switch (kind) {
+    case 'gate_verdict': {
+      const { summary, passed, criteria } = gateAnswer.parse(answer);
+      return { summary, passed, gate_passed: passed, criteria };
+    }
+    case 'review_verdict':
+      return review(reviewAnswer.parse(answer), shown);
+    default:
+      return unreachable(kind);
+  }
+}
+
+function review(
+  { summary, verdict, findings }: z.infer<typeof reviewAnswer>,
+  { added, leftOut, rule }: Shown,
+): { [key: string]: Json } {
+  return {
+    summary,
+    verdict,
+    passed: verdict === 'APPROVE' || verdict === 'APPROVE_WITH_SUGGESTIONS',
+    files_reviewed: added.size - leftOut.length,
+    left_out: leftOut.map((file) => ({ ...file })),
+    findings: findings.map(({ line, ...finding }) => ({
+      ...finding,
+      rule,
+      // A line that the change does not add is one the model made up: what it says is then of the file.
+      ...(line !== null && added.get(finding.file)?.has(line) ? { line } : {}),
+    })),
+  };
+}

@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto';
+import { type Place, pathOf } from '../../domain/skill/place.ts';
+import { describeRenderFault } from '../../messages/prompt.ts';
+import { fenced } from '../templating/fence.ts';
+import { MAX_RENDERED_BYTES, type Render, renderString, TOO_LONG } from '../templating/render.ts';
+import type { PromptValues } from './values.ts';
+
+export interface FillOptions {
+  signal: AbortSignal;
+  /** Left out, a process is started for this prompt alone. */
+  render?: Render;
+  /** Makes the code of the prompt's fences. */
+  newCode?: () => string;
+}
+
+/**
+ * A package's prompt with its values, those of strangers in fences; or why there is none, as a sentence.
+ * @throws the signal's reason when aborted.
+ */
+export async function filledPrompt(
+  template: Place & { content: string },
+  { trusted, untrusted }: PromptValues,
+  { signal, render = renderString, newCode = () => randomBytes(8).toString('hex') }: FillOptions,
+): Promise<{ text: string } | { because: string }> {
+  const { context, fill } = fenced(untrusted, newCode());
+  const rendered = await render(template.content, { ...trusted, ...context }, { signal });
+  if (!rendered.ok) return { because: describeRenderFault(pathOf(template), rendered.fault) };
+  const text = fill(rendered.text, MAX_RENDERED_BYTES);
+  return text === undefined ? { because: describeRenderFault(pathOf(template), TOO_LONG) } : { text };
+}

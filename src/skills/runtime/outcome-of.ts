@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import type { Json } from '../../core/canonical.ts';
+import { messageOf, unreachable } from '../../core/errors.ts';
+import { isMapping } from '../../core/mapping.ts';
+import { isBlocking } from '../../domain/outcome/finding.ts';
+import type { GateVerdict } from '../../domain/outcome/gate-verdict.ts';
+import { makeOutcome, type Outcome } from '../../domain/outcome/outcome.ts';
+import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
+import type { SkillOutcome } from '../../domain/skill/manifest.ts';
+
+/** What is known of the run and is not a skill's to say. */
+export interface KnownFacts {
+  headSha: string;
+  round: number;
+  skill: string;
+  step: string;
+  /** Of the package and what it was given. */
+  inputsHash: string;
+  /** What is to be said beside a gate’s verdict. */
+  notes?: readonly string[];
+}
+
+/**
+ * What an artifact gave back, as the outcome its package declares, or why it is none. What the run knows is filled in, whatever
+ * the value says about it. A value that contradicts itself is no verdict (I5): passing on the half that says yes would be a
+ * guess.
+ */
+export function outcomeOf(
+  value: Json,
+  kind: SkillOutcome,
+  known: KnownFacts,
+): { outcome: Outcome } | { because: string } {
+  if (!isMapping(value)) return { because: `what it gave back is no ${kind}: it is not an object` };
+  const { content_hash, ...said } = value;
+  if (said.outcome_kind !== undefined && said.outcome_kind !== kind) {
+    return { because: `it gave back a ${short(said.outcome_kind)}, and the skill comes to a ${kind}` };
+  }
+  const full = { ...completed(said, kind, known), outcome_kind: kind };
+  try {
+    // The schema checks it: what comes in is anything.
+    const outcome = makeOutcome(full as unknown as Parameters<typeof makeOutcome>[0]);
+    const because = contradictionIn(outcome);
+    return because === undefined ? { outcome } : { because: `its ${kind} contradicts itself: ${because}` };
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    return { because: `what it gave back is no ${kind}: ${firstIssue(error)}` };
+  }
+}
+
+function completed(said: { [key: string]: Json }, kind: SkillOutcome, known: KnownFacts) {
+  switch (kind) {
+    case 'review_verdict':
+      return { left_out: [], analyzers: [], ...said, head_sha: known.headSha, round: known.round };
+    case 'gate_verdict':
+      return {
+        feedback: said.summary,
+        blocking_reason: said.gate_passed === true ? null : said.summary,
+        next_action: null,
+        ...said,
+        notes:
+          Array.isArray(said.notes) || said.notes === undefined
+            ? [...(said.notes ?? []), ...(known.notes ?? [])]
+            : said.notes,
+        criteria: criteriaOf(said.criteria),
+        // No gate of a chain has such a name, so this is never taken for the verdict of one.
+        gate: `skill ${known.skill}`,
+        scope: 'step',
+        step: known.step,
+        at: 'post',
+        on_failure: 'block',
+        inputs_hash: known.inputsHash,
+      };
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** Nobody asks a skill again about the same head, so nothing it did not pass can change. */
+function criteriaOf(criteria: Json | undefined): Json {
+  if (!Array.isArray(criteria)) return criteria ?? [];
+  return criteria.map((one) => (isMapping(one) ? { ...one, may_change: false } : one));
+}
+
+function contradictionIn(outcome: Outcome): string | undefined {
+  switch (outcome.outcome_kind) {
+    case 'review_verdict':
+      return inReview(outcome);
+    case 'gate_verdict':
+      return inGate(outcome);
+    case 'ci_result':
+    case 'action_result':
+      return 'a skill cannot state it';
+    default:
+      return unreachable(outcome);
+  }
+}
+
+function inReview({ verdict, passed, findings }: ReviewVerdict): string | undefined {
+  const approves = verdict === null ? null : verdict === 'APPROVE' || verdict === 'APPROVE_WITH_SUGGESTIONS';
+  if (passed !== approves) return `the verdict is ${verdict ?? 'missing'}, and passed is ${passed}`;
+  return approves && findings.some(isBlocking)
+    ? 'it approves in spite of a critical or high finding'
+    : undefined;
+}
+
+function inGate({ passed, gate_passed, criteria, blocking_reason }: GateVerdict): string | undefined {
+  if (passed !== gate_passed) return `gate_passed is ${gate_passed}, and passed is ${passed}`;
+  if (!gate_passed) return undefined;
+  if (blocking_reason !== null) return 'the gate passed, and there is a reason why it is blocked';
+  const unmet = criteria.find((criterion) => !criterion.passed);
+  return unmet ? `the gate passed, and its criterion ${short(unmet.id)} did not` : undefined;
+}
+
+function firstIssue(error: z.ZodError): string {
+  const [issue] = error.issues;
+  const path = issue?.path.map(String).join('.') ?? '';
+  const message = issue?.message ?? messageOf(error);
+  return short(path === '' ? message : `${path}: ${message}`, 300);
+}
+
+function short(value: Json, length = 60): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}

@@ -1,0 +1,44 @@
+import { parsePatch } from '../../analyzers/hunks.ts';
+import type { Json } from '../../core/canonical.ts';
+import { conditionContext } from '../../domain/run/context.ts';
+import { pullRequestOf, type StepContext } from '../../engine/steps/step.ts';
+import { NOT_SHOWN } from '../../messages/prompt.ts';
+import type { PullRequestFile } from '../../ports/github.ts';
+import type { Shown } from './answer.ts';
+
+/** What this app knows of a run by itself. All else was written by strangers, or can quote them. */
+export async function knownOf(step: StepContext) {
+  const { repository, pullRequest, headSha, baseRef } = step.state.run;
+  return {
+    repository,
+    pull_request: pullRequest,
+    head_sha: headSha,
+    base_branch: baseRef,
+    round: await step.round(),
+  };
+}
+
+/** What the pull request says of itself, at this moment. */
+export async function said(step: StepContext): Promise<{ [key: string]: Json }> {
+  const { title, body, author, headRef, labels } = await step.reader.pullRequest(
+    step.repo,
+    pullRequestOf(step),
+  );
+  return { title, body: body ?? '', author: author.login, branch: headRef, labels: [...labels] };
+}
+
+/** What the steps before it found out, as the run's working memory holds it. */
+export function remembered({ state, step }: StepContext): Json {
+  return conditionContext(state, step.id).state as Json;
+}
+
+/** @param rule what findings are said to come from, as `skill/artifact` */
+export function shownOf(files: readonly PullRequestFile[], rule: string): Shown {
+  const added = files.map(({ path, patch = '' }) => [path, new Set(parsePatch(patch).added.keys())] as const);
+  const hidden = files.filter(({ status, patch }) => patch === undefined && status !== 'removed');
+  return {
+    added: new Map(added),
+    leftOut: hidden.map(({ path }) => ({ path, reason: NOT_SHOWN })),
+    rule,
+  };
+}

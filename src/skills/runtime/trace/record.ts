@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, type Json } from '../../../core/canonical.ts';
+import { redact } from '../../../core/redact/redact.ts';
+import { pathOf } from '../../../domain/skill/place.ts';
+import type { SkillArtifact } from '../../../domain/skill/skill.ts';
+import type { Blobs } from '../../../ports/blobs.ts';
+import type { Storage } from '../../../ports/storage.ts';
+import type { SkillContext } from '../activate.ts';
+import type { Asserted } from '../assertion/assert.ts';
+import { moduleInput } from './module-input.ts';
+import type { Asked, Owner } from './watch-model.ts';
+
+/** One execution, as it came to be. */
+export interface Executed {
+  owner: Owner;
+  artifact: SkillArtifact;
+  context: {
+    step: Pick<SkillContext['step'], 'inputs'>;
+    skill: Pick<SkillContext['skill'], 'id' | 'name'>;
+  };
+  asked: Asked;
+  /** The values that a module was called with. */
+  inputs?: { [name: string]: Json } | undefined;
+  /** What the artifact gave back; `undefined` when it failed. */
+  value: Json | undefined;
+  log: string;
+  error: string | null;
+  asserted: Asserted;
+  startedAt: Date;
+  completedAt: Date;
+}
+
+export type Recorder = (executed: Executed) => Promise<void>;
+
+/**
+ * Writes the trace of an execution, its texts before its row: a text without a row is litter, a row without its texts is a loss. A
+ * trace tells what was done and is no verdict, so it is written apart from what its session comes to, which may be refused.
+ */
+export function createRecorder({
+  storage,
+  blobs,
+}: {
+  storage: Pick<Storage, 'transaction'>;
+  blobs: Pick<Blobs, 'put'>;
+}): Recorder {
+  return async (executed) => {
+    const { owner, artifact, context, asked, asserted, error, startedAt, completedAt } = executed;
+    const { skill } = context;
+    const keep = async (text: string): Promise<string> => {
+      const shown = redact(text);
+      const path = `${folderOf(owner)}${createHash('sha256').update(shown).digest('hex')}`;
+      await blobs.put(path, shown);
+      return path;
+    };
+    const output = outputOf(executed);
+    const trace = {
+      of: owner,
+      skill: skill.name,
+      skillId: skill.id,
+      artifact: pathOf(artifact),
+      kind: artifact.kind,
+      inputPath: await keep(inputOf(executed)),
+      outputPath: output === undefined ? null : await keep(output),
+      error: error === null ? null : redact(error),
+      startedAt,
+      completedAt,
+      tokens: asked.tokens,
+      model: asked.model,
+      cost: asked.cost,
+      assertionsRun: asserted.run,
+      assertionsPassed: asserted.passed,
+    };
+    await storage.transaction((tx) => tx.skillTraces.insert(trace));
+  };
+}
+
+/** Below the run or the call, so that nothing is shared that would have to be counted before it is pruned. */
+function folderOf(owner: Owner): string {
+  return `traces/${'callId' in owner ? owner.callId : owner.runId}/`;
+}
+
+/** What models were asked, as it was rendered; of an execution that asked none, what its step was given. */
+function inputOf({ asked: { prompts }, context, inputs }: Executed): string {
+  if (inputs) return moduleInput(inputs, prompts);
+  const [only, ...more] = prompts;
+  if (only === undefined) return canonicalJson(context.step.inputs);
+  return more.length === 0 ? only : canonicalJson(prompts);
+}
+
+/** A program only asks by the way; for all others, what the model said is what they gave. */
+function outputOf({ artifact, asked, value, log }: Executed): string | undefined {
+  const said = artifact.kind === 'code_template' ? undefined : asked.answers.at(-1);
+  if (said !== undefined) return said;
+  return value === undefined ? log || undefined : canonicalJson(value);
+}

@@ -1,0 +1,122 @@
+import { realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Json } from '../../core/canonical.ts';
+import { OWN_EXTENSION } from '../../core/package-root.ts';
+import type { RenderFault } from '../../messages/prompt.ts';
+import { sandbox } from '../../sandbox/sandbox.ts';
+import { type Ending, type ShutIn, startShutIn } from './process.ts';
+import { type RenderAnswer, type RenderRequest, renderAnswerSchema } from './worker/protocol.ts';
+
+/** In bytes of UTF-8, of a rendered text. */
+export const MAX_RENDERED_BYTES = 262_144;
+export const TOO_LONG: RenderFault = { kind: 'too_long', limit: MAX_RENDERED_BYTES };
+/** In bytes of JSON, of a template and its context together. */
+const MAX_REQUEST_BYTES = 4_000_000;
+/** JSON writes a control character in six bytes. */
+const MAX_ANSWER_BYTES = 6 * MAX_RENDERED_BYTES + 1_000;
+/** Steps of the engine: a thousand changed files with a dozen values each take a tenth of it, an endless loop uses it up in a moment. */
+const FUEL = 1_000_000;
+const TIMEOUT_MS = 10_000;
+
+const MAIN = fileURLToPath(new URL(`./worker/main.${OWN_EXTENSION}`, import.meta.url));
+
+export type Rendered = { ok: true; text: string } | { ok: false; fault: RenderFault };
+
+export interface RenderOptions {
+  signal: AbortSignal;
+  timeoutMs?: number;
+}
+
+/**
+ * Renders a MiniJinja template in a process without environment, files, network and other templates to include, with bounds on steps,
+ * time, memory and output. Nothing is escaped, since the text is for a model; a value that is missing is a fault of the template. A
+ * thread was rejected: the memory of WebAssembly cannot be bounded for a thread, and running out of it would take the app along.
+ * @throws the signal's reason when aborted; the process is dead by then.
+ */
+export type Render = (
+  template: string,
+  context: { [name: string]: Json },
+  options: RenderOptions,
+) => Promise<Rendered>;
+
+/** Renders one template in a process of its own. */
+export const renderString: Render = (template, context, options) =>
+  withRenderer((render) => render(template, context, options));
+
+/**
+ * Gives the work one process for all that it renders, one after the other, since starting Node and the engine takes far longer than
+ * a prompt does. The process is started by the first rendering, replaced after one that gave no text, whatever state that left the
+ * engine in, and dead when the work has ended. A pool for the whole app was rejected: a template that got out of its engine sees what
+ * its process is given from then on. So the work must be that of one package in one step, whose prompts tell the same model of the
+ * same pull request anyway.
+ */
+export async function withRenderer<T>(work: (render: Render) => Promise<T>): Promise<T> {
+  const engine = realpathSync(createRequire(import.meta.url).resolve('minijinja-js'));
+  const over = new AbortController();
+  let shutIn: ShutIn | undefined;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  async function renderNow(input: string, { signal, timeoutMs = TIMEOUT_MS }: RenderOptions) {
+    const { launcher } = await sandbox();
+    const until = AbortSignal.any([signal, over.signal]);
+    until.throwIfAborted();
+    if (!shutIn || shutIn.isOver()) {
+      shutIn = startShutIn(MAIN, {
+        launcher,
+        readable: [dirname(engine)],
+        maxOutputBytes: MAX_ANSWER_BYTES,
+      });
+    }
+    const said = await shutIn.ask(input, { timeoutMs, signal: until });
+    const answer = said.kind === 'said' ? readAnswer(said.text) : said;
+    if (answer.kind !== 'text') await shutIn.end();
+    return renderedOf(answer);
+  }
+
+  try {
+    return await work(async (template, context, options) => {
+      const request: RenderRequest = {
+        engine: pathToFileURL(engine).href,
+        template,
+        context,
+        fuel: FUEL,
+        maxBytes: MAX_RENDERED_BYTES,
+      };
+      const input = JSON.stringify(request);
+      const bytes = Buffer.byteLength(input);
+      if (bytes > MAX_REQUEST_BYTES) {
+        return { ok: false, fault: { kind: 'too_much_context', bytes, limit: MAX_REQUEST_BYTES } };
+      }
+      const rendered = turn.then(() => renderNow(input, options));
+      turn = rendered.catch(() => {});
+      return rendered;
+    });
+  } finally {
+    // Work that failed in one of its parts may still be at another, which must not start a process that nobody ends.
+    over.abort(new Error('what it was rendered for has ended'));
+    await shutIn?.end();
+  }
+}
+
+function renderedOf(answer: RenderAnswer | Ending): Rendered {
+  switch (answer.kind) {
+    case 'text':
+      return { ok: true, text: answer.text };
+    case 'too_long':
+      return { ok: false, fault: TOO_LONG };
+    case 'out_of_fuel':
+      return { ok: false, fault: { ...answer, limit: FUEL } };
+    default:
+      return { ok: false, fault: answer };
+  }
+}
+
+function readAnswer(text: string): RenderAnswer | Ending {
+  try {
+    return renderAnswerSchema.parse(JSON.parse(text));
+  } catch {
+    return { kind: 'crashed', detail: 'it said something that is no answer' };
+  }
+}

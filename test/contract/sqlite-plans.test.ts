@@ -76,6 +76,7 @@ describe('no query reads a whole table row by row', () => {
       (tx) => tx.approvals.answered({ repositoryId: 70, pullRequest: 3, headSha: 'abc', baseRef: 'main' }),
     ],
     ['effects.mergesSent', (tx) => tx.effects.mergesSent(70, 3)],
+    ['effects.gatesToClose', (tx) => tx.effects.gatesToClose(7)],
     [
       'effects.wish',
       (tx) => tx.effects.wish({ id: 'e', key: 'k', effect: comment('x'), runId: null, at: at(0) }),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { WEBHOOK_PATH } from '../../src/entrypoints/webhook/server.ts';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { appEnvironment } from '../support/app-environment.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 

@@ -13,7 +13,7 @@ const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   deliveries: ['get', 'byGuid', 'known', 'list', 'countByStatus', 'oldestToQueue'],
   runs: ['load', 'list', 'current', 'getSession', 'sessionsOf', 'historyOf', 'wasFired', 'countByStatus'],
   approvals: ['ofInvocation', 'ofRun', 'answered'],
-  effects: ['get', 'ofRun', 'mergesSent', 'list', 'countByStatus'],
+  effects: ['get', 'ofRun', 'mergesSent', 'gatesToClose', 'list', 'countByStatus'],
   artifacts: ['ofRun', 'get', 'page'],
   pullRequests: ['get', 'openWithHead'],
   gateProtections: ['get'],

@@ -61,6 +61,31 @@ const say = ({ from, to }: Import) => `${from} imports ${to}`;
 const folder = (file: string, depth: number) =>
   file.split('/').slice(0, -1).slice(0, depth).join('/') || file;
 
+/** The groups of names that reach each other in both directions. */
+function cycles(edges: readonly Import[]): string[][] {
+  const targets = new Map<string, Set<string>>();
+  for (const { from, to } of edges) {
+    if (from !== to) targets.set(from, (targets.get(from) ?? new Set()).add(to));
+  }
+  const reach = (start: string): Set<string> => {
+    const seen = new Set<string>();
+    const open = [...(targets.get(start) ?? [])];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      open.push(...(targets.get(next) ?? []));
+    }
+    return seen;
+  };
+  const reached = new Map([...targets.keys()].map((name) => [name, reach(name)]));
+  const groups = new Set<string>();
+  for (const [name, seen] of reached) {
+    if (!seen.has(name)) continue;
+    groups.add(JSON.stringify([...seen].filter((other) => reached.get(other)?.has(name)).sort()));
+  }
+  return [...groups].map((group) => JSON.parse(group) as string[]);
+}
+
 test('there are imports to check', () => {
   expect(imports.length).toBeGreaterThan(2_000);
 });
@@ -73,6 +98,28 @@ test('each folder of src is a layer, and imports only the layers below it', () =
   });
   expect(wrong.map(say)).toEqual([]);
   expect([...new Set(files.map(layerOf))].sort()).toEqual(Object.keys(LAYERS).sort());
+});
+
+test('no files import each other in a circle', () => {
+  expect(cycles(imports)).toEqual([]);
+});
+
+test('no folders of a layer import each other in a circle', () => {
+  const between = imports
+    .map(({ from, to }) => ({ from: folder(from, 2), to: folder(to, 2) }))
+    // A layer's own files and its folders are one thing: `analyzers/run-worker.ts` starts what is in `analyzers/worker`.
+    .filter(
+      ({ from, to }) => from.includes('/') && to.includes('/') && from.split('/')[0] === to.split('/')[0],
+    );
+  expect(cycles(between)).toEqual([]);
+});
+
+test('entry points do not import each other', () => {
+  const wrong = imports.filter(
+    ({ from, to }) =>
+      from.startsWith('entrypoints/') && to.startsWith('entrypoints/') && folder(from, 2) !== folder(to, 2),
+  );
+  expect(wrong.map(say)).toEqual([]);
 });
 
 test('only effects are given a writer to GitHub', () => {

@@ -151,7 +151,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       return { builtIn: SHIPPED_SKILLS.map(({ name }) => name), shipped: shippedSkills() };
     },
     async caseTools({ answers }) {
-      const [{ builtInSkills }, { analyzerSkill }, { codeSkill }, { promptSkill }, { recordedModel }] =
+      const [{ builtInSkills, ci }, { analyzerSkill }, { codeSkill }, { promptSkill }, { recordedModel }] =
         await Promise.all([
           import('../skills/builtin/shipped.ts'),
           import('../skills/kinds/analyzer/analyzer-skill.ts'),
@@ -161,7 +161,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         ]);
       const model = answers && recordedModel(answers);
       return {
-        handlers: [analyzerSkill, codeSkill({ model }), promptSkill({ model })],
+        handlers: [analyzerSkill({ ci }), codeSkill({ model }), promptSkill({ model })],
         builtIn: builtInSkills({ model }),
         answersLeft: () => model?.left() ?? 0,
       };
@@ -178,7 +178,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       const read = readModelConfig(env);
       if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.faults));
       const [
-        { builtInSkills },
+        { builtInSkills, ci },
         { analyzerSkill },
         { promptSkill },
         { codeSkill },
@@ -193,7 +193,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         import('../skills/runtime/trace/watch-model.ts'),
       ]);
       const runner = (model: Model | undefined): SkillRunner => ({
-        handlers: [promptSkill({ model }), codeSkill({ model }), analyzerSkill],
+        handlers: [promptSkill({ model }), codeSkill({ model }), analyzerSkill({ ci })],
         builtIn: builtInSkills({ model }),
         modelFamily: model ? familyOf(model.name) : null,
         // What a person tries out by hand is nobody's example.

@@ -2,17 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { formatFault } from '../core/fault.ts';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
+import type { KnownNames } from '../domain/chain/known-names.ts';
 import { parseChain } from '../domain/chain/parse.ts';
 import type { ParsedChain } from '../domain/chain/scope.ts';
 import type { PackageFile, ParsedPackage, SkillPackage } from '../domain/skill/package.ts';
 import { parsePackage } from '../domain/skill/parse.ts';
-import type { Names } from '../engine/configuration/configuration.ts';
 
 /**
  * The chains of the package's `chains` folder.
  * @throws Error when one has faults: that is our mistake, not a user's.
  */
-export function shippedChains(builtIn: Names): ParsedChain[] {
+export function shippedChains(builtIn: KnownNames): ParsedChain[] {
   const names = { ...builtIn, skills: [...builtIn.skills, ...shippedSkills().map(({ name }) => name)] };
   const folder = join(PACKAGE_ROOT, 'chains');
   return readdirSync(folder)

@@ -11,7 +11,7 @@ import type { Blobs } from '../ports/blobs.ts';
 import type { GitHub } from '../ports/github.ts';
 import type { Model } from '../ports/model.ts';
 import type { Storage } from '../ports/storage.ts';
-import { builtInSkills } from '../skills/builtin/shipped.ts';
+import { builtInSkills, ci } from '../skills/builtin/shipped.ts';
 import { type Activation, createActivation } from '../skills/catalogue/activation/activation.ts';
 import { autoSkill } from '../skills/catalogue/activation/auto.ts';
 import { createSelect } from '../skills/catalogue/activation/select.ts';
@@ -65,7 +65,7 @@ export async function createSkills(
     prompt,
     codeSkill({ model }),
     moduleSkill({ model, sidecar, skills, modelFamily, prompt, carryOut }),
-    analyzerSkill,
+    analyzerSkill({ ci }),
     agentSkill({
       agents: config.agents ?? {},
       model: config.model && { ...config.model, ledger: ledgerOf(config.model, storage, clock) },

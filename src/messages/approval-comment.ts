@@ -1,7 +1,7 @@
 import { unreachable } from '../core/errors.ts';
 import type { ActionResult } from '../domain/outcome/action-result.ts';
 import type { Approval } from '../domain/policy/approval.ts';
-import type { CountersignRules } from '../domain/policy/merge-gate.ts';
+import type { CountersignRules } from '../domain/policy/countersign-rules.ts';
 import { type Invocation, isMergeStep, type RunState } from '../domain/run/run.ts';
 import { evidenceUrl, type Pages } from './evidence.ts';
 import { grounds } from './grounds.ts';

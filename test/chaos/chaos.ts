@@ -1,4 +1,4 @@
-import { WEBHOOK_PATH } from '../../src/entrypoints/webhook/server.ts';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { withoutReview } from '../crash/stories.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { faultsOf } from './compare.ts';

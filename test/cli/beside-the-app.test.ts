@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type App, startApp } from '../../src/app.ts';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { WEBHOOK_PATH } from '../../src/entrypoints/webhook/server.ts';
 import { runWithHistorySchema } from '../../src/messages/history.ts';
 import type { RunJson } from '../../src/messages/run-json.ts';
 import { temporaryFolders } from '../contract/temp.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
-import { WEBHOOK_PATH } from '../../src/entrypoints/webhook/server.ts';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { countersignOn, countersignProcess } from '../cli/support.ts';
 import { A_LOOK, approvals, MERGE_ONLY, open, react, said, start } from '../scenario/support.ts';
 import type { Harness } from '../support/harness.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { LOCK_WAIT_MS } from '../../src/adapters/sqlite/lock-wait.ts';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import type { Timers } from '../../src/core/clock.ts';
-import { WEBHOOK_PATH } from '../../src/entrypoints/webhook/server.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { approvals, countersign, MERGE_ONLY, open, start } from '../scenario/support.ts';
 import { type Harness, REPO } from '../support/harness.ts';

@@ -9,10 +9,11 @@ import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.
 import { claimToServe } from '../../src/adapters/sqlite/serving.ts';
 import { SqliteStorage } from '../../src/adapters/sqlite/storage.ts';
 import { openBlobs, openStorage } from '../../src/composition/storage.ts';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createIntake } from '../../src/entrypoints/webhook/delivery/intake.ts';
-import { createHttpServer, WEBHOOK_PATH } from '../../src/entrypoints/webhook/server.ts';
+import { createHttpServer } from '../../src/entrypoints/webhook/server.ts';
 import { temporaryFolders } from '../contract/temp.ts';
 import { listen, SECRET, sign } from '../intake/support.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';

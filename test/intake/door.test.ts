@@ -3,9 +3,10 @@ import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { Receipt, Webhook } from '../../src/entrypoints/webhook/delivery/intake.ts';
-import { createHttpServer, type ServerParts, WEBHOOK_PATH } from '../../src/entrypoints/webhook/server.ts';
+import { createHttpServer, type ServerParts } from '../../src/entrypoints/webhook/server.ts';
 import { listen, SECRET, sign } from './support.ts';
 
 const LIMIT = 10_000;

@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStorage } from '../../src/composition/storage.ts';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createIntake } from '../../src/entrypoints/webhook/delivery/intake.ts';
 import { jobsOfNewDeliveries } from '../../src/entrypoints/webhook/delivery/new-jobs.ts';
-import { createHttpServer, WEBHOOK_PATH } from '../../src/entrypoints/webhook/server.ts';
+import { createHttpServer } from '../../src/entrypoints/webhook/server.ts';
 import type { Storage } from '../../src/ports/storage.ts';
 import { EXAMPLES, listen, SECRET, sign } from './support.ts';
 

@@ -1,10 +1,6 @@
 import { why } from '../../src/domain/explanation/why.ts';
-import type {
-  CountersignRules,
-  MergeFacts,
-  MergeQuestion,
-  Reactor,
-} from '../../src/domain/policy/merge-gate.ts';
+import type { CountersignRules } from '../../src/domain/policy/countersign-rules.ts';
+import type { MergeFacts, MergeQuestion, Reactor } from '../../src/domain/policy/merge-gate.ts';
 import { at, HEAD } from '../support/builders.ts';
 
 export const AUTHOR = { id: 1, login: 'ada' };

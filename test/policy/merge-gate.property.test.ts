@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { why } from '../../src/domain/explanation/why.ts';
 import { NO_CONTRIBUTORS } from '../../src/domain/policy/authorship.ts';
+import type { CountersignRules } from '../../src/domain/policy/countersign-rules.ts';
 import {
-  type CountersignRules,
   isFreshProof,
   judgeMerge,
   type MergeFacts,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { why } from '../../src/domain/explanation/why.ts';
 import { NO_CONTRIBUTORS } from '../../src/domain/policy/authorship.ts';
+import type { CountersignRules } from '../../src/domain/policy/countersign-rules.ts';
 import {
-  type CountersignRules,
   judgeMerge,
   justAsked,
   type MergeFacts,

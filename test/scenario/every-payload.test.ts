@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { WEBHOOK_PATH } from '../../src/entrypoints/webhook/server.ts';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
 /** GitHub's own examples of every webhook, as a package keeps them. */

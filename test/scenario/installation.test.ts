@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WEBHOOK_PATH } from '../../src/entrypoints/webhook/server.ts';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_LOOK,

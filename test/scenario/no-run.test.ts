@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WEBHOOK_PATH } from '../../src/entrypoints/webhook/server.ts';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { REPO } from '../support/harness.ts';
 import { DEPLOY } from './support-commands.ts';
 import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes } from './support-scene.ts';

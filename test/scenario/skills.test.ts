@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { packageId } from '../../src/domain/skill/package.ts';
-import type { SkillContext } from '../../src/skills/runtime/activate.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../src/skills/runtime/handler.ts';
+import type { SkillContext } from '../../src/skills/runtime/skill-context.ts';
 import { REPO } from '../support/harness.ts';
 import { CHAINS, only, type Scene, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 

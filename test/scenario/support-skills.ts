@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { ModelConfig } from '../../src/config/model.ts';
 import type { Json } from '../../src/core/canonical.ts';
 import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
-import type { SkillContext } from '../../src/skills/runtime/activate.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../src/skills/runtime/handler.ts';
+import type { SkillContext } from '../../src/skills/runtime/skill-context.ts';
 import type { StubModel } from '../support/model/stub.ts';
 import type { Scene } from './support-scene.ts';
 

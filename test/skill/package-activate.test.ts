@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { PackageFile } from '../../src/domain/skill/package.ts';
 import type { StoredSkill } from '../../src/ports/storage.ts';
-import { createRunPackage, packageSkill, type SkillContext } from '../../src/skills/runtime/activate.ts';
+import { createRunPackage, packageSkill } from '../../src/skills/runtime/activate.ts';
 import type { ArtifactHandler } from '../../src/skills/runtime/handler.ts';
+import type { SkillContext } from '../../src/skills/runtime/skill-context.ts';
 import type { CarryOut } from '../../src/skills/runtime/trace/carry-out.ts';
 import { variantFor } from '../../src/skills/runtime/variant.ts';
 import { storedSkill } from '../contract/skills.contract.ts';

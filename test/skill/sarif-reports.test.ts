@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ReportFile } from '../../src/domain/skill/analyzer-file.ts';
 import type { GitHubReader } from '../../src/ports/github.ts';
+import { ci } from '../../src/skills/builtin/ci/ci.ts';
 import { readReports } from '../../src/skills/kinds/analyzer/sarif-reports.ts';
 import { HEAD } from '../support/builders.ts';
 import { zip } from '../support/zip.ts';
@@ -29,7 +30,7 @@ async function read(archive: Buffer, more: Partial<ReportFile> = {}, workflowRun
     },
   } as Partial<GitHubReader> as GitHubReader;
   const file: ReportFile = { analyzer: 'sarif', artifact: 'report', ...more };
-  const came = await readReports(stepContext('id: a', { reader }), [{ name: 'tool', file }]);
+  const came = await readReports(stepContext('id: a', { reader }), [{ name: 'tool', file }], ci);
   if (came.kind !== 'read') throw new Error(`the reports are not read but ${came.kind}`);
   const [told] = came.told;
   return {

@@ -5,6 +5,7 @@ import { pathOf } from '../../src/analyzers/sarif/path-of.ts';
 import { readReport, type SarifPlace } from '../../src/analyzers/sarif/report.ts';
 import { rulesOf } from '../../src/analyzers/sarif/rule-of.ts';
 import { textsInZip, ZipError } from '../../src/analyzers/sarif/zip.ts';
+import { ci } from '../../src/skills/builtin/ci/ci.ts';
 import { readReports } from '../../src/skills/kinds/analyzer/sarif-reports.ts';
 import { withinEffort } from '../support/effort.ts';
 import { zip } from '../support/zip.ts';
@@ -272,7 +273,7 @@ test.each<[string, Buffer, string]>([
   ['another format', zip([{ name: 'a.sarif', content: '{}' }]), 'version'],
 ])('an artifact that is %s is a stated failure', async (_, archive, because) => {
   const file = { analyzer: 'sarif', artifact: 'report' } as const;
-  expect(await readReports(stepWith(archive), [{ name: 'codeql', file }])).toEqual({
+  expect(await readReports(stepWith(archive), [{ name: 'codeql', file }], ci)).toEqual({
     kind: 'failed',
     because: expect.stringMatching(new RegExp(`"report" is no report that can be read: .*${because}`)),
   });

@@ -6,8 +6,9 @@ import { freezeFault } from '../gate/freeze.ts';
 import { EVERY_USE } from '../gate/placed.ts';
 import { compileCriterion } from '../policy/gate/criterion.ts';
 import { MERGE_ACTION } from './chain.ts';
-import { checkExpression, checkReference, type Known } from './check.ts';
+import { checkExpression, checkReference } from './check.ts';
 import { dependenciesOf } from './graph.ts';
+import type { KnownNames } from './known-names.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 
@@ -26,7 +27,7 @@ interface Around {
 }
 
 /** Faults of the steps' own gates that no shape can tell. What has the wrong type is reported by the schema. */
-export function checkGates(source: YamlSource, steps: readonly StepOutline[], known: Known): Fault[] {
+export function checkGates(source: YamlSource, steps: readonly StepOutline[], known: KnownNames): Fault[] {
   return steps.flatMap((step) => {
     if (!isMapping(step.gates)) return [];
     const before = dependenciesOf(steps, step.id);
@@ -45,7 +46,7 @@ export function checkGates(source: YamlSource, steps: readonly StepOutline[], kn
 }
 
 /** Faults of the settings' `gates:`. Which steps a chain has is not known there; what a step lacks is not passed. */
-export function checkMandatoryGates(source: YamlSource, known: Known | undefined): Fault[] {
+export function checkMandatoryGates(source: YamlSource, known: KnownNames | undefined): Fault[] {
   const entries = memberOf(source.value, 'gates');
   if (!Array.isArray(entries)) return [];
   const faults = entries.flatMap((entry, index) => {
@@ -72,7 +73,7 @@ function checkUses(
   source: YamlSource,
   path: Path,
   uses: Json | undefined,
-  known: Known | undefined,
+  known: KnownNames | undefined,
 ): Fault[] {
   if (typeof uses !== 'string' || uses === EVERY_USE || !known) return [];
   const names = [...known.skills, ...known.actions];

@@ -9,24 +9,13 @@ import {
 } from '../expression/condition.ts';
 import { AUTO_SKILL, FILTER_KEYS, FILTERS_OF, MERGE_ACTION, type TriggerEvent } from './chain.ts';
 import { dependenciesOf, findCircle } from './graph.ts';
+import type { KnownNames } from './known-names.ts';
 import { outcomeFieldsOf } from './outcome-fields.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 
-/** The skills and actions a chain may use. */
-export interface Known {
-  skills: readonly string[];
-  actions: readonly string[];
-  /** The skills that a gate may ask, which are those that are no packages; all of them when left out. */
-  builtIn?: readonly string[];
-  /** Skills that are there for reading only; a step that names one would fail when it is run. */
-  withoutOutcome?: readonly string[];
-  /** Skills that are there, and whose packages have faults. */
-  broken?: readonly string[];
-}
-
 /** Faults of single steps: what they use, their ids, the approval of a merge. */
-export function checkSteps(source: YamlSource, steps: readonly StepOutline[], known: Known): Fault[] {
+export function checkSteps(source: YamlSource, steps: readonly StepOutline[], known: KnownNames): Fault[] {
   return steps.flatMap((step) => [
     ...checkUses(source, step, known),
     ...checkId(source, step, steps),
@@ -34,7 +23,11 @@ export function checkSteps(source: YamlSource, steps: readonly StepOutline[], kn
   ]);
 }
 
-function checkUses(source: YamlSource, { index, keys, skill, action }: StepOutline, known: Known): Fault[] {
+function checkUses(
+  source: YamlSource,
+  { index, keys, skill, action }: StepOutline,
+  known: KnownNames,
+): Fault[] {
   if (!keys) return [];
   const [hasSkill, hasAction] = [keys.includes('skill'), keys.includes('action')];
   if (hasSkill && hasAction) {

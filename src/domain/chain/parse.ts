@@ -3,12 +3,13 @@ import { memberOf } from '../../core/mapping.ts';
 import { toStepGates } from '../gate/gate.ts';
 import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
 import { type ChainFile, chainFileSchema } from './chain-file.ts';
-import { checkExpressions, checkGraph, checkSteps, checkTrigger, type Known } from './check.ts';
+import { checkExpressions, checkGraph, checkSteps, checkTrigger } from './check.ts';
 import { checkArtifacts } from './check-artifacts.ts';
 import { checkGates } from './check-gates.ts';
 import { checkMappings } from './check-mappings.ts';
 import { checkRules } from './check-rules.ts';
 import { toContract } from './expected.ts';
+import type { KnownNames } from './known-names.ts';
 import { outlineSteps, type StepOutline } from './outline.ts';
 import { readYaml } from './positions.ts';
 import { checkShape, inFileOrder } from './shape.ts';
@@ -20,7 +21,7 @@ import { checkShape, inFileOrder } from './shape.ts';
 export function parseChain(
   text: string,
   file: string,
-  known: Known,
+  known: KnownNames,
 ): { chain: Chain; faults: [] } | { chain?: undefined; name?: string; faults: Fault[] } {
   const source = readYaml(text, file);
   const name = source.peek('name');

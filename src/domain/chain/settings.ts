@@ -7,8 +7,8 @@ import { type MandatoryGates, mandatoryGates } from '../gate/placed.ts';
 import { MERGED_BY } from '../policy/gate-check.ts';
 import { TRUST_LEVELS, type TrustLevel } from '../policy/trust.ts';
 import { CHAIN_NAME } from './chain.ts';
-import type { Known } from './check.ts';
 import { checkMandatoryGates } from './check-gates.ts';
+import type { KnownNames } from './known-names.ts';
 import { readYaml, type YamlSource } from './positions.ts';
 import { checkShape, duration, inFileOrder } from './shape.ts';
 
@@ -179,7 +179,7 @@ export const defaultSettings: Readonly<Settings> = {
 export function parseSettings(
   text: string,
   file: string,
-  known?: Known,
+  known?: KnownNames,
 ): { settings: SettingsFile; faults: [] } | { settings?: undefined; faults: Fault[] } {
   const source = readYaml(text, file);
   if (source.value === undefined) return { faults: [...source.faults] };

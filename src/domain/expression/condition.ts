@@ -3,7 +3,8 @@ import type { CompiledExpression } from './expression.ts';
 import { readsGap } from './state-path.ts';
 import { isNothing, member } from './value.ts';
 
-export { type CompiledExpression, compileExpression, type Reference } from './expression.ts';
+export { type CompiledExpression, compileExpression } from './expression.ts';
+export type { Reference } from './reference.ts';
 export { ExpressionError } from './syntax.ts';
 export { type CompiledTemplate, compileTemplate, renderWith } from './template.ts';
 

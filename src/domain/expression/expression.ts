@@ -2,6 +2,7 @@ import type { Json } from '../../core/canonical.ts';
 import { unreachable } from '../../core/errors.ts';
 import { notAllowed } from '../../core/fault.ts';
 import { contains, EXPRESSION_FILTERS } from './filters.ts';
+import type { Reference } from './reference.ts';
 import { stateFault } from './state-path.ts';
 import {
   type Arithmetic,
@@ -11,14 +12,6 @@ import {
   parseSegments,
 } from './syntax.ts';
 import { Budget, isEqual, isNothing, isTruthy, LimitReached, member, toJson, toText } from './value.ts';
-
-/** A path an expression reads, as far as it is written out: `steps[0].outcome` is root `steps`, path `[0, 'outcome']`. */
-export interface Reference {
-  root: string;
-  path: (string | number)[];
-  /** Where in the source, in characters from 0. */
-  offset: number;
-}
 
 export interface CompiledExpression {
   readonly source: string;

@@ -1,5 +1,5 @@
 import { notAllowed } from '../../core/fault.ts';
-import type { Reference } from './expression.ts';
+import type { Reference } from './reference.ts';
 import { SLOTS } from './state-slot.ts';
 import { member } from './value.ts';
 

@@ -1,5 +1,5 @@
 import type { AskedAuthorship } from './approval.ts';
-import type { CountersignRules } from './merge-gate.ts';
+import type { CountersignRules } from './countersign-rules.ts';
 
 /** What of a head nobody can be credited with. */
 export interface Unattributed {

@@ -1,22 +1,9 @@
 import { combined, type Why, why } from '../explanation/why.ts';
 import type { AnsweringPerson, Saying } from './approval.ts';
 import { type Contributors, countersignsNeeded, unattributedSaid } from './authorship.ts';
+import type { CountersignRules } from './countersign-rules.ts';
 import type { MergedBy } from './gate-check.ts';
 import { isAtLeast } from './role.ts';
-
-/** Who may countersign, how many are needed and how they say it; from the repository's settings. */
-export interface CountersignRules {
-  permission: 'admin' | 'maintain' | 'write' | 'none';
-  teams: readonly string[];
-  users: readonly string[];
-  /** What named people and teams need, too; `write` when absent. */
-  least?: 'admin' | 'maintain' | 'write';
-  count: number;
-  /** What commits are taken for that nobody can be credited with; settings of before there was this have none. */
-  unattributed?: 'one_more' | 'allow' | 'refuse';
-  approve: readonly string[];
-  reject: readonly string[];
-}
 
 /** What is to be merged: fixed when the question was put to the maintainers. */
 export interface MergeQuestion {

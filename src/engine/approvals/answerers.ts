@@ -1,5 +1,6 @@
 import type { SpokenAnswer } from '../../domain/policy/approval.ts';
-import type { Answerer, CountersignRules, Speaker } from '../../domain/policy/merge-gate.ts';
+import type { CountersignRules } from '../../domain/policy/countersign-rules.ts';
+import type { Answerer, Speaker } from '../../domain/policy/merge-gate.ts';
 import type { GitHubReader, Person, Repo } from '../../ports/github.ts';
 
 /** Somebody as the gate judges them: their role, and those of the rules' teams that they are in, read at this moment. */

@@ -1,11 +1,11 @@
 import type { Fault } from '../../core/fault.ts';
+import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
-import type { NamesHere } from './configuration.ts';
 
 /** A chain file as read. What it means depends on the skills there are, which are read from elsewhere too. */
 export interface ChainSource {
-  parse(names: NamesHere): ParsedChain;
+  parse(names: Required<KnownNames>): ParsedChain;
 }
 
 /** Reads it once for each set of names: the same file comes up with every event. */

@@ -2,6 +2,7 @@ import { shortHash } from '../../core/canonical.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/fault.ts';
 import { textOfFile } from '../../core/text.ts';
+import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
 import type { Minimum } from '../../domain/chain/settings.ts';
@@ -15,7 +16,7 @@ import {
 } from '../../messages/configuration-check.ts';
 import type { GitHub, GitHubReader, PullRequest, PullRequestFile, Repo } from '../../ports/github.ts';
 import { changedSkills } from './check-skills.ts';
-import type { Configuration, NamesHere } from './configuration.ts';
+import type { Configuration } from './configuration.ts';
 import { CHAINS_FOLDER, configurationFile } from './configuration-files.ts';
 import { type ChangedFile, faultsOnceMerged, takenAway } from './once-merged.ts';
 import { MAX_FILE_BYTES } from './scope-files.ts';
@@ -91,7 +92,7 @@ async function readChanged(
   reader: GitHubReader,
   repo: Repo,
   { path, blobSha }: PullRequestFile,
-  names: NamesHere,
+  names: Required<KnownNames>,
   minimum: Minimum,
 ): Promise<ChangedFile> {
   const kind = configurationFile(path);

@@ -1,9 +1,9 @@
 import type { Fault } from '../../core/fault.ts';
 import { textOfFile } from '../../core/text.ts';
+import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { withoutOutcome } from '../../domain/skill/package.ts';
 import { resolveSkills } from '../../domain/skill/scope.ts';
 import type { GitHubReader, PullRequestFile, Repo } from '../../ports/github.ts';
-import type { NamesHere } from './configuration.ts';
 import { SKILLS_FOLDER } from './configuration-files.ts';
 import { MAX_FILE_BYTES } from './scope-files.ts';
 import { readSkills } from './skill-files.ts';
@@ -14,7 +14,7 @@ const MAX_SKILLS = 10;
 export interface ChangedSkills {
   folders: string[];
   /** What chains may name once the packages are as they would be. */
-  names: NamesHere;
+  names: Required<KnownNames>;
   faults: Fault[];
 }
 
@@ -27,7 +27,7 @@ export async function changedSkills(
   repo: Repo,
   headSha: string,
   files: readonly PullRequestFile[],
-  names: NamesHere,
+  names: Required<KnownNames>,
 ): Promise<ChangedSkills> {
   const touched = new Set(
     files.flatMap(({ path, previousPath = path }) => [path, previousPath]).flatMap(skillOf),
@@ -53,7 +53,10 @@ export async function changedSkills(
   };
 }
 
-function namesAfter(names: NamesHere, { skills, broken }: ReturnType<typeof resolveSkills>): NamesHere {
+function namesAfter(
+  names: Required<KnownNames>,
+  { skills, broken }: ReturnType<typeof resolveSkills>,
+): Required<KnownNames> {
   const sound = skills.map(({ skill }) => skill);
   const isChanged = (name: string) => sound.some((skill) => skill.name === name);
   const others = (list: readonly string[]) => list.filter((name) => !isChanged(name));

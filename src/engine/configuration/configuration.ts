@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/fault.ts';
 import { foldContracts } from '../../domain/artifact/contract.ts';
 import { AUTO_SKILL, type Chain } from '../../domain/chain/chain.ts';
+import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { type Scope as ChainScope, type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
 import { defaultSettings, mergeSettings, type Settings } from '../../domain/chain/settings.ts';
 import { openToWriters } from '../../domain/policy/branch-guard.ts';
@@ -38,7 +39,7 @@ export interface Configuration {
   insteadOf?: { base: string; because: string };
   chains: Chain[];
   settings: Settings;
-  names: NamesHere;
+  names: Required<KnownNames>;
   /** All that it was made of: what a change to some of it would come to is told from this. */
   read: {
     chains: Readonly<Record<ChainScope, readonly ParsedChain[]>>;
@@ -48,21 +49,6 @@ export interface Configuration {
   skills: readonly SkillInForce[];
   /** Files that cannot be used, with all that is wrong in them. */
   broken: BrokenFile[];
-}
-
-export interface Names {
-  skills: string[];
-  actions: string[];
-}
-
-/** What the repository's chains may name: what is built in, and the packages in force. */
-export interface NamesHere extends Names {
-  /** The skills that no package may take the name of. */
-  builtIn: readonly string[];
-  /** Packages that no step can run, as they come to nothing. */
-  withoutOutcome: readonly string[];
-  /** Packages with faults, which are told with those of the chains that name them. */
-  broken: readonly string[];
 }
 
 /** What a pull request is to be merged into, and the branch that governs where that does not. */
@@ -112,7 +98,7 @@ export function createConfigurationLoader(deps: {
   github: GitHub;
   clock: Clock;
   /** What is built in. */
-  names: Names;
+  names: KnownNames;
   shipped: readonly ParsedChain[];
   shippedSkills: readonly ParsedPackage[];
   /** Which organisations had files; when left out, none is known to have had any. */
@@ -143,7 +129,7 @@ export function createConfigurationLoader(deps: {
   }
 
   /** The names of what is built in and of packages, each once. */
-  function namesWith({ skills, broken }: ReturnType<typeof resolveSkills>): NamesHere {
+  function namesWith({ skills, broken }: ReturnType<typeof resolveSkills>): Required<KnownNames> {
     const all = new Set([...names.skills, ...skills.map(({ skill }) => skill.name)]);
     return {
       ...names,

@@ -1,4 +1,5 @@
 import type { Fault } from '../../core/fault.ts';
+import type { KnownNames } from '../../domain/chain/known-names.ts';
 import {
   faultsBelowMinimum,
   type Minimum,
@@ -7,12 +8,11 @@ import {
   unknownChains,
 } from '../../domain/chain/settings.ts';
 import { tooLarge } from '../../messages/configuration-check.ts';
-import type { Names } from './configuration.ts';
 
 /** A settings file as read. What it names is read from elsewhere, too. */
 export interface SettingsSource {
   /** Its gates may be for skills, as chains name them. */
-  parse(names: Names): { settings?: SettingsFile | undefined; faults: Fault[] };
+  parse(names: KnownNames): { settings?: SettingsFile | undefined; faults: Fault[] };
   /** Faults of its list of chains, where chains have these names; `undefined` when it has no list. */
   unknownChains(known: readonly string[]): Fault[] | undefined;
   /** Faults of what asks for less than the minimum. */
@@ -45,7 +45,7 @@ export function settingsSource(text: string | undefined, file: string): Settings
   };
 }
 
-/** Names that no chain has, in the list that is in force: the other chooses nothing. */
+/** KnownNames that no chain has, in the list that is in force: the other chooses nothing. */
 export function unknownIn({ repository, organisation }: SettingsScopes, known: readonly string[]): Fault[] {
   return repository.unknownChains(known) ?? organisation.unknownChains(known) ?? [];
 }

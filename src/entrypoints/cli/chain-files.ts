@@ -5,6 +5,7 @@ import type { Fault } from '../../core/fault.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
+import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import { nameOf, type ParsedChain, resolveChains, SCOPES, type Scope } from '../../domain/chain/scope.ts';
 import { parseSettings, unknownChains } from '../../domain/chain/settings.ts';
@@ -18,7 +19,6 @@ import {
 } from '../../engine/configuration/configuration-files.ts';
 import { noSuchPath, unreadableFile } from '../../messages/cli.ts';
 import { misplacedChain, tooLarge, WRONG_SETTINGS_NAME } from '../../messages/configuration-check.ts';
-import type { KnownNames } from './context.ts';
 
 /** As large as the app takes a file; a larger one would be faulty there too. */
 const MAX_FILE_BYTES = 65_536;

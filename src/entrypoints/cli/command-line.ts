@@ -2,8 +2,8 @@ import { CommanderError } from 'commander';
 import { CountersignError } from '../../core/errors.ts';
 import { redact, redactValue } from '../../core/redact/redact.ts';
 import { NOTHING_ASKED, usageSentence } from '../../messages/cli.ts';
-import { type Context, Misuse } from './context.ts';
-import { buildProgram, type Perform } from './program.ts';
+import { type Context, Misuse, type Perform } from './context.ts';
+import { buildProgram } from './program.ts';
 
 export interface CliParts extends Omit<Context, 'json' | 'write'> {
   /** May return a promise for when there is room for more. */

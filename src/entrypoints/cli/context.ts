@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { CountersignError } from '../../core/errors.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
+import type { KnownNames } from '../../domain/chain/known-names.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
 import type { PolicyEngine } from '../../domain/policy/engine.ts';
 import type { SkillCase } from '../../domain/skill/case-file.ts';
@@ -97,17 +98,6 @@ export interface Tools {
   demoFile(): string | undefined;
 }
 
-export interface KnownNames {
-  skills: string[];
-  actions: string[];
-  /** The skills that are no packages; all of them when left out. */
-  builtIn?: string[];
-  /** The packages that no step can run. */
-  withoutOutcome?: string[];
-  /** The packages with faults. */
-  broken?: string[];
-}
-
 export interface KnownSkills {
   /** Names that no package may take. */
   builtIn: string[];
@@ -153,3 +143,6 @@ export interface ServeOptions extends DatabaseOption {
   /** A file with more settings; those of the environment win. */
   settings?: string;
 }
+
+/** Gives a command its surroundings and says what came of it. */
+export type Perform = (work: (context: Context) => Promise<Answer>) => Promise<void>;

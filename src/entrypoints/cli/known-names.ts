@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
+import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { type SkillPackage, withoutOutcome } from '../../domain/skill/package.ts';
-import type { KnownNames, Tools } from './context.ts';
+import type { Tools } from './context.ts';
 import { skillsHere } from './skill-files.ts';
 
 /**

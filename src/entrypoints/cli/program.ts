@@ -6,7 +6,7 @@ import type { ArtifactCheckOptions } from './artifact-check.ts';
 import type { ArtifactPruneOptions } from './artifact-prune.ts';
 import type { AuditExportOptions } from './audit-export.ts';
 import type { FireOptions } from './chain-fire.ts';
-import type { Answer, Context, DatabaseOption, ServeOptions } from './context.ts';
+import type { DatabaseOption, Perform, ServeOptions } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
 import { example } from './help.ts';
 import { commit, duration, input, limit, login, pullRequest, repository, since } from './options.ts';
@@ -14,9 +14,6 @@ import type { SimulateOptions } from './policy-simulate.ts';
 import type { RunListOptions } from './run-list.ts';
 import type { RunShowOptions } from './run-show.ts';
 import { addSkill } from './skill-commands.ts';
-
-/** Gives a command its surroundings and says what came of it. */
-export type Perform = (work: (context: Context) => Promise<Answer>) => Promise<void>;
 
 const DEFAULT_LISTED = 20;
 

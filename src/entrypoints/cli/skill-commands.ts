@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { SKILL_OUTCOMES } from '../../domain/skill/manifest.ts';
+import type { Perform } from './context.ts';
 import { example } from './help.ts';
 import { changedPath, demos, duration, input, pullRequestOf, seed } from './options.ts';
-import type { Perform } from './program.ts';
 import type { SkillMatchOptions } from './skill-match.ts';
 import type { SkillNewOptions } from './skill-new.ts';
 import type { SkillOptimizeOptions } from './skill-optimize.ts';

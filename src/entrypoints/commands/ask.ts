@@ -1,5 +1,5 @@
 import { type Answer, said } from './answer.ts';
-import type { CommandContext } from './carry-out.ts';
+import type { CommandContext } from './context.ts';
 
 /** Notes a question. Its answer takes a model, or a program, and comes in a comment of its own when it is there. */
 export async function ask(question: string, { deps, tx, event }: CommandContext): Promise<Answer> {

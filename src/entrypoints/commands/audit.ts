@@ -1,6 +1,6 @@
 import { AUDITED_VERBS, type AuditedVerb } from '../../domain/audit/entry.ts';
-import type { CommandContext } from './carry-out.ts';
 import type { Command } from './command.ts';
+import type { CommandContext } from './context.ts';
 
 /**
  * Records a command that was carried out and changes something. What was refused is not recorded: anybody may write a comment, and

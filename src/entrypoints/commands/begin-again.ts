@@ -1,19 +1,10 @@
-import type { Chain } from '../../domain/chain/chain.ts';
 import type { EventOf } from '../../domain/event/event.ts';
-import { outdatedBecause, type PullRequestNow } from '../../domain/run/plan.ts';
-import type { Run, RunFacts } from '../../domain/run/run.ts';
+import { outdatedBecause } from '../../domain/run/plan.ts';
+import type { Run } from '../../domain/run/run.ts';
 import { eventJob } from '../../ports/queue.ts';
-import type { CommandContext } from './carry-out.ts';
 import { mayIssue } from './command.ts';
+import type { CommandContext } from './context.ts';
 import type { CommandResult } from './replies.ts';
-
-/** The pull request as it is now, and the chains of the branch that governs it. */
-export interface Governed {
-  branch: string;
-  now: PullRequestNow;
-  chains: readonly Chain[];
-  repository: RunFacts['repo'];
-}
 
 /** Whether there is nothing left of the run to go on with. */
 export function isBegunAnew({ status }: Run): boolean {

@@ -2,49 +2,21 @@ import { basename } from 'node:path';
 import { unreachable } from '../../core/errors.ts';
 import { formatFault } from '../../core/fault.ts';
 import { merges } from '../../domain/chain/chain.ts';
-import type { GivenAt, OrderedVerb } from '../../domain/command/order.ts';
-import type { EventOf } from '../../domain/event/event.ts';
 import { reason } from '../../domain/explanation/reason.ts';
-import type { Why } from '../../domain/explanation/why.ts';
 import { explain, explainText } from '../../domain/run/explain.ts';
 import { type Invocation, isStepOver, type Run, type RunState } from '../../domain/run/run.ts';
 import type { Signal } from '../../domain/run/transition.ts';
-import type { Configuration } from '../../engine/configuration/configuration.ts';
 import { codeBlock } from '../../messages/markdown.ts';
 import { statusComment } from '../../messages/status-comment.ts';
-import type { PullRequest } from '../../ports/github.ts';
-import type { Tx } from '../../ports/storage.ts';
 import { type Answer, said, saidWith, told } from './answer.ts';
 import { ask } from './ask.ts';
-import { beginAgain, fireChain, type Governed, isBegunAnew } from './begin-again.ts';
-import type { Command, Issuer } from './command.ts';
+import { beginAgain, fireChain, isBegunAnew } from './begin-again.ts';
+import type { Command } from './command.ts';
 import { confirm } from './confirm.ts';
-import type { CommandDeps } from './deps.ts';
+import type { CommandContext } from './context.ts';
 import { helpText } from './help.ts';
 import { overtaken, remember } from './in-order.ts';
 import type { CommandResult } from './replies.ts';
-import type { Would } from './would-answer.ts';
-
-export interface CommandContext {
-  deps: CommandDeps;
-  tx: Tx;
-  event: EventOf<'command.issued'>;
-  pullRequest: PullRequest;
-  /** Set when somebody pushed after the command was written. */
-  moved: { from: string; to: string } | undefined;
-  /** Who gave the command. */
-  issuer: Issuer;
-  /** Loaded when a command needs it. */
-  configuration: Configuration | undefined;
-  /** What a chain is for, as things are now; read when a run that was cancelled may be begun again. */
-  governed: Governed | undefined;
-  /** Why there is no run of the pull request as it is now; read when a command asks about the runs. */
-  noRun: Why | undefined;
-  /** Whoever gave the command as one who answers; read when a command needs it. */
-  would: Would | undefined;
-  /** When the command was given, among all that people gave. */
-  given(verb: OrderedVerb): GivenAt;
-}
 
 /** Does what an allowed command asks for, in the transaction of its answer. */
 export async function carryOut(command: Command, context: CommandContext): Promise<Answer> {

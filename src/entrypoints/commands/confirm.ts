@@ -1,8 +1,8 @@
 import { questionTag, type Saying, withAnswer } from '../../domain/policy/approval.ts';
 import { ineligibleBecause } from '../../domain/policy/merge-gate.ts';
 import { type Answer, said } from './answer.ts';
-import type { CommandContext } from './carry-out.ts';
 import type { Command } from './command.ts';
+import type { CommandContext } from './context.ts';
 import { answerOvertaken, overtaken, remember } from './in-order.ts';
 import { type Asking, askingSteps, type OpenQuestion } from './questions.ts';
 import type { CommandResult } from './replies.ts';

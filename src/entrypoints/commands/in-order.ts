@@ -1,6 +1,6 @@
 import { type AppliedCommand, answerOvertakenBy, type Deed } from '../../domain/command/order.ts';
 import { newerCommand, rememberCommand } from '../../engine/runs/applied-commands.ts';
-import type { CommandContext } from './carry-out.ts';
+import type { CommandContext } from './context.ts';
 import type { CommandResult } from './replies.ts';
 
 type Overtaken = Extract<CommandResult, { kind: 'overtaken' }>;

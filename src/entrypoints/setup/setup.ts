@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gitHubPages, namesAnApp, type SetupConfig } from '../../config/config.ts';
 import { readEnvFile, setInEnvFile, unwritable } from '../../config/env-file.ts';
+import { WEBHOOK_PATH } from '../../config/webhook-path.ts';
 import { CountersignError, messageOf } from '../../core/errors.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import {
@@ -17,7 +18,6 @@ import {
   setupFailed,
   setupRefused,
 } from '../../messages/process.ts';
-import { WEBHOOK_PATH } from '../webhook/server.ts';
 import { type Guard, refusedFor } from './browser-guard.ts';
 
 /**

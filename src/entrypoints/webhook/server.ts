@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { Counter, type Registry } from 'prom-client';
+import { WEBHOOK_PATH } from '../../config/webhook-path.ts';
 import type { Log } from '../../core/log.ts';
 import { StorageLocked } from '../../ports/locked.ts';
 import { createBodyReader } from './body.ts';
@@ -10,8 +11,6 @@ import { type Checks, type Failure, failedChecks } from './readiness.ts';
 import { createReceiver } from './receive.ts';
 import { READ, type Route, refuse, send, serveRoutes } from './routes.ts';
 import { lockedByAnother, notReady } from './words.ts';
-
-export const WEBHOOK_PATH = '/api/github/webhooks';
 
 /** GitHub's own limit for a payload: https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap */
 const MAX_BODY_BYTES = 25 * 1024 * 1024;

@@ -1,6 +1,9 @@
 import type { StepHandler } from '../../engine/steps/step.ts';
 import { ci } from './ci/ci.ts';
+
 import { type PrReviewDeps, prReview } from './review/pr-review.ts';
+
+export { ci };
 
 /** The skills that ship with Countersign. */
 export function builtInSkills(deps: PrReviewDeps): readonly StepHandler[] {

@@ -5,7 +5,6 @@ import type { PackageReference, Step } from '../../domain/chain/chain.ts';
 import { type ReasonCode, reason } from '../../domain/explanation/reason.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Capability } from '../../domain/policy/capability.ts';
-import type { SkillOutcome } from '../../domain/skill/manifest.ts';
 import { contractOf, filesOf, type SkillPackage } from '../../domain/skill/package.ts';
 import { parsePackage } from '../../domain/skill/parse.ts';
 import { pathOf } from '../../domain/skill/place.ts';
@@ -13,18 +12,9 @@ import type { Blob, StepContext, StepHandler, StepResult } from '../../engine/st
 import type { Skills } from '../../ports/storage.ts';
 import type { AnyHandler, Waiting } from './handler.ts';
 import { outcomeOf } from './outcome-of.ts';
+import type { Owner, SkillContext } from './skill-context.ts';
 import { type CarriedOut, type CarryOut, saidIn } from './trace/carry-out.ts';
-import type { Owner } from './trace/watch-model.ts';
 import { variantFor } from './variant.ts';
-
-/** What a handler may know: the step it works for, and the package its artifact belongs to. */
-export interface SkillContext {
-  step: StepContext;
-  skill: SkillPackage;
-  /** What the value it gives back must be. */
-  outcome: SkillOutcome;
-  owner: Owner;
-}
 
 export interface ActivationDeps {
   skills: Pick<Skills, 'get'>;

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { startApp } from '../../../src/app.ts';
+import { WEBHOOK_PATH } from '../../../src/config/webhook-path.ts';
 import type { Log } from '../../../src/core/log.ts';
-import { WEBHOOK_PATH } from '../../../src/entrypoints/webhook/server.ts';
 import { start } from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';
 import { PLANTED } from './planted.ts';

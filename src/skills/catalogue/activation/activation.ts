@@ -10,7 +10,8 @@ import type { StepContext, StepHandler, StepResult } from '../../../engine/steps
 import { noLongerThere } from '../../../messages/activation.ts';
 import { capabilityOf, type RunPackage } from '../../runtime/activate.ts';
 import { purposeOf } from '../../runtime/purpose.ts';
-import { inNameOf, type Owner } from '../../runtime/trace/watch-model.ts';
+import type { Owner } from '../../runtime/skill-context.ts';
+import { inNameOf } from '../../runtime/trace/watch-model.ts';
 import type { Select, Selected } from './select.ts';
 
 /** Choosing among skills and carrying out the chosen one, for steps that leave it open and for questions in comments. */

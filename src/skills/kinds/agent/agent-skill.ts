@@ -14,12 +14,12 @@ import { type AgentFault, describeAgentFault, notSeen } from '../../../messages/
 import { describeFailure, spentOnModel } from '../../../messages/model.ts';
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/prompt.ts';
 import type { GitAccess } from '../../../ports/github.ts';
-import type { SkillContext } from '../../runtime/activate.ts';
 import { answerSchema, asOutcomeValue } from '../../runtime/answer.ts';
 import { filledPrompt } from '../../runtime/fill.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';
 import { shownOf } from '../../runtime/pull-request.ts';
 import { purposeOf } from '../../runtime/purpose.ts';
+import type { SkillContext } from '../../runtime/skill-context.ts';
 import { promptValues } from '../../runtime/values.ts';
 import { variantFor } from '../../runtime/variant.ts';
 import { PROVIDERS_OF } from './command.ts';

@@ -8,13 +8,13 @@ import { pathOf } from '../../../domain/skill/place.ts';
 import type { SkillArtifact } from '../../../domain/skill/skill.ts';
 import { executedWith } from '../../../domain/skill/together.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
-import type { StepContext } from '../../../engine/steps/step.ts';
+import type { StepContext, StepHandler } from '../../../engine/steps/step.ts';
 import { ALL_FILES, brokenAnalyzer, NEEDS_A_REVIEW, NO_LIST_OF_FILES } from '../../../messages/analyzer.ts';
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/prompt.ts';
 import { GitHubError, type PullRequestFile } from '../../../ports/github.ts';
-import type { SkillContext } from '../../runtime/activate.ts';
 import { withContents } from '../../runtime/contents.ts';
 import type { AnyHandler } from '../../runtime/handler.ts';
+import type { SkillContext } from '../../runtime/skill-context.ts';
 import { type Configured, configured, type Facts } from './configured.ts';
 import { type NamedReport, readReports } from './sarif-reports.ts';
 
@@ -33,46 +33,53 @@ const ALL_OF_IT: Admittance = {
 /** Found only so that it can be hidden where findings quote the files; no rule of it is told. */
 const SECRETS_TO_HIDE = 'secrets to hide';
 
+export interface AnalyzerDeps {
+  /** The skill that says whether CI still runs: reports that it leaves behind are waited for as long. */
+  ci: Pick<StepHandler, 'run'>;
+}
+
 /**
  * Runs the analyzers of a package over the files that they are for, in the child process of `pr-review` and by its rule for the
  * verdict.
  */
-export const analyzerSkill: AnyHandler<SkillContext> = {
-  kind: 'analyzer',
+export function analyzerSkill({ ci }: AnalyzerDeps): AnyHandler<SkillContext> {
+  return {
+    kind: 'analyzer',
 
-  async execute(artifact, { step, skill, outcome }) {
-    const { run } = step.state;
-    if (run.pullRequest === null) return failed(NOT_OF_A_PULL_REQUEST);
-    if (outcome !== 'review_verdict') return failed(NEEDS_A_REVIEW);
-    const read = analyzersOf(executedWith(artifact, skill));
-    if ('because' in read) return failed(read.because);
+    async execute(artifact, { step, skill, outcome }) {
+      const { run } = step.state;
+      if (run.pullRequest === null) return failed(NOT_OF_A_PULL_REQUEST);
+      if (outcome !== 'review_verdict') return failed(NEEDS_A_REVIEW);
+      const read = analyzersOf(executedWith(artifact, skill));
+      if ('because' in read) return failed(read.because);
 
-    const reports = await readReports(step, read.reports);
-    if (reports.kind === 'failed') return failed(reports.because);
-    if (reports.kind === 'waits') return reports;
+      const reports = await readReports(step, read.reports, ci);
+      if (reports.kind === 'failed') return failed(reports.because);
+      if (reports.kind === 'waits') return reports;
 
-    const list = await filesOfHead(step);
-    if (list.truncated) return failed(TOO_MANY_FILES);
-    const reported = new Set(reports.told.flatMap(({ findings }) => findings.map(({ path }) => path)));
-    const files = list.files.filter(
-      ({ path }) => reported.has(path) || read.analyzers.some((one) => one.concerns(path)),
-    );
-    const facts = await factsFor(step, files, read.analyzers);
-    const admission = admit(await withContents(step, files, MAX_BYTES), ALL_OF_IT);
-    if (facts.tree === undefined && files.length > 0 && read.analyzers.some(({ needs }) => needs.tree)) {
-      admission.leftOut.push({ path: ALL_FILES, reason: NO_LIST_OF_FILES, needed: true });
-    }
-    admission.leftOut.push(...reports.leftOut);
-    const { report } = await runAnalyzers(
-      admission,
-      [...read.analyzers.map((one) => one.analyzer(facts)), secretsToHide()],
-      { timeoutMs: TIMEOUT_MS, signal: step.signal },
-      reports.told,
-    );
-    const verdict = verdictOf(report, { headSha: run.headSha, round: await step.round() });
-    return { kind: 'done', value: verdict as unknown as Json, log: report.log };
-  },
-};
+      const list = await filesOfHead(step);
+      if (list.truncated) return failed(TOO_MANY_FILES);
+      const reported = new Set(reports.told.flatMap(({ findings }) => findings.map(({ path }) => path)));
+      const files = list.files.filter(
+        ({ path }) => reported.has(path) || read.analyzers.some((one) => one.concerns(path)),
+      );
+      const facts = await factsFor(step, files, read.analyzers);
+      const admission = admit(await withContents(step, files, MAX_BYTES), ALL_OF_IT);
+      if (facts.tree === undefined && files.length > 0 && read.analyzers.some(({ needs }) => needs.tree)) {
+        admission.leftOut.push({ path: ALL_FILES, reason: NO_LIST_OF_FILES, needed: true });
+      }
+      admission.leftOut.push(...reports.leftOut);
+      const { report } = await runAnalyzers(
+        admission,
+        [...read.analyzers.map((one) => one.analyzer(facts)), secretsToHide()],
+        { timeoutMs: TIMEOUT_MS, signal: step.signal },
+        reports.told,
+      );
+      const verdict = verdictOf(report, { headSha: run.headSha, round: await step.round() });
+      return { kind: 'done', value: verdict as unknown as Json, log: report.log };
+    },
+  };
+}
 
 function failed(because: string) {
   return { kind: 'failed', because, retryable: false, log: '' } as const;

@@ -7,7 +7,7 @@ import { messageOf } from '../../../core/errors.ts';
 import { anyGlobMatches } from '../../../core/glob.ts';
 import type { Reason } from '../../../domain/explanation/reason.ts';
 import type { ReportFile } from '../../../domain/skill/analyzer-file.ts';
-import type { StepContext } from '../../../engine/steps/step.ts';
+import type { StepContext, StepHandler } from '../../../engine/steps/step.ts';
 import {
   furtherReports,
   IN_THE_REPORT,
@@ -19,7 +19,6 @@ import {
   unreadableReport,
 } from '../../../messages/sarif.ts';
 import { GitHubError, type WorkflowArtifact } from '../../../ports/github.ts';
-import { ci } from '../../builtin/ci/ci.ts';
 
 /** Packed; a report of 20,000 results takes one. */
 const MAX_ARCHIVE_BYTES = 10_000_000;
@@ -40,14 +39,19 @@ export type ReportsRead =
 /**
  * Reads the reports that CI has left behind for the run's head. One that is missing is waited for as long as CI is; after that, and
  * when one cannot be read, there is a reason why not, never an empty report.
+ * @param ci the skill that says whether CI still runs
  */
-export async function readReports(step: StepContext, reports: readonly NamedReport[]): Promise<ReportsRead> {
+export async function readReports(
+  step: StepContext,
+  reports: readonly NamedReport[],
+  ci: Pick<StepHandler, 'run'>,
+): Promise<ReportsRead> {
   const told: Told[] = [];
   const leftOut: Omission[] = [];
   for (const { name, file } of reports) {
     try {
       const artifacts = await artifactsFor(step, file.artifact);
-      if (artifacts.length === 0) return missing(step, file.artifact);
+      if (artifacts.length === 0) return missing(step, file.artifact, ci);
       const runs: SarifRun[] = [];
       for (const artifact of artifacts.slice(0, MAX_REPORTS)) runs.push(...(await runsIn(step, artifact)));
       const unread = artifacts.length - MAX_REPORTS;
@@ -100,7 +104,11 @@ function becauseOf(error: unknown, artifact: string): string {
   throw error;
 }
 
-async function missing(step: StepContext, artifact: string): Promise<ReportsRead> {
+async function missing(
+  step: StepContext,
+  artifact: string,
+  ci: Pick<StepHandler, 'run'>,
+): Promise<ReportsRead> {
   const look = await ci.run(step);
   return look.kind === 'waits'
     ? { kind: 'waits', until: look.until, reason: look.reason }

@@ -9,11 +9,11 @@ import { type CodeFault, checkpointNote, codeFailure } from '../../../messages/c
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/prompt.ts';
 import type { GitHubError, PullRequestFile } from '../../../ports/github.ts';
 import type { Model } from '../../../ports/model.ts';
-import type { SkillContext } from '../../runtime/activate.ts';
 import { answerSchema, asOutcomeValue } from '../../runtime/answer.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';
 import { knownOf, remembered, said, shownOf } from '../../runtime/pull-request.ts';
 import { purposeOf } from '../../runtime/purpose.ts';
+import type { SkillContext } from '../../runtime/skill-context.ts';
 import { codeTemplate } from './code-template.ts';
 import { gitHubHost } from './github-host.ts';
 import type { CodeHost } from './host.ts';

@@ -8,11 +8,11 @@ import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/prompt.
 import type { GitHubError } from '../../../ports/github.ts';
 import type { Model } from '../../../ports/model.ts';
 import type { Skills } from '../../../ports/storage.ts';
-import type { SkillContext } from '../../runtime/activate.ts';
 import { asOutcomeValue } from '../../runtime/answer.ts';
 import type { AnyHandler, ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';
 import { shownOf } from '../../runtime/pull-request.ts';
 import { purposeOf } from '../../runtime/purpose.ts';
+import type { SkillContext } from '../../runtime/skill-context.ts';
 import type { CarryOut } from '../../runtime/trace/carry-out.ts';
 import { variantFor } from '../../runtime/variant.ts';
 import { gitHubHost } from '../code/github-host.ts';

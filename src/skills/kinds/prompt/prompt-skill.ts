@@ -1,11 +1,11 @@
 import { pathOf } from '../../../domain/skill/place.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/prompt.ts';
-import type { SkillContext } from '../../runtime/activate.ts';
 import { answerSchema, asOutcomeValue } from '../../runtime/answer.ts';
 import type { ArtifactHandler } from '../../runtime/handler.ts';
 import { shownOf } from '../../runtime/pull-request.ts';
 import { purposeOf } from '../../runtime/purpose.ts';
+import type { SkillContext } from '../../runtime/skill-context.ts';
 import { promptValues } from '../../runtime/values.ts';
 import { type PromptDeps, promptHandler } from './handler.ts';
 

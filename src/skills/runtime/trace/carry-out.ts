@@ -3,10 +3,10 @@ import { messageOf } from '../../../core/errors.ts';
 import { pathOf } from '../../../domain/skill/place.ts';
 import type { SkillArtifact } from '../../../domain/skill/skill.ts';
 import { executedWith } from '../../../domain/skill/together.ts';
-import type { SkillContext } from '../activate.ts';
 import { type Asserted, assertAll } from '../assertion/assert.ts';
 import type { AnyHandler, ArtifactOutput, Waiting } from '../handler.ts';
 import { purposeOf } from '../purpose.ts';
+import type { SkillContext } from '../skill-context.ts';
 import type { Recorder } from './record.ts';
 import { addTo, inNameOf, type ModelWatch } from './watch-model.ts';
 

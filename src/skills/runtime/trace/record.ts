@@ -5,10 +5,10 @@ import { pathOf } from '../../../domain/skill/place.ts';
 import type { SkillArtifact } from '../../../domain/skill/skill.ts';
 import type { Blobs } from '../../../ports/blobs.ts';
 import type { Storage } from '../../../ports/storage.ts';
-import type { SkillContext } from '../activate.ts';
 import type { Asserted } from '../assertion/assert.ts';
+import type { Owner, SkillContext } from '../skill-context.ts';
 import { moduleInput } from './module-input.ts';
-import type { Asked, Owner } from './watch-model.ts';
+import type { Asked } from './watch-model.ts';
 
 /** One execution, as it came to be. */
 export interface Executed {

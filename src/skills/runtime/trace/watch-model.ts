@@ -2,9 +2,7 @@ import { formatModelName } from '../../../domain/model/name.ts';
 import { describeFailure } from '../../../messages/model.ts';
 import type { Answer, Model, Purpose, Question, Spent } from '../../../ports/model.ts';
 import type { ArtifactOutput } from '../handler.ts';
-
-/** For whom something is executed. A call in a comment has neither run nor session that a row could name. */
-export type Owner = { runId: string; sessionId: string } | { callId: string };
+import type { Owner } from '../skill-context.ts';
 
 /** What one execution asked of models, and what they said. */
 export interface Asked {

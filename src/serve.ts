@@ -31,6 +31,9 @@ import { sandbox } from './sandbox/sandbox.ts';
  */
 const PATIENCE_MS = 15_000;
 
+/** How often a process that npm started checks that its parent still runs, in milliseconds. */
+const PARENT_CHECK_MS = 500;
+
 /** Whether the app runs; if not, why: the message ends with a line end and is ready to be shown. */
 export type Started = { ok: true } | { ok: false; code: string; message: string };
 
@@ -41,6 +44,7 @@ export type Started = { ok: true } | { ok: false; code: string; message: string 
 export async function serve(env: Environment, patienceMs = PATIENCE_MS): Promise<Started> {
   const coreDumps = forbidCoreDumps();
   neverShowSecretsOf(env);
+  if (env.npm_command !== undefined) endWithParent();
   const read = readConfig(env);
   if (!read.ok) return { ok: false, code: 'config.invalid', message: badSettings(read.faults) };
   const { config } = read;
@@ -109,6 +113,20 @@ function stopWhenTold(log: Log, stop: () => Promise<void>): void {
   // `on`, not `once`: supervisors and terminals often tell twice, and the second must not cut the first short.
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+}
+
+/**
+ * npm starts this process inside a shell (`npx countersign serve`, `npm start`) and passes a SIGTERM on to that shell only. The shell
+ * ends, and would leave this process running, so the end of the parent counts as a SIGTERM.
+ */
+function endWithParent(): void {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_CHECK_MS);
+  watch.unref();
 }
 
 function sayHowShutIn(log: Log): void {

@@ -1,0 +1,31 @@
+/**
+ * What npm runs around packing (`prepack`, `postpack`). Before: a build without files of an earlier one, and an `npm-shrinkwrap.json`,
+ * so that whoever installs the package gets exactly the versions of `package-lock.json`. npm publishes no `package-lock.json`, and
+ * without either every dependency of a dependency would be as new as the day of the installation. After: that file is removed.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+
+interface LockFile {
+  packages: Record<string, { dev?: boolean; devOptional?: boolean; devDependencies?: unknown }>;
+}
+
+const SHRINKWRAP = 'npm-shrinkwrap.json';
+
+if (process.argv[2] === 'after') {
+  rmSync(SHRINKWRAP, { force: true });
+} else {
+  rmSync('dist', { recursive: true, force: true });
+  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
+  writeFileSync(SHRINKWRAP, `${JSON.stringify(withoutDev(lockFile()), null, 2)}\n`);
+}
+
+function lockFile(): LockFile {
+  return JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile;
+}
+
+function withoutDev(lock: LockFile): LockFile {
+  const packages = Object.entries(lock.packages).filter(([, entry]) => !entry.dev);
+  for (const [, entry] of packages) delete entry.devDependencies;
+  return { ...lock, packages: Object.fromEntries(packages) };
+}

@@ -13,7 +13,7 @@ const broken = (name: string) => ({ name, module: new URL(`./fixtures/${name}.mj
 const clean = added('a.ts', 'export const a = 1;\n');
 const at = { headSha: 'a'.repeat(40), round: 1 };
 
-const workers = () => ownChildren('pr-review/worker/main.');
+const workers = () => ownChildren('analyzers/worker/main.');
 
 describe('an analyzer that fails', () => {
   describe('by its own fault', () => {

@@ -99,7 +99,7 @@ describe('renderString', () => {
 
 describe('several renderings of one step', () => {
   const signal = new AbortController().signal;
-  const workers = () => ownChildren('skill/prompt/worker/main.');
+  const workers = () => ownChildren('templating/worker/main.');
   /** Takes seconds, and few of the engine's steps. */
   const SLOW = '{% for i in range(20000) %}{{ ("x" * 100000)|upper|length }}{% endfor %}';
 

@@ -174,7 +174,7 @@ describe('a large change', () => {
 });
 
 describe('the prompts of a review', () => {
-  const renderers = () => ownChildren('skill/prompt/worker/main.');
+  const renderers = () => ownChildren('templating/worker/main.');
 
   it('are rendered in one process, which is gone with the review', async () => {
     const seen: number[][] = [];

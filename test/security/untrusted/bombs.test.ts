@@ -161,7 +161,7 @@ describe('a repository made to stop the review', () => {
   test('is reviewed as far as it goes, leaves no process behind, is little work for the app, and gets no approval', async () => {
     // All that this thread does for the review: as long as that, at most, nobody else is served.
     const report = await withinEffortAsync(3_000, () => review(FILES));
-    expect(ownChildren('pr-review/worker/main.')).toEqual([]);
+    expect(ownChildren('analyzers/worker/main.')).toEqual([]);
     const { verdict } = verdictOf(report, at);
     expect(verdict).not.toMatch(/APPROVE/);
     expect(report.leftOut.map(({ path }) => path)).toEqual(

@@ -48,7 +48,7 @@ async function main(): Promise<void> {
     for (const play of [cleanChange, riskyChange, pushedAgain, redCi]) expectations.push(await play(stage));
     const verdicts = await readBack(github, app.databaseUrl, expectations);
     summarise(verdicts);
-    process.exitCode = verdicts.every((verdict) => verdict.faults.length === 0) ? 0 : 1;
+    process.exitCode = verdicts.every((verdict) => verdict.diagnostics.length === 0) ? 0 : 1;
     if (values.keep) await untilInterrupted();
   } catch (error) {
     tell.say(`The demo failed: ${error instanceof Error ? error.message : String(error)}`, {
@@ -62,15 +62,15 @@ async function main(): Promise<void> {
 
   function summarise(verdicts: readonly Verdict[]): void {
     for (const verdict of values.json ? verdicts : []) {
-      tell.say(verdict.faults.length === 0 ? 'as expected' : verdict.faults.join('; '), { ...verdict });
+      tell.say(verdict.diagnostics.length === 0 ? 'as expected' : verdict.diagnostics.join('; '), { ...verdict });
     }
     if (values.json) return;
-    const rows = verdicts.map(({ expected, github: seen, database, faults }) => [
+    const rows = verdicts.map(({ expected, github: seen, database, diagnostics }) => [
       `${expected.case}. ${expected.title}`,
       `#${expected.number}`,
       seen,
       database,
-      faults.length === 0 ? '✔ as expected' : `✘ ${faults.join('; ')}`,
+      diagnostics.length === 0 ? '✔ as expected' : `✘ ${diagnostics.join('; ')}`,
     ]);
     const all = [['case', 'pull request', 'on GitHub', 'in the database', ''], ...rows];
     const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];

@@ -29,7 +29,7 @@ export interface Verdict {
   expected: Expected;
   github: string;
   database: string;
-  faults: string[];
+  diagnostics: string[];
 }
 
 /**
@@ -53,11 +53,11 @@ export async function readBack(
           expected,
           github: seen.merged ? 'merged' : 'open',
           database: last ? `${last.id} ${last.status}` : 'no run',
-          faults: differences(expected.state, seen),
+          diagnostics: differences(expected.state, seen),
         };
       }),
     );
-    if (verdicts.every(({ faults }) => faults.length === 0) || Date.now() > end) return verdicts;
+    if (verdicts.every(({ diagnostics }) => diagnostics.length === 0) || Date.now() > end) return verdicts;
     await sleep(500);
   }
 }

@@ -19,11 +19,11 @@ export interface State {
 
 /** Sentences about what is otherwise than expected; none when all of it is as expected. */
 export function differences(expected: State, seen: State): string[] {
-  const faults: string[] = [];
+  const diagnostics: string[] = [];
   for (const [name, value] of Object.entries(seen)) {
     const wanted = expected[name as keyof State];
     if (isDeepStrictEqual(value, wanted)) continue;
-    faults.push(`${name}: ${JSON.stringify(value)} in the place of ${JSON.stringify(wanted)}`);
+    diagnostics.push(`${name}: ${JSON.stringify(value)} in the place of ${JSON.stringify(wanted)}`);
   }
-  return faults;
+  return diagnostics;
 }

@@ -3,7 +3,7 @@ import type { SeenCheckRun, SeenComment } from '../test/support/github/read.ts';
 import type { GitHubStandIn } from '../test/support/github/stand-in.ts';
 import { REPO } from './world.ts';
 
-const LOOK_EVERY_MS = 50;
+const POLL_EVERY_MS = 50;
 const PATIENCE_MS = 20_000;
 
 /** Waits until the look finds something. @throws Error naming what never came. */
@@ -13,7 +13,7 @@ export async function until<T>(what: string, look: () => T | undefined): Promise
     const found = look();
     if (found !== undefined) return found;
     if (Date.now() > end) throw new Error(`waited ${PATIENCE_MS / 1_000} s in vain for: ${what}`);
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_EVERY_MS);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { createEmbeddedQueue } from './adapters/embedded-queue/embedded.ts';
-import { createPatience } from './adapters/embedded-queue/patience.ts';
+import { createOutagePolicy } from './adapters/embedded-queue/outage-policy.ts';
 import { createOctokitGitHub, type OctokitGitHubOptions } from './adapters/octokit/octokit-github.ts';
 import { shippedChains, shippedSkills } from './composition/shipped.ts';
 import { createSkills, type SkillOverrides } from './composition/skills.ts';
@@ -19,8 +19,8 @@ import { createConfigurationLoader } from './engine/configuration/configuration.
 import { createOrganisationMemory } from './engine/configuration/organisation-memory.ts';
 import { createGateChecks } from './engine/effects/gate-check.ts';
 import { createOutbox, effectJobSchema } from './engine/effects/outbox.ts';
-import { createPace } from './engine/effects/pace.ts';
 import { createPerformer } from './engine/effects/perform.ts';
+import { createWriteLimiter } from './engine/effects/write-limiter.ts';
 import { createEngine, type Engine } from './engine/runs/engine.ts';
 import { onEvent } from './engine/runs/on-event.ts';
 import { createPublisher } from './engine/runs/publish.ts';
@@ -30,7 +30,7 @@ import { createExecutor } from './engine/sessions/execute.ts';
 import { createMergeGroups, mergeGroupJobSchema } from './engine/sessions/merge-group.ts';
 import { createCommandHandler } from './entrypoints/commands/handle.ts';
 import { recoveryJobs } from './entrypoints/recovery/jobs.ts';
-import { fetchMissedDeliveries, LOOK_EVERY_MS } from './entrypoints/recovery/missed-deliveries.ts';
+import { fetchMissedDeliveries, POLL_EVERY_MS } from './entrypoints/recovery/missed-deliveries.ts';
 import {
   passOver,
   reconcile,
@@ -129,7 +129,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
 
   const outbox = createOutbox({ queue, ids });
   const gates = createGateChecks({ storage, github, queue, outbox, clock });
-  const performer = createPerformer({ storage, github, clock, log, pace: createPace() });
+  const performer = createPerformer({ storage, github, clock, log, limiter: createWriteLimiter() });
   const skills = await createSkills(config, { storage, blobs, github, clock }, overrides);
   const { registry, activation } = skills;
   const names = { skills: registry.skills, actions: registry.actions };
@@ -233,7 +233,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const onAnyEvent = (event: Event, cause: Cause | null) => onEvent(eventDeps, event, cause);
   const processor = createProcessor({ storage, appId: config.appId, clock, log, onEvent: onAnyEvent });
   const reconcileDeps = { storage, queue, github, clock, log };
-  const lookForMissed = (at: Date) => storage.transaction((tx) => queue.enqueue(tx, ...recoveryJobs(at)));
+  const pollForMissed = (at: Date) => storage.transaction((tx) => queue.enqueue(tx, ...recoveryJobs(at)));
 
   const periods = periodsOf(config);
   const beginRetention = async () => {
@@ -274,25 +274,25 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
       return retain({ storage, blobs, github, clock, log, periods }, signal);
     },
   };
-  const patience = createPatience({ clock, log, random });
-  const onGivenUp = async (job: Job, error: unknown) => {
+  const outagePolicy = createOutagePolicy({ clock, log, random });
+  const onRetriesExhausted = async (job: Job, error: unknown) => {
     switch (job.kind) {
       case 'delivery':
-        return processor.giveUp(numberIn(job, 'deliveryId'), error);
+        return processor.onRetriesExhausted(numberIn(job, 'deliveryId'), error);
       case 'session':
-        return executor.giveUp(textIn(job, 'sessionId'), error);
+        return executor.onRetriesExhausted(textIn(job, 'sessionId'), error);
       case 'effect':
-        return performer.giveUp(effectJobSchema.parse(job.payload).key, error);
+        return performer.onRetriesExhausted(effectJobSchema.parse(job.payload).key, error);
       case 'ask':
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on answering a question');
-        return ask.giveUp(askJobSchema.parse(job.payload));
+        return ask.onRetriesExhausted(askJobSchema.parse(job.payload));
       case 'merge_group':
-        return groups.giveUp(mergeGroupJobSchema.parse(job.payload), error);
+        return groups.onRetriesExhausted(mergeGroupJobSchema.parse(job.payload), error);
       case 'missed_deliveries':
       case 'reconcile':
         log.error({ job: job.kind, key: job.key, err: error }, 'gave up on looking for what was missed');
         if (job.kind === 'reconcile') await passOver(reconcileDeps, reconcileJobSchema.parse(job.payload));
-        return lookForMissed(new Date(clock.now().getTime() + LOOK_EVERY_MS));
+        return pollForMissed(new Date(clock.now().getTime() + POLL_EVERY_MS));
       case 'retention':
         log.error(
           { job: job.kind, err: error },
@@ -306,15 +306,15 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     }
   };
   queue.start({
-    handlers: patience.patient(handlers),
-    onGivenUp,
-    async onCutOff(tx, job) {
-      if (job.kind === 'effect') await performer.beCutOff(tx, effectJobSchema.parse(job.payload).key);
+    handlers: outagePolicy.patient(handlers),
+    onRetriesExhausted,
+    async onInterrupted(tx, job) {
+      if (job.kind === 'effect') await performer.onInterrupted(tx, effectJobSchema.parse(job.payload).key);
     },
-    newJobs: jobsOfNewDeliveries,
+    pendingJobs: jobsOfNewDeliveries,
   });
 
-  await lookForMissed(clock.now());
+  await pollForMissed(clock.now());
   await beginRetention();
 
   const metricsPage = {
@@ -324,9 +324,9 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
         storage,
         clock,
         log,
-        standings: github.standings,
+        rateLimits: github.rateLimits,
         signedOut: github.signedOut,
-        waitingForGitHub: patience.waiting,
+        waitingForGitHub: outagePolicy.waiting,
       }),
   };
   const server = createHttpServer({

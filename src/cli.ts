@@ -2,7 +2,7 @@
 import { createTools } from './composition/cli.ts';
 import { systemClock } from './core/clock.ts';
 import { PACKAGE_ROOT } from './core/package-root.ts';
-import { redactLastWords } from './core/redact/last-words.ts';
+import { redactLastWords } from './core/redact/uncaught.ts';
 import { callingFolder } from './entrypoints/cli/calling-folder.ts';
 import { runCli } from './entrypoints/cli/command-line.ts';
 

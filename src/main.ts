@@ -1,4 +1,4 @@
-import { redactLastWords } from './core/redact/last-words.ts';
+import { redactLastWords } from './core/redact/uncaught.ts';
 import { serve } from './serve.ts';
 
 redactLastWords();

@@ -8,7 +8,7 @@ import { createLog, type Log } from './core/log.ts';
 import { isLoopback } from './core/loopback.ts';
 import { neverShowSecretsOf } from './core/redact/redact.ts';
 import { offerSetup } from './entrypoints/setup/setup.ts';
-import { modelStanding } from './messages/model.ts';
+import { modelSummary } from './messages/model.ts';
 import {
   analyzersShutIn,
   badSettings,
@@ -29,7 +29,7 @@ import { sandbox } from './sandbox/sandbox.ts';
  * How long a process waits for the one before it to let go of the database, in milliseconds: longer than that one
  * takes to end what is under way, so that a restart in which both overlap goes through.
  */
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /** How often a process that npm started checks that its parent still runs, in milliseconds. */
 const PARENT_CHECK_MS = 500;
@@ -41,12 +41,12 @@ export type Started = { ok: true } | { ok: false; code: string; message: string 
  * Runs the app until the process is told to stop (SIGTERM, SIGINT), or offers the setup page when no App is registered.
  * Resolves once either listens, or with what keeps it from that.
  */
-export async function serve(env: Environment, patienceMs = PATIENCE_MS): Promise<Started> {
+export async function serve(env: Environment, timeoutMs = TIMEOUT_MS): Promise<Started> {
   const coreDumps = forbidCoreDumps();
   neverShowSecretsOf(env);
   if (env.npm_command !== undefined) endWithParent();
   const read = readConfig(env);
-  if (!read.ok) return { ok: false, code: 'config.invalid', message: badSettings(read.faults) };
+  if (!read.ok) return { ok: false, code: 'config.invalid', message: badSettings(read.diagnostics) };
   const { config } = read;
   if (config.kind === 'setup') return serveSetup(config);
   const log = createLog(config.logLevel);
@@ -54,8 +54,8 @@ export async function serve(env: Environment, patienceMs = PATIENCE_MS): Promise
   try {
     const claim = await claimDatabase(config.databaseUrl, {
       clock: systemClock,
-      patienceMs,
-      onWait: (holder) => log.warn({ holder }, waitingFor(holder, patienceMs)),
+      timeoutMs,
+      onWait: (holder) => log.warn({ holder }, waitingFor(holder, timeoutMs)),
     });
     if (!claim.ok) return refusal('storage.served_by_another', servedByAnother(claim.holder));
     try {
@@ -63,7 +63,7 @@ export async function serve(env: Environment, patienceMs = PATIENCE_MS): Promise
       stopWhenTold(log, () => app.stop().finally(claim.release));
       log.info({ url: app.url }, listening(app.url));
       if (app.metricsUrl !== undefined) log.info({ url: app.metricsUrl }, metricsAt(app.metricsUrl));
-      log.info({}, modelStanding(config.model));
+      log.info({}, modelSummary(config.model));
       sayHowShutIn(log);
       return { ok: true };
     } catch (error) {

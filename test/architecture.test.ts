@@ -149,8 +149,8 @@ test('only the configuration reads the environment', () => {
 test('every test that docs/reliability.md names is there', () => {
   const page = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8');
   const named = page.split('\n').flatMap((line) => {
-    const [fault, , tests = '', result] = line.split(/(?<!\\)\|/).slice(1, -1);
-    if (fault === undefined || result === undefined) return [];
+    const [diagnostic, , tests = '', result] = line.split(/(?<!\\)\|/).slice(1, -1);
+    if (diagnostic === undefined || result === undefined) return [];
     return [...tests.matchAll(/`([\w-]+(?:\/[\w.-]+)+)`/g)].map(([, name = '']) => name);
   });
   const isThere = (name: string) =>

@@ -42,7 +42,7 @@ try {
   await until(
     'all deliveries to be done',
     () => (readRows(databaseIn(folder)).deliveries.done === taken ? true : undefined),
-    { patienceMs: 600_000 },
+    { timeoutMs: 600_000 },
   );
   const processedMs = Math.round(performance.now() - answered);
   const peakMb = peakMemoryMb(app.pid);

@@ -101,7 +101,7 @@ try {
     const result = await retain(deps, new AbortController().signal);
     turns += 1;
     mostMb = Math.max(mostMb, process.memoryUsage().rss / 1_048_576);
-    if (result.kind === 'again' && result.at.getTime() - now.getTime() > DAY_MS / 2) break;
+    if (result.kind === 'reschedule' && result.at.getTime() - now.getTime() > DAY_MS / 2) break;
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   const passMs = performance.now() - begun;

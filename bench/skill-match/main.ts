@@ -1,8 +1,8 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createSelect } from '../../src/skills/catalogue/activation/select.ts';
+import { MAX_PATH_LENGTH, MAX_PATHS } from '../../src/skills/catalogue/glob-matcher.ts';
 import { MAX_TEXT_LENGTH, type Question } from '../../src/skills/catalogue/match.ts';
-import { MAX_PATH_LENGTH, MAX_PATHS } from '../../src/skills/catalogue/some-path.ts';
 import { manySkills } from './skills.ts';
 
 /**

@@ -54,8 +54,8 @@ export function manySkills(count: number): SkillPackage[] {
       '---',
       '',
     ].join('\n');
-    const { skill, faults } = parsePackage([{ path: 'SKILL.md', text }], name);
-    if (!skill) throw new Error(faults.map(({ message }) => message).join('; '));
+    const { skill, diagnostics } = parsePackage([{ path: 'SKILL.md', text }], name);
+    if (!skill) throw new Error(diagnostics.map(({ message }) => message).join('; '));
     return skill;
   });
 }

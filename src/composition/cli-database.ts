@@ -107,7 +107,7 @@ export async function vacuum(url: string): Promise<{ database: string; before: n
 
 /** Does what must not happen beneath a running app. */
 async function alone(url: string, work: () => Promise<void>): Promise<void> {
-  const claim = await claimDatabase(url, { clock: systemClock, patienceMs: 0, onWait() {} });
+  const claim = await claimDatabase(url, { clock: systemClock, timeoutMs: 0, onWait() {} });
   if (!claim.ok) throw new CountersignError('storage.served_by_another', migrateLater(claim.holder));
   try {
     await work();

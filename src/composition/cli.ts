@@ -15,7 +15,7 @@ import { silentLog } from '../core/log.ts';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
 import { neverShow, neverShowSecretsOf } from '../core/redact/redact.ts';
 import { familyOf } from '../domain/model/name.ts';
-import { Misuse, type SkillRunner, type Tools } from '../entrypoints/cli/context.ts';
+import { type SkillRunner, type Tools, UsageError } from '../entrypoints/cli/context.ts';
 import { badArtifacts, badDatabase, noArtifacts, unreadableSettings } from '../messages/cli.ts';
 import { NO_MODEL } from '../messages/model.ts';
 import { badSettingsHere, NO_APP } from '../messages/policy.ts';
@@ -28,12 +28,12 @@ import type { Model } from '../ports/model.ts';
  */
 export function createTools(env: Environment, calledIn?: string): Tools {
   neverShowSecretsOf(env);
-  /** @throws Misuse for a bad `--database`, CountersignError for a bad `DATABASE_URL`. */
+  /** @throws UsageError for a bad `--database`, CountersignError for a bad `DATABASE_URL`. */
   const urlOf = (given: string | undefined) => {
     const read = readStorageConfig(given === undefined ? env : { DATABASE_URL: seenFrom(calledIn, given) });
     if (read.ok) return read.config.databaseUrl;
-    const message = badDatabase(read.faults, given !== undefined);
-    throw given === undefined ? new CountersignError('config.invalid', message) : new Misuse(message);
+    const message = badDatabase(read.diagnostics, given !== undefined);
+    throw given === undefined ? new CountersignError('config.invalid', message) : new UsageError(message);
   };
 
   return {
@@ -51,7 +51,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     },
     async blobs() {
       const read = readArtifactsConfig(env);
-      if (!read.ok) throw new CountersignError('config.invalid', badArtifacts(read.faults));
+      if (!read.ok) throw new CountersignError('config.invalid', badArtifacts(read.diagnostics));
       const { artifactsUrl, s3 } = read.config;
       const { artifactsFolder, openBlobs } = await import('./storage.ts');
       const folder = artifactsFolder(artifactsUrl);
@@ -97,7 +97,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     },
     async policy() {
       const read = readConfig(env);
-      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.faults));
+      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
       if (read.config.kind === 'setup') throw new CountersignError('config.invalid', NO_APP);
       const { appId, privateKey, githubApiUrl: apiUrl } = read.config;
       const [
@@ -124,7 +124,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       // What a step needs is asked here, and none is carried out.
       const nothing = () => Promise.reject(new Error('the command line carries out no step'));
       const named = packageSkill(nothing);
-      const activation = { choose: nothing, carryOut: nothing };
+      const activation = { choose: nothing, executeArtifact: nothing };
       const auto = autoSkill({ storage: { transaction: nothing }, activation });
       const names = createRegistry(SHIPPED_SKILLS, builtInPolicy, (step) =>
         step.uses.candidates ? auto(step) : named(step),
@@ -168,7 +168,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     },
     async model(storage) {
       const read = readModelConfig(env);
-      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.faults));
+      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
       const { model } = read.config;
       if (!model) throw new CountersignError('cli.no_model', NO_MODEL);
       if (model.apiKey) neverShow('model key', model.apiKey);
@@ -176,20 +176,20 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     },
     async withSkillRunner(url, work) {
       const read = readModelConfig(env);
-      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.faults));
+      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
       const [
         { builtInSkills, ci },
         { analyzerSkill },
         { promptSkill },
         { codeSkill },
-        { createCarryOut },
+        { createArtifactExecutor },
         { watchModel },
       ] = await Promise.all([
         import('../skills/builtin/shipped.ts'),
         import('../skills/kinds/analyzer/analyzer-skill.ts'),
         import('../skills/kinds/prompt/prompt-skill.ts'),
         import('../skills/kinds/code/code-skill.ts'),
-        import('../skills/runtime/trace/carry-out.ts'),
+        import('../skills/runtime/trace/execute-artifact.ts'),
         import('../skills/runtime/trace/watch-model.ts'),
       ]);
       const runner = (model: Model | undefined): SkillRunner => ({
@@ -197,7 +197,11 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         builtIn: builtInSkills({ model }),
         modelFamily: model ? familyOf(model.name) : null,
         // What a person tries out by hand is nobody's example.
-        carryOut: createCarryOut({ watch: watchModel(model), record: async () => {}, clock: systemClock }),
+        executeArtifact: createArtifactExecutor({
+          watch: watchModel(model),
+          record: async () => {},
+          clock: systemClock,
+        }),
       });
       const { model } = read.config;
       if (!model) return work(runner(undefined));
@@ -229,12 +233,12 @@ export function createTools(env: Environment, calledIn?: string): Tools {
   };
 }
 
-/** @throws Misuse when there is no such file, or it cannot be read. */
+/** @throws UsageError when there is no such file, or it cannot be read. */
 function settingsIn(file: string): Environment {
   try {
     return parseEnv(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new Misuse(unreadableSettings(file, messageOf(error)));
+    throw new UsageError(unreadableSettings(file, messageOf(error)));
   }
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { formatFault } from '../core/fault.ts';
+import { formatDiagnostic } from '../core/fault.ts';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
 import type { KnownNames } from '../domain/chain/known-names.ts';
 import { parseChain } from '../domain/chain/parse.ts';
@@ -21,7 +21,7 @@ export function shippedChains(builtIn: KnownNames): ParsedChain[] {
     .map((name) => {
       const file = `chains/${name}`;
       const parsed = parseChain(readFileSync(join(folder, name), 'utf8'), file, names);
-      if (!parsed.chain) throw new Error(parsed.faults.map(formatFault).join('\n'));
+      if (!parsed.chain) throw new Error(parsed.diagnostics.map(formatDiagnostic).join('\n'));
       return { file, ...parsed };
     });
 }
@@ -54,7 +54,7 @@ function readSkills(): ParsedPackage[] {
     .sort()
     .map((name) => {
       const parsed = parsePackage(filesIn(join(root, name)), `skills/${name}`);
-      if (!parsed.skill) throw new Error(parsed.faults.map(formatFault).join('\n'));
+      if (!parsed.skill) throw new Error(parsed.diagnostics.map(formatDiagnostic).join('\n'));
       return parsed;
     });
 }

@@ -22,7 +22,7 @@ import { moduleSkill } from '../skills/kinds/module/module-skill.ts';
 import { createSidecar, type Sidecar } from '../skills/kinds/module/sidecar.ts';
 import { promptSkill } from '../skills/kinds/prompt/prompt-skill.ts';
 import { type ActivationDeps, createRunPackage, packageSkill } from '../skills/runtime/activate.ts';
-import { createCarryOut } from '../skills/runtime/trace/carry-out.ts';
+import { createArtifactExecutor } from '../skills/runtime/trace/execute-artifact.ts';
 import { createRecorder } from '../skills/runtime/trace/record.ts';
 import { watchModel } from '../skills/runtime/trace/watch-model.ts';
 import { shippedSkill } from './shipped.ts';
@@ -59,12 +59,12 @@ export async function createSkills(
   const modelFamily = config.model ? familyOf(config.model.name) : null;
   const sidecar = overrides.sidecar ?? createSidecar({ clock });
   const record = createRecorder({ storage, blobs });
-  const carryOut = createCarryOut({ watch, record, clock });
+  const executeArtifact = createArtifactExecutor({ watch, record, clock });
   const prompt = promptSkill({ model });
   const handlers = overrides.artifactHandlers ?? [
     prompt,
     codeSkill({ model }),
-    moduleSkill({ model, sidecar, skills, modelFamily, prompt, carryOut }),
+    moduleSkill({ model, sidecar, skills, modelFamily, prompt, executeArtifact }),
     analyzerSkill({ ci }),
     agentSkill({
       agents: config.agents ?? {},
@@ -75,7 +75,7 @@ export async function createSkills(
       },
     }),
   ];
-  const runPackage = createRunPackage({ skills, handlers, modelFamily, carryOut });
+  const runPackage = createRunPackage({ skills, handlers, modelFamily, executeArtifact });
   const select = createSelect({ skills, kinds: handlers.map(({ kind }) => kind), model });
   const activation = createActivation({ select, runPackage, policy });
   const [named, auto] = [packageSkill(runPackage), autoSkill({ storage, activation })];

@@ -14,7 +14,7 @@ import type { Storage } from '../ports/storage.ts';
 const THROW_AWAY = 'sqlite::memory:';
 
 /** How often a process that waits for another to end looks whether it has. */
-const LOOK_AGAIN_MS = 100;
+const RECHECK_MS = 100;
 
 /**
  * Opens the database that `DATABASE_URL` names, and brings it up to date: `sqlite:path`, or `sqlite::memory:` for one
@@ -37,21 +37,21 @@ export async function openStorage(
 
 /**
  * Makes this process the only one that serves the database, until it releases the claim or ends; while another one
- * does, waits for at most `patienceMs`, after telling `onWait` once.
+ * does, waits for at most `timeoutMs`, after telling `onWait` once.
  * @throws CountersignError for a bad URL, and when the claim can be neither made nor denied.
  */
 export async function claimDatabase(
   databaseUrl: string,
-  options: { clock: Clock; patienceMs: number; onWait(holder: Holder | undefined): void },
+  options: { clock: Clock; timeoutMs: number; onWait(holder: Holder | undefined): void },
 ): Promise<Claim> {
   if (databaseUrl === THROW_AWAY) return { ok: true, release() {} };
   const path = sqlitePath(databaseUrl);
-  const end = performance.now() + options.patienceMs;
+  const end = performance.now() + options.timeoutMs;
   for (let waits = false; ; waits = true) {
     const claim = claimToServe(path, options.clock.now());
     if (claim.ok || performance.now() >= end) return claim;
     if (!waits) options.onWait(claim.holder);
-    await sleep(LOOK_AGAIN_MS);
+    await sleep(RECHECK_MS);
   }
 }
 

@@ -15,8 +15,8 @@ import { type Retention, retentionSchema } from './retention.ts';
  * A variable's text. An empty one counts as not set: that is what `FOO=` in an env file or an unset substitution in
  * a compose file gives, and nobody means an empty secret by it.
  */
-const text = (fault: string) =>
-  z.preprocess((value) => (value === '' ? undefined : value), z.string({ error: fault }));
+const text = (diagnostic: string) =>
+  z.preprocess((value) => (value === '' ? undefined : value), z.string({ error: diagnostic }));
 
 const databaseUrl = optionalText.transform((value, ctx) => {
   if (value === undefined) return 'sqlite:data/countersign.db';
@@ -101,20 +101,20 @@ const artifactsSchema = z
   .transform((env, ctx): { artifactsUrl: string; s3?: S3Access } => {
     const artifactsUrl = env.ARTIFACTS_URL;
     if (!parseS3Url(artifactsUrl)) return { artifactsUrl };
-    const fault = (name: string, message: string) => {
+    const diagnostic = (name: string, message: string) => {
       ctx.addIssue({ code: 'custom', path: [name], message });
       return '';
     };
-    const missing = (name: string) => fault(name, 'is missing; ARTIFACTS_URL names an S3 bucket');
+    const missing = (name: string) => diagnostic(name, 'is missing; ARTIFACTS_URL names an S3 bucket');
     const endpointName = env.AWS_ENDPOINT_URL_S3 === undefined ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3';
     const given = env[endpointName];
     const endpoint = given === undefined ? undefined : webUrl(given);
-    if (typeof endpoint === 'string') fault(endpointName, `${endpoint}, such as http://minio:9000`);
+    if (typeof endpoint === 'string') diagnostic(endpointName, `${endpoint}, such as http://minio:9000`);
     const regionName = env.AWS_REGION === undefined ? 'AWS_DEFAULT_REGION' : 'AWS_REGION';
     // Stores other than Amazon's call their only region so, or do not look.
     const region = env[regionName] ?? (given === undefined ? missing('AWS_REGION') : 'us-east-1');
     if (!/^[a-z0-9-]{0,30}$/.test(region))
-      fault(regionName, 'must be the name of a region, such as eu-central-1');
+      diagnostic(regionName, 'must be the name of a region, such as eu-central-1');
     const accessKeyId = env.AWS_ACCESS_KEY_ID ?? missing('AWS_ACCESS_KEY_ID');
     const secretAccessKey = env.AWS_SECRET_ACCESS_KEY ?? missing('AWS_SECRET_ACCESS_KEY');
     return {
@@ -147,7 +147,7 @@ const registrationSchema = z
       return value;
     }),
     key: z.custom<FoundKey>().transform((key, ctx) => {
-      if ('fault' in key) return refuse(ctx, key.fault);
+      if ('diagnostic' in key) return refuse(ctx, key.diagnostic);
       const pem = rsaPrivateKey(key.pem);
       return (
         pem ??
@@ -201,9 +201,9 @@ export function readConfig(
   }
   return {
     ok: false,
-    faults: [
+    diagnostics: [
       ...(registration.success ? [] : faultsOf(registration.error, keyVariable)),
-      ...(surroundings.ok ? [] : surroundings.faults),
+      ...(surroundings.ok ? [] : surroundings.diagnostics),
     ],
   };
 }
@@ -236,11 +236,11 @@ function readSurroundings(env: Environment): Read<Surroundings> {
       },
     };
   }
-  const faults = parts.flatMap((part) => (part.success ? [] : faultsOf(part.error)));
-  return { ok: false, faults };
+  const diagnostics = parts.flatMap((part) => (part.success ? [] : faultsOf(part.error)));
+  return { ok: false, diagnostics };
 }
 
-type Read<T> = { ok: true; config: T } | { ok: false; faults: string[] };
+type Read<T> = { ok: true; config: T } | { ok: false; diagnostics: string[] };
 
 const storageSchema = z
   .object({ DATABASE_URL: databaseUrl })
@@ -266,7 +266,9 @@ export function readModelConfig(env: Environment): Read<z.infer<typeof modelSche
 
 function read<T>(schema: z.ZodType<T>, env: Environment): Read<T> {
   const result = schema.safeParse(env);
-  return result.success ? { ok: true, config: result.data } : { ok: false, faults: faultsOf(result.error) };
+  return result.success
+    ? { ok: true, config: result.data }
+    : { ok: false, diagnostics: faultsOf(result.error) };
 }
 
 /**
@@ -293,22 +295,22 @@ export function namesAnApp(env: Environment): boolean {
   return REGISTRATION_VARIABLES.some((name) => env[name]);
 }
 
-type FoundKey = { pem: string } | { fault: string };
+type FoundKey = { pem: string } | { diagnostic: string };
 
 /** The key's text, and the variable to name when something is wrong with it. */
 function findKey(env: Environment, readFile: (path: string) => string): [variable: string, key: FoundKey] {
   const { PRIVATE_KEY: pem, PRIVATE_KEY_PATH: path } = env;
   if (pem && path)
-    return ['PRIVATE_KEY', { fault: 'and PRIVATE_KEY_PATH are both set; set only one of them' }];
+    return ['PRIVATE_KEY', { diagnostic: 'and PRIVATE_KEY_PATH are both set; set only one of them' }];
   if (path) {
     try {
       return ['PRIVATE_KEY_PATH', { pem: readFile(path) }];
     } catch (error) {
-      return ['PRIVATE_KEY_PATH', { fault: `names a file that cannot be read (${codeOf(error)})` }];
+      return ['PRIVATE_KEY_PATH', { diagnostic: `names a file that cannot be read (${codeOf(error)})` }];
     }
   }
   if (!pem)
-    return ['PRIVATE_KEY', { fault: 'is missing; set it to the key, or PRIVATE_KEY_PATH to its file' }];
+    return ['PRIVATE_KEY', { diagnostic: 'is missing; set it to the key, or PRIVATE_KEY_PATH to its file' }];
   // Env files and many secret stores hold one line a value, so line ends arrive written out as \n. Docker's env files keep the
   // quotes that all others take off.
   const unquoted = /^"(.*)"$/s.exec(pem)?.[1] ?? pem;

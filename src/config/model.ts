@@ -16,8 +16,8 @@ const MODEL_KEYS: Readonly<Record<ProviderName, string>> = {
 
 const budget = optionalText.transform((value, ctx) => {
   if (value === undefined) return undefined;
-  const fault = 'must be tokens, dollars or both, such as 500000, $2.50 or 500000, $2.50';
-  return parseBudget(value) ?? refuse(ctx, fault);
+  const diagnostic = 'must be tokens, dollars or both, such as 500000, $2.50 or 500000, $2.50';
+  return parseBudget(value) ?? refuse(ctx, diagnostic);
 });
 
 export interface ModelConfig {
@@ -35,14 +35,14 @@ export const modelSchema = z
   .object({
     COUNTERSIGN_MODEL: optionalText.transform((value, ctx) => {
       if (value === undefined) return undefined;
-      const fault = `must be <provider>/<model>, such as openai/gpt-5-mini, with one of ${PROVIDERS.join(', ')}`;
-      return parseModelName(value) ?? refuse(ctx, fault);
+      const diagnostic = `must be <provider>/<model>, such as openai/gpt-5-mini, with one of ${PROVIDERS.join(', ')}`;
+      return parseModelName(value) ?? refuse(ctx, diagnostic);
     }),
     COUNTERSIGN_MODEL_BASE_URL: optionalText,
     COUNTERSIGN_MODEL_PRICE: optionalText.transform((value, ctx) => {
       if (value === undefined) return undefined;
-      const fault = 'must be dollars per million tokens in and out, such as 0.25/2';
-      return parsePrice(value) ?? refuse(ctx, fault);
+      const diagnostic = 'must be dollars per million tokens in and out, such as 0.25/2';
+      return parsePrice(value) ?? refuse(ctx, diagnostic);
     }),
     COUNTERSIGN_MODEL_BUDGET_RUN: budget,
     COUNTERSIGN_MODEL_BUDGET_PULL_REQUEST: budget,
@@ -55,26 +55,27 @@ export const modelSchema = z
   .transform((env, ctx): { model?: ModelConfig } => {
     const name = env.COUNTERSIGN_MODEL;
     if (!name) return {};
-    const fault = (variable: string, message: string) =>
+    const diagnostic = (variable: string, message: string) =>
       ctx.addIssue({ code: 'custom', path: [variable], message });
 
     const keyName = MODEL_KEYS[name.provider] as keyof typeof env & string;
     const apiKey = env[keyName] as string | undefined;
     const own = name.provider !== 'openai-compatible';
-    if (own && apiKey === undefined) fault(keyName, `is missing; COUNTERSIGN_MODEL names ${name.provider}`);
-    if (apiKey !== undefined && /\s/.test(apiKey)) fault(keyName, 'must have no white space in it');
+    if (own && apiKey === undefined)
+      diagnostic(keyName, `is missing; COUNTERSIGN_MODEL names ${name.provider}`);
+    if (apiKey !== undefined && /\s/.test(apiKey)) diagnostic(keyName, 'must have no white space in it');
 
     const given = env.COUNTERSIGN_MODEL_BASE_URL;
     const url = given === undefined ? undefined : webUrl(given);
     if (typeof url === 'string')
-      fault('COUNTERSIGN_MODEL_BASE_URL', `${url}, such as http://127.0.0.1:11434/v1`);
+      diagnostic('COUNTERSIGN_MODEL_BASE_URL', `${url}, such as http://127.0.0.1:11434/v1`);
     else if (!url && !own)
-      fault(
+      diagnostic(
         'COUNTERSIGN_MODEL_BASE_URL',
         'is missing; openai-compatible is any server that speaks as OpenAI’s does',
       );
     else if (url?.protocol === 'http:' && !isLoopback(url.hostname) && apiKey !== undefined)
-      fault(
+      diagnostic(
         'COUNTERSIGN_MODEL_BASE_URL',
         `must be https, as ${keyName} goes along; plain http is for a loopback host or no key`,
       );
@@ -87,7 +88,10 @@ export const modelSchema = z
     } as const;
     for (const variable of Object.values(variables)) {
       if (env[variable]?.cost !== undefined && !price)
-        fault(variable, `is in dollars, and no price of ${name.model} is known: set COUNTERSIGN_MODEL_PRICE`);
+        diagnostic(
+          variable,
+          `is in dollars, and no price of ${name.model} is known: set COUNTERSIGN_MODEL_PRICE`,
+        );
     }
     return {
       model: {

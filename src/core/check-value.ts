@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { sentenceBy } from './sentence.ts';
 
 /** Told of one value; the first ones are enough to see what was misunderstood. */
-const MOST_FAULTS = 8;
+const MOST_DIAGNOSTICS = 8;
 /** In characters, of all of them. */
 const LONGEST_DETAIL = 1_000;
 
@@ -16,11 +16,11 @@ export function checkValue<T>(
 ): { ok: true; value: T } | { ok: false; detail: string } {
   const result = schema.safeParse(value, { error: sentenceBy(({ length }) => (length === 0 ? 'it' : '')) });
   if (result.success) return { ok: true, value: result.data };
-  const faults = result.error.issues.slice(0, MOST_FAULTS).map(({ path, message }) => {
+  const diagnostics = result.error.issues.slice(0, MOST_DIAGNOSTICS).map(({ path, message }) => {
     const said = message.slice(0, LONGEST_DETAIL).trim().replaceAll('\n', '; ');
     return path.length === 0 ? said : `${placeOf(path)}: ${said}`;
   });
-  return { ok: false, detail: faults.join('; ').slice(0, LONGEST_DETAIL) };
+  return { ok: false, detail: diagnostics.join('; ').slice(0, LONGEST_DETAIL) };
 }
 
 /** `findings[0].severity`, as programs write it. */

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 
 /** One thing wrong in a file that a person wrote. Lines and columns count from 1. */
-export interface Fault {
+export interface Diagnostic {
   file: string;
   line: number;
   column: number;
@@ -10,8 +10,8 @@ export interface Fault {
 }
 
 /** `file:line:col: message`, the form editors and terminals turn into links. */
-export function formatFault(fault: Fault): string {
-  return `${fault.file}:${fault.line}:${fault.column}: ${fault.message}`;
+export function formatDiagnostic(diagnostic: Diagnostic): string {
+  return `${diagnostic.file}:${diagnostic.line}:${diagnostic.column}: ${diagnostic.message}`;
 }
 
 /** The allowed word that the given one was probably meant to be, if any is near enough to be worth saying. */

@@ -4,7 +4,7 @@
  * without such. Rejected: a reviver for `JSON.parse`, which is told of the last of two members only.
  * @param json a document that `JSON.parse` reads.
  */
-export function memberFault(json: string): string | undefined {
+export function memberDiagnostic(json: string): string | undefined {
   const open: Set<string>[] = [];
   for (let at = 0; at < json.length; at++) {
     if (json[at] === '{') open.push(new Set());

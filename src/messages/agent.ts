@@ -1,6 +1,6 @@
 import { unreachable } from '../core/errors.ts';
 
-/** Why an agent gave no answer. */
+/** Explanation an agent gave no answer. */
 export type AgentFault =
   | { kind: 'not_turned_on'; agent: string }
   | { kind: 'no_walls' }
@@ -15,34 +15,34 @@ export type AgentFault =
   | { kind: 'no_answer'; detail: string };
 
 /** One sentence without its full stop, for the reason of a step. */
-export function describeAgentFault(fault: AgentFault): string {
-  switch (fault.kind) {
+export function describeAgentFault(diagnostic: AgentFault): string {
+  switch (diagnostic.kind) {
     case 'not_turned_on':
-      return `the agent ${fault.agent} is not turned on here; whoever runs Countersign turns it on with COUNTERSIGN_AGENTS`;
+      return `the agent ${diagnostic.agent} is not turned on here; whoever runs Countersign turns it on with COUNTERSIGN_AGENTS`;
     case 'no_walls':
       return 'this machine does not allow the namespaces that agents are walled in with, so none is run';
     case 'no_model':
-      return `the agent ${fault.agent} needs a model of ${fault.needs.join(' or ')}, and none is configured`;
+      return `the agent ${diagnostic.agent} needs a model of ${diagnostic.needs.join(' or ')}, and none is configured`;
     case 'no_head':
-      return `the head could not be fetched: ${fault.detail}`;
+      return `the head could not be fetched: ${diagnostic.detail}`;
     case 'head_too_large':
-      return `the head is too large for an agent: ${fault.what}`;
+      return `the head is too large for an agent: ${diagnostic.what}`;
     case 'not_started':
-      return `the agent could not be started: ${fault.detail}`;
+      return `the agent could not be started: ${diagnostic.detail}`;
     case 'timed_out':
-      return `the agent took longer than ${fault.ms / 1_000} s and was ended`;
+      return `the agent took longer than ${diagnostic.ms / 1_000} s and was ended`;
     case 'too_much_memory':
-      return `the agent took more than ${fault.mb} MB of memory and was ended`;
+      return `the agent took more than ${diagnostic.mb} MB of memory and was ended`;
     case 'said_too_much':
-      return `the agent wrote more than ${fault.limit} bytes and was ended`;
+      return `the agent wrote more than ${diagnostic.limit} bytes and was ended`;
     case 'ended':
-      return fault.refused === undefined
-        ? `the agent ended with ${fault.detail}`
-        : `the agent ended with ${fault.detail}, after a call to the model was refused: ${fault.refused}`;
+      return diagnostic.refused === undefined
+        ? `the agent ended with ${diagnostic.detail}`
+        : `the agent ended with ${diagnostic.detail}, after a call to the model was refused: ${diagnostic.refused}`;
     case 'no_answer':
-      return `the agent gave no answer of the form that it was asked for: ${fault.detail}`;
+      return `the agent gave no answer of the form that it was asked for: ${diagnostic.detail}`;
     default:
-      return unreachable(fault);
+      return unreachable(diagnostic);
   }
 }
 

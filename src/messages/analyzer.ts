@@ -1,8 +1,8 @@
-import type { Fault } from '../core/fault.ts';
-import { formatFault } from '../core/fault.ts';
+import type { Diagnostic } from '../core/fault.ts';
+import { formatDiagnostic } from '../core/fault.ts';
 import { plainLine } from '../domain/run/explain.ts';
 
-/** Why the analyzers of a package gave no verdict, as parts of a sentence. */
+/** Explanation the analyzers of a package gave no verdict, as parts of a sentence. */
 export const NEEDS_A_REVIEW =
   'what analyzers come to is a review_verdict, and the SKILL.md says another outcome';
 
@@ -12,7 +12,7 @@ export const NO_LIST_OF_FILES =
 /** In the place of a path, where what is left out is no file. */
 export const ALL_FILES = '(the files of the repository)';
 
-export function brokenAnalyzer(faults: readonly Fault[]): string {
-  const [first] = faults;
-  return first ? plainLine(formatFault(first)) : 'the settings of an analyzer cannot be read';
+export function brokenAnalyzer(diagnostics: readonly Diagnostic[]): string {
+  const [first] = diagnostics;
+  return first ? plainLine(formatDiagnostic(first)) : 'the settings of an analyzer cannot be read';
 }

@@ -4,15 +4,15 @@ import type { Approval } from '../domain/policy/approval.ts';
 import type { CountersignRules } from '../domain/policy/countersign-rules.ts';
 import { type Invocation, isMergeStep, type RunState } from '../domain/run/run.ts';
 import { evidenceUrl, type Pages } from './evidence.ts';
+import { explanationList } from './explanation-list.ts';
 import { grounds } from './grounds.ts';
 import { clipBytes, code, htmlComment, inline } from './markdown.ts';
 import { moreNeeded, neededFor } from './needed.ts';
 import { asSentence, capital, listed, plural, short, utc } from './pretty.ts';
-import { emoji } from './sentence.ts';
-import { mergeOf } from './standing.ts';
+import { emoji } from './run-sentence.ts';
+import { mergeOf } from './run-summary.ts';
 import { MAX_COMMENT_BYTES } from './status-comment.ts';
 import { voidBecause } from './void-because.ts';
-import { whyList } from './why-list.ts';
 
 export interface ApprovalView {
   state: RunState;
@@ -63,7 +63,7 @@ function open(view: ApprovalView): string[] {
   return [
     `### ✍️ ${isMerge(view) ? 'May this be merged?' : `May ${stepOf(view)} go on?`}`,
     `With a countersign, ${isMerge(view) ? willBe(view) : `the step ${stepOf(view)} goes on for ${head(view)}; nothing is merged by it`}.`,
-    ...heldUp(view),
+    ...blocked(view),
     `#### Why you are asked\n\n${grounds(state)}`,
     `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.${isMerge(view) ? '' : ` ${inWords(view)}`}`,
     `${who(countersign)} ${howMany(neededFor(state.run, approval), approval.countersignedBy)} Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.`,
@@ -72,7 +72,7 @@ function open(view: ApprovalView): string[] {
     ...(approval.decision === null || approval.decision.reasons.length === 0
       ? []
       : [
-          `<details><summary>What the last look found</summary>\n\n${whyList(approval.decision, (ref) => evidenceUrl(ref, state.run, pages))}\n\n</details>`,
+          `<details><summary>What the last look found</summary>\n\n${explanationList(approval.decision, (ref) => evidenceUrl(ref, state.run, pages))}\n\n</details>`,
         ]),
     `<sub>${approval.lookedAt === null ? `Asked ${utc(approval.askedAt)}, not looked at yet.` : `Last looked at ${utc(approval.lookedAt)}.`}</sub>`,
   ];
@@ -85,7 +85,7 @@ function inWords({ state, approval }: ApprovalView): string {
   return `Or press Approve on the check run, or write ${approve} or ${reject} in a new comment; your last word counts.`;
 }
 
-function heldUp({ approval: { decision }, state: { run } }: ApprovalView): string[] {
+function blocked({ approval: { decision }, state: { run } }: ApprovalView): string[] {
   if (run.paused) return ['> **For now:** The pull request is paused.'];
   return decision?.status === 'unmet' ? [`> **For now:** ${inline(asSentence(decision.summary), 400)}`] : [];
 }
@@ -184,9 +184,9 @@ function head({ approval }: ApprovalView): string {
 /** From the step's `with: {method}`, else from the settings: as the merge itself chooses. */
 function methodOf({ state, approval }: ApprovalView): Method {
   const step = state.invocations.find(({ id }) => id === approval.invocationId);
-  const wished = step && state.run.definition.steps[step.stepIndex]?.with.method;
-  return wished === 'squash' || wished === 'merge' || wished === 'rebase'
-    ? wished
+  const desired = step && state.run.definition.steps[step.stepIndex]?.with.method;
+  return desired === 'squash' || desired === 'merge' || desired === 'rebase'
+    ? desired
     : state.run.settings.merge.method;
 }
 

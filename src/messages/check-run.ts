@@ -9,15 +9,15 @@ import { artifactsSection } from './artifacts.ts';
 import { buttonsOf, conclusionOf } from './check-state.ts';
 import { ciMatrix, everyCheck } from './ci-matrix.ts';
 import { evidenceUrl, type Pages } from './evidence.ts';
+import { explanationList } from './explanation-list.ts';
 import { fitting } from './fitting.ts';
 import { gatesSection } from './gates.ts';
 import { clipBytes, inline } from './markdown.ts';
 import { asSentence, plural } from './pretty.ts';
 import { everyFileLeftOut, reviewCard } from './review-card.ts';
-import { nextStep, sentence } from './sentence.ts';
-import { outcomesOf, standing } from './standing.ts';
+import { nextStep, sentence } from './run-sentence.ts';
+import { outcomesOf, runSummary } from './run-summary.ts';
 import { stepsTable } from './steps-table.ts';
-import { whyList } from './why-list.ts';
 
 /** GitHub's limit for `summary` and for `text`, in bytes; what is larger leaves the check pending for ever. */
 export const MAX_OUTPUT_BYTES = 65_535;
@@ -36,7 +36,7 @@ export interface CheckRunView {
  */
 export function checkRunContent({ state, approval, pages, now }: CheckRunView): CheckRunContent {
   const { run } = state;
-  const where = standing(state, approval);
+  const where = runSummary(state, approval);
   const conclusion = conclusionOf(where);
   const findings = outcomesOf(state, 'review_verdict').flatMap((review) => review.findings);
   return {
@@ -69,7 +69,7 @@ function output(
   const matrices = results.map((ci) => ({ ci, matrix: ciMatrix(ci, allowed) }));
   const sections: string[] = [
     ...(next === undefined ? [] : [`**Next:** ${next}`]),
-    `### Why\n\n${inline(asSentence(tree.summary), 400)}\n\n${whyList(tree, (ref) => evidenceUrl(ref, state.run, pages))}`,
+    `### Why\n\n${inline(asSentence(tree.summary), 400)}\n\n${explanationList(tree, (ref) => evidenceUrl(ref, state.run, pages))}`,
     ...cards.map(({ card }) => card.markdown),
     ...matrices.map(({ matrix }) => matrix.markdown),
     ...[gatesSection(state)].filter((section) => section !== undefined),

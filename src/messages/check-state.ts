@@ -2,7 +2,7 @@ import type { CheckRunContent } from '../domain/effect/effect.ts';
 import { type Approval, questionTag } from '../domain/policy/approval.ts';
 import type { RunState } from '../domain/run/run.ts';
 import { clip } from './pretty.ts';
-import { answerableStep, type Standing } from './standing.ts';
+import { answerableStep, type RunSummary } from './run-summary.ts';
 
 type Completed = Extract<CheckRunContent['state'], { status: 'completed' }>;
 
@@ -28,7 +28,7 @@ interface Facts {
  * What GitHub is told about each standing. A cancelled or superseded run ends as `cancelled`, not as a failure:
  * nothing was found wrong. Nothing but a merge, or a chain that does all it has to, ends as `success` (invariant I5).
  */
-const FACTS: Readonly<Record<Standing['kind'], Facts>> = {
+const FACTS: Readonly<Record<RunSummary['kind'], Facts>> = {
   queued: { mark: '⚪', buttons: ['cancel', 'pause'] },
   paused: { mark: '⏸️', buttons: ['resume', 'cancel'] },
   working: { mark: '🔄', buttons: ['cancel', 'pause'] },
@@ -67,12 +67,12 @@ const FACTS: Readonly<Record<Standing['kind'], Facts>> = {
   shut_out: { conclusion: 'cancelled', mark: '🚫', buttons: ['review'] },
 };
 
-export function markOf(where: Standing): string {
+export function markOf(where: RunSummary): string {
   return FACTS[where.kind].mark;
 }
 
 /** `undefined` while the run is alive. */
-export function conclusionOf(where: Standing): Completed['conclusion'] | undefined {
+export function conclusionOf(where: RunSummary): Completed['conclusion'] | undefined {
   return FACTS[where.kind].conclusion;
 }
 
@@ -81,7 +81,7 @@ const MAX_DESCRIPTION = 40;
 const MAX_BUTTONS = 3;
 
 export function buttonsOf(
-  where: Standing,
+  where: RunSummary,
   state: RunState,
   approval: Approval | null,
 ): CheckRunContent['actions'] {

@@ -4,8 +4,8 @@ import { fitting } from './fitting.ts';
 import { link } from './link.ts';
 import { inline, tableCell } from './markdown.ts';
 import { plural } from './pretty.ts';
+import { ciInWords } from './run-summary.ts';
 import { BELOW, type Section, withRest } from './section.ts';
-import { ciInWords } from './standing.ts';
 
 const SHOWN = { items: 40, bytes: 10_000 };
 const MARK: Readonly<Record<CiCheck['state'], string>> = {

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { formatDuration } from '../core/duration.ts';
-import type { Fault } from '../core/fault.ts';
+import type { Diagnostic } from '../core/fault.ts';
 import type { Contract } from '../domain/artifact/contract.ts';
 import type { Chain, Step } from '../domain/chain/chain.ts';
 import { topologicalOrder } from '../domain/chain/graph.ts';
@@ -9,7 +9,7 @@ import { plainLine } from '../domain/run/explain.ts';
 import type { Run } from '../domain/run/run.ts';
 import type { DeliveryStatus, DeliverySummary } from '../ports/storage.ts';
 import { contractSummary } from './artifacts.ts';
-import { becauseOf, faultLines, noSuch } from './faults.ts';
+import { becauseOf, diagnosticLines, noSuch } from './diagnostics.ts';
 import { asSentence, listed, plural, short } from './pretty.ts';
 import { deliveryList, runList, table } from './terminal.ts';
 
@@ -100,8 +100,8 @@ export function replayAsked({ guid, event, action }: DeliverySummary): string {
 }
 
 /** @param faults as the configuration says them, each beginning with the variable's name. */
-export function badDatabase(faults: readonly string[], given: boolean): string {
-  const said = faults.join('; ');
+export function badDatabase(diagnostics: readonly string[], given: boolean): string {
+  const said = diagnostics.join('; ');
   return asSentence(given ? said.replace('DATABASE_URL', '--database') : said);
 }
 
@@ -146,8 +146,8 @@ function megabytes(bytes: number): string {
 }
 
 /** @param faults as the configuration says them, each beginning with the variable's name. */
-export function badArtifacts(faults: readonly string[]): string {
-  return asSentence(faults.join('; '));
+export function badArtifacts(diagnostics: readonly string[]): string {
+  return asSentence(diagnostics.join('; '));
 }
 
 export function noArtifacts(folder: string): string {
@@ -188,7 +188,7 @@ export function artifactsChecked(found: {
     ...some(rowsWithoutBlobs, (path) => `${path}: a row without a blob${done}`),
     ...some(damaged, (path) => `${path}: damaged`),
   ];
-  const faults = [
+  const diagnostics = [
     `${plural(blobsWithoutRows.length, 'blob')} without a row`,
     `${plural(rowsWithoutBlobs.length, 'row')} without a blob`,
     ...(damaged.length > 0 ? [`${damaged.length} damaged`] : []),
@@ -197,7 +197,7 @@ export function artifactsChecked(found: {
     tooYoung === 0
       ? ''
       : ` ${plural(tooYoung, 'new blob')} may still get a row and ${tooYoung === 1 ? 'was' : 'were'} left alone.`;
-  const said = lines.length === 0 ? 'no faults' : listed(faults, 'and');
+  const said = lines.length === 0 ? 'no faults' : listed(diagnostics, 'and');
   return [
     ...lines,
     ...(lines.length === 0 ? [] : ['']),
@@ -248,18 +248,18 @@ function inBrackets(code: string | undefined): string {
 
 /** Every fault as `file:line:col: message`, what the chains without faults must leave behind, then one line that counts. */
 export function lintText(
-  files: readonly { file: string; faults: readonly Fault[]; contracts: readonly Contract[] }[],
+  files: readonly { file: string; diagnostics: readonly Diagnostic[]; contracts: readonly Contract[] }[],
 ): string {
   if (files.length === 0) return 'Nothing to check: there are no chain files and no settings here.';
-  const faults = files.flatMap((file) => file.faults);
+  const diagnostics = files.flatMap((file) => file.diagnostics);
   const contracts = files.flatMap(({ file, contracts }) => {
     const summary = contractSummary(contracts);
     return summary === undefined ? [] : [`${plainLine(file)}: artifacts: ${summary}`];
   });
-  const faulty = files.filter((file) => file.faults.length > 0).length;
+  const faulty = files.filter((file) => file.diagnostics.length > 0).length;
   const where = files.length === 1 ? '' : ` in ${faulty} of them`;
-  const said = [...faultLines(faults), ...contracts];
-  const count = faults.length === 0 ? 'no faults' : `${plural(faults.length, 'fault')}${where}`;
+  const said = [...diagnosticLines(diagnostics), ...contracts];
+  const count = diagnostics.length === 0 ? 'no faults' : `${plural(diagnostics.length, 'fault')}${where}`;
   return [
     ...said,
     ...(said.length === 0 ? [] : ['']),
@@ -273,18 +273,18 @@ export function chainTable(
     scope: Scope;
     file: string;
     chain: Chain | undefined;
-    faults: readonly Fault[];
+    diagnostics: readonly Diagnostic[];
   }[],
 ): string {
   if (chains.length === 0) return 'No chains.';
   return table(
     ['CHAIN', 'FROM', 'FILE', 'FIRES ON', 'STEPS'],
-    chains.map(({ name, scope, file, chain, faults }) => [
+    chains.map(({ name, scope, file, chain, diagnostics }) => [
       name,
       scope,
       file,
       chain?.trigger.event ?? '',
-      chain ? String(chain.steps.length) : `${plural(faults.length, 'fault')}: does not run`,
+      chain ? String(chain.steps.length) : `${plural(diagnostics.length, 'fault')}: does not run`,
     ]),
   );
 }
@@ -293,9 +293,9 @@ export function unknownChain(name: string, known: readonly string[]): string {
   return noSuch('chain', name, known);
 }
 
-export function brokenChain(name: string, file: string, faults: readonly Fault[]): string {
+export function brokenChain(name: string, file: string, diagnostics: readonly Diagnostic[]): string {
   const so = `The chain ${plainLine(name)} does not run because of ${plainLine(file)}`;
-  return becauseOf(so, faults, 'countersign chain lint');
+  return becauseOf(so, diagnostics, 'countersign chain lint');
 }
 
 /** `chain show`: where the chain is from, when it fires, and its steps as a graph, each below what it waits for. */

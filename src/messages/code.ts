@@ -5,7 +5,7 @@ import { visible } from './markdown.ts';
 /** Where in a template something went wrong, counted from 1; `null`: that is not known. */
 type At = { line: number; column: number | null } | null;
 
-/** Why a code template gave no result. */
+/** Explanation a code template gave no result. */
 export type CodeFault =
   | { kind: 'no_language' }
   | { kind: 'network_open' }
@@ -27,53 +27,53 @@ export type CodeFault =
   | { kind: 'wrong_result'; outcome: string; detail: string };
 
 /** What became of a template, in the form that editors and terminals turn into links: `code/check.js:12:5: it threw an error: …` */
-export function codeFailure(file: string, fault: CodeFault): string {
-  const at = 'at' in fault ? fault.at : null;
+export function codeFailure(file: string, diagnostic: CodeFault): string {
+  const at = 'at' in diagnostic ? diagnostic.at : null;
   const place = at === null ? [] : [at.line, ...(at.column === null ? [] : [at.column])];
-  return `${[file, ...place].join(':')}: ${describeCodeFault(fault)}`;
+  return `${[file, ...place].join(':')}: ${describeCodeFault(diagnostic)}`;
 }
 
 /** The end of a sentence that begins with the template's name. */
-export function describeCodeFault(fault: CodeFault): string {
-  switch (fault.kind) {
+export function describeCodeFault(diagnostic: CodeFault): string {
+  switch (diagnostic.kind) {
     case 'no_language':
       return 'it is neither JavaScript (.js) nor Python (.py)';
     case 'network_open':
       return 'Python is not run where a process cannot be cut off from the network';
     case 'not_started':
-      return `its process could not be started${said(fault.detail)}`;
+      return `its process could not be started${said(diagnostic.detail)}`;
     case 'died':
-      return `its process ended with ${fault.detail} and no result`;
+      return `its process ended with ${diagnostic.detail} and no result`;
     case 'timed_out':
-      return `it took longer than ${count(fault.ms)} ms`;
+      return `it took longer than ${count(diagnostic.ms)} ms`;
     case 'out_of_memory':
-      return `it took more memory than it is given${said(fault.message)}`;
+      return `it took more memory than it is given${said(diagnostic.message)}`;
     case 'too_much_memory':
-      return `it took more than ${count(fault.mb)} MB of memory`;
+      return `it took more than ${count(diagnostic.mb)} MB of memory`;
     case 'threw':
-      return `it threw an error${said(fault.message)}`;
+      return `it threw an error${said(diagnostic.message)}`;
     case 'no_result':
-      return `it came to its end without a result${said(fault.message)}`;
+      return `it came to its end without a result${said(diagnostic.message)}`;
     case 'printed_too_much':
-      return `it printed more than ${count(fault.limit)} bytes`;
+      return `it printed more than ${count(diagnostic.limit)} bytes`;
     case 'wrote_too_much':
-      return `it wrote more than ${count(fault.limit)} bytes`;
+      return `it wrote more than ${count(diagnostic.limit)} bytes`;
     case 'result_too_large':
-      return `its result is larger than ${count(fault.limit)} bytes`;
+      return `its result is larger than ${count(diagnostic.limit)} bytes`;
     case 'no_message':
       return 'it wrote something that is no message';
     case 'out_of_turn':
       return 'it asked out of turn';
     case 'said_more':
-      return `after its result it said more (${fault.what})`;
+      return `after its result it said more (${diagnostic.what})`;
     case 'wrong_result':
-      return `what it submitted is no ${fault.outcome}${said(fault.detail)}`;
+      return `what it submitted is no ${diagnostic.outcome}${said(diagnostic.detail)}`;
     default:
-      return unreachable(fault);
+      return unreachable(diagnostic);
   }
 }
 
-/** Why a template's question is not answered: an error in the template, which its author reads. */
+/** Explanation a template's question is not answered: an error in the template, which its author reads. */
 export type Refused =
   | { kind: 'unknown' }
   | { kind: 'wrong_argument'; position: number | null; detail: string }

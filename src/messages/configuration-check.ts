@@ -1,4 +1,4 @@
-import { type Fault, formatFault } from '../core/fault.ts';
+import { type Diagnostic, formatDiagnostic } from '../core/fault.ts';
 import { OWN_CHECKS } from '../domain/chain/check-name.ts';
 import type { Annotation, CheckRunContent } from '../domain/effect/effect.ts';
 import { plainLine } from '../domain/run/explain.ts';
@@ -36,7 +36,7 @@ export interface ConfigurationView {
   headSha: string;
   /** What tells this check run from others of the commit; the same for the same question. */
   externalId: string;
-  faults: readonly Fault[];
+  diagnostics: readonly Diagnostic[];
   at: Date;
 }
 
@@ -53,18 +53,18 @@ export function baseConfigurationCheck(
     outOfSight: boolean;
   },
 ): CheckRunContent {
-  const { baseRef, baseSha, faults, settingsBroken, outOfSight } = view;
+  const { baseRef, baseSha, diagnostics, settingsBroken, outOfSight } = view;
   if (outOfSight) return organisationCheck(view);
   return {
     ...frame(view, OWN_CHECKS.baseConfiguration, 'neutral'),
-    title: `${plural(faults.length, 'fault')} in the configuration on ${clip(plainLine(baseRef), 100)}`,
+    title: `${plural(diagnostics.length, 'fault')} in the configuration on ${clip(plainLine(baseRef), 100)}`,
     summary: limited([
       `The configuration on ${code(baseRef)} (${code(short(baseSha))}) cannot be read as it is:`,
-      list(faults),
+      list(diagnostics),
       settingsBroken
         ? 'This pull request did not cause it. Without its settings it is not known who may countersign, so no chain runs until they are corrected.'
         : 'This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.',
-      `**Next:** correct the files on ${code(baseRef)}. ${linters(faults)} finds the same faults on your machine.`,
+      `**Next:** correct the files on ${code(baseRef)}. ${linters(diagnostics)} finds the same faults on your machine.`,
     ]),
     annotations: [],
   };
@@ -77,7 +77,7 @@ function organisationCheck(view: ConfigurationView): CheckRunContent {
     title: 'The settings of the organisation cannot be read',
     summary: limited([
       "The organisation's settings, chains and skills apply to this repository, and cannot be read:",
-      list(view.faults),
+      list(view.diagnostics),
       'This pull request did not cause it. Nothing runs and nothing is merged until they can be read again, or somebody confirms that there are none.',
     ]),
     annotations: [],
@@ -86,22 +86,24 @@ function organisationCheck(view: ConfigurationView): CheckRunContent {
 
 /** The pull request changes chains or settings: would they work if it were merged? */
 export function configurationCheck(view: ConfigurationView & { files: readonly string[] }): CheckRunContent {
-  const { faults, files } = view;
-  const sound = faults.length === 0;
+  const { diagnostics, files } = view;
+  const sound = diagnostics.length === 0;
   return {
     ...frame(view, OWN_CHECKS.configuration, sound ? 'success' : 'failure'),
     title: sound
       ? `${plural(files.length, 'configuration file')} checked, no faults`
-      : `${plural(faults.length, 'fault')} in the configuration`,
+      : `${plural(diagnostics.length, 'fault')} in the configuration`,
     summary: limited([
-      sound ? 'The configuration that this pull request changes is sound:' : list(faults),
+      sound ? 'The configuration that this pull request changes is sound:' : list(diagnostics),
       sound ? list(files) : `Checked: ${plural(files.length, 'file')}.`,
       'It takes effect once it is merged: until then the configuration of the base branch applies, for this pull request, too.',
       ...(sound
         ? []
-        : [`**Next:** correct the faults and push. ${linters(faults)} finds the same ones on your machine.`]),
+        : [
+            `**Next:** correct the faults and push. ${linters(diagnostics)} finds the same ones on your machine.`,
+          ]),
     ]),
-    annotations: faults.slice(0, MAX_ANNOTATIONS).map(annotation),
+    annotations: diagnostics.slice(0, MAX_ANNOTATIONS).map(annotation),
   };
 }
 
@@ -124,7 +126,7 @@ function limited(paragraphs: readonly string[]): string {
   return clipBytes(paragraphs.join('\n\n'), MAX_OUTPUT_BYTES);
 }
 
-function list(items: readonly (Fault | string)[]): string {
+function list(items: readonly (Diagnostic | string)[]): string {
   const shown = fitting(
     items,
     (item) =>
@@ -137,23 +139,23 @@ function list(items: readonly (Fault | string)[]): string {
 }
 
 /** The command that finds these faults: skills have one of their own. */
-function linters(faults: readonly (Fault | string)[]): string {
-  const ofSkills = faults.filter(
-    (fault) => typeof fault !== 'string' && /(^|[:/])countersign\/skills\//.test(fault.file),
+function linters(diagnostics: readonly (Diagnostic | string)[]): string {
+  const ofSkills = diagnostics.filter(
+    (diagnostic) => typeof diagnostic !== 'string' && /(^|[:/])countersign\/skills\//.test(diagnostic.file),
   );
   if (ofSkills.length === 0) return '`countersign chain lint`';
-  return ofSkills.length === faults.length
+  return ofSkills.length === diagnostics.length
     ? '`countersign skill lint`'
     : '`countersign chain lint` or `countersign skill lint`';
 }
 
-function annotation(fault: Fault): Annotation {
+function annotation(diagnostic: Diagnostic): Annotation {
   return {
-    path: fault.file,
-    start_line: fault.line,
-    end_line: fault.line,
+    path: diagnostic.file,
+    start_line: diagnostic.line,
+    end_line: diagnostic.line,
     level: 'failure',
     title: 'Countersign configuration',
-    message: clip(plainLine(formatFault(fault)), 4_000),
+    message: clip(plainLine(formatDiagnostic(diagnostic)), 4_000),
   };
 }

@@ -1,16 +1,16 @@
 import type { ClosedGateContent, OpenGateContent } from '../domain/effect/effect.ts';
-import type { Why } from '../domain/explanation/why.ts';
+import type { Explanation } from '../domain/explanation/explanation.ts';
 import type { Approval } from '../domain/policy/approval.ts';
 import { type GateProtection, gateCheckName, type MergedBy } from '../domain/policy/gate-check.ts';
 import { type GateProof, gateOf } from '../domain/policy/merge-gate.ts';
 import { explain, plainLine } from '../domain/run/explain.ts';
 import type { RunState } from '../domain/run/run.ts';
 import { evidenceUrl, type Pages } from './evidence.ts';
+import { explanationList } from './explanation-list.ts';
 import { clipBytes, code, inline } from './markdown.ts';
 import { asSentence, capital, clip, listed } from './pretty.ts';
-import { MAX_TITLE, nextStep, sentence } from './sentence.ts';
-import { type Standing, standing } from './standing.ts';
-import { whyList } from './why-list.ts';
+import { MAX_TITLE, nextStep, sentence } from './run-sentence.ts';
+import { type RunSummary, runSummary } from './run-summary.ts';
 
 /** GitHub's limit for a summary, in bytes, with room to spare. */
 const MAX_SUMMARY_BYTES = 60_000;
@@ -35,7 +35,7 @@ export interface GateRun {
  * somebody has to act, waiting alone will not help. `over`: nobody will ask about this head and base any more.
  */
 export type ClosedAs = 'pending' | 'failing' | 'over';
-const CLOSED_AS: Readonly<Record<Standing['kind'], ClosedAs>> = {
+const CLOSED_AS: Readonly<Record<RunSummary['kind'], ClosedAs>> = {
   queued: 'pending',
   paused: 'pending',
   working: 'pending',
@@ -84,17 +84,17 @@ export function closedGate(
   runs: readonly [GateRun, ...GateRun[]],
   pages: Pages,
 ): ClosedGateContent {
-  const told = runs.map((run) => ({ ...run, where: standing(run.state, run.approval) }));
+  const told = runs.map((run) => ({ ...run, where: runSummary(run.state, run.approval) }));
   const leading = told.find(({ where }) => CLOSED_AS[where.kind] === 'pending') ?? told[0];
   const { state, approval, where } = leading ?? {
     ...runs[0],
-    where: standing(runs[0].state, runs[0].approval),
+    where: runSummary(runs[0].state, runs[0].approval),
   };
   const { run } = state;
   const next = nextStep(where, state, approval);
   const parts = told.map((one) => {
     const tree = explain(one.state, one.approval);
-    const list = whyList(tree, (ref) => evidenceUrl(ref, one.state.run, pages));
+    const list = explanationList(tree, (ref) => evidenceUrl(ref, one.state.run, pages));
     const chain = `countersign / ${one.state.run.chain}`;
     return `### Why\n\n${inline(asSentence(tree.summary), 400)} The check ${code(chain)} has the details.\n\n${list}`;
   });
@@ -107,14 +107,14 @@ export function closedGate(
 }
 
 /** What a chain is doing at the moment changes too often for a second check to repeat it, and is in the run's own. */
-function titleOf(where: Standing, state: RunState, approval: Approval | null): string {
+function titleOf(where: RunSummary, state: RunState, approval: Approval | null): string {
   const isAtWork = where.kind === 'queued' || where.kind === 'working';
   return isAtWork
     ? `Not countersigned yet: the chain ${state.run.chain} is at work`
     : plainLine(sentence(where, state, approval));
 }
 
-function closedState(where: Standing, run: RunState['run']): ClosedGateContent['state'] {
+function closedState(where: RunSummary, run: RunState['run']): ClosedGateContent['state'] {
   return stateOf(CLOSED_AS[where.kind], run.createdAt, run.finishedAt ?? run.updatedAt);
 }
 
@@ -128,14 +128,14 @@ function stateOf(as: ClosedAs, since: Date, ended: Date): ClosedGateContent['sta
 }
 
 /** The gate while no chain has asked about this head and base: without a countersign, it stays closed. */
-export function unaskedGate(view: GateView, because: Why, since: Date): ClosedGateContent {
+export function unaskedGate(view: GateView, because: Explanation, since: Date): ClosedGateContent {
   return {
     ...frame(view),
     state: { status: 'in_progress', started_at: since.toISOString() },
     title: plainLine(clip(capital(because.summary), MAX_TITLE)),
     summary: summary(
       [
-        `### Why\n\n${inline(asSentence(capital(because.summary)), 400)}\n\n${whyList(because, () => null)}`,
+        `### Why\n\n${inline(asSentence(capital(because.summary)), 400)}\n\n${explanationList(because, () => null)}`,
         'Nobody can be asked to countersign until a chain that merges is for this pull request.',
       ],
       view,
@@ -178,12 +178,17 @@ export function openGate(view: GateView, proof: GateProof): OpenGateContent {
 }
 
 /** A merge group that is not proved, not read yet, or gone. */
-export function closedGroupGate(view: GateView, because: Why, as: ClosedAs, at: Date): ClosedGateContent {
+export function closedGroupGate(
+  view: GateView,
+  because: Explanation,
+  as: ClosedAs,
+  at: Date,
+): ClosedGateContent {
   return {
     ...frame(view),
     state: stateOf(as, at, at),
     title: plainLine(clip(capital(because.summary), MAX_TITLE)),
-    summary: summary([`### Why\n\n${whyList(because, () => null)}`], view),
+    summary: summary([`### Why\n\n${explanationList(because, () => null)}`], view),
   };
 }
 

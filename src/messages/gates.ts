@@ -4,8 +4,8 @@ import type { RunState } from '../domain/run/run.ts';
 import { fitting } from './fitting.ts';
 import { code, inline } from './markdown.ts';
 import { asSentence, clip } from './pretty.ts';
+import { outcomesOf } from './run-summary.ts';
 import { withRest } from './section.ts';
-import { outcomesOf } from './standing.ts';
 
 /** Every verdict of the run: those of its gates, and those that its steps came to. */
 export function verdictsOf(state: RunState): GateVerdict[] {

@@ -73,7 +73,7 @@ export function spentOnModel(name: ModelName, { calls, tokens, cost }: Spent): s
 }
 
 /** Said at the start, so that nobody wonders later. */
-export function modelStanding(model: { name: ModelName; price: object | undefined } | undefined): string {
+export function modelSummary(model: { name: ModelName; price: object | undefined } | undefined): string {
   if (!model) {
     return 'no language model is configured (COUNTERSIGN_MODEL): steps that need one fail and say so, everything else works';
   }

@@ -1,11 +1,11 @@
 import { unreachable } from '../core/errors.ts';
-import { type Fault, formatFault } from '../core/fault.ts';
+import { type Diagnostic, formatDiagnostic } from '../core/fault.ts';
 import { redact } from '../core/redact/redact.ts';
 import { plainLine } from '../domain/run/explain.ts';
 import { visible } from './markdown.ts';
 import { asSentence, plural } from './pretty.ts';
 
-/** Why the process in which modules run came to its end. */
+/** Explanation the process in which modules run came to its end. */
 export type Died =
   | { kind: 'not_started'; detail: string }
   | { kind: 'died'; detail: string }
@@ -36,7 +36,7 @@ export function describeDied(died: Died): string {
   }
 }
 
-/** Why a module gave no outcome. */
+/** Explanation a module gave no outcome. */
 export type ModuleFault =
   | { kind: 'unavailable'; died: Died }
   | { kind: 'timed_out'; ms: number }
@@ -49,28 +49,28 @@ export type ModuleFault =
   | { kind: 'no_fallback'; path: string };
 
 /** What a person reads, after the module's name and a colon. */
-export function describeModuleFault(fault: ModuleFault): string {
-  switch (fault.kind) {
+export function describeModuleFault(diagnostic: ModuleFault): string {
+  switch (diagnostic.kind) {
     case 'unavailable':
-      return `the process in which modules run is not available: ${describeDied(fault.died)}, and the module names no fallback_artifact.`;
+      return `the process in which modules run is not available: ${describeDied(diagnostic.died)}, and the module names no fallback_artifact.`;
     case 'timed_out':
-      return `it gave no answer within ${fault.ms.toLocaleString('en')} ms.`;
+      return `it gave no answer within ${diagnostic.ms.toLocaleString('en')} ms.`;
     case 'no_sense':
-      return `its engine made nothing of it: ${shown(fault.detail)}.`;
+      return `its engine made nothing of it: ${shown(diagnostic.detail)}.`;
     case 'no_such_input':
-      return `its input “${fault.name}” is neither known of the run nor in the step’s with.`;
+      return `its input “${diagnostic.name}” is neither known of the run nor in the step’s with.`;
     case 'wrong_input':
-      return `its input “${fault.name}” must be ${fault.type}, and the step’s with has something else.`;
+      return `its input “${diagnostic.name}” must be ${diagnostic.type}, and the step’s with has something else.`;
     case 'too_long':
-      return `its question is longer than ${fault.limit.toLocaleString('en')} bytes.`;
+      return `its question is longer than ${diagnostic.limit.toLocaleString('en')} bytes.`;
     case 'too_many_calls':
-      return `it asked the model more than ${fault.limit.toLocaleString('en')} times.`;
+      return `it asked the model more than ${diagnostic.limit.toLocaleString('en')} times.`;
     case 'wrong_answer':
-      return `its answer does not have the shape of its outputs: ${shown(fault.detail)}.`;
+      return `its answer does not have the shape of its outputs: ${shown(diagnostic.detail)}.`;
     case 'no_fallback':
-      return `its fallback ${fault.path} is not in the package.`;
+      return `its fallback ${diagnostic.path} is not in the package.`;
     default:
-      return unreachable(fault);
+      return unreachable(diagnostic);
   }
 }
 
@@ -92,8 +92,8 @@ export function noOutcome(skill: string): string {
   return `The skill ${plainLine(skill)} says no outcome, so nothing can be expected of its module.`;
 }
 
-export function badExamples(faults: readonly Fault[]): string {
-  return faults.map((fault) => plainLine(formatFault(fault))).join('\n');
+export function badExamples(diagnostics: readonly Diagnostic[]): string {
+  return diagnostics.map((diagnostic) => plainLine(formatDiagnostic(diagnostic))).join('\n');
 }
 
 export function cannotOptimize(skill: string, because: string): string {

@@ -12,7 +12,7 @@ export interface StepPolicy {
   id: string;
   index: number;
   capability: Capability;
-  asksFirst: boolean;
+  needsApproval: boolean;
   trust: TrustLevel;
   decision: PolicyDecision;
 }
@@ -42,7 +42,7 @@ export const stepPolicyJsonSchema = z.strictObject({
 export type StepPolicyJson = z.infer<typeof stepPolicyJsonSchema>;
 
 export function stepPolicyJson(step: StepPolicy): StepPolicyJson {
-  const { id, index, capability, asksFirst, trust, decision } = step;
+  const { id, index, capability, needsApproval, trust, decision } = step;
   return {
     id,
     index,
@@ -52,7 +52,7 @@ export function stepPolicyJson(step: StepPolicy): StepPolicyJson {
       side_effects: capability.sideEffects,
       confirmation: capability.confirmation,
     },
-    asks_first: asksFirst,
+    asks_first: needsApproval,
     trust,
     verdict: decision.verdict,
     why: whyJson(decision.why),
@@ -99,12 +99,12 @@ function chainLines({ steps }: ChainPolicy): string[] {
   return [
     table(
       ['STEP', 'CAPABILITY', 'NEEDS', 'HAS', 'CONFIRMATION', 'CHANGES GITHUB', 'DECISION'],
-      steps.map(({ id, capability, asksFirst, trust, decision }) => [
+      steps.map(({ id, capability, needsApproval, trust, decision }) => [
         id,
         capability.name,
         capability.minimumTrust,
         trust,
-        asksFirst ? 'countersign' : 'none',
+        needsApproval ? 'countersign' : 'none',
         capability.sideEffects ? 'yes' : 'no',
         VERDICT_SAID[decision.verdict],
       ]),
@@ -116,8 +116,8 @@ function chainLines({ steps }: ChainPolicy): string[] {
 export const NO_APP =
   'No GitHub App is registered here (APP_ID is not set), and without one nothing can be read of GitHub.';
 
-export function badSettingsHere(faults: readonly string[]): string {
-  return `GitHub cannot be asked, because settings of the app are wrong: ${faults.join('; ')}.`;
+export function badSettingsHere(diagnostics: readonly string[]): string {
+  return `GitHub cannot be asked, because settings of the app are wrong: ${diagnostics.join('; ')}.`;
 }
 
 export function gitHubSays(message: string): string {

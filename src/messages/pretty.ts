@@ -1,4 +1,4 @@
-import type { Why } from '../domain/explanation/why.ts';
+import type { Explanation } from '../domain/explanation/explanation.ts';
 import type { Severity } from '../domain/outcome/finding.ts';
 import type { ReviewVerdict } from '../domain/outcome/review-verdict.ts';
 import type { StepStatus } from '../domain/run/run.ts';
@@ -48,7 +48,7 @@ export const STEP_WORDS: Readonly<Record<StepStatus, { mark: string; words: stri
   cancelled: { mark: '🚫', words: 'cancelled' },
 };
 
-export const WHY_MARK: Readonly<Record<Why['status'], string>> = {
+export const WHY_MARK: Readonly<Record<Explanation['status'], string>> = {
   met: '✅',
   pending: '⏳',
   unmet: '❌',

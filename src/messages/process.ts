@@ -2,9 +2,9 @@ import { unreachable } from '../core/errors.ts';
 
 /** What the operator reads when the process starts, stops, or cannot. */
 
-export function badSettings(faults: readonly string[]): string {
-  const count = faults.length === 1 ? 'One setting is' : `${faults.length} settings are`;
-  return `Countersign cannot start. ${count} wrong:\n${faults.map((fault) => `  - ${fault}\n`).join('')}`;
+export function badSettings(diagnostics: readonly string[]): string {
+  const count = diagnostics.length === 1 ? 'One setting is' : `${diagnostics.length} settings are`;
+  return `Countersign cannot start. ${count} wrong:\n${diagnostics.map((diagnostic) => `  - ${diagnostic}\n`).join('')}`;
 }
 
 export function cannotStart(because: string): string {
@@ -36,7 +36,7 @@ export function setupDone(file: string): string {
   );
 }
 
-/** Why the page did not answer a browser that another site may have sent. */
+/** Explanation the page did not answer a browser that another site may have sent. */
 export function setupRefused(because: 'host' | 'origin' | 'state' | 'length'): string {
   switch (because) {
     case 'host':
@@ -121,8 +121,8 @@ export interface Server {
 
 const WHY_ALONE = 'only one process may serve a database';
 
-export function waitingFor(server: Server | undefined, patienceMs: number): string {
-  return `waiting up to ${patienceMs / 1_000} s for ${named(server)} to end: ${WHY_ALONE}`;
+export function waitingFor(server: Server | undefined, timeoutMs: number): string {
+  return `waiting up to ${timeoutMs / 1_000} s for ${named(server)} to end: ${WHY_ALONE}`;
 }
 
 export function servedByAnother(server: Server | undefined): string {

@@ -4,7 +4,7 @@ import { redact } from '../core/redact/redact.ts';
 import { visible } from './markdown.ts';
 import { listed } from './pretty.ts';
 
-/** Why a prompt template gave no text. */
+/** Explanation a prompt template gave no text. */
 export type RenderFault =
   | {
       kind: 'template';
@@ -21,29 +21,29 @@ export type RenderFault =
   | { kind: 'crashed'; detail: string };
 
 /** As one sentence that begins with the place: `prompts/review.md, line 3: unknown filter: filter up is unknown.` */
-export function describeRenderFault(template: string, fault: RenderFault): string {
-  const line = 'line' in fault && fault.line !== null ? `, line ${fault.line}` : '';
-  return `${shown(template)}${line}: ${because(fault)}.`;
+export function describeRenderFault(template: string, diagnostic: RenderFault): string {
+  const line = 'line' in diagnostic && diagnostic.line !== null ? `, line ${diagnostic.line}` : '';
+  return `${shown(template)}${line}: ${because(diagnostic)}.`;
 }
 
-function because(fault: RenderFault): string {
-  switch (fault.kind) {
+function because(diagnostic: RenderFault): string {
+  switch (diagnostic.kind) {
     case 'template':
-      return shown(`${fault.message}${fault.missing ? missed(fault.missing) : ''}`);
+      return shown(`${diagnostic.message}${diagnostic.missing ? missed(diagnostic.missing) : ''}`);
     case 'out_of_fuel':
-      return `it takes more than ${count(fault.limit)} steps; a loop in it is too long`;
+      return `it takes more than ${count(diagnostic.limit)} steps; a loop in it is too long`;
     case 'too_long':
-      return `it renders to more than ${count(fault.limit)} bytes`;
+      return `it renders to more than ${count(diagnostic.limit)} bytes`;
     case 'too_much_context':
-      return `the template and its values have ${count(fault.bytes)} bytes, and at most ${count(fault.limit)} are rendered`;
+      return `the template and its values have ${count(diagnostic.bytes)} bytes, and at most ${count(diagnostic.limit)} are rendered`;
     case 'timed_out':
-      return `it was not rendered within ${count(fault.ms)} ms`;
+      return `it was not rendered within ${count(diagnostic.ms)} ms`;
     case 'out_of_memory':
       return 'rendering it takes more memory than a template may have';
     case 'crashed':
-      return `the process that renders it ended early (${shown(fault.detail)})`;
+      return `the process that renders it ended early (${shown(diagnostic.detail)})`;
     default:
-      return unreachable(fault);
+      return unreachable(diagnostic);
   }
 }
 

@@ -4,8 +4,8 @@ import { fitting } from './fitting.ts';
 import { code, inline, prose } from './markdown.ts';
 import { capital, clip, plural, SEVERITY_MARK, short, VERDICT_WORDS } from './pretty.ts';
 import { sinceWords } from './review.ts';
+import { severities } from './run-sentence.ts';
 import { BELOW, type Section, withRest } from './section.ts';
-import { severities } from './sentence.ts';
 
 /** Findings in full, of both kinds together: nobody reads more of them before beginning to mend (docs/adr/0015). */
 export const MOST_SHOWN = 20;

@@ -3,8 +3,8 @@ import { expectedSchema } from '../domain/artifact/contract.ts';
 import { DELIVERIES } from '../domain/artifact/delivery.ts';
 import { verificationSchema } from '../domain/artifact/verification.ts';
 import { evidenceRefSchema } from '../domain/explanation/evidence.ts';
+import { CRITERION_STATUSES, type Explanation, labelOf } from '../domain/explanation/explanation.ts';
 import { type Reason, reasonSchema } from '../domain/explanation/reason.ts';
-import { labelOf, WHY_STATUSES, type Why } from '../domain/explanation/why.ts';
 import { gateVerdictSchema } from '../domain/outcome/gate-verdict.ts';
 import { outcomeSchema } from '../domain/outcome/outcome.ts';
 import { RUN_STATUSES, type Run, type RunState, STEP_STATUSES } from '../domain/run/run.ts';
@@ -101,7 +101,7 @@ function choiceJson({ choice }: RunState['invocations'][number]): RunJson['steps
 }
 
 export interface WhyJson {
-  status: Why['status'];
+  status: Explanation['status'];
   summary: string;
   evidence: string[];
   reasons: WhyJson[];
@@ -109,7 +109,7 @@ export interface WhyJson {
 
 export const whyJsonSchema: z.ZodType<WhyJson> = z.lazy(() =>
   z.strictObject({
-    status: z.enum(WHY_STATUSES),
+    status: z.enum(CRITERION_STATUSES),
     summary: z.string(),
     /** What each piece is called. */
     evidence: z.array(z.string()),
@@ -117,7 +117,7 @@ export const whyJsonSchema: z.ZodType<WhyJson> = z.lazy(() =>
   }),
 );
 
-export function whyJson(why: Why): WhyJson {
+export function whyJson(why: Explanation): WhyJson {
   return {
     status: why.status,
     summary: why.summary,

@@ -1,7 +1,7 @@
 import { unreachable } from '../core/errors.ts';
-import type { Fault } from '../core/fault.ts';
+import type { Diagnostic } from '../core/fault.ts';
 import { plainLine } from '../domain/run/explain.ts';
-import { faultLines } from './faults.ts';
+import { diagnosticLines } from './diagnostics.ts';
 import { plural } from './pretty.ts';
 
 export interface TestedCase {
@@ -30,7 +30,7 @@ export type Tested = TestedCase &
 export function testedText(
   results: readonly Tested[],
   skill: string | undefined,
-  broken: readonly { faults: readonly Fault[] }[] = [],
+  broken: readonly { diagnostics: readonly Diagnostic[] }[] = [],
 ): string {
   if (results.length === 0 && broken.length === 0) {
     return skill === undefined
@@ -44,7 +44,7 @@ export function testedText(
     ...(leftOut > 0 ? [`${leftOut} left out`] : []),
   ].join(', ');
   return [
-    ...broken.flatMap(({ faults }) => faultLines(faults)),
+    ...broken.flatMap(({ diagnostics }) => diagnosticLines(diagnostics)),
     ...results.flatMap(linesOf),
     '',
     `Ran ${plural(results.length - leftOut, 'case')}: ${rest}.`,

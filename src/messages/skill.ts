@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import type { Fault } from '../core/fault.ts';
+import type { Diagnostic } from '../core/fault.ts';
 import { plainLine } from '../domain/run/explain.ts';
 import { pathOf } from '../domain/skill/place.ts';
 import type { SkillInForce, SkillScope } from '../domain/skill/scope.ts';
-import { becauseOf, faultLines, noSuch } from './faults.ts';
+import { becauseOf, diagnosticLines, noSuch } from './diagnostics.ts';
 import { asSentence, listed, plural } from './pretty.ts';
 import { table } from './terminal.ts';
 
@@ -22,18 +22,18 @@ export function skillTable(
     folder: string;
     outcome: string | null;
     kinds: readonly string[];
-    faults: readonly Fault[];
+    diagnostics: readonly Diagnostic[];
   }[],
 ): string {
   if (skills.length === 0) return 'No skills.';
   return table(
     ['SKILL', 'FROM', 'FOLDER', 'COMES TO', 'ARTIFACTS'],
-    skills.map(({ name, scope, folder, outcome, kinds, faults }) => [
+    skills.map(({ name, scope, folder, outcome, kinds, diagnostics }) => [
       name,
       scope,
       folder,
       outcome ?? '',
-      faults.length > 0 ? `${plural(faults.length, 'fault')}: is not used` : kinds.join(', '),
+      diagnostics.length > 0 ? `${plural(diagnostics.length, 'fault')}: is not used` : kinds.join(', '),
     ]),
   );
 }
@@ -93,20 +93,20 @@ export function matchText(
 
 /** `skill lint`: every fault as `file:line:col: message`, then one line that counts. */
 export function skillLintText(
-  packages: readonly { faults: readonly Fault[] }[],
+  packages: readonly { diagnostics: readonly Diagnostic[] }[],
   paths: readonly string[],
 ): string {
   if (packages.length === 0) {
     const where = paths.length === 0 ? '.github/countersign/skills here' : listed(paths.map(plainLine), 'or');
     return `Nothing to check: there are no skills in ${where}.`;
   }
-  const faults = packages.flatMap((one) => one.faults);
-  const faulty = packages.filter((one) => one.faults.length > 0).length;
+  const diagnostics = packages.flatMap((one) => one.diagnostics);
+  const faulty = packages.filter((one) => one.diagnostics.length > 0).length;
   const where = packages.length === 1 ? '' : ` in ${faulty} of them`;
-  const count = faults.length === 0 ? 'no faults' : `${plural(faults.length, 'fault')}${where}`;
+  const count = diagnostics.length === 0 ? 'no faults' : `${plural(diagnostics.length, 'fault')}${where}`;
   return [
-    ...faultLines(faults),
-    ...(faults.length === 0 ? [] : ['']),
+    ...diagnosticLines(diagnostics),
+    ...(diagnostics.length === 0 ? [] : ['']),
     `Checked ${plural(packages.length, 'skill')}: ${count}.`,
   ].join('\n');
 }
@@ -116,8 +116,8 @@ export function unknownSkill(name: string, known: readonly string[]): string {
   return noSuch('skill', name, known, basename(name));
 }
 
-export function brokenSkill(name: string, faults: readonly Fault[]): string {
-  return becauseOf(`The skill ${plainLine(name)} cannot be used`, faults, 'countersign skill lint');
+export function brokenSkill(name: string, diagnostics: readonly Diagnostic[]): string {
+  return becauseOf(`The skill ${plainLine(name)} cannot be used`, diagnostics, 'countersign skill lint');
 }
 
 export function notASkillName(name: string): string {

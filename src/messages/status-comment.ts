@@ -5,8 +5,8 @@ import { fitting } from './fitting.ts';
 import { link } from './link.ts';
 import { clipBytes, code, htmlComment, inline } from './markdown.ts';
 import { plural, short } from './pretty.ts';
-import { MAX_TITLE, nextStep, sentence } from './sentence.ts';
-import { standing } from './standing.ts';
+import { MAX_TITLE, nextStep, sentence } from './run-sentence.ts';
+import { runSummary } from './run-summary.ts';
 import { stepsList } from './steps-table.ts';
 
 export const STATUS_MARKER = htmlComment('countersign:status');
@@ -34,7 +34,7 @@ export function statusComment(views: readonly StatusView[]): string {
 }
 
 function card({ state, approval, checkRunUrl }: StatusView): string {
-  const where = standing(state, approval);
+  const where = runSummary(state, approval);
   const next = nextStep(where, state, approval);
   const said = `${markOf(where)} ${inline(sentence(where, state, approval), MAX_TITLE)}`;
   const { run } = state;

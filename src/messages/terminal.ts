@@ -6,8 +6,8 @@ import type { DeliverySummary } from '../ports/storage.ts';
 import { artifactRows, delivery } from './artifacts.ts';
 import { gateRows } from './gates.ts';
 import { clip, short } from './pretty.ts';
-import { sentence } from './sentence.ts';
-import { standing } from './standing.ts';
+import { sentence } from './run-sentence.ts';
+import { runSummary } from './run-summary.ts';
 import { face } from './steps-table.ts';
 
 const GAP = '  ';
@@ -72,7 +72,7 @@ export function runShow(state: RunState, approval: Approval | null, now: Date): 
   const about = run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`;
   return [
     `${plainLine(about)} at ${short(run.headSha)}, chain ${run.chain}, run ${run.id}`,
-    plainLine(sentence(standing(state, approval), state, approval)),
+    plainLine(sentence(runSummary(state, approval), state, approval)),
     `Created ${run.createdAt.toISOString()}, updated ${ago(run.updatedAt, now)}`,
     '',
     table(

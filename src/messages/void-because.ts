@@ -2,10 +2,10 @@ import type { Approval } from '../domain/policy/approval.ts';
 import type { RunState } from '../domain/run/run.ts';
 import { code, inline } from './markdown.ts';
 import { asSentence, listed, short } from './pretty.ts';
-import { standing } from './standing.ts';
+import { runSummary } from './run-summary.ts';
 
 /**
- * Why a question to the maintainers is void, as Markdown. What ended the run says it; while the run goes on, the last look
+ * Explanation a question to the maintainers is void, as Markdown. What ended the run says it; while the run goes on, the last look
  * does, which saw for instance that somebody edited the question.
  */
 export function voidBecause(state: RunState, approval: Approval): string {
@@ -14,7 +14,7 @@ export function voidBecause(state: RunState, approval: Approval): string {
   // Another step of the run merged, whatever else the run does meanwhile.
   if (outcome?.outcome_kind === 'action_result' && outcome.details.merged_by_step !== undefined)
     return inline(asSentence(outcome.summary), 300);
-  const where = standing(state, approval);
+  const where = runSummary(state, approval);
   switch (where.kind) {
     case 'superseded': {
       const newer = reason?.evidence.find(({ kind, id }) => kind === 'commit' && id !== approval.headSha);

@@ -385,7 +385,7 @@ export interface SignedOut {
 }
 
 /** How an installation, or the app itself, stands with GitHub's limits. */
-export interface Standing {
+export interface RateLimitStatus {
   /** `undefined` for the app itself, whose limits are its own. */
   installationId: number | undefined;
   /** `undefined` before GitHub's first answer, and once what it told is over. */
@@ -397,7 +397,7 @@ export interface Standing {
   waiting: Record<Urgency, number>;
 }
 
-/** Why GitHub did not answer as asked, in the terms a caller decides by. */
+/** Explanation GitHub did not answer as asked, in the terms a caller decides by. */
 export type GitHubErrorKind =
   /** 404 or 410: gone, hidden, or not there yet. */
   | 'not_found'

@@ -67,29 +67,29 @@ export interface Job {
   /** How often in a row it was tried before and failed: by a throw, or because its process died. */
   attempts: number;
   /** Since when what it needs is away, in tries that are not counted. */
-  awaySince: Date | null;
+  unavailableSince: Date | null;
 }
 
 /**
  * What a handler says: `done`; when to come `again`, which is no failure and counts from nought; or to come `later`, since nothing was
  * tried or what it needs is away: what was counted stays. A throw means: try again with backoff, and after `maxAttempts` tell
- * `onGivenUp` and forget the job.
+ * `onRetriesExhausted` and forget the job.
  */
 export type JobResult =
   | { kind: 'done' }
-  | { kind: 'again'; at: Date }
-  | { kind: 'later'; at: Date; awaySince?: Date };
+  | { kind: 'reschedule'; at: Date }
+  | { kind: 'defer'; at: Date; unavailableSince?: Date };
 
 export type JobHandler = (job: Job, signal: AbortSignal) => Promise<JobResult>;
 
 export interface Worker {
   /** For every kind. */
   handlers: Record<JobKind, JobHandler>;
-  onGivenUp(job: Job, error: unknown): Promise<void>;
+  onRetriesExhausted(job: Job, error: unknown): Promise<void>;
   /** Told of each job at which another process died, in the transaction that takes it over. */
-  onCutOff?(tx: Tx, job: Job): Promise<void>;
+  onInterrupted?(tx: Tx, job: Job): Promise<void>;
   /** Jobs of what was recorded without one, asked for in each turn that has places free, and inserted in its transaction. */
-  newJobs?(tx: Tx, most: number): Promise<NewJob[]>;
+  pendingJobs?(tx: Tx, most: number): Promise<NewJob[]>;
 }
 
 /**
@@ -106,5 +106,5 @@ export interface Queue {
    */
   idle(): Promise<void>;
   /** Looks for due work at once: there is some that nobody enqueued, or a test has moved the clock. */
-  poke(): void;
+  wake(): void;
 }

@@ -109,7 +109,7 @@ export interface Deliveries {
    */
   record(deliveries: readonly NewDelivery[]): Promise<{ id: number; guid: string; fresh: boolean }[]>;
   /** Those that were recorded and have had no job since, oldest first: they are handed out once. */
-  takeToQueue(most: number): Promise<{ id: number; queueKey: string; receivedAt: Date }[]>;
+  claimUnqueued(most: number): Promise<{ id: number; queueKey: string; receivedAt: Date }[]>;
   /** When the oldest of them came. */
   oldestToQueue(): Promise<Date | undefined>;
   /** Those of the GUIDs that are recorded. */
@@ -193,7 +193,7 @@ export interface Effects {
    * wishing in the same run for what waits already changes nothing, or each look at it would cut short the pauses between tries;
    * nor does wishing unchanged for what failed and rests (`rests_until`), unless `anew`.
    */
-  wish(wish: {
+  request(desired: {
     id: string;
     key: string;
     effect: Effect;
@@ -303,13 +303,13 @@ export interface JobRow {
   payload: string;
   runAt: Date;
   attempts: number;
-  awaySince: Date | null;
+  unavailableSince: Date | null;
   leaseToken: string | null;
   leaseUntil: Date | null;
 }
 
 /** What is kept of a job's tries. */
-export type Counted = Pick<JobRow, 'attempts' | 'awaySince'>;
+export type Counted = Pick<JobRow, 'attempts' | 'unavailableSince'>;
 
 /** A backlog may be of any size, and what is asked at each scrape must not be. */
 export const MOST_COUNTED = 10_000;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** Pages of memory are this large on every Linux that Node runs on by default. */
 const PAGE_BYTES = 4_096;
-const LOOK_EVERY_MS = 100;
+const POLL_EVERY_MS = 100;
 
 /**
  * Calls back, once, when the process and all it started hold more than `maxMb` of memory:
@@ -15,7 +15,7 @@ export function watchMemory(pid: number, maxMb: number, onTooMuch: () => void): 
     if (residentMb(pid) <= maxMb) return;
     clearInterval(timer);
     onTooMuch();
-  }, LOOK_EVERY_MS);
+  }, POLL_EVERY_MS);
   return () => clearInterval(timer);
 }
 

@@ -36,8 +36,8 @@ test.each([
   ['{ id: a, kind: outcome, outcome: ci_result, path: a }', '5:86: "path" says nothing about an outcome'],
   ['{ id: a, path: a, schema: { type: string, pattern: "(a+)+$" } }', '5:93: "pattern" is not known here'],
 ])('a fault of a contract is told where it stands: %s', (entry, said) => {
-  const faults = faultsOf(withSteps(`  - { skill: ci, artifacts: { expected: [${entry}] } }\n`));
-  expect(faults).toEqual([expect.stringContaining(said)]);
+  const diagnostics = faultsOf(withSteps(`  - { skill: ci, artifacts: { expected: [${entry}] } }\n`));
+  expect(diagnostics).toEqual([expect.stringContaining(said)]);
 });
 
 test('an action is never asked for files, since they would be missed after it had acted', () => {

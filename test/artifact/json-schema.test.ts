@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
-import { schemaFaults, schemaMismatch } from '../../src/domain/artifact/json-schema.ts';
+import { schemaDiagnostics, schemaMismatch } from '../../src/domain/artifact/json-schema.ts';
 
 type Schema = { [key: string]: Json };
 
@@ -63,7 +63,7 @@ test('a file fits a schema exactly when an implementation of JSON Schema says so
   let [fits, not] = [0, 0];
   fc.assert(
     fc.property(schema, fc.array(value, { minLength: 1, maxLength: 5 }), (of, values) => {
-      expect(schemaFaults(of)).toEqual([]);
+      expect(schemaDiagnostics(of)).toEqual([]);
       const validate = ajv.compile(of);
       for (const one of values) {
         const fit = validate(one);
@@ -102,7 +102,7 @@ describe('a schema that would not do what it seems to', () => {
     [{ type: 'object', additionalProperties: {} }, 'additionalProperties: "additionalProperties" must be'],
     [{ type: 'object', properties: [] }, 'properties: "properties" must be a mapping'],
   ])('is refused: %j', (of, said) => {
-    expect(schemaFaults(of).map(({ path, message }) => `${path.join('.')}: ${message}`)).toEqual(
+    expect(schemaDiagnostics(of).map(({ path, message }) => `${path.join('.')}: ${message}`)).toEqual(
       expect.arrayContaining([expect.stringContaining(said)]),
     );
   });

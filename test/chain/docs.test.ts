@@ -24,8 +24,8 @@ describe('docs/chains.md', () => {
   });
 
   test('shows the settings that are the defaults', () => {
-    const { settings, faults } = parseSettings(examples('settings')[0] ?? '', 'countersign.yml');
-    expect(faults).toEqual([]);
+    const { settings, diagnostics } = parseSettings(examples('settings')[0] ?? '', 'countersign.yml');
+    expect(diagnostics).toEqual([]);
     expect(mergeSettings(undefined, settings)).toEqual(defaultSettings);
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   dependenciesOf,
   dependentsOf,
-  findCircle,
+  findCycle,
   readyNodes,
   topologicalOrder,
 } from '../../src/domain/chain/graph.ts';
@@ -27,7 +27,7 @@ describe('the order of steps', () => {
       { id: 'a', dependsOn: ['b'] },
       { id: 'b', dependsOn: ['a'] },
     ];
-    expect(findCircle(nodes)).toEqual(['a', 'b', 'a']);
+    expect(findCycle(nodes)).toEqual(['a', 'b', 'a']);
     expect(() => topologicalOrder(nodes)).toThrow('a → b → a');
   });
 
@@ -86,7 +86,7 @@ describe('properties', () => {
   test('a circle is found exactly when there is no order, and is a real path', () => {
     fc.assert(
       fc.property(graph, (nodes) => {
-        const circle = findCircle(nodes);
+        const circle = findCycle(nodes);
         if (!circle) {
           expect(topologicalOrder(nodes)).toHaveLength(nodes.length);
           return;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  faultsBelowMinimum,
+  diagnosticsBelowMinimum,
   mergeSettings,
   parseSettings,
   strictestMinimum,
@@ -55,7 +55,7 @@ describe('what an organisation asks for at least', () => {
 
   test('is told at its line to whoever asks for less', () => {
     const text = 'ci:\n  no_checks: allow\ncountersign:\n  count: 1\n';
-    expect(faultsBelowMinimum(text, FILE, { count: 2, no_checks: 'block' })).toEqual([
+    expect(diagnosticsBelowMinimum(text, FILE, { count: 2, no_checks: 'block' })).toEqual([
       {
         file: FILE,
         line: 4,

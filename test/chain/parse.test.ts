@@ -88,7 +88,7 @@ describe('a chain file without faults', () => {
 });
 
 describe('faults name the place, what is wrong and what is allowed', () => {
-  const table: [behaviour: string, text: string, faults: string[]][] = [
+  const table: [behaviour: string, text: string, diagnostics: string[]][] = [
     ['an empty file', '', ['chain.yaml:1:1: the file is empty']],
     ['a list', '- a', ['chain.yaml:1:1: the file must be a mapping of keys to values, not a list']],
     [
@@ -378,20 +378,20 @@ describe('faults name the place, what is wrong and what is allowed', () => {
     ],
   ];
 
-  test.each(table)('%s', (_, text, faults) => {
-    expect(faultsOf(text)).toEqual(faults);
+  test.each(table)('%s', (_, text, diagnostics) => {
+    expect(faultsOf(text)).toEqual(diagnostics);
   });
 
   test('a field that no outcome has is a fault where it is read', () => {
     const steps = '  - {id: a, skill: ci}\n  - skill: ci\n    condition: "{{ steps.a.outcome.pased }}"';
-    const [fault] = faultsOf(withSteps(steps));
-    expect(fault).toMatch(
+    const [diagnostic] = faultsOf(withSteps(steps));
+    expect(diagnostic).toMatch(
       /^chain.yaml:7:20: no outcome of the step "a" has "pased": did you mean "passed"\?/,
     );
   });
 
   test('all faults are told at once, in file order', () => {
-    const faults = faultsOf(
+    const diagnostics = faultsOf(
       [
         'name: A',
         'trigger: {event: pr.open}',
@@ -402,7 +402,7 @@ describe('faults name the place, what is wrong and what is allowed', () => {
         '    timeout: soon',
       ].join('\n'),
     );
-    expect(faults.map((fault) => fault.split(': ', 1)[0])).toEqual([
+    expect(diagnostics.map((diagnostic) => diagnostic.split(': ', 1)[0])).toEqual([
       'chain.yaml:1:7',
       'chain.yaml:2:18',
       'chain.yaml:4:5',
@@ -462,8 +462,8 @@ describe('properties', () => {
       .map(([at, cut, text]) => shippedText.slice(0, at) + text + shippedText.slice(at + cut));
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), slice), (text) => {
-        const { chain, faults } = parseChain(text, 'f.yaml', KNOWN);
-        expect(chain === undefined).toBe(faults.length > 0);
+        const { chain, diagnostics } = parseChain(text, 'f.yaml', KNOWN);
+        expect(chain === undefined).toBe(diagnostics.length > 0);
       }),
       { numRuns },
     );
@@ -476,7 +476,7 @@ describe('properties', () => {
     fc.assert(
       fc.property(broken, (text) => {
         const lines = text.split('\n');
-        for (const { line, column } of parseChain(text, 'f.yaml', KNOWN).faults) {
+        for (const { line, column } of parseChain(text, 'f.yaml', KNOWN).diagnostics) {
           expect(column).toBeGreaterThanOrEqual(1);
           expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? -1) + 1);
         }

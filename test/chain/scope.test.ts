@@ -60,7 +60,7 @@ describe('of chains with one name', () => {
       shipped: [file('s/a.yaml', 'a')],
     });
     expect(chains).toEqual([]);
-    expect(broken.flatMap(({ faults }) => faults.map((fault) => fault.message))).toEqual([
+    expect(broken.flatMap(({ diagnostics }) => diagnostics.map((diagnostic) => diagnostic.message))).toEqual([
       'the chain name "a" is also used by r/2.yaml',
       'the chain name "a" is also used by r/1.yaml',
     ]);

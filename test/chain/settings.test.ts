@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatFault } from '../../src/core/fault.ts';
+import { formatDiagnostic } from '../../src/core/fault.ts';
 import {
   defaultSettings,
   mergeSettings,
@@ -8,12 +8,12 @@ import {
   unknownChains,
 } from '../../src/domain/chain/settings.ts';
 
-const faultsOf = (text: string) => parseSettings(text, 'countersign.yml').faults.map(formatFault);
+const faultsOf = (text: string) => parseSettings(text, 'countersign.yml').diagnostics.map(formatDiagnostic);
 
 function settingsOf(text: string) {
-  const { settings, faults } = parseSettings(text, 'countersign.yml');
+  const { settings, diagnostics } = parseSettings(text, 'countersign.yml');
   if (!settings)
-    throw new Error(`the test's own settings have faults:\n${faults.map(formatFault).join('\n')}`);
+    throw new Error(`the test's own settings have faults:\n${diagnostics.map(formatDiagnostic).join('\n')}`);
   return settings;
 }
 
@@ -70,7 +70,7 @@ noise: quiet
 });
 
 describe('faults name the place, what is wrong and what is allowed', () => {
-  const table: [behaviour: string, text: string, faults: string[]][] = [
+  const table: [behaviour: string, text: string, diagnostics: string[]][] = [
     [
       'a misspelt section',
       'countersing: {}',
@@ -173,8 +173,8 @@ ci: { required: [a, 1], ignore: [1, a], wait: soon }`,
       ['countersign.yml:1:4: "ci" must be a mapping of keys to values, not null'],
     ],
   ];
-  test.each(table)('%s', (_, text, faults) => {
-    expect(faultsOf(text)).toEqual(faults);
+  test.each(table)('%s', (_, text, diagnostics) => {
+    expect(faultsOf(text)).toEqual(diagnostics);
   });
 
   test('of a list that is far too long only so much is told as of the longest', () => {
@@ -186,8 +186,8 @@ ci: { required: [a, 1], ignore: [1, a], wait: soon }`,
   test('no text makes the parser throw', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const { settings, faults } = parseSettings(text, 'f.yml');
-        expect(settings === undefined).toBe(faults.length > 0);
+        const { settings, diagnostics } = parseSettings(text, 'f.yml');
+        expect(settings === undefined).toBe(diagnostics.length > 0);
       }),
     );
   });

@@ -1,4 +1,4 @@
-import { formatFault } from '../../src/core/fault.ts';
+import { formatDiagnostic } from '../../src/core/fault.ts';
 import type { Chain } from '../../src/domain/chain/chain.ts';
 import { parseChain } from '../../src/domain/chain/parse.ts';
 
@@ -9,13 +9,14 @@ export const KNOWN = {
 
 /** What is wrong with a chain file, as an editor would list it. */
 export function faultsOf(text: string): string[] {
-  return parseChain(text, 'chain.yaml', KNOWN).faults.map(formatFault);
+  return parseChain(text, 'chain.yaml', KNOWN).diagnostics.map(formatDiagnostic);
 }
 
 /** A chain that must parse. */
 export function chainOf(text: string): Chain {
-  const { chain, faults } = parseChain(text, 'chain.yaml', KNOWN);
-  if (!chain) throw new Error(`the test's own chain has faults:\n${faults.map(formatFault).join('\n')}`);
+  const { chain, diagnostics } = parseChain(text, 'chain.yaml', KNOWN);
+  if (!chain)
+    throw new Error(`the test's own chain has faults:\n${diagnostics.map(formatDiagnostic).join('\n')}`);
   return chain;
 }
 

@@ -141,11 +141,11 @@ describe('test', () => {
       [`${SKILLS}/naming/SKILL.md`]: NAMING.replace('version', 'vresion').replace('outcome', 'outcom'),
       [`${SKILLS}/good/SKILL.md`]: NAMING.replace('naming', 'good'),
     });
-    const faults = ['4:1: unknown key "vresion": did', '8:1: unknown key "outcom": did'];
+    const diagnostics = ['4:1: unknown key "vresion": did', '8:1: unknown key "outcom": did'];
     const { code, out } = await skillAlone(cwd, 'test');
     expect(code).toBe(1);
     expect(out.split('\n')).toEqual([
-      ...faults.map((fault) => expect.stringContaining(`${SKILLS}/naming/SKILL.md:${fault}`)),
+      ...diagnostics.map((diagnostic) => expect.stringContaining(`${SKILLS}/naming/SKILL.md:${diagnostic}`)),
       '',
       'Ran 0 cases: none failed.',
       '1 skill has faults and was not tried.',
@@ -154,13 +154,13 @@ describe('test', () => {
     const said = JSON.parse((await skillAlone(cwd, 'test', '--json')).out);
     expect(said).toMatchObject({
       cases: [],
-      broken: [{ name: 'naming', faults: [{ line: 4 }, { line: 8 }] }],
+      broken: [{ name: 'naming', diagnostics: [{ line: 4 }, { line: 8 }] }],
     });
     const named = await skillAlone(cwd, 'test', 'naming');
     expect(named).toMatchObject({ code: 1, out: '' });
     expect(named.err.split('\n')).toEqual([
       'The skill naming cannot be used:',
-      ...faults.map((fault) => expect.stringContaining(fault)),
+      ...diagnostics.map((diagnostic) => expect.stringContaining(diagnostic)),
       '',
     ]);
   });

@@ -11,11 +11,11 @@ import {
   runTable,
   unknownRun,
 } from '../../src/messages/cli.ts';
-import { becauseOf } from '../../src/messages/faults.ts';
+import { becauseOf } from '../../src/messages/diagnostics.ts';
 import { chainOf, withSteps } from '../chain/support.ts';
 import { at, run } from '../contract/rows.ts';
 
-const fault = (line: number, message: string) => ({ file: 'a.yaml', line, column: 3, message });
+const diagnostic = (line: number, message: string) => ({ file: 'a.yaml', line, column: 3, message });
 
 describe('lists', () => {
   it('say in a sentence that there is nothing', () => {
@@ -78,8 +78,14 @@ describe('a chain in words', () => {
     const small = chainOf(withSteps('  - { skill: ci }'));
     expect(
       chainTable([
-        { name: 'small', scope: 'shipped', file: 'chains/small.yaml', chain: small, faults: [] },
-        { name: 'bad', scope: 'repository', file: 'b.yaml', chain: undefined, faults: [fault(1, 'no')] },
+        { name: 'small', scope: 'shipped', file: 'chains/small.yaml', chain: small, diagnostics: [] },
+        {
+          name: 'bad',
+          scope: 'repository',
+          file: 'b.yaml',
+          chain: undefined,
+          diagnostics: [diagnostic(1, 'no')],
+        },
       ]),
     ).toMatchInlineSnapshot(`
       "CHAIN  FROM        FILE               FIRES ON   STEPS
@@ -90,10 +96,14 @@ describe('a chain in words', () => {
 });
 
 describe('lint', () => {
-  const checked = (faults: ReturnType<typeof fault>[]) => ({ file: 'a.yaml', faults, contracts: [] });
+  const checked = (diagnostics: ReturnType<typeof diagnostic>[]) => ({
+    file: 'a.yaml',
+    diagnostics,
+    contracts: [],
+  });
 
   it('lists every fault and counts them', () => {
-    const files = [checked([fault(1, 'one'), fault(2, 'two')]), checked([])];
+    const files = [checked([diagnostic(1, 'one'), diagnostic(2, 'two')]), checked([])];
     expect(lintText(files)).toMatchInlineSnapshot(`
       "a.yaml:1:3: one
       a.yaml:2:3: two
@@ -108,14 +118,14 @@ describe('lint', () => {
   });
 
   it('leaves nothing of a file that a terminal would obey', () => {
-    expect(lintText([checked([fault(1, 'unknown key "\u001b[2J\u202e"')])])).not.toMatch(
+    expect(lintText([checked([diagnostic(1, 'unknown key "\u001b[2J\u202e"')])])).not.toMatch(
       /(?!\n)[\p{Cf}\p{Cc}]/u,
     );
   });
 });
 
 it('of very many faults the first ones are told, and where the others are', () => {
-  const many = Array.from({ length: 25 }, (_, line) => fault(line + 1, 'no'));
+  const many = Array.from({ length: 25 }, (_, line) => diagnostic(line + 1, 'no'));
   const said = becauseOf('It is of no use', many, 'countersign chain lint').split('\n');
   expect(said).toHaveLength(22);
   expect(said.slice(-2)).toEqual([

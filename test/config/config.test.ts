@@ -20,13 +20,13 @@ const app: Environment = { APP_ID: '123456', PRIVATE_KEY: pkcs1, WEBHOOK_SECRET:
 
 function configOf(env: Environment, files: Record<string, string> = {}) {
   const result = readConfig(env, fileReader(files));
-  if (!result.ok) throw new Error(result.faults.join('\n'));
+  if (!result.ok) throw new Error(result.diagnostics.join('\n'));
   return result.config;
 }
 
 function faultsOf(env: Environment, files: Record<string, string> = {}): string[] {
   const result = readConfig(env, fileReader(files));
-  return result.ok ? [] : result.faults;
+  return result.ok ? [] : result.diagnostics;
 }
 
 function fileReader(files: Record<string, string>) {
@@ -77,8 +77,10 @@ describe('readConfig', () => {
     ['bodies:', 'must give bodies a length of time or off'],
     ['bodies:14d,bodies:15d', 'must name bodies once'],
     ['bodies:14d,90d', 'must name only bodies, runs, artifacts, traces'],
-  ])('refuses RETENTION=%s with a sentence', (value, fault) => {
-    expect(faultsOf({ ...app, RETENTION: value })).toEqual([expect.stringContaining(`RETENTION ${fault}`)]);
+  ])('refuses RETENTION=%s with a sentence', (value, diagnostic) => {
+    expect(faultsOf({ ...app, RETENTION: value })).toEqual([
+      expect.stringContaining(`RETENTION ${diagnostic}`),
+    ]);
   });
 
   it('is the setup variant while nothing of an App is set', () => {
@@ -136,7 +138,7 @@ describe('readConfig', () => {
   });
 
   it('reports every fault at once, each beginning with its variable', () => {
-    const faults = faultsOf({
+    const diagnostics = faultsOf({
       APP_ID: 'countersign',
       PRIVATE_KEY: 'no key',
       WEBHOOK_SECRET: 'short',
@@ -149,7 +151,7 @@ describe('readConfig', () => {
       METRICS_PORT: 'on',
       METRICS_TOKEN: 'short',
     });
-    expect(faults).toMatchInlineSnapshot(`
+    expect(diagnostics).toMatchInlineSnapshot(`
       [
         "APP_ID must be the number of the GitHub App, such as 123456",
         "WEBHOOK_SECRET must have at least 16 characters",
@@ -200,13 +202,13 @@ describe('readConfig', () => {
     ['a query in a URL', { PUBLIC_URL: 'https://example.com/?a=b' }, /^PUBLIC_URL must have no/],
     ['a port with a unit', { PORT: '3000/tcp' }, /^PORT must be a whole number/],
     ['a database of no file', { DATABASE_URL: 'sqlite:' }, /^DATABASE_URL must be sqlite:/],
-  ])('refuses %s', (_what, change, fault) => {
-    expect(faultsOf({ ...app, ...change })).toEqual([expect.stringMatching(fault)]);
+  ])('refuses %s', (_what, change, diagnostic) => {
+    expect(faultsOf({ ...app, ...change })).toEqual([expect.stringMatching(diagnostic)]);
   });
 
   it('says which file of a key could not be read by its variable, not by its path', () => {
-    const faults = faultsOf({ ...app, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: '/secret/place' });
-    expect(faults).toEqual(['PRIVATE_KEY_PATH names a file that cannot be read (ENOENT)']);
+    const diagnostics = faultsOf({ ...app, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: '/secret/place' });
+    expect(diagnostics).toEqual(['PRIVATE_KEY_PATH names a file that cannot be read (ENOENT)']);
   });
 
   it.each([
@@ -292,8 +294,8 @@ describe('readConfig', () => {
     const value = fc.string({ minLength: 1 }).map((text) => `~${text}~`);
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...names), value, { minKeys: 1 }), (env) => {
-        const faults = faultsOf(env).join('\n');
-        expect(Object.values(env).filter((text) => faults.includes(text))).toEqual([]);
+        const diagnostics = faultsOf(env).join('\n');
+        expect(Object.values(env).filter((text) => diagnostics.includes(text))).toEqual([]);
       }),
     );
   });

@@ -18,13 +18,13 @@ const local: Environment = {
 
 function modelOf(env: Environment) {
   const result = readConfig(env);
-  if (!result.ok) throw new Error(result.faults.join('\n'));
+  if (!result.ok) throw new Error(result.diagnostics.join('\n'));
   return result.config.model;
 }
 
 const faultsOf = (env: Environment) => {
   const result = readConfig(env);
-  return result.ok ? [] : result.faults;
+  return result.ok ? [] : result.diagnostics;
 };
 
 describe('the model in the configuration', () => {
@@ -117,22 +117,22 @@ describe('the model in the configuration', () => {
       { ...local, COUNTERSIGN_MODEL_BUDGET_DAY: '$5' },
       /^COUNTERSIGN_MODEL_BUDGET_DAY is in dollars, and no price of qwen3:8b is known/,
     ],
-  ])('is refused with %s', (_what, change, fault) => {
-    expect(faultsOf({ ...app, ...change })).toEqual([expect.stringMatching(fault)]);
+  ])('is refused with %s', (_what, change, diagnostic) => {
+    expect(faultsOf({ ...app, ...change })).toEqual([expect.stringMatching(diagnostic)]);
   });
 
   it('has its faults told together with all others, and none of its values', () => {
-    const faults = faultsOf({
+    const diagnostics = faultsOf({
       ...openai,
       PORT: 'x',
       OPENAI_API_KEY: 'bad key',
       COUNTERSIGN_MODEL_BASE_URL: 'y',
     });
-    expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
+    expect(diagnostics.map((diagnostic) => diagnostic.split(' ')[0])).toEqual([
       'PORT',
       'OPENAI_API_KEY',
       'COUNTERSIGN_MODEL_BASE_URL',
     ]);
-    expect(faults.join()).not.toContain('bad key');
+    expect(diagnostics.join()).not.toContain('bad key');
   });
 });

@@ -11,7 +11,7 @@ export function deliveriesContract(open: OpenDatabase): void {
       db.storage.transaction((tx) => tx.deliveries.record(deliveries));
     const due = () =>
       Promise.all([db.storage.read.jobs.countDue(at(0)), db.storage.read.deliveries.oldestToQueue()]);
-    const takeToQueue = (most: number) => db.storage.transaction((tx) => tx.deliveries.takeToQueue(most));
+    const claimUnqueued = (most: number) => db.storage.transaction((tx) => tx.deliveries.claimUnqueued(most));
     const setStatus = (...args: Parameters<typeof db.storage.read.deliveries.setStatus>) =>
       db.storage.transaction((tx) => tx.deliveries.setStatus(...args));
 
@@ -72,30 +72,30 @@ export function deliveriesContract(open: OpenDatabase): void {
     it('are handed to the queue once, the oldest first, each with its key', async () => {
       await record(delivery('g1', { queueKey: 'a' }), delivery('g2', { queueKey: 'b' }));
       await record(delivery('g2', { queueKey: 'c' }), delivery('g3', { queueKey: 'd', receivedAt: at(1) }));
-      expect(await takeToQueue(2)).toEqual([
+      expect(await claimUnqueued(2)).toEqual([
         { id: 1, queueKey: 'a', receivedAt: at(0) },
         { id: 2, queueKey: 'b', receivedAt: at(0) },
       ]);
-      expect(await takeToQueue(2)).toEqual([{ id: 3, queueKey: 'd', receivedAt: at(1) }]);
-      expect(await takeToQueue(2)).toEqual([]);
+      expect(await claimUnqueued(2)).toEqual([{ id: 3, queueKey: 'd', receivedAt: at(1) }]);
+      expect(await claimUnqueued(2)).toEqual([]);
     });
 
     it('count as due until they are handed to the queue', async () => {
       await record(delivery('g1'), delivery('g2', { receivedAt: at(1) }));
       expect(await due()).toEqual([2, at(0)]);
-      await takeToQueue(1);
+      await claimUnqueued(1);
       expect(await due()).toEqual([1, at(1)]);
-      await takeToQueue(1);
+      await claimUnqueued(1);
       expect(await due()).toEqual([0, undefined]);
     });
 
     it('that failed are handed to the queue again when they come again', async () => {
       const [first] = await record(delivery('g1'));
-      await takeToQueue(1);
+      await claimUnqueued(1);
       await setStatus(first?.id ?? 0, 'failed', at(1), 'boom');
-      expect(await takeToQueue(1)).toEqual([]);
+      expect(await claimUnqueued(1)).toEqual([]);
       await record(delivery('g1', { queueKey: 'again' }));
-      expect(await takeToQueue(1)).toMatchObject([{ id: first?.id, queueKey: 'again' }]);
+      expect(await claimUnqueued(1)).toMatchObject([{ id: first?.id, queueKey: 'again' }]);
     });
 
     it('of a known GUID are duplicates, and change nothing', async () => {

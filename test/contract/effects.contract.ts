@@ -7,12 +7,12 @@ export function effectsContract(open: OpenDatabase): void {
   const db = useDatabase(open);
 
   describe('effects', () => {
-    const wish = (
+    const request = (
       body: string,
       over: { runId?: string; key?: string; id?: string; second?: number; anew?: boolean } = {},
     ) =>
       db.storage.transaction((tx) =>
-        tx.effects.wish({
+        tx.effects.request({
           id: over.id ?? 'eff1',
           key: over.key ?? 'comment:70#3',
           effect: comment(body),
@@ -30,12 +30,12 @@ export function effectsContract(open: OpenDatabase): void {
     const carryOut = async (row?: Awaited<ReturnType<typeof get>>) => {
       const done = row ?? (await get());
       return db.storage.transaction((tx) =>
-        tx.effects.saveProgress({ ...done, appliedHash: done.wishedHash, status: 'done', githubId: 42 }),
+        tx.effects.saveProgress({ ...done, appliedHash: done.desiredHash, status: 'done', githubId: 42 }),
       );
     };
 
     it('are pending when first wished for', async () => {
-      expect(await wish('hello')).toBe(true);
+      expect(await request('hello')).toBe(true);
       expect(await get()).toMatchObject({
         id: 'eff1',
         effect: comment('hello'),
@@ -52,40 +52,40 @@ export function effectsContract(open: OpenDatabase): void {
     });
 
     it('wished for again before they are carried out need nothing more, unless it is something else', async () => {
-      await wish('hello');
-      expect(await wish('hello')).toBe(false);
+      await request('hello');
+      expect(await request('hello')).toBe(false);
       expect((await get()).status).toBe('pending');
-      expect(await wish('bye')).toBe(true);
+      expect(await request('bye')).toBe(true);
       expect((await get()).effect).toEqual(comment('bye'));
     });
 
     it('wished for again by another run are to be carried out for that one', async () => {
       await db.storage.transaction((tx) => tx.runs.insert(runState('run1')));
-      await wish('hello');
-      expect(await wish('hello', { runId: 'run1' })).toBe(true);
+      await request('hello');
+      expect(await request('hello', { runId: 'run1' })).toBe(true);
       expect((await get()).runId).toBe('run1');
     });
 
     it('that were thought to wait are done when what is there is wished for', async () => {
-      await wish('hello');
+      await request('hello');
       await carryOut();
       const done = await get();
       await db.storage.transaction((tx) => tx.effects.saveProgress({ ...done, status: 'pending' }));
-      expect(await wish('hello')).toBe(false);
+      expect(await request('hello')).toBe(false);
       expect((await get()).status).toBe('done');
     });
 
     it('that are carried out are not when wished for again', async () => {
-      await wish('hello');
+      await request('hello');
       await carryOut();
-      expect(await wish('hello', { id: 'eff2', second: 5 })).toBe(false);
+      expect(await request('hello', { id: 'eff2', second: 5 })).toBe(false);
       expect(await get()).toMatchObject({ id: 'eff1', status: 'done', githubId: 42 });
     });
 
     it('become pending when the wish changes, and keep their place on GitHub', async () => {
-      await wish('hello');
+      await request('hello');
       await carryOut();
-      expect(await wish('bye', { second: 5 })).toBe(true);
+      expect(await request('bye', { second: 5 })).toBe(true);
       expect(await get()).toMatchObject({
         status: 'pending',
         githubId: 42,
@@ -95,17 +95,17 @@ export function effectsContract(open: OpenDatabase): void {
     });
 
     it('need nothing when the wish changes back to what was carried out', async () => {
-      await wish('hello');
+      await request('hello');
       await carryOut();
-      await wish('bye');
-      expect(await wish('hello')).toBe(false);
+      await request('bye');
+      expect(await request('hello')).toBe(false);
       expect((await get()).status).toBe('done');
     });
 
     it('stay pending when the wish changed while they were carried out', async () => {
-      await wish('hello');
+      await request('hello');
       const underWay = await get();
-      await wish('bye');
+      await request('bye');
       expect(await carryOut(underWay)).toBe(true);
       expect(await get()).toMatchObject({ status: 'pending', effect: comment('bye'), githubId: 42 });
       expect(await carryOut()).toBe(false);
@@ -113,17 +113,17 @@ export function effectsContract(open: OpenDatabase): void {
     });
 
     it('stay pending when the wish changed back while the change was carried out', async () => {
-      await wish('hello');
+      await request('hello');
       await carryOut();
-      await wish('bye');
+      await request('bye');
       const underWay = await get();
-      expect(await wish('hello')).toBe(false);
+      expect(await request('hello')).toBe(false);
       expect(await carryOut(underWay)).toBe(true);
       expect(await get()).toMatchObject({ status: 'pending', effect: comment('hello') });
     });
 
     it('that failed get a new chance with a new wish', async () => {
-      await wish('hello');
+      await request('hello');
       const row = await get();
       const failed = { ...row, status: 'failed' as const, attempts: 5, error: 'Not allowed.', begun: true };
       await db.storage.transaction((tx) => tx.effects.saveProgress(failed));
@@ -133,39 +133,39 @@ export function effectsContract(open: OpenDatabase): void {
         error: 'Not allowed.',
         begun: true,
       });
-      expect(await wish('hello')).toBe(true);
+      expect(await request('hello')).toBe(true);
       expect(await get()).toMatchObject({ status: 'pending', attempts: 0, error: null, begun: true });
     });
 
     it('that failed and rest stay as they are while the same is wished for, until their rest is over', async () => {
       await db.storage.transaction((tx) => tx.runs.insert(runState('run1')));
-      await wish('hello');
+      await request('hello');
       const progress = { rests_until: at(60).toISOString() };
       const failed = { ...(await get()), status: 'failed' as const, error: 'Not allowed.', progress };
       await db.storage.transaction((tx) => tx.effects.saveProgress(failed));
-      expect(await wish('hello', { second: 59 })).toBe(false);
-      expect(await wish('hello', { second: 59, runId: 'run1' })).toBe(false);
+      expect(await request('hello', { second: 59 })).toBe(false);
+      expect(await request('hello', { second: 59, runId: 'run1' })).toBe(false);
       expect(await get()).toMatchObject({ status: 'failed', error: 'Not allowed.' });
-      expect(await wish('hello', { second: 60 })).toBe(true);
+      expect(await request('hello', { second: 60 })).toBe(true);
       await db.storage.transaction((tx) => tx.effects.saveProgress(failed));
-      expect(await wish('hello', { second: 1, anew: true })).toBe(true);
+      expect(await request('hello', { second: 1, anew: true })).toBe(true);
       await db.storage.transaction((tx) => tx.effects.saveProgress(failed));
-      expect(await wish('bye', { second: 1 })).toBe(true);
+      expect(await request('bye', { second: 1 })).toBe(true);
       expect(await get()).toMatchObject({ status: 'pending', error: null });
     });
 
     it('keep their attempts when the same is wished for while they wait', async () => {
-      await wish('hello');
+      await request('hello');
       const waiting = { ...(await get()), attempts: 3, error: 'GitHub said 502.' };
       expect(await db.storage.transaction((tx) => tx.effects.saveProgress(waiting))).toBe(true);
-      await wish('hello');
+      await request('hello');
       expect(await get()).toMatchObject({ attempts: 3, error: 'GitHub said 502.' });
-      await wish('bye');
+      await request('bye');
       expect(await get()).toMatchObject({ attempts: 0, error: null });
     });
 
     it('remember how far they came', async () => {
-      await wish('hello');
+      await request('hello');
       const progress = { annotations: ['sha256:1'], body_hash: 'sha256:2', merge_sha: 'abc' };
       const row = { ...(await get()), progress };
       await db.storage.transaction((tx) => tx.effects.saveProgress(row));
@@ -174,10 +174,10 @@ export function effectsContract(open: OpenDatabase): void {
 
     it('are listed by run and by status', async () => {
       await db.storage.transaction((tx) => tx.runs.insert(runState('run1')));
-      await wish('one', { runId: 'run1' });
+      await request('one', { runId: 'run1' });
       await carryOut();
-      await wish('two', { id: 'eff2', key: 'comment:70#4', runId: 'run1', second: 1 });
-      await wish('three', { id: 'eff3', key: 'comment:70#5', second: 2 });
+      await request('two', { id: 'eff2', key: 'comment:70#4', runId: 'run1', second: 1 });
+      await request('three', { id: 'eff3', key: 'comment:70#5', second: 2 });
       const ids = (rows: { id: string }[]) => rows.map(({ id }) => id);
       expect(ids(await db.storage.read.effects.ofRun('run1'))).toEqual(['eff1', 'eff2']);
       expect(ids(await db.storage.read.effects.list({ status: 'pending', limit: 9 }))).toEqual([
@@ -188,7 +188,7 @@ export function effectsContract(open: OpenDatabase): void {
     });
 
     it('that do not exist cannot progress', async () => {
-      await wish('hello');
+      await request('hello');
       const other = { ...(await get()), key: 'comment:70#9' };
       const saving = db.storage.transaction((tx) => tx.effects.saveProgress(other));
       await expect(saving).rejects.toMatchObject({ code: 'storage.no_such_row' });

@@ -40,9 +40,9 @@ describe('the embedded queue', () => {
       seen.push(job);
       return { kind: 'done' };
     };
-    queue.start({ handlers: everyKind(handler), onGivenUp: async () => undefined });
+    queue.start({ handlers: everyKind(handler), onRetriesExhausted: async () => undefined });
     await queue.idle();
-    expect(seen).toEqual([{ kind: 'wake', key: 'a', payload: 'hang', attempts: 1, awaySince: null }]);
+    expect(seen).toEqual([{ kind: 'wake', key: 'a', payload: 'hang', attempts: 1, unavailableSince: null }]);
     await queue.stop(1_000);
     await storage.close();
   });
@@ -55,8 +55,8 @@ describe('the embedded queue', () => {
       done++;
       return { kind: 'done' };
     };
-    const newJobs = jobsOfNewDeliveries;
-    queue.start({ handlers: everyKind(handler), onGivenUp: async () => undefined, newJobs });
+    const pendingJobs = jobsOfNewDeliveries;
+    queue.start({ handlers: everyKind(handler), onRetriesExhausted: async () => undefined, pendingJobs });
     for (let round = 1; round <= 100; round++) {
       const receivedAt = systemClock.now();
       await storage.transaction((tx) => tx.deliveries.record([delivery(`g${round}`, { receivedAt })]));
@@ -83,7 +83,7 @@ describe('the embedded queue', () => {
     const queue = createEmbeddedQueue({ storage: flaky, clock: systemClock, log: silentLog, pollMs: 10 });
     const handler: JobHandler = async () => ({ kind: 'done' });
     await storage.transaction((tx) => queue.enqueue(tx, { kind: 'wake', key: 'a', payload: null }));
-    queue.start({ handlers: everyKind(handler), onGivenUp: async () => undefined });
+    queue.start({ handlers: everyKind(handler), onRetriesExhausted: async () => undefined });
     await queue.idle();
     expect(failures).toBeLessThan(0);
     expect(await storage.read.jobs.countDue(new Date())).toBe(0);

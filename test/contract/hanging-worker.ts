@@ -13,5 +13,5 @@ const hang: JobHandler = () => {
   process.stdout.write('working\n');
   return new Promise(() => undefined);
 };
-queue.start({ handlers: everyKind(hang), onGivenUp: async () => undefined });
+queue.start({ handlers: everyKind(hang), onRetriesExhausted: async () => undefined });
 await storage.transaction((tx) => queue.enqueue(tx, { kind: 'wake', key: 'a', payload: 'hang' }));

@@ -39,7 +39,7 @@ export function jobsContract(open: OpenDatabase): void {
         payload: '{"n":"a"}',
         runAt: at(1),
         attempts: 0,
-        awaySince: null,
+        unavailableSince: null,
         leaseToken: 't1',
         leaseUntil: at(32),
       });
@@ -82,9 +82,9 @@ export function jobsContract(open: OpenDatabase): void {
       const { id } = await claimOne(0, 't1');
       await claimOne(30, 't2');
       expect(await jobs((table) => table.extend(id, 't1', at(90)))).toBe(false);
-      expect(await jobs((table) => table.retry(id, 't1', at(90), { attempts: 1, awaySince: null }))).toBe(
-        false,
-      );
+      expect(
+        await jobs((table) => table.retry(id, 't1', at(90), { attempts: 1, unavailableSince: null })),
+      ).toBe(false);
       expect(await jobs((table) => table.complete(id, 't1'))).toBe(false);
       expect(await jobs((table) => table.complete(id, 't2'))).toBe(true);
       expect(await jobs((table) => table.complete(id, 't2'))).toBe(false);
@@ -128,14 +128,18 @@ export function jobsContract(open: OpenDatabase): void {
   it('gives a job back for later, with what is counted of it', async () => {
     await insert('a');
     const { id } = await claimOne(0, 't1');
-    expect(await jobs((table) => table.retry(id, 't1', at(8), { attempts: 3, awaySince: at(1) }))).toBe(true);
+    expect(
+      await jobs((table) => table.retry(id, 't1', at(8), { attempts: 3, unavailableSince: at(1) })),
+    ).toBe(true);
     expect(await claim(7, 't2')).toEqual([]);
-    expect(await claimOne(8, 't2')).toMatchObject({ id, attempts: 3, awaySince: at(1), runAt: at(8) });
-    expect(await jobs((table) => table.release('t2'))).toMatchObject([{ attempts: 4, awaySince: at(1) }]);
+    expect(await claimOne(8, 't2')).toMatchObject({ id, attempts: 3, unavailableSince: at(1), runAt: at(8) });
+    expect(await jobs((table) => table.release('t2'))).toMatchObject([
+      { attempts: 4, unavailableSince: at(1) },
+    ]);
   });
 
   describe('the same job, come while one was held,', () => {
-    const COUNTED = { attempts: 3, awaySince: at(1) };
+    const COUNTED = { attempts: 3, unavailableSince: at(1) };
     const giveBack = (id: number, seconds: number) =>
       jobs((table) => table.retry(id, 't1', at(seconds), COUNTED));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
-import { createPatience } from '../../src/adapters/embedded-queue/patience.ts';
+import { createOutagePolicy } from '../../src/adapters/embedded-queue/outage-policy.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { GitHubError, SignInRefused } from '../../src/ports/github.ts';
 import type { Job, JobKind } from '../../src/ports/queue.ts';
@@ -18,10 +18,10 @@ const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
 
 /** What a job of that kind comes to whose handler throws; chance has the longest pauses of all. */
 function throwing(error: unknown, over: Partial<Job> = {}) {
-  const patience = createPatience({ clock, log: silentLog, random: () => 1 });
-  const job: Job = { kind: 'effect', key: 'a', payload: null, attempts: 3, awaySince: null, ...over };
-  const handlers = patience.patient(everyKind(() => Promise.reject(error)));
-  return { patience, result: handlers[job.kind](job, new AbortController().signal) };
+  const outagePolicy = createOutagePolicy({ clock, log: silentLog, random: () => 1 });
+  const job: Job = { kind: 'effect', key: 'a', payload: null, attempts: 3, unavailableSince: null, ...over };
+  const handlers = outagePolicy.patient(everyKind(() => Promise.reject(error)));
+  return { outagePolicy, result: handlers[job.kind](job, new AbortController().signal) };
 }
 
 describe('while GitHub is away', () => {
@@ -30,9 +30,9 @@ describe('while GitHub is away', () => {
     ['event', MINUTE],
     ['effect', 5 * MINUTE],
   ])('a job of kind %s waits, for %i ms in the end', async (kind, longest) => {
-    const soon = { kind: 'later', at: inMs(1_000), awaySince: clock.now() };
+    const soon = { kind: 'defer', at: inMs(1_000), unavailableSince: clock.now() };
     expect(await throwing(AWAY, { kind }).result).toEqual(soon);
-    const late = await throwing(AWAY, { kind, awaySince: inMs(-DAY / 2) }).result;
+    const late = await throwing(AWAY, { kind, unavailableSince: inMs(-DAY / 2) }).result;
     expect(late).toMatchObject({ at: inMs(longest) });
   });
 
@@ -42,21 +42,24 @@ describe('while GitHub is away', () => {
     [20 * MINUTE, 5 * MINUTE],
     [DAY - 1, 5 * MINUTE],
   ])('one that has waited for %i ms waits for another %i', async (waited, pause) => {
-    const awaySince = inMs(-waited);
-    expect(await throwing(AWAY, { awaySince }).result).toEqual({
-      kind: 'later',
+    const unavailableSince = inMs(-waited);
+    expect(await throwing(AWAY, { unavailableSince }).result).toEqual({
+      kind: 'defer',
       at: inMs(pause),
-      awaySince,
+      unavailableSince,
     });
   });
 
   it('one that was tried in vain for a day fails, but time in which nobody ran does not count', async () => {
     const later = new ManualClock('2026-03-05T09:00:00.000Z');
-    const patience = createPatience({ clock: later, log: silentLog, random: () => 1 });
-    const handlers = patience.patient(everyKind(() => Promise.reject(AWAY)));
-    const job: Job = { kind: 'effect', key: 'a', payload: null, attempts: 3, awaySince: clock.now() };
+    const outagePolicy = createOutagePolicy({ clock: later, log: silentLog, random: () => 1 });
+    const handlers = outagePolicy.patient(everyKind(() => Promise.reject(AWAY)));
+    const job: Job = { kind: 'effect', key: 'a', payload: null, attempts: 3, unavailableSince: clock.now() };
     const { signal } = new AbortController();
-    expect(await handlers.effect(job, signal)).toMatchObject({ kind: 'later', awaySince: clock.now() });
+    expect(await handlers.effect(job, signal)).toMatchObject({
+      kind: 'defer',
+      unavailableSince: clock.now(),
+    });
     later.advance(DAY);
     await expect(handlers.effect(job, signal)).rejects.toBe(AWAY);
   });
@@ -74,11 +77,11 @@ describe('while GitHub is away', () => {
 
   it.each<JobKind>(['session', 'effect'])('a job of kind %s comes again when GitHub said', async (kind) => {
     const retryAt = inMs(40 * MINUTE);
-    const { patience, result } = throwing(new GitHubError('rate_limited', 429, 'spent', retryAt), {
+    const { outagePolicy, result } = throwing(new GitHubError('rate_limited', 429, 'spent', retryAt), {
       kind,
     });
-    expect(await result).toEqual({ kind: 'again', at: retryAt });
-    expect([...patience.waiting()]).toEqual([[kind, 1]]);
+    expect(await result).toEqual({ kind: 'reschedule', at: retryAt });
+    expect([...outagePolicy.waiting()]).toEqual([[kind, 1]]);
   });
 });
 
@@ -96,14 +99,14 @@ describe('while GitHub does not let the app sign in', () => {
   /** Whether a job still waits that has been tried in vain for that long, by a process that lives as long. */
   async function waits(kind: JobKind, whose: SignInRefused['whose'], triedForMs: number): Promise<boolean> {
     const own = new ManualClock('2026-03-02T09:00:00.000Z');
-    const patience = createPatience({ clock: own, log: silentLog, random: () => 1 });
-    const awaySince = own.now();
+    const outagePolicy = createOutagePolicy({ clock: own, log: silentLog, random: () => 1 });
+    const unavailableSince = own.now();
     own.advance(triedForMs);
     const refused = new SignInRefused(whose, 401, 'no');
-    const handlers = patience.patient(everyKind(() => Promise.reject(refused)));
-    const job: Job = { kind, key: 'a', payload: null, attempts: 3, awaySince };
+    const handlers = outagePolicy.patient(everyKind(() => Promise.reject(refused)));
+    const job: Job = { kind, key: 'a', payload: null, attempts: 3, unavailableSince };
     const result = await handlers[kind](job, new AbortController().signal).catch((error: unknown) => error);
-    expect([refused, expect.objectContaining({ kind: 'later', awaySince })]).toContainEqual(result);
+    expect([refused, expect.objectContaining({ kind: 'defer', unavailableSince })]).toContainEqual(result);
     return result !== refused;
   }
 
@@ -131,18 +134,18 @@ describe('in the queue', () => {
 
   it('a job whose process dies in an outage is done once GitHub is back', async () => {
     const bench = current();
-    const patience = createPatience({ clock: bench.clock, log: silentLog, random: () => 0 });
+    const outagePolicy = createOutagePolicy({ clock: bench.clock, log: silentLog, random: () => 0 });
     let back = false;
     let tries = 0;
     bench.queue.start({
-      handlers: patience.patient(
+      handlers: outagePolicy.patient(
         everyKind(async () => {
           tries++;
           if (!back) throw AWAY;
           return { kind: 'done' };
         }),
       ),
-      onGivenUp: async (job, error) => void bench.givenUp.push({ job, error }),
+      onRetriesExhausted: async (job, error) => void bench.retriesExhausted.push({ job, error }),
     });
     await bench.enqueue('a', { kind: 'delivery' });
     await bench.queue.idle();
@@ -157,22 +160,22 @@ describe('in the queue', () => {
     expect(tries).toBeGreaterThan(20);
     back = true;
     await bench.moveOn(2 * MINUTE);
-    expect(bench.givenUp).toEqual([]);
+    expect(bench.retriesExhausted).toEqual([]);
     expect(await bench.storage.read.jobs.countDue(bench.inMs(DAY))).toBe(0);
   });
 
   it('a job that GitHub stays away from is given up after a day', async () => {
     const bench = current();
-    const patience = createPatience({ clock: bench.clock, log: silentLog, random: () => 0 });
+    const outagePolicy = createOutagePolicy({ clock: bench.clock, log: silentLog, random: () => 0 });
     bench.queue.start({
-      handlers: patience.patient(everyKind(() => Promise.reject(AWAY))),
-      onGivenUp: async (job, error) => void bench.givenUp.push({ job, error }),
+      handlers: outagePolicy.patient(everyKind(() => Promise.reject(AWAY))),
+      onRetriesExhausted: async (job, error) => void bench.retriesExhausted.push({ job, error }),
     });
     await bench.enqueue('a', { kind: 'effect' });
     await bench.queue.idle();
     for (let minute = 0; minute < 24 * 60; minute += 5) await bench.moveOn(5 * MINUTE);
-    expect(bench.givenUp).toEqual([]);
+    expect(bench.retriesExhausted).toEqual([]);
     for (let n = 0; n < 5; n++) await bench.moveOn(5 * MINUTE);
-    expect(bench.givenUp).toMatchObject([{ error: { message: 'GitHub answered 502' } }]);
+    expect(bench.retriesExhausted).toMatchObject([{ error: { message: 'GitHub answered 502' } }]);
   });
 });

@@ -26,7 +26,7 @@ export class QueueBench {
   readonly #create: CreateQueue;
   readonly #made: Queue[] = [];
   queue: Queue;
-  givenUp: { job: Job; error: unknown }[] = [];
+  retriesExhausted: { job: Job; error: unknown }[] = [];
 
   constructor(db: ReturnType<typeof useDatabase>, create: CreateQueue) {
     this.#db = db;
@@ -63,8 +63,8 @@ export class QueueBench {
   start(handler: JobHandler, queue = this.queue): void {
     queue.start({
       handlers: everyKind(handler),
-      onGivenUp: async (job, error) => {
-        this.givenUp.push({ job, error });
+      onRetriesExhausted: async (job, error) => {
+        this.retriesExhausted.push({ job, error });
       },
     });
   }
@@ -81,7 +81,7 @@ export class QueueBench {
 
   async moveOn(ms: number): Promise<void> {
     this.clock.advance(ms);
-    this.queue.poke();
+    this.queue.wake();
     await this.queue.idle();
   }
 

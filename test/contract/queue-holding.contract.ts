@@ -76,7 +76,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       bench.start(async (_job, signal) => {
         signals.push(signal);
         if (signals.length === 1) await end.promise;
-        return { kind: 'again', at: bench.inMs(60_000) };
+        return { kind: 'reschedule', at: bench.inMs(60_000) };
       });
       await bench.enqueue('a');
       await expect.poll(() => signals.length).toBe(1);
@@ -109,7 +109,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
         return DONE;
       }, stalling);
       await bench.enqueue('a');
-      stalling.poke();
+      stalling.wake();
       await begun.promise;
 
       stall();
@@ -153,7 +153,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       }, stalling);
       await bench.enqueue('a');
       for (let n = 0; n < 2; n++) await takeAway();
-      stalling.poke();
+      stalling.wake();
       await begun.promise;
       stall();
       bench.clock.advance(30_001);
@@ -161,7 +161,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       end.resolve();
       await expect.poll(() => said).toEqual(['queue.lease_lost']);
       await sleep(20);
-      expect(bench.givenUp).toEqual([]);
+      expect(bench.retriesExhausted).toEqual([]);
       goOn();
     });
 
@@ -179,7 +179,9 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       });
       await bench.queue.idle();
       expect(count).toBe(0);
-      expect(bench.givenUp).toMatchObject([{ job: { attempts: 3 }, error: { code: 'queue.given_up' } }]);
+      expect(bench.retriesExhausted).toMatchObject([
+        { job: { attempts: 3 }, error: { code: 'queue.given_up' } },
+      ]);
     });
   });
 
@@ -195,7 +197,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       await bench.queue.idle();
       for (let n = 0; n < 5; n++) await bench.moveOn(15_000);
       expect(attempts).toEqual([0, 0, 0, 0, 0, 0]);
-      expect(bench.givenUp).toEqual([]);
+      expect(bench.retriesExhausted).toEqual([]);
     });
   });
 

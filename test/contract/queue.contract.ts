@@ -43,7 +43,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         merge_group: handler('merge_group'),
         retention: handler('retention'),
       },
-      onGivenUp: async () => undefined,
+      onRetriesExhausted: async () => undefined,
     });
     await bench.enqueue('run1', { kind: 'session', payload: { id: 'ses1', deep: ['ü'] } });
     await bench.queue.idle();
@@ -52,7 +52,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       key: 'run1',
       payload: { id: 'ses1', deep: ['ü'] },
       attempts: 0,
-      awaySince: null,
+      unavailableSince: null,
     };
     expect(seen).toEqual([['session', job]]);
   });
@@ -256,7 +256,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       await bench.moveOn(999);
       await bench.moveOn(1);
       expect(tries).toEqual([0, 500, 1_500]);
-      expect(bench.givenUp).toEqual([]);
+      expect(bench.retriesExhausted).toEqual([]);
     });
 
     it('too often is given up and forgotten', async () => {
@@ -269,9 +269,9 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       await bench.queue.idle();
       for (let n = 0; n < 5; n++) await bench.moveOn(60_000);
       expect(count).toBe(3);
-      expect(bench.givenUp).toEqual([
+      expect(bench.retriesExhausted).toEqual([
         {
-          job: { kind: 'wake', key: 'a', payload: { key: 'a' }, attempts: 2, awaySince: null },
+          job: { kind: 'wake', key: 'a', payload: { key: 'a' }, attempts: 2, unavailableSince: null },
           error: new Error('try 3'),
         },
       ]);
@@ -287,7 +287,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       };
       bench.queue.start({
         handlers: everyKind(handler),
-        onGivenUp: async () => {
+        onRetriesExhausted: async () => {
           if (++gaveUp < 2) throw new Error('the disk is full');
         },
       });
@@ -304,34 +304,34 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     bench.start(async (job) => {
       attempts.push(job.attempts);
       if (attempts.length === 2) throw new Error('once');
-      return attempts.length < 7 ? { kind: 'again', at: bench.inMs(1_000) } : DONE;
+      return attempts.length < 7 ? { kind: 'reschedule', at: bench.inMs(1_000) } : DONE;
     });
     await bench.enqueue('a');
     await bench.queue.idle();
     for (let n = 0; n < 9; n++) await bench.moveOn(1_000);
     expect(attempts).toEqual([0, 0, 1, 0, 0, 0, 0]);
-    expect(bench.givenUp).toEqual([]);
+    expect(bench.retriesExhausted).toEqual([]);
   });
 
   it('comes later when a handler says so, with what was counted before', async () => {
-    const awaySince = bench.clock.now();
+    const unavailableSince = bench.clock.now();
     const seen: unknown[] = [];
-    bench.start(async ({ attempts, awaySince: since }) => {
+    bench.start(async ({ attempts, unavailableSince: since }) => {
       seen.push({ attempts, since });
       const at = bench.inMs(1_000);
       switch (seen.length) {
         case 1:
           throw new Error('once');
         case 2:
-          return { kind: 'later', at, awaySince };
+          return { kind: 'defer', at, unavailableSince };
         case 3:
-          return { kind: 'later', at };
+          return { kind: 'defer', at };
         case 4:
           throw new CountersignError('storage.unavailable', 'The disk is full.');
         case 5:
           throw new Error('twice');
         case 6:
-          return { kind: 'again', at };
+          return { kind: 'reschedule', at };
         default:
           return DONE;
       }
@@ -342,10 +342,10 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     expect(seen).toEqual([
       { attempts: 0, since: null },
       { attempts: 1, since: null },
-      { attempts: 1, since: awaySince },
-      { attempts: 1, since: awaySince },
-      { attempts: 1, since: awaySince },
-      { attempts: 2, since: awaySince },
+      { attempts: 1, since: unavailableSince },
+      { attempts: 1, since: unavailableSince },
+      { attempts: 1, since: unavailableSince },
+      { attempts: 2, since: unavailableSince },
       { attempts: 0, since: null },
     ]);
   });
@@ -355,7 +355,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     bench.start(async () => {
       // What the try began with may be out of date, so what comes meanwhile is a job of its own at first.
       if (++tries === 1) await bench.enqueue('a', { coalesce: true });
-      return { kind: 'later', at: bench.inMs(60_000), awaySince: bench.clock.now() };
+      return { kind: 'defer', at: bench.inMs(60_000), unavailableSince: bench.clock.now() };
     });
     await bench.enqueue('a', { coalesce: true });
     await bench.queue.idle();
@@ -374,13 +374,17 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       );
 
     /** Starts the queue on new deliveries; gives what it has done. */
-    function startOnNew(newJobs = jobsOfNewDeliveries): { key: string; payload: unknown }[] {
+    function startOnNew(pendingJobs = jobsOfNewDeliveries): { key: string; payload: unknown }[] {
       const seen: { key: string; payload: unknown }[] = [];
       const note: JobHandler = async ({ key, payload }) => {
         seen.push({ key, payload });
         return DONE;
       };
-      bench.queue.start({ handlers: everyKind(note), onGivenUp: async () => undefined, newJobs });
+      bench.queue.start({
+        handlers: everyKind(note),
+        onRetriesExhausted: async () => undefined,
+        pendingJobs,
+      });
       return seen;
     }
 
@@ -400,7 +404,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       const seen = startOnNew();
       await bench.queue.idle();
       await record(3);
-      bench.queue.poke();
+      bench.queue.wake();
       await expect.poll(() => seen).toHaveLength(3);
     });
 
@@ -416,8 +420,12 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         await end.promise;
         return DONE;
       };
-      const newJobs = jobsOfNewDeliveries;
-      bench.queue.start({ handlers: everyKind(handler), onGivenUp: async () => undefined, newJobs });
+      const pendingJobs = jobsOfNewDeliveries;
+      bench.queue.start({
+        handlers: everyKind(handler),
+        onRetriesExhausted: async () => undefined,
+        pendingJobs,
+      });
       await expect.poll(() => seen).toEqual(['busy', 'other']);
       end.resolve();
       await bench.queue.idle();
@@ -432,17 +440,21 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         await end.promise;
         return DONE;
       };
-      const newJobs = jobsOfNewDeliveries;
-      bench.queue.start({ handlers: everyKind(handler), onGivenUp: async () => undefined, newJobs });
+      const pendingJobs = jobsOfNewDeliveries;
+      bench.queue.start({
+        handlers: everyKind(handler),
+        onRetriesExhausted: async () => undefined,
+        pendingJobs,
+      });
       await bench.enqueue('busy');
       await expect.poll(() => begun).toEqual(['busy']);
       await record(3);
-      bench.queue.poke();
+      bench.queue.wake();
       await sleep(30);
       const stopped = bench.queue.stop(60_000);
       end.resolve();
       await stopped;
-      const left = await bench.storage.transaction((tx) => tx.deliveries.takeToQueue(9));
+      const left = await bench.storage.transaction((tx) => tx.deliveries.claimUnqueued(9));
       expect({ begun, left: left.length }).toEqual({ begun: ['busy'], left: 3 });
     });
 
@@ -476,6 +488,6 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     const runAt = bench.clock.now();
     await bench.storage.transaction((tx) => tx.jobs.insert({ kind: 'dance', key: 'a', payload: '1', runAt }));
     for (let n = 0; n < 4; n++) await bench.moveOn(60_000);
-    expect(bench.givenUp).toMatchObject([{ error: { code: 'queue.unknown_kind' } }]);
+    expect(bench.retriesExhausted).toMatchObject([{ error: { code: 'queue.unknown_kind' } }]);
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verify } from '../../src/domain/artifact/verification.ts';
-import { why } from '../../src/domain/explanation/why.ts';
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import type { Actor } from '../../src/domain/run/actor.ts';
 import type { Run, RunState } from '../../src/domain/run/run.ts';
 import { type OpenDatabase, useDatabase } from './database.ts';
@@ -321,7 +321,9 @@ export function runsContract(open: OpenDatabase): void {
       const voided = approval('apr1', 'run1', {
         status: 'void',
         lookedAt: at(7),
-        decision: why('unmet', 'Nobody has countersigned.', [why('pending', 'Waiting for mira.')]),
+        decision: criterion('unmet', 'Nobody has countersigned.', [
+          criterion('pending', 'Waiting for mira.'),
+        ]),
         countersignedBy: ['mira', 'ole'],
       });
       await db.storage.transaction(async (tx) => {

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Patience } from '../../src/adapters/s3/client.ts';
+import type { RetryPolicy } from '../../src/adapters/s3/client.ts';
 import { parseListing } from '../../src/adapters/s3/listing.ts';
 import { createS3Blobs } from '../../src/adapters/s3/s3-blobs.ts';
 import { openBlobs } from '../../src/composition/storage.ts';
@@ -10,7 +10,7 @@ import { blobsContract } from './blobs.contract.ts';
 import { ACCESS_KEY, BUCKET, type S3Fault, type S3Store, SECRET_KEY, startS3 } from './s3-store.ts';
 
 /** A busy machine must not look like a silent store. */
-const QUICK: Patience = {
+const QUICK: RetryPolicy = {
   timeoutMs: 60_000,
   attempts: 3,
   backoffMs: 2,
@@ -101,22 +101,25 @@ describe('a bucket', () => {
       /the connection to it failed \((ECONNRESET|UND_ERR_SOCKET)\)/,
     ],
   ];
-  it.each(passing)('that %s is asked again, and given up with a sentence', async (_what, fault, because) => {
-    const silent = fault.kind === 'silent' || fault.kind === 'stalls';
-    const waiting = (timeoutMs: number) =>
-      silent ? createS3Blobs(place(), access(), { ...QUICK, timeoutMs }) : blobs;
-    s3.fail(fault);
-    // Enough for an answer, on a busy machine as well.
-    expect(String(await waiting(1_000).get('a'))).toBe('some bytes');
-    s3.fail(fault, fault, fault);
-    await expect(waiting(100).get('a')).rejects.toMatchObject({
-      code: 'storage.unavailable',
-      message: expect.stringMatching(
-        new RegExp(`^The S3 bucket artifacts cannot be used now: ${because.source}\\.$`),
-      ),
-    });
-    if (!silent) expect(s3.asked).toHaveLength(2 + 3);
-  });
+  it.each(passing)(
+    'that %s is asked again, and given up with a sentence',
+    async (_what, diagnostic, because) => {
+      const silent = diagnostic.kind === 'silent' || diagnostic.kind === 'stalls';
+      const waiting = (timeoutMs: number) =>
+        silent ? createS3Blobs(place(), access(), { ...QUICK, timeoutMs }) : blobs;
+      s3.fail(diagnostic);
+      // Enough for an answer, on a busy machine as well.
+      expect(String(await waiting(1_000).get('a'))).toBe('some bytes');
+      s3.fail(diagnostic, diagnostic, diagnostic);
+      await expect(waiting(100).get('a')).rejects.toMatchObject({
+        code: 'storage.unavailable',
+        message: expect.stringMatching(
+          new RegExp(`^The S3 bucket artifacts cannot be used now: ${because.source}\\.$`),
+        ),
+      });
+      if (!silent) expect(s3.asked).toHaveLength(2 + 3);
+    },
+  );
 
   it('that is not there to connect to is said to be so', async () => {
     const gone = await startS3();
@@ -198,8 +201,8 @@ describe('a bucket', () => {
     ],
   ])(
     'that answers with %s is asked once, and told of in a sentence without its words',
-    async (_what, fault, says) => {
-      s3.fail(fault);
+    async (_what, diagnostic, says) => {
+      s3.fail(diagnostic);
       const failure: unknown = await blobs.get('a').catch((error: unknown) => error);
       expect(failure).toMatchObject({ code: 'storage.unavailable', message: expect.stringMatching(says) });
       const all = inspect(failure, { depth: 9 });

@@ -29,7 +29,7 @@ export interface S3Store {
   tokens: unknown[];
   /** How many objects a list holds at most. */
   pageSize: number;
-  fail(...faults: S3Fault[]): void;
+  fail(...diagnostics: S3Fault[]): void;
   /** The address of what is behind the door. */
   raw: string;
   /** Puts an object past all checks. */
@@ -44,7 +44,7 @@ export async function startS3(): Promise<S3Store> {
     port: 0,
     seed: { aws: { s3: { buckets: [{ name: BUCKET }] } } },
   });
-  const faults: S3Fault[] = [];
+  const diagnostics: S3Fault[] = [];
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
   });
@@ -53,11 +53,12 @@ export async function startS3(): Promise<S3Store> {
     const { method = 'GET', url = '/' } = request;
     const body = Buffer.concat(await request.toArray());
     store.asked.push(`${method} ${url}`);
-    const fault = faults.shift();
-    if (fault?.kind === 'silent') return;
-    if (fault?.kind === 'resets') return void response.destroy();
-    if (fault?.kind === 'answers') return refuse(response, fault.status, fault.code, fault.headers);
-    const wrong = signatureFault(request, body);
+    const diagnostic = diagnostics.shift();
+    if (diagnostic?.kind === 'silent') return;
+    if (diagnostic?.kind === 'resets') return void response.destroy();
+    if (diagnostic?.kind === 'answers')
+      return refuse(response, diagnostic.status, diagnostic.code, diagnostic.headers);
+    const wrong = signatureDiagnostic(request, body);
     if (wrong !== undefined) return refuse(response, 403, wrong);
     store.tokens.push(request.headers['x-amz-security-token']);
     const found = await fetch(
@@ -76,15 +77,15 @@ export async function startS3(): Promise<S3Store> {
       [...found.headers].filter(([name]) => /^(content-|last-|x-amz)/.test(name)),
     );
     const half = bytes.subarray(0, bytes.byteLength / 2);
-    if (fault?.kind === 'halves') {
+    if (diagnostic?.kind === 'halves') {
       return void response
         .writeHead(found.status, { ...headers, 'content-length': half.byteLength })
         .end(half);
     }
     response.writeHead(found.status, headers);
-    if (fault === undefined) return void response.end(bytes);
+    if (diagnostic === undefined) return void response.end(bytes);
     response.write(half, () => {
-      if (fault.kind === 'breaks') response.destroy();
+      if (diagnostic.kind === 'breaks') response.destroy();
     });
   }
 
@@ -95,7 +96,7 @@ export async function startS3(): Promise<S3Store> {
     asked: [],
     tokens: [],
     pageSize: 1_000,
-    fail: (...more) => void faults.push(...more),
+    fail: (...more) => void diagnostics.push(...more),
     async putRaw(key, bytes, headers = {}) {
       const path = key.split('/').map(encodeURIComponent).join('/');
       const body = Buffer.from(bytes);
@@ -129,7 +130,10 @@ function refuse(
  * Signature version 4 as Amazon describes it, written a second time so that the one that signs is not its own judge:
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
-function signatureFault({ method, url = '/', headers }: IncomingMessage, body: Buffer): string | undefined {
+function signatureDiagnostic(
+  { method, url = '/', headers }: IncomingMessage,
+  body: Buffer,
+): string | undefined {
   const bodyHash = createHash('sha256').update(body).digest('hex');
   if (headers['x-amz-content-sha256'] !== bodyHash) return 'XAmzContentSHA256Mismatch';
   const [, date = '', region = '', names = '', signature = ''] =

@@ -57,7 +57,7 @@ async function scrape(): Promise<{ shown: string; statements: CompiledQuery[] }>
     storage,
     clock,
     log: silentLog,
-    standings: () => [],
+    rateLimits: () => [],
     signedOut: () => [],
     waitingForGitHub: () => new Map(),
   });

@@ -44,7 +44,7 @@ describe('no query reads a whole table row by row', () => {
 
   const cases: [string, (tx: Tx) => Promise<unknown>][] = [
     ['deliveries.record', (tx) => tx.deliveries.record([delivery('g1')])],
-    ['deliveries.takeToQueue', (tx) => tx.deliveries.takeToQueue(5)],
+    ['deliveries.takeToQueue', (tx) => tx.deliveries.claimUnqueued(5)],
     ['deliveries.oldestToQueue', (tx) => tx.deliveries.oldestToQueue()],
     ['deliveries.get', (tx) => tx.deliveries.get(1)],
     ['deliveries.byGuid', (tx) => tx.deliveries.byGuid('g1')],
@@ -78,8 +78,8 @@ describe('no query reads a whole table row by row', () => {
     ['effects.mergesSent', (tx) => tx.effects.mergesSent(70, 3)],
     ['effects.gatesToClose', (tx) => tx.effects.gatesToClose(7)],
     [
-      'effects.wish',
-      (tx) => tx.effects.wish({ id: 'e', key: 'k', effect: comment('x'), runId: null, at: at(0) }),
+      'effects.request',
+      (tx) => tx.effects.request({ id: 'e', key: 'k', effect: comment('x'), runId: null, at: at(0) }),
     ],
     ['effects.get', (tx) => tx.effects.get('k')],
     ['effects.ofRun', (tx) => tx.effects.ofRun('run1')],
@@ -126,7 +126,7 @@ describe('no query reads a whole table row by row', () => {
     ['jobs.claim', (tx) => tx.jobs.claim(at(0), at(30), 't', 16)],
     ['jobs.extend', (tx) => tx.jobs.extend(1, 't', at(30))],
     ['jobs.complete', (tx) => tx.jobs.complete(1, 't')],
-    ['jobs.retry', (tx) => tx.jobs.retry(1, 't', at(30), { attempts: 1, awaySince: at(1) })],
+    ['jobs.retry', (tx) => tx.jobs.retry(1, 't', at(30), { attempts: 1, unavailableSince: at(1) })],
     ['jobs.leaseTokens', (tx) => tx.jobs.leaseTokens()],
     ['jobs.release', (tx) => tx.jobs.release('t')],
     ['jobs.nextDue', (tx) => tx.jobs.nextDue(at(0))],

@@ -42,11 +42,17 @@ it('the counts are what counting gives, whatever was recorded, changed, rolled b
               }
               if (what === 'effect') {
                 const effect = comment(`body ${status}`);
-                await tx.effects.wish({ id: `e${which}`, key: `k${which}`, effect, runId: null, at: at(0) });
+                await tx.effects.request({
+                  id: `e${which}`,
+                  key: `k${which}`,
+                  effect,
+                  runId: null,
+                  at: at(0),
+                });
                 const row = await tx.effects.get(`k${which}`);
                 if (row && status > 0) {
                   const to = status === 1 ? 'done' : 'failed';
-                  await tx.effects.saveProgress({ ...row, status: to, appliedHash: row.wishedHash });
+                  await tx.effects.saveProgress({ ...row, status: to, appliedHash: row.desiredHash });
                 }
               }
               if (what === 'undo') throw new Error('undone');

@@ -5,7 +5,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { countersignOn, countersignProcess } from '../cli/support.ts';
-import { A_LOOK, approvals, MERGE_ONLY, open, react, said, start } from '../scenario/support.ts';
+import { A_RECHECK, approvals, MERGE_ONLY, open, react, said, start } from '../scenario/support.ts';
 import type { Harness } from '../support/harness.ts';
 
 /** Deliveries that are on their way while the copy is made. */
@@ -19,7 +19,7 @@ it('a copy made while deliveries pour in is whole, and an app that is started on
   const harness = await start({ chain: MERGE_ONLY });
   const { github, config } = harness;
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toHaveLength(1);
 
   const path = config.databaseUrl.slice('sqlite:'.length);
@@ -48,11 +48,11 @@ it('a copy made while deliveries pour in is whole, and an app that is started on
   await harness.restart();
   // What was under way when the copy was made is held in it by a process that still lives here: this one.
   harness.clock.advance(LEASE_MS);
-  harness.app.queue.poke();
+  harness.app.queue.wake();
   await harness.settle();
   expect(await harness.app.storage.read.deliveries.countByStatus()).toMatchObject({ received: 0, failed: 0 });
   await react(harness, number, 'mia');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(github.merges).toHaveLength(1);
   expect(approvals(harness, number)).toHaveLength(1);
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);

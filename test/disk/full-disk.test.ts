@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { A_LOOK, approvals, MERGE_ONLY, open, react, said, start } from '../scenario/support.ts';
+import { A_RECHECK, approvals, MERGE_ONLY, open, react, said, start } from '../scenario/support.ts';
 import { routeOf } from '../support/github/route.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { until } from '../support/until.ts';
@@ -45,7 +45,7 @@ describe.skipIf(typeof probe === 'string')(`the app on a disk that is full${beca
     const { harness, lines } = await startOnDisk();
     const { github, clock } = harness;
     const { number, headSha } = await open(harness);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(await ready(harness)).toBe(200);
 
     disk.fill();
@@ -57,8 +57,8 @@ describe.skipIf(typeof probe === 'string')(`the app on a disk that is full${beca
     expect(await ready(harness)).toBe(503);
     expect(await harness.app.storage.read.runs.list({ active: true })).toHaveLength(1);
     await react(harness, number, 'mia');
-    clock.advance(A_LOOK);
-    harness.app.queue.poke();
+    clock.advance(A_RECHECK);
+    harness.app.queue.wake();
     await until('the queue to say so', () => lines.find(({ message }) => message.startsWith('the queue')));
     expect(await ready(harness)).toBe(503);
     const full = expect.stringMatching(/The disk that holds the database .* is full\. Make room on it/);

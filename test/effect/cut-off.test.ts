@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStorage } from '../../src/composition/storage.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { Effect } from '../../src/domain/effect/effect.ts';
-import type { Pace } from '../../src/engine/effects/pace.ts';
 import { createPerformer, type Performer } from '../../src/engine/effects/perform.ts';
+import type { WriteLimiter } from '../../src/engine/effects/write-limiter.ts';
 import type { GitHub } from '../../src/ports/github.ts';
 import type { Storage } from '../../src/ports/storage.ts';
 import { temporaryFolders } from '../contract/temp.ts';
@@ -23,7 +23,7 @@ const comment: Effect = {
 };
 /** Nothing is asked of it here: whoever asks has not waited. */
 const NOBODY = {} as GitHub;
-const ANY_PACE = { take: () => undefined, hold: () => undefined } as unknown as Pace;
+const ANY_RATE = { take: () => undefined, hold: () => undefined } as unknown as WriteLimiter;
 
 const clock = new ManualClock('2026-03-02T09:00:00.000Z');
 const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
@@ -35,14 +35,14 @@ let performer: Performer;
 beforeEach(async () => {
   path = join(newFolder(), 'test.db');
   storage = await openStorage(`sqlite:${path}`, { clock });
-  performer = createPerformer({ storage, github: NOBODY, clock, log: silentLog, pace: ANY_PACE });
+  performer = createPerformer({ storage, github: NOBODY, clock, log: silentLog, limiter: ANY_RATE });
   await storage.transaction((tx) =>
-    tx.effects.wish({ id: 'eff_1', key: KEY, effect: comment, runId: null, at: clock.now() }),
+    tx.effects.request({ id: 'eff_1', key: KEY, effect: comment, runId: null, at: clock.now() }),
   );
 });
 afterEach(() => storage.close());
 
-const beCutOff = () => storage.transaction((tx) => performer.beCutOff(tx, KEY));
+const onInterrupted = () => storage.transaction((tx) => performer.onInterrupted(tx, KEY));
 
 async function save(change: { begun: boolean; githubId: number | null }): Promise<void> {
   const row = await storage.read.effects.get(KEY);
@@ -55,12 +55,12 @@ test.each([
   ['an update', { begun: true, githubId: 7 }],
 ])('%s that was cut off is left alone for ten seconds', async (_, was) => {
   await save(was);
-  await beCutOff();
-  expect(await performer.perform(KEY)).toEqual({ kind: 'later', at: inMs(10_000) });
+  await onInterrupted();
+  expect(await performer.perform(KEY)).toEqual({ kind: 'defer', at: inMs(10_000) });
 });
 
 test('what was never sent waits for nothing', async () => {
-  await beCutOff();
+  await onInterrupted();
   expect((await storage.read.effects.get(KEY))?.progress).toEqual({});
 });
 
@@ -69,5 +69,5 @@ test('one that cannot be read keeps nobody else from being taken over', async ()
   const file = new BetterSqlite3(path);
   file.prepare('UPDATE effects SET progress_json = ?').run('{"of_a_newer_version":1}');
   file.close();
-  await expect(beCutOff()).resolves.toBeUndefined();
+  await expect(onInterrupted()).resolves.toBeUndefined();
 });

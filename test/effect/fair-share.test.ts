@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Write } from '../../src/engine/effects/fair-share.ts';
-import { createPace } from '../../src/engine/effects/pace.ts';
 import { WRITE_CLASSES, type WriteClass } from '../../src/engine/effects/write-class.ts';
+import { createWriteLimiter } from '../../src/engine/effects/write-limiter.ts';
 import { at } from '../support/builders.ts';
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-interface Wish {
+interface DesiredEffect {
   class: WriteClass;
   person?: string | null;
   pullRequest?: string | null;
@@ -23,10 +23,10 @@ interface Sent extends Write {
 }
 
 /** Wishes as the queue has them: each asks when it is wished for, and again whenever it was told to, until it goes. */
-function play(wishes: readonly Wish[]): Sent[] {
-  const pace = createPace();
-  const waiting = wishes.map((wish, index) => {
-    const { from, class: name, person = `p${index}`, pullRequest = `1#${index}` } = wish;
+function play(desiredEffects: readonly DesiredEffect[]): Sent[] {
+  const limiter = createWriteLimiter();
+  const waiting = desiredEffects.map((desired, index) => {
+    const { from, class: name, person = `p${index}`, pullRequest = `1#${index}` } = desired;
     const write = { key: `${String(index).padStart(5, '0')}`, class: name, person, pullRequest };
     return { write, from, next: from };
   });
@@ -35,7 +35,7 @@ function play(wishes: readonly Wish[]): Sent[] {
     waiting.sort((one, other) => one.next - other.next);
     const [first] = waiting;
     if (!first || first.next > 30 * DAY) throw new Error('a write never goes out');
-    const later = pace.take(1, first.write, at(first.next));
+    const later = limiter.take(1, first.write, at(first.next));
     if (later) {
       const next = later.getTime() - at(0).getTime();
       expect(next).toBeGreaterThan(first.next);
@@ -48,7 +48,8 @@ function play(wishes: readonly Wish[]): Sent[] {
   return sent;
 }
 
-const times = (count: number, wish: Wish): Wish[] => Array.from({ length: count }, () => wish);
+const times = (count: number, desired: DesiredEffect): DesiredEffect[] =>
+  Array.from({ length: count }, () => desired);
 const delays = (sent: readonly Sent[], of: (write: Sent) => boolean) =>
   sent.filter(of).map(({ from, sentAt }) => sentAt - from);
 
@@ -97,52 +98,60 @@ describe('writes of one installation', () => {
   });
 
   test('go out in the end even while more urgent ones never stop coming', () => {
-    const urgent = Array.from({ length: 500 }, (_, index): Wish => ({ class: 'gate', from: index * 7_000 }));
-    const low = WRITE_CLASSES.map((name): Wish => ({ class: name, person: 'late', from: 10 * MINUTE }));
+    const urgent = Array.from(
+      { length: 500 },
+      (_, index): DesiredEffect => ({ class: 'gate', from: index * 7_000 }),
+    );
+    const low = WRITE_CLASSES.map(
+      (name): DesiredEffect => ({ class: name, person: 'late', from: 10 * MINUTE }),
+    );
     const sent = play([...urgent, ...low]);
     expect(Math.max(...delays(sent, ({ person }) => person === 'late'))).toBeLessThanOrEqual(HOUR);
   });
 
   test('do not wait for one that was told to come and does not', () => {
-    const pace = createPace();
+    const limiter = createWriteLimiter();
     const write = (key: string, name: WriteClass) => ({ key, class: name, person: key, pullRequest: null });
-    for (let count = 0; count < 59; count++) pace.take(1, write(`${count}`, 'gate'), at(0));
-    expect(pace.take(1, write('lost', 'gate'), at(1))).toEqual(at(MINUTE));
-    expect(pace.take(1, write('other', 'gate'), at(MINUTE + 5_000))).toBeUndefined();
+    for (let count = 0; count < 59; count++) limiter.take(1, write(`${count}`, 'gate'), at(0));
+    expect(limiter.take(1, write('lost', 'gate'), at(1))).toEqual(at(MINUTE));
+    expect(limiter.take(1, write('other', 'gate'), at(MINUTE + 5_000))).toBeUndefined();
   });
 
   test('of other installations have budgets of their own', () => {
-    const pace = createPace();
+    const limiter = createWriteLimiter();
     const write = { class: 'reply', person: 'otto', pullRequest: '1#1' } as const;
     const taken = (installation: number) =>
       Array.from({ length: 100 }, (_, index) =>
-        pace.take(installation, { ...write, key: `${index}` }, at(0)),
+        limiter.take(installation, { ...write, key: `${index}` }, at(0)),
       ).filter((later) => later === undefined).length;
     expect([taken(1), taken(2)]).toEqual([14, 14]);
   });
 
   test('wait for the end of a break that GitHub asked for', () => {
-    const pace = createPace();
-    pace.hold(1, at(30_000));
-    pace.hold(1, at(10_000));
+    const limiter = createWriteLimiter();
+    limiter.hold(1, at(30_000));
+    limiter.hold(1, at(10_000));
     const write = { key: 'one', class: 'gate', person: null, pullRequest: null } as const;
-    expect([pace.take(1, write, at(0)), pace.take(1, write, at(30_000))]).toEqual([at(30_000), undefined]);
+    expect([limiter.take(1, write, at(0)), limiter.take(1, write, at(30_000))]).toEqual([
+      at(30_000),
+      undefined,
+    ]);
   });
 });
 
 describe('whoever wishes for what, whenever', () => {
-  const wish = fc.record({
+  const desired = fc.record({
     class: fc.constantFrom(...WRITE_CLASSES),
     person: fc.constantFrom('otto', 'mia', 'ada', null),
     pullRequest: fc.constantFrom('1#1', '1#2', '1#3', null),
     from: fc.nat(HOUR),
   });
   const flood = fc
-    .record({ wish: fc.record({ ...wishParts() }), count: fc.integer({ min: 1, max: 150 }) })
-    .map(({ wish: one, count }) => times(count, one));
+    .record({ desired: fc.record({ ...desiredParts() }), count: fc.integer({ min: 1, max: 150 }) })
+    .map(({ desired: one, count }) => times(count, one));
   const many = fc.array(flood, { maxLength: 4 }).map((floods) => floods.flat());
 
-  function wishParts() {
+  function desiredParts() {
     return {
       class: fc.constantFrom(...WRITE_CLASSES),
       person: fc.constant('otto'),
@@ -153,10 +162,10 @@ describe('whoever wishes for what, whenever', () => {
 
   test('no minute has more than 70 writes, no hour more than 450, and every write goes out', () => {
     fc.assert(
-      fc.property(many, fc.array(wish, { maxLength: 80 }), (floods, others) => {
-        const wishes = [...floods, ...others];
-        const sent = play(wishes).map(({ sentAt }) => sentAt);
-        expect(sent).toHaveLength(wishes.length);
+      fc.property(many, fc.array(desired, { maxLength: 80 }), (floods, others) => {
+        const desiredEffects = [...floods, ...others];
+        const sent = play(desiredEffects).map(({ sentAt }) => sentAt);
+        expect(sent).toHaveLength(desiredEffects.length);
         for (const [index, time] of sent.entries()) {
           expect(time - (sent[index - 70] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(MINUTE);
           expect(time - (sent[index - 450] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(HOUR);

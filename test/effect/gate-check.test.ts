@@ -7,8 +7,8 @@ import { judgeMerge } from '../../src/domain/policy/merge-gate.ts';
 import { createGateChecks, type GateChecks, type PassRequest } from '../../src/engine/effects/gate-check.ts';
 import { refuseOvertaken } from '../../src/engine/effects/merge.ts';
 import { createOutbox } from '../../src/engine/effects/outbox.ts';
-import type { Pace } from '../../src/engine/effects/pace.ts';
 import { createPerformer, type Performer } from '../../src/engine/effects/perform.ts';
+import type { WriteLimiter } from '../../src/engine/effects/write-limiter.ts';
 import { type GitHub, GitHubError, type GitHubWriter } from '../../src/ports/github.ts';
 import type { Storage } from '../../src/ports/storage.ts';
 import { temporaryFolders } from '../contract/temp.ts';
@@ -96,8 +96,8 @@ describe('a gate check', () => {
     let ids = 0;
     const outbox = createOutbox({ queue, ids: { next: (prefix) => `${prefix}_${++ids}` } });
     gates = createGateChecks({ storage, github, queue, outbox, clock });
-    const pace = { take: () => undefined, hold: () => undefined } as unknown as Pace;
-    performer = createPerformer({ storage, github, clock, log: silentLog, pace });
+    const limiter = { take: () => undefined, hold: () => undefined } as unknown as WriteLimiter;
+    performer = createPerformer({ storage, github, clock, log: silentLog, limiter });
     await close();
     await perform();
     expect(told).toEqual(['in_progress']);
@@ -110,7 +110,7 @@ describe('a gate check', () => {
   async function perform(): Promise<void> {
     for (;;) {
       const result = await performer.perform(KEY);
-      if (result.kind !== 'again' || result.at > clock.now()) return;
+      if (result.kind !== 'reschedule' || result.at > clock.now()) return;
     }
   }
 
@@ -172,7 +172,7 @@ describe('a gate check', () => {
       await close();
       refuse = new GitHubError(kind, 422, 'no');
       expect(await performer.perform(KEY)).toEqual({
-        kind: 'again',
+        kind: 'reschedule',
         at: new Date(clock.now().getTime() + 15_000),
       });
       refuse = undefined;

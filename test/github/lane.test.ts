@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLane, type Lane } from '../../src/adapters/octokit/lane.ts';
+import { createRequestLimiter, type RequestLimiter } from '../../src/adapters/octokit/request-limiter.ts';
 import type { Urgency } from '../../src/ports/github.ts';
 
 beforeEach(() => {
@@ -10,14 +10,14 @@ afterEach(() => {
 });
 
 /** Sends so many requests; the names of those that have left are noted in their order. */
-function sender(lane: Lane) {
+function sender(limiter: RequestLimiter) {
   const left: string[] = [];
   const answers = new Map<string, () => void>();
   return {
     left,
     send(urgency: Urgency, points: number, ...names: string[]) {
       for (const name of names) {
-        void lane.enter(urgency, points).then((answered) => {
+        void limiter.enter(urgency, points).then((answered) => {
           left.push(name);
           answers.set(name, answered);
         });
@@ -33,19 +33,19 @@ function sender(lane: Lane) {
 
 describe('the lane to GitHub', () => {
   it('lets no more out than may be under way at once, and the next when one is answered', async () => {
-    const lane = createLane({ concurrent: 2, pointsPerMinute: 100 });
-    const { left, send, answer } = sender(lane);
+    const limiter = createRequestLimiter({ concurrent: 2, pointsPerMinute: 100 });
+    const { left, send, answer } = sender(limiter);
     await send('person', 1, 'a', 'b', 'c');
     expect(left).toEqual(['a', 'b']);
-    expect(lane.waiting().person).toBe(1);
+    expect(limiter.waiting().person).toBe(1);
     await answer('a', 'a');
     expect(left).toEqual(['a', 'b', 'c']);
-    expect(lane.inFlight()).toBe(2);
+    expect(limiter.inFlight()).toBe(2);
   });
 
   it('lets the more urgent out first, and keeps room that only they may use', async () => {
-    const lane = createLane({ concurrent: 10, pointsPerMinute: 1_000 });
-    const { left, send, answer } = sender(lane);
+    const limiter = createRequestLimiter({ concurrent: 10, pointsPerMinute: 1_000 });
+    const { left, send, answer } = sender(limiter);
     await send('background', 1, ...'abcdefg');
     expect(left).toEqual([...'abcde']);
     await send('run', 1, '1', '2', '3', '4');
@@ -58,8 +58,8 @@ describe('the lane to GitHub', () => {
   });
 
   it('waits for the minute to have points again', async () => {
-    const lane = createLane({ concurrent: 100, pointsPerMinute: 20 });
-    const { left, send, answer } = sender(lane);
+    const limiter = createRequestLimiter({ concurrent: 100, pointsPerMinute: 20 });
+    const { left, send, answer } = sender(limiter);
     await send('person', 5, 'a', 'b', 'c', 'd', 'e');
     await answer('a', 'b', 'c', 'd');
     expect(left).toEqual(['a', 'b', 'c', 'd']);
@@ -70,8 +70,8 @@ describe('the lane to GitHub', () => {
   });
 
   it('lets a request out that is dearer than its whole share, when it is alone', async () => {
-    const lane = createLane({ concurrent: 1, pointsPerMinute: 4 });
-    const { left, send } = sender(lane);
+    const limiter = createRequestLimiter({ concurrent: 1, pointsPerMinute: 4 });
+    const { left, send } = sender(limiter);
     await send('background', 5, 'a');
     expect(left).toEqual(['a']);
   });

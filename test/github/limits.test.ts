@@ -92,8 +92,8 @@ describe('GitHub’s limits', () => {
     expect(await read('run')).toEqual(at(600));
     expect(await read('person')).toBe('read');
     expect(requests).toHaveLength(3);
-    const standing = github.standings().find(({ installationId }) => installationId === INSTALLATION);
-    expect(standing?.hour).toEqual({ limit: 5_000, remaining: 200, resetAt: at(600) });
+    const status = github.rateLimits().find(({ installationId }) => installationId === INSTALLATION);
+    expect(status?.hour).toEqual({ limit: 5_000, remaining: 200, resetAt: at(600) });
   });
 
   it('let the least urgent ask whether what it knows is still so', async () => {

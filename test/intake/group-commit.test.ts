@@ -84,7 +84,7 @@ describe('intake', () => {
     const fake = fakeStorage();
     const intake = intakeOver(fake);
     await Promise.all([intake.accept(webhook('a')), intake.accept(webhook('b'))]);
-    expect(fake.pokedAfter).toEqual([['a', 'b']]);
+    expect(fake.wokenAfter).toEqual([['a', 'b']]);
   });
 
   it('records a GUID that comes twice in one turn once, and calls the other a duplicate', async () => {

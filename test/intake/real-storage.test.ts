@@ -20,7 +20,7 @@ beforeEach(async () => {
   storage = await openStorage('sqlite::memory:');
   const server = createHttpServer({
     secret: SECRET,
-    intake: createIntake({ storage, queue: { poke: () => undefined }, clock: systemClock }),
+    intake: createIntake({ storage, queue: { wake: () => undefined }, clock: systemClock }),
     health: { database: () => storage.check() },
     metrics: new Registry(),
     log: silentLog,
@@ -57,7 +57,7 @@ async function post(
 const recorded = (guid: string) => ({ status: 202, answer: { delivery: guid, status: 'recorded' } });
 const duplicate = (guid: string) => ({ status: 202, answer: { delivery: guid, status: 'duplicate' } });
 /** What the queue is given to do; each job once. */
-const newJobs = () => storage.transaction((tx) => jobsOfNewDeliveries(tx, 1_000));
+const pendingJobs = () => storage.transaction((tx) => jobsOfNewDeliveries(tx, 1_000));
 const payload = {
   action: 'opened',
   installation: { id: 5 },
@@ -77,7 +77,7 @@ describe('a delivery', () => {
       attempts: 0,
     });
     expect(Buffer.from(delivery?.body ?? []).toString()).toBe(JSON.stringify(payload));
-    expect(await newJobs()).toMatchObject([
+    expect(await pendingJobs()).toMatchObject([
       { kind: 'delivery', key: 'pr:7#3', payload: { deliveryId: delivery?.id } },
     ]);
   });
@@ -88,16 +88,16 @@ describe('a delivery', () => {
     const id = (await storage.read.deliveries.byGuid('a'))?.id ?? 0;
     await storage.transaction((tx) => tx.deliveries.setStatus(id, 'done', systemClock.now()));
     expect(await post('a', 'pull_request', payload)).toEqual(duplicate('a'));
-    expect(await newJobs()).toHaveLength(1);
+    expect(await pendingJobs()).toHaveLength(1);
   });
 
   it('that failed is enqueued again when GitHub redelivers it', async () => {
     await post('a', 'pull_request', payload);
-    const first = await newJobs();
+    const first = await pendingJobs();
     const id = (await storage.read.deliveries.byGuid('a'))?.id ?? 0;
     await storage.transaction((tx) => tx.deliveries.setStatus(id, 'failed', systemClock.now(), 'boom'));
     expect(await post('a', 'pull_request', payload)).toEqual(recorded('a'));
-    expect(await newJobs()).toEqual(first);
+    expect(await pendingJobs()).toEqual(first);
     expect(await storage.read.deliveries.byGuid('a')).toMatchObject({ id, status: 'received', error: null });
   });
 
@@ -105,7 +105,7 @@ describe('a delivery', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => post('a', 'pull_request', payload)));
     expect(answers.filter(({ answer }) => JSON.stringify(answer).includes('recorded'))).toHaveLength(1);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
-    expect(await newJobs()).toHaveLength(1);
+    expect(await pendingJobs()).toHaveLength(1);
   });
 
   it('is refused with 503 while the database is gone, and the process stays up', async () => {
@@ -129,7 +129,7 @@ describe('GitHub’s 329 example payloads', () => {
       expect(delivery?.event).toBe(name);
       expect(JSON.parse(Buffer.from(delivery?.body ?? []).toString())).toEqual(example);
     }
-    expect(await newJobs()).toHaveLength(329);
+    expect(await pendingJobs()).toHaveLength(329);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 });

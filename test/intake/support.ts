@@ -37,7 +37,7 @@ export function fakeStorage(
   beforeCommit: (deliveries: readonly NewDelivery[]) => Promise<void> = async () => {},
 ) {
   const recorded = new Map<string, number>();
-  const pokedAfter: string[][] = [];
+  const wokenAfter: string[][] = [];
   const groups: number[] = [];
 
   const storage = {
@@ -64,7 +64,7 @@ export function fakeStorage(
     },
   };
   const queue = {
-    poke: () => void pokedAfter.push([...recorded.keys()]),
+    wake: () => void wokenAfter.push([...recorded.keys()]),
   };
-  return { storage, queue, recorded, pokedAfter, groups };
+  return { storage, queue, recorded, wokenAfter, groups };
 }

@@ -19,8 +19,8 @@ const PULL_REQUESTS = LONG ? 200 : 5;
 const BODY_BYTES = LONG ? 24 * 1_024 : 0;
 const LARGE_BODIES = LONG ? 20 : 2;
 /** Nets only, the second for a whole test. */
-const PATIENCE = { patienceMs: LONG ? 1_200_000 : 120_000 };
-const TIMEOUT_MS = 2 * PATIENCE.patienceMs;
+const PATIENCE = { timeoutMs: LONG ? 1_200_000 : 120_000 };
+const TIMEOUT_MS = 2 * PATIENCE.timeoutMs;
 
 /** What the process may hold at most, in MB; the figures measured are printed, and stand in docs/reliability.md. */
 const MOST_MEMORY_MB = 500;

@@ -11,7 +11,7 @@ export function peakMemoryMb(pid: number): number {
 export function reviewWorkersOf(parent: number): number[] {
   return processes().filter((pid) => {
     const found = read(pid);
-    return found?.command.includes('pr-review/worker/main.') === true && found.parent === parent;
+    return found?.command.includes('analyzers/worker/main.') === true && found.parent === parent;
   });
 }
 

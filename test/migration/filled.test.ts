@@ -87,7 +87,7 @@ describe('from each version a filled database is brought to the newest', () => {
     ]);
     const [effect] = await read.effects.ofRun('run_1');
     expect(effect?.progress).toMatchObject({ body_hash: 'c0ffee' });
-    const waiting = await storage.transaction(({ deliveries }) => deliveries.takeToQueue(9));
+    const waiting = await storage.transaction(({ deliveries }) => deliveries.claimUnqueued(9));
     expect(waiting.map(({ queueKey }) => queueKey)).toEqual(version < 10 ? [] : ['pr:70#3']);
     if (version >= 9) {
       expect((await read.effects.get('approval:apr_2'))?.progress).toEqual({
@@ -99,7 +99,7 @@ describe('from each version a filled database is brought to the newest', () => {
       expect(claimed.find(({ key }) => key === 'effect:label:1')).toMatchObject({
         payload: '{"key":"label:1"}',
         attempts: 0,
-        awaySince: new Date('2026-01-05T11:00:00.000Z'),
+        unavailableSince: new Date('2026-01-05T11:00:00.000Z'),
       });
     }
     expect(claimed.map(({ key }) => key)).toEqual(

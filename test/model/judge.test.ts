@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { memberFault } from '../../src/core/json-members.ts';
+import { memberDiagnostic } from '../../src/core/json-members.ts';
 import { judge } from '../../src/engine/models/judge.ts';
 
 const PROTO = '"__proto__":';
@@ -13,9 +13,9 @@ describe('a member that an answer has twice', () => {
     ['[{"b":{"a":"x","c":[{}],\n"a"\n\t:"y"}}]', 'the key "a" is here twice'],
     ['{"a\\"":1,"b":"\\\\","a\\"":2}', 'the key "a\\"" is here twice'],
     ['{"__proto__":{}}', 'the key "__proto__" is not allowed'],
-  ])('is found in %s', (json, fault) => {
+  ])('is found in %s', (json, diagnostic) => {
     expect(() => JSON.parse(json)).not.toThrow();
-    expect(memberFault(json)).toBe(fault);
+    expect(memberDiagnostic(json)).toBe(diagnostic);
   });
 
   it.each([
@@ -24,7 +24,7 @@ describe('a member that an answer has twice', () => {
     '{"a":"a","b":["a","a"]}',
     '{"a":"{\\"a\\":1,","A":1}',
   ])('is not seen in %s', (json) => {
-    expect(memberFault(json)).toBeUndefined();
+    expect(memberDiagnostic(json)).toBeUndefined();
   });
 
   it('is in none of the documents that JSON.stringify writes', () => {
@@ -32,13 +32,13 @@ describe('a member that an answer has twice', () => {
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const json = JSON.stringify(value, null, 1);
         const isOdd = json.includes(PROTO);
-        expect(memberFault(json) === undefined).toBe(!isOdd);
+        expect(memberDiagnostic(json) === undefined).toBe(!isOdd);
       }),
     );
   });
 
   it('is looked for in large texts without an overflow', () => {
-    expect(memberFault(`{"a":"${'\\"'.repeat(5_000_000)}","b":1,"b":2}`)).toContain('twice');
+    expect(memberDiagnostic(`{"a":"${'\\"'.repeat(5_000_000)}","b":1,"b":2}`)).toContain('twice');
   });
 
   it('makes an answer one of another shape, also in a code fence', () => {

@@ -181,8 +181,8 @@ describe('a mistake is said in one sentence', () => {
       request('GET', '/users/a/b'),
       "GitHub's description has no GET /users/a/b, or it is not in the extract.",
     ],
-  ])('%s', (_name, sent, fault) => {
-    expect(validate(sent)).toEqual([fault]);
+  ])('%s', (_name, sent, diagnostic) => {
+    expect(validate(sent)).toEqual([diagnostic]);
   });
 
   it('and several mistakes in several', () => {

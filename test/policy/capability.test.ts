@@ -55,12 +55,12 @@ test.each([
   ['id: a, skill: ci, requires_approval: true', true],
   ['id: a, action: gh-merge, requires_approval: true', true],
 ])('%s asks the maintainers first: %s', (step, asks) => {
-  expect(useOf(step).asksFirst).toBe(asks);
+  expect(useOf(step).needsApproval).toBe(asks);
 });
 
 test('a merge asks first even where a stored step came to not require it', () => {
   const [step] = chainOfSteps('id: a, action: gh-merge, requires_approval: true').steps;
-  expect(step && registry.useOf({ ...step, requiresApproval: false })?.asksFirst).toBe(true);
+  expect(step && registry.useOf({ ...step, requiresApproval: false })?.needsApproval).toBe(true);
 });
 
 test('every function that a program can call says what it needs', () => {

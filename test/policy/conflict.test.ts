@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conflictOf, conflictWhy, type Mergeability } from '../../src/domain/policy/conflict.ts';
+import { conflictCriteria, conflictOf, type Mergeability } from '../../src/domain/policy/conflict.ts';
 
 const CLEAN: Mergeability = { mergeable: true, rebaseable: true, mergeableState: 'clean' };
 const RESOLVE = 'conflicts with main: resolve them by merging or rebasing';
@@ -33,11 +33,11 @@ describe('whether a pull request conflicts', () => {
   });
 
   it('stays as it was said last while GitHub works it out', () => {
-    expect(conflictWhy({ kind: 'unknown' }, false, 'main')).toEqual([]);
-    expect(conflictWhy({ kind: 'unknown' }, true, 'main')).toMatchObject([{ status: 'pending' }]);
-    expect(conflictWhy({ kind: 'conflict', says: RESOLVE }, false, 'main')).toMatchObject([
+    expect(conflictCriteria({ kind: 'unknown' }, false, 'main')).toEqual([]);
+    expect(conflictCriteria({ kind: 'unknown' }, true, 'main')).toMatchObject([{ status: 'pending' }]);
+    expect(conflictCriteria({ kind: 'conflict', says: RESOLVE }, false, 'main')).toMatchObject([
       { status: 'unmet' },
     ]);
-    expect(conflictWhy({ kind: 'none' }, true, 'main')).toEqual([]);
+    expect(conflictCriteria({ kind: 'none' }, true, 'main')).toEqual([]);
   });
 });

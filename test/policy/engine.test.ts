@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { why } from '../../src/domain/explanation/why.ts';
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import type { Capability } from '../../src/domain/policy/capability.ts';
 import { builtInPolicy, type PolicyRequest, type Verdict } from '../../src/domain/policy/engine.ts';
 import { isTrusted, TRUST_LEVELS, type TrustLevel } from '../../src/domain/policy/trust.ts';
@@ -16,8 +16,8 @@ function capability(minimumTrust: TrustLevel, confirmation: Capability['confirma
 function request(more: Partial<PolicyRequest> = {}, level: TrustLevel = 'sandbox'): PolicyRequest {
   return {
     capability: capability('sandbox'),
-    asksFirst: false,
-    trust: { level, ifDispatched: 'elevated', facts: [why('unmet', 'nobody fired it by hand')] },
+    needsApproval: false,
+    trust: { level, ifDispatched: 'elevated', facts: [criterion('unmet', 'nobody fired it by hand')] },
     gates: [],
     chain: 'release',
     ...more,
@@ -36,7 +36,7 @@ describe('a decision', () => {
   test.each(TRUST_LEVELS.flatMap((has) => TRUST_LEVELS.map((needs) => ({ has, needs }))))(
     'on $needs needed and $has had, where the step asks, waits for the countersign that gives everything',
     ({ has, needs }) => {
-      const { verdict } = decide(request({ capability: capability(needs), asksFirst: true }, has));
+      const { verdict } = decide(request({ capability: capability(needs), needsApproval: true }, has));
       expect(verdict).toBe(has === 'privileged' ? 'allowed' : 'needs_confirmation');
     },
   );
@@ -44,7 +44,7 @@ describe('a decision', () => {
   test('on something a person must confirm is no where nobody is asked, whatever the trust', () => {
     const wanted = capability('sandbox', 'person');
     expect(decide(request({ capability: wanted }, 'privileged')).verdict).toBe('denied');
-    expect(decide(request({ capability: wanted, asksFirst: true }, 'elevated')).verdict).toBe(
+    expect(decide(request({ capability: wanted, needsApproval: true }, 'elevated')).verdict).toBe(
       'needs_confirmation',
     );
   });
@@ -55,7 +55,7 @@ describe('a decision', () => {
     ['unmet', 'denied'],
     ['unknown', 'unknown'],
   ])('with a gate that is %s is %s', (status, verdict) => {
-    const gates = [why('met', 'small enough'), why(status, 'owners agree')];
+    const gates = [criterion('met', 'small enough'), criterion(status, 'owners agree')];
     expect(decide(request({ gates }, 'privileged')).verdict).toBe(verdict);
   });
 
@@ -82,7 +82,7 @@ describe('a decision', () => {
   });
 
   test('on what must be confirmed says so', () => {
-    const merge = { capability: capability('privileged', 'person'), asksFirst: true };
+    const merge = { capability: capability('privileged', 'person'), needsApproval: true };
     expect(explainText(decide(request(merge)).why)).toMatchInlineSnapshot(`
       "… deploy is allowed once somebody confirms it
         … it needs privileged trust, which a countersign for this head gives
@@ -107,12 +107,12 @@ describe('a decision', () => {
         fc.constantFrom('none' as const, 'person' as const),
         fc.boolean(),
         fc.array(gate, { maxLength: 3 }),
-        (has, needs, confirmation, asksFirst, statuses) => {
+        (has, needs, confirmation, needsApproval, statuses) => {
           const asked = request(
             {
               capability: capability(needs, confirmation),
-              asksFirst,
-              gates: statuses.map((status) => why(status, 'gate')),
+              needsApproval,
+              gates: statuses.map((status) => criterion(status, 'gate')),
             },
             has,
           );
@@ -121,7 +121,8 @@ describe('a decision', () => {
           if (decision.verdict !== 'allowed') return;
           expect(isTrusted(has, needs)).toBe(true);
           expect(statuses.every((status) => status === 'met')).toBe(true);
-          if (asksFirst || confirmation === 'person') expect([has, asksFirst]).toEqual(['privileged', true]);
+          if (needsApproval || confirmation === 'person')
+            expect([has, needsApproval]).toEqual(['privileged', true]);
         },
       ),
       { seed, numRuns: process.env.COUNTERSIGN_LONG === '1' ? 50_000 : 500 },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Freeze, freezeAt, freezeFault, freezeSchema } from '../../src/domain/gate/freeze.ts';
+import { type Freeze, freezeAt, freezeDiagnostic, freezeSchema } from '../../src/domain/gate/freeze.ts';
 
 const frozen = (freeze: Omit<Freeze, 'reason'>, now: string) =>
   freezeAt({ ...freeze, reason: 'x' }, new Date(now)).frozen;
@@ -44,8 +44,8 @@ describe('a freeze', () => {
     ['18:00', '18:00', '"until" must be another time of day than "from"'],
     ['2026-12-20', '2026-12-20', undefined],
     ['18:00', '06:00', undefined],
-  ])('from %s until %s: %s', (from, until, fault) => {
-    expect(freezeFault({ from, until })).toBe(fault);
+  ])('from %s until %s: %s', (from, until, diagnostic) => {
+    expect(freezeDiagnostic({ from, until })).toBe(diagnostic);
   });
 
   test.each([

@@ -32,7 +32,7 @@ describe('docs/gates.md', () => {
   });
 
   test.each(examples('settings', 0))('has settings that parse: %s', (text) => {
-    expect(parseSettings(text, 'countersign.yml', KNOWN).faults).toEqual([]);
+    expect(parseSettings(text, 'countersign.yml', KNOWN).diagnostics).toEqual([]);
   });
 
   test.each(examples('criteria', 2))(
@@ -54,8 +54,8 @@ describe('docs/gates.md', () => {
     },
   );
 
-  test.each(examples('faulty', 1))('tells the faults of %s', (text, faults = '') => {
-    expect(faultsOf(text)).toEqual(faults.trimEnd().split('\n'));
+  test.each(examples('faulty', 1))('tells the faults of %s', (text, diagnostics = '') => {
+    expect(faultsOf(text)).toEqual(diagnostics.trimEnd().split('\n'));
   });
 
   test.each([

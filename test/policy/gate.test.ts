@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatFault } from '../../src/core/fault.ts';
+import { formatDiagnostic } from '../../src/core/fault.ts';
 import { parseSettings } from '../../src/domain/chain/settings.ts';
 import { FAILURE_POLICIES, type FailurePolicy, type GateCriterion } from '../../src/domain/gate/gate.ts';
 import { gatesOf, mandatoryGates } from '../../src/domain/gate/placed.ts';
@@ -10,8 +10,8 @@ import {
   blocks,
   conditionOf,
   unjudged,
+  verdictCriterion,
   verdictOf,
-  verdictWhy,
 } from '../../src/domain/policy/gate/verdict.ts';
 import { faultsOf } from '../chain/support.ts';
 
@@ -126,7 +126,7 @@ describe('a gate that is', () => {
     const found = verdict(policy, passed);
     expect(blocks(found)).toBe(isBlock);
     expect(conditionOf(found).status).toBe(merge);
-    expect(verdictWhy(found).status).toBe(other);
+    expect(verdictCriterion(found).status).toBe(other);
   });
 
   test('without criteria has not passed', () => {
@@ -249,7 +249,7 @@ steps:
   - { uses: "*", post: [{ id: g, skill: ci }] }
 `;
     const known = { skills: ['ci'], actions: ['gh-label'] };
-    expect(parseSettings(text, 's.yml', known).faults.map(formatFault)).toEqual([
+    expect(parseSettings(text, 's.yml', known).diagnostics.map(formatDiagnostic)).toEqual([
       's.yml:2:13: there is no skill or action "gh-labl": did you mean "gh-label"? Allowed: ci, gh-label, *',
       's.yml:3:31: the id "g" is used here twice',
     ]);

@@ -1,4 +1,4 @@
-import { why } from '../../src/domain/explanation/why.ts';
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import type { CountersignRules } from '../../src/domain/policy/countersign-rules.ts';
 import type { MergeFacts, MergeQuestion, Reactor } from '../../src/domain/policy/merge-gate.ts';
 import { at, HEAD } from '../support/builders.ts';
@@ -53,7 +53,7 @@ export function facts(more: Partial<MergeFacts> = {}): MergeFacts {
     comment: 'as_written',
     contributors: { ids: [1], logins: ['ada'], pushers: [1], unattributed: [] },
     reactors: [reactor()],
-    conditions: [why('met', 'every condition of the step still holds')],
+    conditions: [criterion('met', 'every condition of the step still holds')],
     rejectedBefore: [],
     pausedBy: null,
     ...more,

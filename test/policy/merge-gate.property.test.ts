@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { why } from '../../src/domain/explanation/why.ts';
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { NO_CONTRIBUTORS } from '../../src/domain/policy/authorship.ts';
 import type { CountersignRules } from '../../src/domain/policy/countersign-rules.ts';
 import {
@@ -56,7 +56,12 @@ const anyFacts: fc.Arbitrary<MergeFacts> = fc
     ),
     reactors: fc.array(anyReactor, { maxLength: 5 }),
     conditions: fc.array(
-      mostly(why('met', 'a'), why('unmet', 'b'), why('pending', 'c'), why('unknown', 'd')),
+      mostly(
+        criterion('met', 'a'),
+        criterion('unmet', 'b'),
+        criterion('pending', 'c'),
+        criterion('unknown', 'd'),
+      ),
       {
         maxLength: 2,
       },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { why } from '../../src/domain/explanation/why.ts';
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { NO_CONTRIBUTORS } from '../../src/domain/policy/authorship.ts';
 import type { CountersignRules } from '../../src/domain/policy/countersign-rules.ts';
 import {
@@ -97,19 +97,19 @@ describe('one criterion that does not hold', () => {
     ],
     [
       'a condition does not hold any more',
-      { conditions: [why('met', 'fine'), why('unmet', 'ci: 1 of 2 checks failed: test')] },
+      { conditions: [criterion('met', 'fine'), criterion('unmet', 'ci: 1 of 2 checks failed: test')] },
       'not merging: ci: 1 of 2 checks failed: test',
       false,
     ],
     [
       'a condition is not known',
-      { conditions: [why('unknown', 'GitHub did not say whether CI passed')] },
+      { conditions: [criterion('unknown', 'GitHub did not say whether CI passed')] },
       'not merging: GitHub did not say whether CI passed',
       false,
     ],
     [
       'a condition is pending',
-      { conditions: [why('pending', 'CI is at work')] },
+      { conditions: [criterion('pending', 'CI is at work')] },
       'not merging: CI is at work',
       false,
     ],

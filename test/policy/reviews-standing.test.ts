@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Review } from '../../src/domain/policy/facts/reviews.ts';
-import { requestedChangesWhy, requestingChanges } from '../../src/domain/policy/reviews-standing.ts';
+import { requestedChangesCriterion, requestingChanges } from '../../src/domain/policy/reviews-standing.ts';
 
 const PEOPLE: Record<string, Review['person']> = {
   anna: { id: 1, login: 'anna', type: 'User' },
@@ -72,10 +72,10 @@ describe('requested changes hold a merge up', () => {
     ['of nobody', { known: true, by: [] }, 'met'],
     ['when it is not known who asks for them', { known: false, because: 'there are too many' }, 'unmet'],
   ] as const)('%s: %#', (_, requested, status) => {
-    expect(requestedChangesWhy(requested, 9).status).toBe(status);
+    expect(requestedChangesCriterion(requested, 9).status).toBe(status);
   });
 
   it('not when the author asks for them', () => {
-    expect(requestedChangesWhy(by('admin'), 1).status).toBe('met');
+    expect(requestedChangesCriterion(by('admin'), 1).status).toBe('met');
   });
 });

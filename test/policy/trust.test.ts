@@ -4,8 +4,8 @@ import { REPOSITORY_ROLES, type RepositoryRole } from '../../src/domain/policy/r
 import {
   isTrusted,
   LEAST_TRUST,
+  type Membership,
   type Origin,
-  type Standing,
   TRUST_LEVELS,
   type TrustContext,
   type TrustLevel,
@@ -16,7 +16,7 @@ const HEAD = 'a'.repeat(40);
 const OTHER = 'b'.repeat(40);
 const OURS = 'acme/shop';
 
-const somebody = (login: string, role: RepositoryRole | undefined): Standing => ({ login, role });
+const somebody = (login: string, role: RepositoryRole | undefined): Membership => ({ login, role });
 
 function pullRequest({
   head = OURS,
@@ -217,7 +217,7 @@ describe('trust', () => {
 
 const role = fc.constantFrom(...REPOSITORY_ROLES, undefined);
 const login = fc.constantFrom('ada', 'mia', 'admin', 'acme', 'countersign[bot]', 'maintain');
-const standing = fc.record({ login, role });
+const membership = fc.record({ login, role });
 const sha = fc.constantFrom(HEAD, OTHER);
 const origin: fc.Arbitrary<Origin | undefined> = fc.oneof(
   fc.record({
@@ -231,14 +231,14 @@ const origin: fc.Arbitrary<Origin | undefined> = fc.oneof(
       isPerson: fc.boolean(),
     }),
   }),
-  fc.record({ kind: fc.constantFrom('issue' as const, 'push' as const), author: standing }),
+  fc.record({ kind: fc.constantFrom('issue' as const, 'push' as const), author: membership }),
   fc.constant(undefined),
 );
 const anyContext: fc.Arbitrary<TrustContext> = fc.record({
   repository: fc.constant(OURS),
   headSha: sha,
   origin,
-  dispatcher: fc.option(standing, { nil: undefined }),
+  dispatcher: fc.option(membership, { nil: undefined }),
   countersign: fc.option(fc.record({ headSha: sha, by: fc.array(login, { maxLength: 2 }) }), {
     nil: undefined,
   }),
@@ -248,7 +248,7 @@ const numRuns = process.env.COUNTERSIGN_LONG === '1' ? 100_000 : 1_000;
 
 /** The same facts about people by other names. */
 function renamed(of: TrustContext): TrustContext {
-  const other = <T extends Standing>(person: T): T => ({ ...person, login: 'somebody-else' });
+  const other = <T extends Membership>(person: T): T => ({ ...person, login: 'somebody-else' });
   return {
     ...of,
     origin: of.origin && ({ ...of.origin, author: other(of.origin.author) } as Origin),

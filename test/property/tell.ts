@@ -16,7 +16,7 @@ steps:
 /** More than the moment of grace for the first check, less than it takes until CI is read without being told. */
 const TO_SETTLE = 40_000;
 /** Questions of some minutes are looked at every ten seconds. */
-const A_LOOK = 12_000;
+const A_RECHECK = 12_000;
 
 export interface Told {
   /** When everything was delivered; after all of it came once more; and once a maintainer has countersigned. */
@@ -51,10 +51,10 @@ export async function tell(story: readonly Deed[], fates: readonly Fate[]): Prom
     const contradictions = contradictionsOf(delivered, waits);
 
     await github.releaseDeliveries('reverse');
-    await advance(A_LOOK);
+    await advance(A_RECHECK);
     const repeated = await readEndState(harness, subject.number);
     if (delivered.question !== undefined) await react(harness, subject.number, 'mia');
-    await advance(A_LOOK);
+    await advance(A_RECHECK);
     const countersigned = await readEndState(harness, subject.number);
     return { ends: [delivered, repeated, countersigned], contradictions, waits };
   } finally {

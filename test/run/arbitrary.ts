@@ -83,7 +83,7 @@ export const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
       what: fc.constant('signal' as const),
       signal: fc.oneof(
         fc.constantFrom<Signal>({ kind: 'start' }, { kind: 'pause' }, { kind: 'resume' }),
-        fc.constantFrom<Signal>({ kind: 'poke', for: ['ci'] }, { kind: 'poke', for: ['approval', 'until'] }),
+        fc.constantFrom<Signal>({ kind: 'wake', for: ['ci'] }, { kind: 'wake', for: ['approval', 'until'] }),
         fc.nat({ max: 7 }).map((stepIndex): Signal => ({ kind: 'rerun', stepIndex })),
       ),
     }),

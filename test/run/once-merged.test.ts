@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { formatFault } from '../../src/core/fault.ts';
+import { formatDiagnostic } from '../../src/core/fault.ts';
 import type { ParsedChain } from '../../src/domain/chain/scope.ts';
+import {
+  type ChangedFile,
+  diagnosticsAfterMerge,
+  takenAway,
+} from '../../src/engine/configuration/after-merge.ts';
 import { CHAINS_FOLDER, SETTINGS_FILE } from '../../src/engine/configuration/configuration-files.ts';
-import { type ChangedFile, faultsOnceMerged, takenAway } from '../../src/engine/configuration/once-merged.ts';
 import { NO_SETTINGS, settingsSource } from '../../src/engine/configuration/settings-source.ts';
 import type { PullRequestFile } from '../../src/ports/github.ts';
 
@@ -10,11 +14,11 @@ const SHIP = `${CHAINS_FOLDER}/ship.yaml`;
 const LAB = `${CHAINS_FOLDER}/lab.yaml`;
 const ABOVE = 'octo/.github:.github/countersign.yml';
 
-const chain = (file: string, name: string): ParsedChain => ({ file, name, faults: [] });
+const chain = (file: string, name: string): ParsedChain => ({ file, name, diagnostics: [] });
 const changed = (path: string, name: string): ChangedFile => ({
   path,
   chain: chain(path, name),
-  faults: [],
+  diagnostics: [],
 });
 
 /** What is told of a repository with a chain `ship`, which its settings name, besides what `base` says. */
@@ -30,9 +34,9 @@ function told(
       organisation: above === undefined ? NO_SETTINGS : settingsSource(above, ABOVE),
     },
   };
-  return faultsOnceMerged(read, change.changes ?? [], change.gone ?? [])
+  return diagnosticsAfterMerge(read, change.changes ?? [], change.gone ?? [])
     .filter(({ message }) => message.includes('no chain'))
-    .map(formatFault);
+    .map(formatDiagnostic);
 }
 
 const missing = (place: string, allowed = 'none') =>
@@ -57,7 +61,7 @@ describe('a chain that the settings name', () => {
 
   test('is not missed when the settings no longer name it', () => {
     const settings = settingsSource('chains: []', SETTINGS_FILE);
-    expect(told({ changes: [{ path: SETTINGS_FILE, settings, faults: [] }], gone: [SHIP] })).toEqual([]);
+    expect(told({ changes: [{ path: SETTINGS_FILE, settings, diagnostics: [] }], gone: [SHIP] })).toEqual([]);
   });
 
   test('is missed by the organisation’s list when the repository has none, or takes its own away', () => {
@@ -73,7 +77,7 @@ test('a name that no chain had before is told to those alone who change the sett
   expect(told({ changes: [changed(LAB, 'lab')] }, { own })).toEqual([]);
   expect(told({ gone: [SHIP] }, { own })).toEqual([missing('.github/countersign.yml:1:16')]);
   const settings = settingsSource(own, SETTINGS_FILE);
-  expect(told({ changes: [{ path: SETTINGS_FILE, settings, faults: [] }] }, { own })).toEqual([
+  expect(told({ changes: [{ path: SETTINGS_FILE, settings, diagnostics: [] }] }, { own })).toEqual([
     '.github/countersign.yml:1:10: there is no chain "gone"; allowed: ship',
   ]);
 });

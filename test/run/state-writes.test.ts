@@ -72,10 +72,10 @@ describe('an outcome lands in slots by its kind, without mapping code', () => {
           {
             text: 'A cloud access key is written into the code.',
             severity: 'critical',
-            file: 'src/config/config.ts',
+            file: 'src/config.ts',
             line: 12,
           },
-          { text: 'A habit.', severity: 'low', file: 'src/config/config.ts', line: null },
+          { text: 'A habit.', severity: 'low', file: 'src/config.ts', line: null },
         ],
         uncertainties: [{ text: 'slow timed out' }, { text: 'big.bin was not reviewed: binary' }],
         decisions: [{ text: '2 findings.', verdict: 'REQUEST_CHANGES', passed: false }],
@@ -179,7 +179,7 @@ describe('an output_mapping', () => {
         {
           text: 'A cloud access key is written into the code.',
           severity: 'critical',
-          file: 'src/config/config.ts',
+          file: 'src/config.ts',
           line: 12,
         },
       ],

@@ -100,7 +100,7 @@ describe('working memory', () => {
         step: 'review',
         text: 'A cloud access key is written into the code.',
         severity: 'medium',
-        file: 'src/config/config.ts',
+        file: 'src/config.ts',
         line: 12,
       },
     ]);

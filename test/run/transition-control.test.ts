@@ -59,7 +59,7 @@ describe('a run that is over', () => {
       sessionId: 'ses_1',
       result: { kind: 'done', outcome: actionOutcome('gh-label', 'done'), artifactId: 'art_1' },
     },
-    { kind: 'poke', for: ['ci', 'approval', 'until'] },
+    { kind: 'wake', for: ['ci', 'approval', 'until'] },
     { kind: 'time' },
     { kind: 'end', status: 'cancelled', reason: closed },
     { kind: 'pause' },

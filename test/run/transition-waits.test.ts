@@ -79,7 +79,7 @@ describe('a step that fails and may be tried again', () => {
     const play = Player.started(chainOfSteps('id: a, retry: { attempts: 2, backoff: 10s }')).fails('a', {
       retryable: true,
     });
-    expect(play.send({ kind: 'poke', for: ['until', 'ci', 'approval'] }).commands).toEqual([]);
+    expect(play.send({ kind: 'wake', for: ['until', 'ci', 'approval'] }).commands).toEqual([]);
   });
 });
 
@@ -155,9 +155,9 @@ describe('a step that waits', () => {
     ['approval', ['approval'], ['look a by event']],
     ['approval', [], []],
     ['until', ['until'], ['look a by event']],
-  ] as const)('for %s answers a poke for %j with %j', (what, pokedFor, expected) => {
+  ] as const)('for %s answers a poke for %j with %j', (what, wokenFor, expected) => {
     const play = Player.started(chainOfSteps('id: a')).waits('a', what, 60_000);
-    expect(play.send({ kind: 'poke', for: pokedFor }).commands).toEqual(expected);
+    expect(play.send({ kind: 'wake', for: wokenFor }).commands).toEqual(expected);
     expect(play.steps).toBe(`a waiting_${what}`);
   });
 
@@ -177,7 +177,7 @@ describe('a step that waits', () => {
 
   test('is not poked while it works', () => {
     const play = Player.started(chainOfSteps('id: a'));
-    expect(play.send({ kind: 'poke', for: ['ci', 'approval', 'until'] }).commands).toEqual([]);
+    expect(play.send({ kind: 'wake', for: ['ci', 'approval', 'until'] }).commands).toEqual([]);
   });
 });
 

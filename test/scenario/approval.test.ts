@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   CI_AND_MERGE,
@@ -37,7 +37,7 @@ async function asked(setting: Setting = {}, input: Parameters<typeof open>[1] = 
 }
 
 /** What the last look found, as the question shows it. */
-function lastLook(harness: Harness, number: number): string[] {
+function lastRecheck(harness: Harness, number: number): string[] {
   const [, found = ''] = approvalOf(harness, number).body.split('What the last look found</summary>\n\n');
   return (found.split('\n\n</details>')[0] ?? '').split('\n').map((line) => line.trim());
 }
@@ -108,13 +108,13 @@ describe('who may countersign', () => {
     const { harness, number } = await asked({ settings: settingsOf(settings) }, input);
     await countersign(harness, number, login);
     expect(harness.github.merges).toEqual([]);
-    expect(lastLook(harness, number).join('\n')).toContain(because);
+    expect(lastRecheck(harness, number).join('\n')).toContain(because);
   });
 
   test('a maintainer who pushed to the branch of somebody else may not', async () => {
     const { harness, number } = await asked();
     await harness.github.push({ repo: REPO, branch: 'greet', author: 'mia', files: { 'b.txt': 'b\n' } });
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await countersign(harness, number, 'mia');
     expect(harness.github.merges).toEqual([]);
     await countersign(harness, number, 'max');
@@ -131,7 +131,7 @@ test('two countersigns are asked of two people: one person who reacts twice is o
   const { github } = harness;
   await react(harness, number, 'mia', 'rocket');
   await react(harness, number, 'mia', '+1');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
   expect(said(harness, headSha)).toEqual(['in_progress: Waiting for maintainers to countersign: 1 of 2 did']);
@@ -146,7 +146,7 @@ test('a rejecting reaction of a maintainer stops it and says who, whoever approv
   const { harness, number, headSha } = await asked();
   await react(harness, number, 'mia', '-1');
   await react(harness, number, 'max', 'rocket');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(harness.github.merges).toEqual([]);
   expect(said(harness, headSha)).toEqual(['failure: Rejected by mia']);
@@ -165,7 +165,7 @@ test('a rejecting reaction of a maintainer stops it and says who, whoever approv
 test('a push after a rejection is asked about anew', async () => {
   const { harness, number } = await asked();
   await react(harness, number, 'mia', '-1');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await pushAgain(harness);
   await countersign(harness, number);
   expect(harness.github.merges).toHaveLength(1);
@@ -175,7 +175,7 @@ test('a push after a rejection is asked about anew', async () => {
 test('a rejecting reaction of somebody who may not countersign stops nothing', async () => {
   const { harness, number, headSha } = await asked();
   for (const login of ['will', 'otto', 'ada']) await react(harness, number, login, '-1');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   await countersign(harness, number);
   expect(harness.github.merges).toHaveLength(1);
@@ -185,20 +185,20 @@ test('only the reactions that the settings name count', async () => {
   const { harness, number } = await asked({ settings: 'countersign: { approve: [heart], reject: [] }\n' });
   await react(harness, number, 'mia', 'rocket');
   await react(harness, number, 'max', '-1');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);
   await react(harness, number, 'mia', 'heart');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
 });
 
 test('a reaction on another comment is no countersign', async () => {
   const { harness, number } = await asked();
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const copy = await harness.github.comment(REPO, number, 'ada', approvalOf(harness, number).body);
   await harness.github.react(REPO, copy, 'mia', 'rocket');
   await harness.github.react(REPO, statusOf(harness, number).id, 'mia', 'rocket');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);
 });
 
@@ -206,7 +206,7 @@ test('a reaction taken back before the look does not count', async () => {
   const { harness, number } = await asked();
   const reaction = await react(harness, number, 'mia');
   await harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);
   expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
 });
@@ -215,15 +215,15 @@ test('a permission taken away before the look does not count', async () => {
   const { harness, number } = await asked();
   await react(harness, number, 'mia');
   harness.github.setPermission(REPO, 'mia', 'read');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);
-  expect(lastLook(harness, number)).toContain('- ❌ mia reacted, but has read access');
+  expect(lastRecheck(harness, number)).toContain('- ❌ mia reacted, but has read access');
 });
 
 test('a first countersign that is taken back while the second is awaited does not count any more', async () => {
   const { harness, number, headSha } = await asked({ settings: 'countersign: { count: 2 }\n' });
   const reaction = await react(harness, number, 'mia');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
   await countersign(harness, number, 'max');
   expect(harness.github.merges).toEqual([]);
@@ -237,7 +237,7 @@ test('a question that somebody edited is void with all its answers, and asked an
   const first = approvalOf(harness, number);
   await react(harness, number, 'mia');
   await github.editComment(REPO, first.id, 'will', first.body.replace('merged', 'discussed'));
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
   expect(approvals(harness, number).map(headline)).toEqual([
@@ -264,7 +264,7 @@ test('a question that somebody deleted is asked anew', async () => {
   const { github } = harness;
   await react(harness, number, 'mia');
   await github.deleteComment(REPO, approvalOf(harness, number).id, 'will');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
   expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
@@ -284,7 +284,7 @@ test('an update of the question whose answer was cut off is not taken for somebo
   await harness.settle();
   await github.comment(REPO, number, 'will', 'Who else?');
   await harness.settle();
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(approvals(harness, number)).toHaveLength(1);
   await countersign(harness, number, 'max');
@@ -297,7 +297,7 @@ describe('when it is looked', () => {
   test('at first often, then slower, and only with conditional requests', async () => {
     const { harness } = await asked();
     const { github, clock } = harness;
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     const looks: number[] = [];
     for (const age of [0, 10 * MINUTE, 60 * MINUTE, 300 * MINUTE]) {
       // A jump instead of all the looks between: one that is overdue is made up for once, and may edit the question.
@@ -358,7 +358,7 @@ describe('what holds a question up', () => {
     const { github } = harness;
     await reportCi(harness, headSha, 'failure');
     await react(harness, number, 'mia');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
 
     expect(github.merges).toEqual([]);
     expect(said(harness, headSha)).toMatchInlineSnapshot(`
@@ -372,7 +372,7 @@ describe('what holds a question up', () => {
     );
 
     await reportCi(harness, headSha, 'success');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(github.merges).toHaveLength(1);
     expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
   });
@@ -380,14 +380,14 @@ describe('what holds a question up', () => {
   test('red CI is still said at the next look, before anybody has reacted', async () => {
     const { harness, number, headSha } = await asked({ chain: CI_AND_MERGE });
     await reportCi(harness, headSha, 'failure');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     const held = said(harness, headSha);
     expect(held).toMatchInlineSnapshot(`
       [
         "in_progress: Not merging: ci: 1 of 1 check failed: test",
       ]
     `);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(said(harness, headSha)).toEqual(held);
     expect(approvalOf(harness, number).body).toContain('> **For now:** ');
   });
@@ -395,9 +395,9 @@ describe('what holds a question up', () => {
   test('a question held up by red CI says of a push that it was the push that voided it', async () => {
     const { harness, number, headSha } = await asked({ chain: CI_AND_MERGE });
     await reportCi(harness, headSha, 'failure');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await pushAgain(harness);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(approvals(harness, number)[0]?.body).toContain('A newer commit was pushed');
   });
 
@@ -405,15 +405,15 @@ describe('what holds a question up', () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     await github.comment(REPO, number, 'mia', '/countersign pause');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await react(harness, number, 'mia');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(github.merges).toEqual([]);
     expect(said(harness, headSha)).toEqual(['in_progress: Paused']);
     expect(approvalOf(harness, number).body).toContain('> **For now:** The pull request is paused.');
 
     await github.comment(REPO, number, 'mia', '/countersign resume');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(github.merges).toHaveLength(1);
   });
 });

@@ -7,7 +7,7 @@ import { CHAINS, CI_AND_MERGE, only, type Scene, scenes } from './support-scene.
 
 const start = scenes();
 const SHIP = only({ ship: CI_AND_MERGE });
-const A_LOOK = 6_000;
+const A_RECHECK = 6_000;
 
 /** What `countersign audit export` writes. */
 async function exported(scene: Scene, ...options: string[]): Promise<Record<string, unknown>[]> {
@@ -41,12 +41,12 @@ async function answered(scene: Scene, content: 'rocket' | '-1') {
     status: 'completed',
     conclusion: 'success',
   });
-  await scene.advance(A_LOOK);
+  await scene.advance(A_RECHECK);
   const question = github
     .comments(REPO, opened.number)
     .find(({ body }) => body.includes('countersign:approval'));
   await github.react(REPO, question?.id ?? 0, 'mia', content);
-  await scene.advance(A_LOOK);
+  await scene.advance(A_RECHECK);
   return opened;
 }
 

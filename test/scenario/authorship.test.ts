@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   countersign,
   MERGE_ONLY,
@@ -105,7 +105,7 @@ describe('commits that GitHub names nobody for', () => {
       'GitHub names no account for everybody who wrote or committed <head>, so 2 countersigns are needed instead of 1.',
     );
     await react(harness, number, 'mia');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(harness.github.merges).toEqual([]);
     expect(said(harness, headSha)).toEqual([
       'in_progress: Waiting for maintainers to countersign: 1 of 2 did',

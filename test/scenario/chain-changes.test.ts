@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvals,
   countersign,
   headline,
@@ -31,10 +31,10 @@ async function changeUnnoticed({ github }: Harness, files: Record<string, string
 async function countersignedAfter(files: Record<string, string | null>, chain = MERGE_ONLY) {
   const harness = await start({ chain });
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await changeUnnoticed(harness, files);
   await countersign(harness, number, 'mia');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   return { harness, number, headSha };
 }
 
@@ -115,7 +115,7 @@ test('a chain file with faults holds the merge up, and a question is answered ag
   expect(ownCheck(harness, headSha).summary).toContain('pr-review.yaml on main has faults');
   expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
   await harness.github.push({ repo: REPO, branch: 'main', author: 'max', files: { [CHAIN]: MERGE_ONLY } });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
 });
 
@@ -133,9 +133,9 @@ test('a chain change that GitHub tells of voids the question without waiting for
   const { number } = await open(harness);
   const files = { [CHAIN]: chainWith((text) => text + FROZEN) };
   await harness.github.push({ repo: REPO, branch: 'main', author: 'max', files });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This question is void');
   await react(harness, number, 'mia');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);
 });

@@ -147,12 +147,12 @@ async function missedUntilPaused(scene: Scene, number: number, does: () => Promi
   await scene.down();
   await does();
   await github.settle();
-  let isAway = true;
-  github.fail(({ path }) => isAway && path.startsWith('/app/hook/deliveries'), { status: 500 }, 1_000);
+  let isUnavailable = true;
+  github.fail(({ path }) => isUnavailable && path.startsWith('/app/hook/deliveries'), { status: 500 }, 1_000);
   await scene.up();
   await scene.advance(10_000, 0);
   await scene.say(number, 'max', '/countersign pause');
-  isAway = false;
+  isUnavailable = false;
   // Each start looks for what was missed.
   await scene.restart();
   await scene.advance(10_000);

@@ -207,11 +207,11 @@ test('a chain that changes on the base branch while a run is under way does not 
     author: 'mia',
     files: { [`${CHAINS}/ship.yaml`]: laxer },
   });
-  await scene.github.addLabel(REPO, number, 'will', 'poke');
+  await scene.github.addLabel(REPO, number, 'will', 'wake');
   await scene.settle();
   await asked(scene, number, headSha);
   expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for a maintainer to countersign');
-  expect(scene.github.labels(REPO, number)).toEqual(['poke']);
+  expect(scene.github.labels(REPO, number)).toEqual(['wake']);
 });
 
 test('the next head goes by the chain as it is then', async () => {

@@ -92,12 +92,15 @@ test('a name in the settings that no chain has is told with its place, and the o
     'countersign / configuration': 'failure',
     'countersign / first': 'success',
   });
-  const faults = (check: string) =>
+  const diagnostics = (check: string) =>
     scene
       .check(headSha, check)
       ?.summary?.split('\n')
       .filter((line) => line.includes('countersign.yml'));
-  expect({ base: faults('base configuration'), head: faults('configuration') }).toMatchInlineSnapshot(`
+  expect({
+    base: diagnostics('base configuration'),
+    head: diagnostics('configuration'),
+  }).toMatchInlineSnapshot(`
     {
       "base": [
         "- \`.github/countersign.yml:1:17\` there is no chain "pr-reveiw": did you mean "pr-review"? Allowed: broken, first, pr-review",

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { REPO } from '../support/harness.ts';
-import { A_LOOK, approvalOf, approvals, headline, ownCheck, react, reportCi, said } from './support.ts';
+import { A_RECHECK, approvalOf, approvals, headline, ownCheck, react, reportCi, said } from './support.ts';
 import { approveButton, confirming, LABEL_AND_MERGE, pressApprove, say, wentOn } from './support-confirm.ts';
 
 // Who may answer, and that no merge is ever answered so, is in test/security/forgery/confirm.test.ts.
@@ -46,7 +46,7 @@ describe('a step that asks and merges nothing goes on', () => {
     ]);
     await harness.restart();
     await react(harness, number, 'max');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(wentOn(asked)).toBe(true);
   });
 
@@ -100,7 +100,7 @@ describe('a step that asks and merges nothing is stopped', () => {
         const place = { installation_id: 1, owner: 'octo', repo: 'app', issue: 1 };
         const effect = { kind: 'label' as const, ...place, labels: ['published'] };
         done.push(summary);
-        return { kind: 'done', outcome, wishes: [{ key: 'published', effect }] };
+        return { kind: 'done', outcome, desiredEffects: [{ key: 'published', effect }] };
       },
     };
     const asked = await confirming({
@@ -203,7 +203,7 @@ describe('of a step that asks and merges nothing', () => {
     await reportCi(harness, headSha, 'success');
     await reportCi(harness, headSha, 'failure');
     await say(asked, 'mia', '/countersign approve');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(wentOn(asked)).toBe(false);
     expect(said(harness, headSha)).toEqual(['in_progress: Not going on: ci: 1 of 1 check failed: test']);
     const shown = [ownCheck(harness, headSha).summary ?? '', approvalOf(harness, number).body].join();
@@ -212,7 +212,7 @@ describe('of a step that asks and merges nothing', () => {
     expect(why).not.toMatch(/not merging/);
 
     await reportCi(harness, headSha, 'success');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(wentOn(asked)).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
-import { A_LOOK, open, ownCheck, start } from './support.ts';
+import { A_RECHECK, open, ownCheck, start } from './support.ts';
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
 
@@ -73,7 +73,7 @@ steps: [{ id: report, skill: report, artifacts: { expected: [${entry}] } }]
 `;
   const harness = await start({ chain, skills: [report] });
   const { headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const check = ownCheck(harness, headSha);
   const because = /(?:missing|not as asked): ([^|]+) \|/.exec(check.summary ?? '')?.[1] ?? '';
   expect(`${check.conclusion}: ${because}`).toContain(expected);

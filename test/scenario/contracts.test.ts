@@ -4,7 +4,7 @@ import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { runShow } from '../../src/messages/terminal.ts';
 import type { Harness } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   countersign,
@@ -62,7 +62,7 @@ test('a step that ends well without a required artifact fails its run, names it,
   const harness = await start({ chain: chainAsking(REPORT) });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   const [run] = await harness.app.storage.read.runs.list({ headSha });
   expect(run).toMatchObject({ status: 'failed', reason: { code: 'run.failed.missing_artifact' } });
@@ -80,7 +80,7 @@ test('the check run and run show put what was expected beside what was produced'
   const harness = await start({ chain: chainAsking(REPORT) });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   const { summary = '' } = ownCheck(harness, headSha);
   expect(summary?.slice(summary.indexOf('### Expected artifacts'))).toMatchInlineSnapshot(`
@@ -114,7 +114,7 @@ test('an optional artifact that is missing only warns, also where the maintainer
   const harness = await start({ chain: chainAsking('{ id: report, path: report.json, required: false }') });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvalOf(harness, number).body).toContain(
     '**Artifacts:** 1 of 2 expected artifacts was left behind; missing: report.json',
   );
@@ -129,7 +129,7 @@ test('a chain’s own entry takes the place of the skill’s', async () => {
   });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const { summary } = ownCheck(harness, headSha);
   expect(summary).toContain('| ⚠️ | `ci` | `ci.json` (optional) |');
   expect(summary).not.toContain('outcome ci_result');
@@ -189,7 +189,7 @@ test('a chain that asks for nothing shows nothing', async () => {
     .replace(/ {4}condition.*\n/, '');
   const harness = await start({ chain });
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(ownCheck(harness, headSha).summary).not.toContain('Expected artifacts');
   expect(approvalOf(harness, number).body).not.toContain('Artifacts');
 });
@@ -214,7 +214,7 @@ test('a contract that another hand wrote into the database keeps its session fro
   ).run();
   db.close();
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(said(harness, headSha)).toEqual([
     expect.stringContaining('the artifact contract of this session is not sound'),
   ]);

@@ -3,7 +3,7 @@ import { withinEffortAsync } from '../support/effort.ts';
 import { REPO } from '../support/harness.ts';
 import { until } from '../support/until.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   countersign,
@@ -32,7 +32,7 @@ test('a cancel that comes while GitHub is being read for the merge is the last w
     return true;
   };
   github.fail(isRead, { until: cancelled.promise }, 1);
-  const looking = harness.advance(A_LOOK);
+  const looking = harness.advance(A_RECHECK);
   await reading.promise;
   await github.comment(REPO, number, 'max', '/countersign cancel');
   await until('the cancel', async () => {
@@ -41,7 +41,7 @@ test('a cancel that comes while GitHub is being read for the merge is the last w
   });
   cancelled.resolve();
   await looking;
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(github.merges).toEqual([]);
   const [run] = await harness.app.storage.read.runs.list({ limit: 1 });
   expect(run?.reason?.code).toBe('run.cancelled.by_person');
@@ -92,7 +92,7 @@ test('the files of another head are not reviewed for this one', async () => {
   github.holdDeliveries();
   await github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'src/greet.ts': GREETING } });
   clock.advance(2_000);
-  app.queue.poke();
+  app.queue.wake();
   await app.queue.idle();
   await github.push({ repo: REPO, branch: 'greet', author: 'ada', forceTo: headSha });
   await github.releaseDeliveries();
@@ -112,7 +112,7 @@ test('a rerun does not bring back a chain that the pull request is not for any m
   await github.removeLabel(REPO, number, 'mia', 'safe');
   await harness.settle();
   await github.comment(REPO, number, 'ada', '/countersign rerun');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const runs = await harness.app.storage.read.runs.list({ limit: 10 });
   expect(runs.map(({ status, reason }) => [status, reason?.code])).toEqual([
     ['cancelled', 'run.cancelled.not_triggered'],
@@ -125,7 +125,7 @@ test('an app that rewrites the question again and again gets no more than five o
   for (let edit = 0; edit < 8; edit++) {
     const { id, body } = approvalOf(harness, number);
     await harness.github.editComment(REPO, id, 'will', `${body}\n\nlinked`);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
   }
   expect(approvals(harness, number)).toHaveLength(5);
   expect(harness.github.merges).toEqual([]);
@@ -144,5 +144,5 @@ test('a commit message of 300 KB of half trailers is little work', async () => {
   await harness.settle();
   await react(harness, number, 'otto');
   // GitHub's part is in it, which this thread plays as well.
-  await withinEffortAsync(4_000, () => harness.advance(A_LOOK));
+  await withinEffortAsync(4_000, () => harness.advance(A_RECHECK));
 });

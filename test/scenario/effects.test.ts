@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvals,
   CI_AND_MERGE,
   countersign,
@@ -51,7 +51,7 @@ test.each([
     const { number, headSha } = await open(harness);
     await harness.advance(1_000);
     await github.convertToDraft(REPO, number, 'ada');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await harness.advance(60_000);
     expect(ownChecks(harness, headSha)).toHaveLength(1);
     const markers = github.comments(REPO, number).map(({ body }) => /<!-- countersign:\w+/.exec(body)?.[0]);
@@ -63,7 +63,7 @@ test('an update that GitHub makes after its connection broke does not undo a new
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const isUpdate = ({ method, path }: { method: string; path: string }) =>
     method === 'PATCH' && /comments|check-runs/.test(path);
   github.fail(isUpdate, { lateMs: 5_000 }, 2);
@@ -79,11 +79,11 @@ test('the status comment is one, from the first word to the last', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const { id, createdAt } = statusOf(harness, number);
   const words = [headline(statusOf(harness, number))];
   const say = async () => {
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     words.push(headline(statusOf(harness, number)));
   };
   await reportCi(harness, headSha, 'pending');
@@ -118,15 +118,15 @@ test('deliveries that come twice change nothing, neither on the way nor at the e
     const before = seen(harness, number, [headSha]);
     const statuses = [];
     for (const { guid } of [...github.deliveries]) statuses.push(await github.redeliver(guid));
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(new Set(statuses)).toEqual(new Set([202]));
     expect(seen(harness, number, [headSha])).toEqual(before);
   };
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await again();
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await again();
   await countersign(harness, number);
   await again();
@@ -145,7 +145,7 @@ test('deliveries that come in reverse lead to the same state', async () => {
     await github.readyForReview(REPO, number, 'ada');
     await reportCi(harness, second, 'success');
     await github.releaseDeliveries(order);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await countersign(harness, number);
     states.push(seen(harness, number, [headSha, second]));
     expect(github.merges).toHaveLength(1);
@@ -157,12 +157,12 @@ test('a close that is told after the reopening does not end the new run', async 
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   github.holdDeliveries();
   await github.closePullRequest(REPO, number, 'ada');
   await github.reopenPullRequest(REPO, number, 'ada');
   await github.releaseDeliveries('reverse');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(said(harness, headSha).at(-1)).toBe('in_progress: Waiting for a maintainer to countersign');
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
-import { A_LOOK, approvals, MERGE_ONLY, open, start } from './support.ts';
+import { A_RECHECK, approvals, MERGE_ONLY, open, start } from './support.ts';
 
 const MINUTE = 60_000;
 const STATUS = '/countersign status';
@@ -35,7 +35,7 @@ test('154 commands of an outsider hold up no question of another pull request', 
   await harness.advance(8 * MINUTE);
 
   const other = await open(harness, { branch: 'other' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, other.number)).toHaveLength(1);
 });
 
@@ -45,7 +45,7 @@ test('one person’s commands hold up neither another person’s nor a question'
   const many = await flood(harness, number, 'will', 20);
   const [one = 0] = await flood(harness, number, 'mia', 1);
   const other = await open(harness, { branch: 'other' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(answersTo(harness, number, [one])).toEqual(['eyes hooray status']);
   expect(approvals(harness, other.number)).toHaveLength(1);
   expect(answersTo(harness, number, many)).toContain('nothing');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isGateCheck } from '../support/github/read.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvals,
   countersign,
   gate,
@@ -88,7 +88,7 @@ test.each<[string, Deed, Deed]>([
   const harness = await guarded(PEOPLE);
   const { settle } = harness;
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await react(harness, number, 'mia');
   await harness.advance(10_000);
   expect(gate(harness, headSha)).toMatch(/^success/);
@@ -132,7 +132,7 @@ describe('of two pull requests with the same head and base', () => {
     harness.github.allowAutoMerge(REPO);
     const { number, headSha } = await open(harness);
     await react(harness, number, 'max', '-1');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await harness.github.enableAutoMerge(REPO, number, 'will', 'squash');
     const other = await twin(harness, headSha);
     await countersign(harness, other.number);
@@ -158,7 +158,7 @@ describe('of two pull requests with the same head and base', () => {
     const { headSha } = await open(harness);
     const other = await twin(harness, headSha);
     await harness.github.closePullRequest(REPO, other.number, 'otto');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
   });
 
@@ -179,7 +179,7 @@ test('two merge steps of one chain do not close each other’s gate', async () =
   const chain = `name: pr-review\ntrigger: { event: pr.opened }\nsteps:\n  - id: one\n${step}  - id: two\n${step}`;
   const harness = await guarded({ ...PEOPLE, chain });
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await countersign(harness, number);
   await harness.advance(60_000);
   expect(gate(harness, headSha)).toMatch(/^success/);
@@ -193,7 +193,7 @@ test('nobody is asked about a draft, however the chain is triggered', async () =
   await harness.advance(120_000);
   expect(approvals(harness, number)).toEqual([]);
   await harness.github.readyForReview(REPO, number, 'ada');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toHaveLength(1);
 });
 

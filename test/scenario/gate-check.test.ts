@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   CI_AND_MERGE,
   countersign,
@@ -78,7 +78,7 @@ describe('with the gate check required on main', () => {
     const harness = await guarded({ chain: CI_AND_MERGE });
     const { number, headSha } = await open(harness);
     await reportCi(harness, headSha, 'success');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
     await countersign(harness, number);
     expect(harness.github.merges).toHaveLength(1);
@@ -278,10 +278,10 @@ describe('with merge: { by: people }', () => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
     const reaction = await react(harness, number, 'mia');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(gate(harness, headSha)).toBe('success: Countersigned by mia');
     await deed(harness, number, reaction);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(gate(harness, headSha)).not.toMatch(/^(success|neutral|skipped)/);
     expect(await press(harness, number)).not.toBe('merged');
   });
@@ -302,12 +302,12 @@ describe('with merge: { by: people }', () => {
     const { number, headSha } = await open(harness);
     const other = await open(harness, { branch: 'other', files: { 'other.txt': '0\n' } });
     const reaction = await react(harness, number, 'mia');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(gate(harness, headSha)).toBe('success: Countersigned by mia');
     for (let push = 1; push <= 30; push += 1)
       await github.push({ repo: REPO, branch: 'other', author: 'ada', files: { 'other.txt': `${push}\n` } });
     await github.unreact(REPO, approvalOf(harness, number).id, reaction);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     const { headSha: newest } = github.pullRequest(REPO, other.number);
     expect(gates(harness, newest)).toEqual([]);
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
@@ -327,7 +327,7 @@ describe('with merge: { by: people }', () => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
     const reaction = await react(harness, number, 'mia');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await harness.down();
     await harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
     harness.clock.advance(600_000);
@@ -342,7 +342,7 @@ describe('with merge: { by: people }', () => {
     github.allowAutoMerge(REPO);
     const { number, headSha } = await open(harness);
     await github.enableAutoMerge(REPO, number, 'will', 'squash');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(github.merges).toEqual([]);
     await countersign(harness, number);
     expect(github.merges).toMatchObject([{ number, by: 'will' }]);

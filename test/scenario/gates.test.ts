@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   countersign,
@@ -18,12 +18,12 @@ import {
   commentBehind,
   comments,
   criterion,
+  explanationText,
   gate,
   mergeBehind,
   passes,
   stateOf,
   verdicts,
-  whyText,
 } from './support-gates.ts';
 import { section } from './support-scene.ts';
 
@@ -46,7 +46,7 @@ describe('a merge behind a gate', () => {
     ]);
     expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
     await harness.github.addLabel(REPO, number, 'will', 'ready');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(harness.github.merges).toMatchObject([{ headSha }]);
     expect(await passes(harness)).toEqual(['guard: not passed', 'guard: passed']);
   });
@@ -55,20 +55,20 @@ describe('a merge behind a gate', () => {
     const harness = await start({ chain: mergeBehind(gate(LABELLED)) });
     const { number } = await open(harness);
     await harness.github.addLabel(REPO, number, 'will', 'ready');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(await passes(harness)).toContain('guard: passed');
     // Nothing tells the app: it is the attempt itself that has to look.
     harness.github.holdDeliveries();
     await harness.github.removeLabel(REPO, number, 'will', 'ready');
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
-    expect(await whyText(harness)).toContain('✘ gate guard is not passed');
+    expect(await explanationText(harness)).toContain('✘ gate guard is not passed');
   });
 
   test('goes on with a warning that is said where people read', async () => {
     const harness = await start({ chain: mergeBehind(gate(SMALL, 'warn')) });
     const { number, headSha } = await open(harness);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(approvalOf(harness, number).body).toContain('⚠️ **Gate guard:** a warning: pr.additions');
     expect(section(ownCheck(harness, headSha).summary, 'Gates')).toContain(
       '⚠️ **guard**, before `merge`: a warning',
@@ -85,12 +85,12 @@ describe('a merge behind a gate', () => {
     const { number } = await open(harness);
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
-    expect(await whyText(harness)).toContain('no owner approves src/greet.ts (will or octo/core)');
+    expect(await explanationText(harness)).toContain('no owner approves src/greet.ts (will or octo/core)');
     await harness.github.review(REPO, number, 'max', 'APPROVED');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(harness.github.merges).toEqual([]);
     await harness.github.review(REPO, number, 'will', 'APPROVED');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(harness.github.merges).toHaveLength(1);
   });
 
@@ -124,7 +124,7 @@ describe('a merge behind a gate', () => {
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
     await harness.github.review(REPO, number, 'max', 'APPROVED');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(harness.github.merges).toHaveLength(1);
   });
 
@@ -139,7 +139,9 @@ describe('a merge behind a gate', () => {
     await harness.github.review(REPO, number, 'will', 'APPROVED');
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
-    expect(await whyText(harness)).toContain('no owner approves .github/CODEOWNERS (max), README.md (max)');
+    expect(await explanationText(harness)).toContain(
+      'no owner approves .github/CODEOWNERS (max), README.md (max)',
+    );
   });
 
   test('waits for the end of a freeze', async () => {
@@ -165,9 +167,11 @@ describe('a merge behind a gate', () => {
     const { number } = await open(harness);
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
-    expect(await whyText(harness)).toContain('pr.changes_requested is not known: GitHub refuses to tell');
+    expect(await explanationText(harness)).toContain(
+      'pr.changes_requested is not known: GitHub refuses to tell',
+    );
     mend();
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(harness.github.merges).toHaveLength(1);
   });
 
@@ -177,14 +181,14 @@ describe('a merge behind a gate', () => {
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
     harness.github.vouchFor(headSha);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(harness.github.merges).toHaveLength(1);
   });
 
   test.runIf(LONG)('with a gate that wants a person has one in its countersign', async () => {
     const harness = await start({ chain: mergeBehind(gate(SMALL, 'require_human')) });
     const { number } = await open(harness);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(approvalOf(harness, number).body).toContain('✋ **Gate guard:** a person is asked');
     await countersign(harness, number);
     expect(harness.github.merges).toHaveLength(1);
@@ -193,10 +197,10 @@ describe('a merge behind a gate', () => {
   test('writes a verdict when its inputs change, and no other', async () => {
     const harness = await start({ chain: mergeBehind(gate(LABELLED)) });
     const { number } = await open(harness);
-    await harness.advance(2 * A_LOOK);
+    await harness.advance(2 * A_RECHECK);
     expect(await passes(harness)).toEqual(['guard: not passed']);
     await harness.github.addLabel(REPO, number, 'will', 'other');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect((await verdicts(harness)).map(({ criteria }) => criteria[0]?.evidence)).toEqual([
       'pr.labels is []',
       'pr.labels is ["other"]',
@@ -230,14 +234,14 @@ describe('gates of the organisation', () => {
     const { number } = await open(harness);
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
-    expect(await whyText(harness)).toContain('✘ gate guard (organisation) is not passed');
+    expect(await explanationText(harness)).toContain('✘ gate guard (organisation) is not passed');
     expect((await verdicts(harness)).map(({ scope }) => scope)).toEqual([
       'organisation',
       'repository',
       'step',
     ]);
     await harness.github.addLabel(REPO, number, 'will', 'ready');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(harness.github.merges).toHaveLength(1);
   });
 
@@ -250,7 +254,7 @@ describe('gates of the organisation', () => {
       author: 'max',
       files: { '.github/countersign.yml': `gates: [{ uses: "*", pre: [${gate(LABELLED)}] }]\n` },
     });
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(approvals(harness, number).map(headline)).toEqual([
       '⏭️ This question is void',
       '✍️ May this be merged?',
@@ -264,7 +268,7 @@ describe('any other step behind a gate', () => {
   test('waits for what people can settle, and is looked at at once when they do', async () => {
     const harness = await start({ chain: commentBehind(gate(LABELLED)) });
     const { number, headSha } = await open(harness);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(comments(harness, REPO, number)).toEqual([]);
     expect(said(harness, headSha)[0]).toContain('in_progress: Step say waits: gate guard is not passed');
     await harness.github.addLabel(REPO, number, 'will', 'ready');
@@ -320,11 +324,11 @@ describe('any other step behind a gate', () => {
     async (at) => {
       const harness = await start({ chain: commentBehind(gate(SMALL, 'require_human'), at) });
       const { number } = await open(harness);
-      await harness.advance(A_LOOK);
+      await harness.advance(A_RECHECK);
       expect(comments(harness, REPO, number)).toEqual([]);
       expect(headline(approvalOf(harness, number))).toBe('✍️ May `say` go on?');
       await react(harness, number, 'ada');
-      await harness.advance(A_LOOK);
+      await harness.advance(A_RECHECK);
       expect(comments(harness, REPO, number)).toEqual([]);
       await countersign(harness, number);
       expect(comments(harness, REPO, number)).toEqual(['Hello']);
@@ -343,10 +347,10 @@ steps:
     });
     const { number, headSha } = await open(harness);
     await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
-    expect(await whyText(harness)).toContain('ci: counts as not passed, because of the gate guard');
+    expect(await explanationText(harness)).toContain('ci: counts as not passed, because of the gate guard');
   });
 
   test('has done nothing when a gate behind it blocks', async () => {
@@ -366,10 +370,10 @@ steps:
     const harness = await start({ chain: commentBehind('{ id: green, skill: ci }') });
     const { number, headSha } = await open(harness);
     await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'pending' });
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(comments(harness, REPO, number)).toEqual([]);
     await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(comments(harness, REPO, number)).toEqual(['Hello']);
     const { run } = await stateOf(harness);
     const kinds = (await harness.app.storage.read.artifacts.ofRun(run.id)).map(({ kind }) => kind);

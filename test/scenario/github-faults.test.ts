@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvals,
   CI_AND_MERGE,
   countersign,
@@ -90,7 +90,7 @@ test('tokens that are revoked are asked for anew, and nobody notices', async () 
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   // A token of the last few seconds that is refused is tried again in place, as GitHub may still be spreading it.
   vi.setSystemTime(Date.now() + 60_000);
   github.revokeTokens();
@@ -135,12 +135,12 @@ test('what GitHub cannot be made to answer is given up, and the check run says a
   back();
   await github.comment(REPO, number, 'ada', '/countersign rerun');
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
 test.each([
-  ['at once', 403, A_LOOK, 2],
+  ['at once', 403, A_RECHECK, 2],
   ['after several tries', 410, 600_000, 16],
 ])(
   'a question that GitHub refuses fails its step %s, says why, and is asked when the step runs again',
@@ -161,7 +161,7 @@ test.each([
 
     unlock();
     await github.comment(REPO, number, 'ada', '/countersign rerun');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
     await countersign(harness, number);
     expect(github.merges).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvals,
   countersign,
   headline,
@@ -24,7 +24,7 @@ async function makeEvil({ github }: Harness, name = 'evil'): Promise<void> {
 
 async function openInto(harness: Harness, base: string) {
   const opened = await open(harness, { base });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   return opened;
 }
 
@@ -103,7 +103,7 @@ test('owners of files are those that the governing branch names', async () => {
   await countersign(harness, number, 'mia');
   expect(harness.github.merges).toEqual([]);
   await harness.github.review(REPO, number, 'max', 'APPROVED');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
 });
 
@@ -113,6 +113,6 @@ test('a push to the governing branch voids a question about another base', async
   const { number } = await openInto(harness, 'evil');
   const files = { [CHAIN]: MERGE_ONLY.replace('}}" }', '}}", method: rebase }') };
   await harness.github.push({ repo: REPO, branch: 'main', author: 'max', files });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This question is void');
 });

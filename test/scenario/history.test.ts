@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isRunOver, isStepOver } from '../../src/domain/run/run.ts';
 import { type HistoryLine, historyLines } from '../../src/messages/history.ts';
 import { type Harness, REPO } from '../support/harness.ts';
-import { A_LOOK, CI_AND_MERGE, countersign, MERGE_ONLY, open, reportCi, start } from './support.ts';
+import { A_RECHECK, CI_AND_MERGE, countersign, MERGE_ONLY, open, reportCi, start } from './support.ts';
 
 const CI_IN_TIME = `name: pr-review
 trigger: { event: pr.opened }
@@ -142,7 +142,7 @@ test('a run whose settings changed is cancelled by the session that saw it, whic
   await open(harness);
   const files = { '.github/countersign.yml': 'countersign: { permission: admin }\n' };
   await harness.github.push({ repo: REPO, branch: 'main', author: 'max', files });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const [first = [], second = []] = await histories(harness);
   expect(first.filter(({ what }) => what === 'session').map(({ to }) => to)).toEqual([
     'waiting',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvals,
   countersign,
   headline,
@@ -43,7 +43,7 @@ test('a suspended installation ends its runs, is asked nothing, and goes on with
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await react(harness, number, 'mia');
   const before = github.requests.length;
   github.suspendApp('octo');
@@ -56,7 +56,7 @@ test('a suspended installation ends its runs, is asked nothing, and goes on with
 
   github.unsuspendApp('octo');
   await github.addLabel(REPO, number, 'ada', 'ready');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(github.merges).toEqual([]);
   await countersign(harness, number);
   expect(github.merges).toMatchObject([{ number }]);
@@ -66,14 +66,14 @@ test('a repository that is archived ends its runs, is written nothing, and goes 
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await github.archiveRepository(REPO);
   expect(await asked(harness, 10 * MINUTE)).toEqual([]);
   expect((await runs(harness))[0]?.slice(0, 2)).toEqual(['aborted', 'run.aborted.repository_gone']);
 
   await github.unarchiveRepository(REPO);
   await github.addLabel(REPO, number, 'ada', 'ready');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await countersign(harness, number);
   expect(github.merges).toMatchObject([{ headSha }]);
 });
@@ -94,7 +94,7 @@ test('a repository that is taken out of the installation ends its own runs and n
     title: 'B',
     files: { 'b.txt': 'b\n' },
   });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await tell(harness, 'installation_repositories', {
     action: 'removed',
     installation: { id: INSTALLATION },
@@ -134,14 +134,14 @@ test('a repository that is renamed while it waits for a countersign is merged un
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await github.renameRepository(REPO, 'shop');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const question = github
     .comments('octo/shop', number)
     .find(({ body }) => body.includes('countersign:approval'));
   await github.react('octo/shop', question?.id ?? 0, 'mia', 'rocket');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(github.merges).toMatchObject([{ number, headSha }]);
   expect(github.comments('octo/shop', number)).toHaveLength(2);
   const [run] = await harness.app.storage.read.runs.list({ limit: 1 });
@@ -170,7 +170,7 @@ test('an app that loses a permission says so where it still may', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   github.fail(({ method, path }) => method === 'GET' && path.includes('/issues/comments/'), {
     status: 403,
     body: { message: 'Resource not accessible by integration' },
@@ -212,7 +212,7 @@ test.each<[string, Deed, string]>([
 ])('an app that is %s and was told by nobody ends its runs, saying so', async (_, deed, code) => {
   const harness = await start({ chain: MERGE_ONLY });
   await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await untold(deed)(harness);
   expect((await runs(harness)).map(([, so]) => so)).toEqual([code]);
   expect(await asked(harness, 10 * MINUTE)).toEqual([]);
@@ -248,7 +248,7 @@ test.each<{ what: string; begins: Deed; ends: Deed; next: Deed }>([
 ])('after $what, what it left open on GitHub is closed', async ({ begins, ends, next }) => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await begins(harness);
   await harness.advance(10 * MINUTE);
   expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
@@ -278,6 +278,6 @@ test('what a run could never put on GitHub does not come there after its end', a
   expect((await runs(harness)).map(([, code]) => code)).toEqual(['run.aborted.shut_out']);
   for (const back of faults) back();
   await LABEL(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(ownChecks(harness, headSha).map(({ status }) => status)).toEqual(['in_progress']);
 });

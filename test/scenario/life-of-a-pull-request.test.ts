@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   CI_AND_MERGE,
@@ -24,7 +24,7 @@ async function asked(chain = MERGE_ONLY): Promise<{ harness: Harness; number: nu
   const harness = await start({ chain });
   const opened = await open(harness);
   if (chain === CI_AND_MERGE) await reportCi(harness, opened.headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   return { harness, ...opened };
 }
 
@@ -39,12 +39,12 @@ test('a draft is left alone until it is ready for review', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness, { draft: true });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(ownChecks(harness, headSha)).toEqual([]);
   expect(github.comments(REPO, number)).toEqual([]);
 
   await github.readyForReview(REPO, number, 'ada');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
@@ -55,7 +55,7 @@ test('a pull request against another base than the default branch is left alone'
   const { github } = harness;
   await github.push({ repo: REPO, branch: 'release', author: 'mia' });
   const { number, headSha } = await open(harness, { base: 'release' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(ownChecks(harness, headSha)).toEqual([]);
   expect(github.comments(REPO, number)).toEqual([]);
 });
@@ -63,7 +63,7 @@ test('a pull request against another base than the default branch is left alone'
 test('a push supersedes the run, closes its check run and question, and is asked about anew', async () => {
   const { harness, number, headSha: first } = await asked(CI_AND_MERGE);
   const second = await pushAgain(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(said(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
   expect(ownCheck(harness, first).summary).toContain(
@@ -76,7 +76,7 @@ test('a push supersedes the run, closes its check run and question, and is asked
   );
 
   await reportCi(harness, second, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number).map(headline)).toEqual([
     '⏭️ This question is void',
     '✍️ May this be merged?',
@@ -90,7 +90,7 @@ test('five pushes in a row leave one question, one status comment and one open c
   const heads = [headSha];
   for (const times of [2, 3, 4, 5, 6]) heads.push(await pushAgain(harness, 'one\n'.repeat(times)));
   await reportCi(harness, heads.at(-1) ?? '', 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(heads.map((sha) => said(harness, sha))).toEqual([
     ...Array.from({ length: 5 }, () => ['cancelled: Superseded by a newer push']),
@@ -107,10 +107,10 @@ test('a force-push back to an earlier head asks anew, and the countersign given 
   const { github } = harness;
   const earlier = approvalOf(harness, number).id;
   const second = await pushAgain(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await github.react(REPO, earlier, 'mia', 'rocket');
   await github.push({ repo: REPO, branch: 'greet', author: 'ada', forceTo: first });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
   expect(said(harness, second)).toEqual(['cancelled: Superseded by a newer push']);
@@ -132,7 +132,7 @@ test('closing ends the run and its question, and says so', async () => {
   const { harness, number, headSha } = await asked();
   await react(harness, number, 'mia');
   await harness.github.closePullRequest(REPO, number, 'ada');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(harness.github.merges).toEqual([]);
   expect(said(harness, headSha)).toEqual(['cancelled: Stopped: the pull request was closed']);
@@ -145,9 +145,9 @@ test('reopening starts anew, with a question of its own', async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;
   await github.closePullRequest(REPO, number, 'ada');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await github.reopenPullRequest(REPO, number, 'ada');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(said(harness, headSha)).toEqual([
     'cancelled: Stopped: the pull request was closed',
@@ -167,25 +167,25 @@ test('reopening looks again at what had ended without a merge, and not at what a
   const { github } = harness;
   const reopen = async () => {
     await github.closePullRequest(REPO, number, 'ada');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await github.reopenPullRequest(REPO, number, 'ada');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
   };
   const second = await pushAgain(harness);
   await reportCi(harness, second, 'failure');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await reopen();
   const failed = 'failure: CI has not passed: 1 of 1 check failed';
   expect(said(harness, second)).toEqual([failed, failed]);
   const told = github.deliveries.findLast(({ action }) => action === 'reopened');
   await github.redeliver(told?.guid ?? '');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(said(harness, second)).toEqual([failed, failed]);
 
   await reportCi(harness, second, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await react(harness, number, 'mia', '-1');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   // The run goes on under a check run of its own: GitHub takes none back to work.
   const rejected = [failed, failed, 'failure: Rejected by mia'];
   expect(said(harness, second)).toEqual(rejected);
@@ -200,7 +200,7 @@ test('a conversion to draft voids the question, and being ready again asks anew'
   const { github } = harness;
   await react(harness, number, 'mia');
   await github.convertToDraft(REPO, number, 'ada');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
   expect(said(harness, headSha)).toEqual(['skipped: Stopped: the pull request is a draft']);
@@ -208,7 +208,7 @@ test('a conversion to draft voids the question, and being ready again asks anew'
   expect(headline(statusOf(harness, number))).toBe('📝 Stopped: the pull request is a draft');
 
   await github.readyForReview(REPO, number, 'ada');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(github.merges).toEqual([]);
   expect(approvals(harness, number).map(headline)).toEqual([
     '⏭️ This question is void',
@@ -225,7 +225,7 @@ test('another base voids the countersign, and the same head is asked about for t
   // The new base holds the same chain: it was made from main.
   await react(harness, number, 'mia');
   await github.editPullRequest(REPO, number, 'ada', { base: 'release' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
   expect(said(harness, headSha)).toEqual([
@@ -248,7 +248,7 @@ test('a new base that the chain is not for ends the run and begins none', async 
   await github.push({ repo: REPO, branch: 'release', author: 'mia' });
   await react(harness, number, 'mia');
   await github.editPullRequest(REPO, number, 'ada', { base: 'release' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
   expect(said(harness, headSha)).toEqual(['cancelled: Stopped: the pull request has a new base branch']);
@@ -260,7 +260,7 @@ test('a new title changes nothing', async () => {
   const { harness, number, headSha } = await asked();
   const before = harness.github.comments(REPO, number);
   await harness.github.editPullRequest(REPO, number, 'ada', { title: 'Greet everybody' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(said(harness, headSha)).toHaveLength(1);
   expect(harness.github.comments(REPO, number)).toEqual(before);
 });
@@ -268,7 +268,7 @@ test('a new title changes nothing', async () => {
 test('a merge by a person ends the run and its question, and says so', async () => {
   const { harness, number, headSha } = await asked();
   await harness.github.mergePullRequest(REPO, number, 'max', 'merge');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(harness.github.merges).toMatchObject([{ by: 'max', method: 'merge' }]);
   expect(said(harness, headSha)).toEqual(['cancelled: Stopped: somebody merged the pull request by hand']);
@@ -283,16 +283,16 @@ test('a chain that filters on labels starts when the label is added and ends whe
   const { github } = harness;
   const { number, headSha } = await open(harness);
   await github.addLabel(REPO, number, 'ada', 'docs');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(ownChecks(harness, headSha)).toEqual([]);
 
   await github.addLabel(REPO, number, 'ada', 'ready-to-merge');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
 
   await react(harness, number, 'mia');
   await github.removeLabel(REPO, number, 'ada', 'ready-to-merge');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(github.merges).toEqual([]);
   expect(said(harness, headSha)).toEqual([
     'skipped: Stopped: this chain is not for the pull request as it is now',
@@ -300,7 +300,7 @@ test('a chain that filters on labels starts when the label is added and ends whe
   expect(voidedBecause(harness, number)).toContain('this chain is not for it any more');
 
   await github.addLabel(REPO, number, 'ada', 'ready-to-merge');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
 });
@@ -308,7 +308,7 @@ test('a chain that filters on labels starts when the label is added and ends whe
 test('a label that no chain asks for starts nothing anew', async () => {
   const { harness, number, headSha } = await asked();
   await harness.github.addLabel(REPO, number, 'ada', 'docs');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   expect(approvals(harness, number)).toHaveLength(1);
 });
@@ -317,7 +317,7 @@ test('a pull request from a fork is asked about and merged like any other', asyn
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness, { author: 'otto', fork: 'otto/app' });
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await countersign(harness, number);
   expect(harness.github.merges).toMatchObject([{ number, headSha }]);
 });

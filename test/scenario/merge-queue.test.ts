@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
-import { A_LOOK, approvalOf, countersign, gate, MERGE_ONLY, open, react, said, start } from './support.ts';
+import { A_RECHECK, approvalOf, countersign, gate, MERGE_ONLY, open, react, said, start } from './support.ts';
 
 const GATE = 'countersign: main';
 
@@ -51,7 +51,7 @@ test('with merge: { by: queue }, the app adds a countersigned pull request to th
   expect(harness.github.merges).toEqual([]);
 
   await build(harness, group);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.pullRequest(REPO, number).merged).toBe(true);
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
@@ -83,7 +83,7 @@ test('a countersign that is taken back while the group is tested closes its gate
   const { github } = harness;
   const { number } = await openBuilt(harness, 'one');
   const reaction = await react(harness, number, 'mia');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await github.enqueue(REPO, number, 'will');
   await harness.settle();
   const group = groupOf(harness, number);
@@ -114,13 +114,13 @@ test('a pull request is taken out of the queue when its countersign is taken bac
   const { github } = harness;
   const { number } = await openBuilt(harness, 'one');
   const reaction = await react(harness, number, 'mia');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const group = groupOf(harness, number);
   expect(group).not.toBe('none');
   await github.unreact(REPO, approvalOf(harness, number).id, reaction);
   await harness.advance(12_000);
   await build(harness, group);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(github.pullRequest(REPO, number).merged).toBe(false);
   expect(gate(harness, group)).not.toMatch(/^success/);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
-import { A_LOOK, approvals, countersign, headline, MERGE_ONLY, open, ownCheck, start } from './support.ts';
+import { A_RECHECK, approvals, countersign, headline, MERGE_ONLY, open, ownCheck, start } from './support.ts';
 
 const SETTINGS = '.github/countersign.yml';
 
@@ -20,16 +20,16 @@ test.each([
     });
     const set = (files: Record<string, string | null>) => github.push({ repo, branch, author: 'max', files });
     const { number, headSha } = await open(harness);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await set({ [SETTINGS]: 'merging: off\n' });
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     const said = `merging is switched off in the settings of ${whose}`;
     expect(ownCheck(harness, headSha).title).toContain(said);
     expect(approvals(harness, number)[0]?.body).toContain(said);
     await countersign(harness, number);
     expect(github.merges).toEqual([]);
     await set({ [SETTINGS]: 'merging: on\n' });
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(github.merges).toHaveLength(1);
     expect(approvals(harness, number)).toHaveLength(1);
   },
@@ -49,7 +49,7 @@ test('nothing is merged by a server that has merging off, and its operators and 
   await harness.down();
   Object.assign(harness.config, { merging: undefined });
   await harness.up();
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
   expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   countersign,
@@ -112,13 +112,13 @@ test('a push whose webhook is late does not get the earlier countersign', async 
   github.holdDeliveries();
   await react(harness, number, 'mia');
   const second = await github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'a.txt': 'a\n' } });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(github.merges).toEqual([]);
   expect(said(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
   expect(said(harness, second)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
 
   await github.releaseDeliveries();
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(said(harness, second)).toHaveLength(1);
   expect(approvals(harness, number)).toHaveLength(2);
 });
@@ -312,7 +312,7 @@ steps:
 `,
   });
   await countersign(harness, number);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(harness.github.merges).toMatchObject([{ number, method: 'squash' }]);
   const sha = harness.github.merges[0]?.sha ?? '';

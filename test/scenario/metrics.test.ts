@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startApp } from '../../src/app.ts';
 import { keepingLog } from '../disk/log-lines.ts';
 import { type Harness, REPO } from '../support/harness.ts';
-import { A_LOOK, countersign, MERGE_ONLY, open, start } from './support.ts';
+import { A_RECHECK, countersign, MERGE_ONLY, open, start } from './support.ts';
 
 const page = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
 
@@ -19,7 +19,7 @@ test('the metrics count what was done, and name nobody and no place', async () =
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
   await countersign(harness, number);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const { text, value } = await scrape(harness);
 
   expect(value('countersign_runs{status="completed"}')).toBe(1);

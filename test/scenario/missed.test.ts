@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
-import { A_LOOK, approvals, MERGE_ONLY, open, react, said, start } from './support.ts';
+import { A_RECHECK, approvals, MERGE_ONLY, open, react, said, start } from './support.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -88,7 +88,7 @@ test('a pull request that no webhook ever told of is found within an hour', asyn
   await harness.advance(HOUR);
   expect(approvals(harness, number)).toHaveLength(1);
   await react(harness, number, 'mia');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
 });
 
@@ -112,12 +112,12 @@ test('a pull request that was opened while the app was down for a week is found 
 test('a push that no webhook ever told of voids the question about the older head', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await harness.down();
   loseDeliveries(harness);
   await push(harness);
   await harness.up();
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(said(harness, headSha)).toEqual(['cancelled: Superseded by a newer push']);
   expect(approvals(harness, number)).toHaveLength(2);
 });
@@ -128,7 +128,7 @@ test.each([
 ])('the run of a pull request that was %s without a webhook ends within an hour', async (_, end) => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await harness.down();
   loseDeliveries(harness);
   await end(harness, number);

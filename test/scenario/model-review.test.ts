@@ -6,7 +6,7 @@ import { anchorIn } from '../skill/review-support.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { type Asked, type Script, type StubModel, startStubModel } from '../support/model/stub.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvals,
   countersign,
   GREETING,
@@ -101,7 +101,7 @@ async function push(harness: Harness, content: string): Promise<string> {
 }
 
 async function reviewed(harness: Harness, sha: string): Promise<string> {
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   return ownCheck(harness, sha).summary ?? '';
 }
 
@@ -247,7 +247,7 @@ test('what a model cannot say right is said of the file or no review at all, and
     const { headSha } = await open(harness, { title, branch: `branch-${n}`, files: { [CODE]: GREETING } });
     heads.set(title, headSha);
   }
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   const ends = [...heads].map(([title, sha]) => [title, ...said(harness, sha)]);
   expect(ends).toEqual(ANSWERS.map(({ title, end }) => [title, end]));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { fake } from '../review/support.ts';
 import { REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   countersign,
@@ -64,7 +64,7 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
 
   expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   // The first words of the status comment wait for something to say.
-  await harness.advance(2 * A_LOOK);
+  await harness.advance(2 * A_RECHECK);
   expect(readable(harness, statusOf(harness, number).body, { head: headSha })).toMatchInlineSnapshot(`
     "<!-- countersign:status -->
     ### ✍️ Waiting for a maintainer to countersign
@@ -370,7 +370,7 @@ test('4: while CI is red nobody is asked, and once it is green the maintainers a
   `);
 
   await reportCi(harness, headSha, 'pending');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toEqual([]);
   expect(said(harness, headSha).at(-1)).toBe('in_progress: Waiting for CI: 0 of 1 checks are done');
 

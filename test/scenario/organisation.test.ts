@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { countersignOn } from '../cli/support.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvals,
   countersign,
   headline,
@@ -41,7 +41,7 @@ test('settings of an organisation that are out of sight hold up every merge unti
   expect(ownCheck(harness, headSha).summary).toContain('countersign organisation forget octo');
   expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
   giveBack();
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
 });
 
@@ -77,7 +77,7 @@ test('an organisation whose settings an operator confirmed to be gone has none',
   expect(harness.github.merges).toEqual([]);
   const cli = countersignOn(harness.config.databaseUrl.replace('sqlite:', ''));
   expect(await cli('organisation', 'forget', 'Octo')).toMatchObject({ code: 0 });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
 });
 
@@ -87,7 +87,7 @@ test('settings that the organisation itself took away, in a repository that can 
   const { number } = await open(harness);
   const files = { [SETTINGS]: null };
   await harness.github.push({ repo: ORGANISATION, branch: 'trunk', author: 'max', files });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await countersign(harness, number);
   expect(harness.github.merges).toHaveLength(1);
   takeOut(harness);
@@ -104,7 +104,7 @@ test('settings of an organisation that GitHub refuses to show hold up a merge, t
   expect(harness.github.merges).toEqual([]);
   expect(ownCheck(harness, headSha).summary).toContain('the settings of the organisation cannot be read');
   giveBack();
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
 });
 
@@ -112,12 +112,12 @@ test('a second countersign that the organisation asks for meanwhile counts at th
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   // Nothing tells the app of the push: it is the look itself that has to ask.
   harness.github.holdDeliveries();
   await setOrganisation(harness, 'countersign: { count: 2 }\n');
   await react(harness, number, 'mia');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);
   expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This question is void');
 });
@@ -127,7 +127,7 @@ test('a push to the repository of the organisation has its open questions looked
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number } = await open(harness);
   await setOrganisation(harness, 'countersign: { count: 2 }\n');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number).map(headline)).toEqual([
     '⏭️ This question is void',
     '✍️ May this be merged?',

@@ -3,7 +3,7 @@ import { explain, explainText } from '../../src/domain/run/explain.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvals,
   CI_AND_MERGE,
   countersign,
@@ -24,7 +24,7 @@ async function runOf({ app }: Harness, pullRequest: number): Promise<Run | undef
   return (await app.storage.read.runs.list({ limit: 100 })).find((run) => run.pullRequest === pullRequest);
 }
 
-async function whyOf(harness: Harness, number: number): Promise<string> {
+async function explanationOf(harness: Harness, number: number): Promise<string> {
   const { read } = harness.app.storage;
   const run = await runOf(harness, number);
   const state = run && (await read.runs.load(run.id));
@@ -42,11 +42,11 @@ test('with an hour nearly spent, a countersign is merged at once, and a new pull
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const first = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   github.leaveOfTheHour(249);
 
   const second = await open(harness, { branch: 'later', files: { 'src/later.ts': GREETING } });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(await runOf(harness, second.number)).toBeUndefined();
   const refused = github.requests.filter(({ status }) => status === 403);
 
@@ -68,7 +68,7 @@ test('work that waits for the new hour asks nothing in between, and the metrics 
   await harness.app.queue.idle();
   github.leaveOfTheHour(240);
   await open(harness, { branch: 'later', files: { 'src/later.ts': GREETING } });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(await metric(harness, 'countersign_github_waiting_jobs{kind="delivery"}')).toBe(1);
   expect(await metric(harness, 'countersign_github_limit{installation="51000001"}')).toBe(5_000);
   expect(await metric(harness, 'countersign_github_remaining{installation="51000001"}')).toBeLessThan(250);
@@ -90,24 +90,24 @@ test('a spent hour is said in why while it holds, and by nothing that costs a re
   const { github } = harness;
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const reset = Math.ceil(harness.clock.now().getTime() / 1_000) + 15 * 60;
   const spent = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) };
   const body = { message: 'API rate limit exceeded for installation.' };
   const back = github.fail(() => true, { status: 403, headers: spent, body });
   await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const time = new Date(Math.ceil(reset / 60) * MINUTE).toISOString().slice(11, 16);
   const sentence = `… GitHub’s rate limit of this installation is spent; work goes on at ${time} UTC`;
-  expect(await whyOf(harness, number)).toContain(sentence);
+  expect(await explanationOf(harness, number)).toContain(sentence);
   const before = github.requests.length;
   await harness.advance(12 * MINUTE);
   expect(github.requests.slice(before).filter(isAboutRepository)).toEqual([]);
-  expect(await whyOf(harness, number)).toContain(sentence);
+  expect(await explanationOf(harness, number)).toContain(sentence);
 
   back();
   await harness.advance(5 * MINUTE);
-  expect(await whyOf(harness, number)).not.toContain('rate limit');
+  expect(await explanationOf(harness, number)).not.toContain('rate limit');
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
 });
@@ -120,7 +120,7 @@ test('a merge call that meets a limit merges on facts read after it, and not on 
     method === 'PUT' && path.endsWith('/merge');
   const reaction = await react(harness, number, 'mia');
   github.fail(isMerge, { status: 429, headers: { 'retry-after': '60' }, body: { message: 'slow down' } }, 1);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const [question] = approvals(harness, number);
   await github.unreact(REPO, question?.id ?? 0, reaction);
   const before = github.requests.length;
@@ -141,12 +141,12 @@ test('a merge by hand while ours waits for a limit is not taken for ours', async
     { status: 429, headers: { 'retry-after': '60' }, body: { message: 'slow down' } },
     1,
   );
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   github.holdDeliveries();
   await github.mergePullRequest(REPO, number, 'max', 'merge');
   await harness.advance(2 * MINUTE);
   await github.releaseDeliveries();
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(github.merges).toMatchObject([{ by: 'max' }]);
   expect(said(harness, headSha)).toEqual(['cancelled: Stopped: somebody merged the pull request by hand']);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvals,
   CI_AND_MERGE,
   countersign,
@@ -40,13 +40,13 @@ test('CI that turned green while the app was down and told nobody is noticed aft
 test('a run that waits for a countersign keeps its question over a restart, and sees the answer that came while the app was down', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const before = harness.github.comments(REPO, number);
   await harness.down();
   await react(harness, number, 'mia');
   await harness.up();
   expect(harness.github.comments(REPO, number)).toMatchObject(before.map(({ id, body }) => ({ id, body })));
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(harness.github.merges).toHaveLength(1);
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
@@ -67,14 +67,14 @@ test('a paused pull request stays paused over a restart', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
   await harness.github.comment(REPO, number, 'mia', '/countersign pause');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await harness.restart();
   await countersign(harness, number);
   expect(harness.github.merges).toEqual([]);
   expect(said(harness, headSha)).toEqual(['in_progress: Paused']);
 
   await harness.github.comment(REPO, number, 'mia', '/countersign resume');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
 });
 
@@ -100,7 +100,7 @@ test('a comment that waits for a rate limit to pass is written once after a rest
     body: { message: 'Slow down.' },
   });
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   limited();
   await harness.restart();
   await harness.advance(180_000);

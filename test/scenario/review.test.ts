@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   countersign,
@@ -26,7 +26,7 @@ test('suggestions about what was changed stand in the diff and in the question, 
   const files = { 'src/send.ts': SWALLOWED, 'src/old.ts': `// Sends one mail.\n${SWALLOWED}` };
   const { number, headSha } = await open(harness, { files });
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(
     ownCheck(harness, headSha).annotations.map(
@@ -68,7 +68,7 @@ test('a name that promises built or generated code spares it nothing, and what n
     },
   });
   await reportCi(harness, other.headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(said(harness, evil.headSha)).toEqual(['failure: Changes requested: 2 high']);
   expect(approvalOf(harness, other.number).body).toContain(
@@ -90,7 +90,7 @@ test('sixty findings are all annotated, fifty a request, and none twice over the
     },
   });
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await countersign(harness, number);
 
   expect(batches).toEqual([50, 10]);
@@ -105,13 +105,13 @@ test('a fix of what was found is approved in the second round and merged', async
   const { number, headSha: first } = await open(harness, {
     files: { 'src/greet.ts': 'export const run = (code: string) => eval(code);\n' },
   });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(said(harness, first)).toEqual(['failure: Changes requested: 1 high']);
   const before = github.comments(REPO, number).length;
 
   const second = await pushAgain(harness);
   await reportCi(harness, second, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(readable(harness, ownCheck(harness, second).summary ?? '', { second })).toContain(
     'Round 2: 1 file reviewed at `<second>`.',
   );
@@ -128,7 +128,7 @@ test('a file too large to be read makes the review incomplete, which is no appro
     files: { 'src/big.ts': '// padding\n'.repeat(120_000) },
   });
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(said(harness, headSha)).toMatchInlineSnapshot(`
     [
       "failure: Review incomplete: 1 file was not reviewed",

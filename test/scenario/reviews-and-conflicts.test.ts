@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Harness, type HarnessOptions, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   countersign,
@@ -34,10 +34,10 @@ describe('a review that requests changes', () => {
     expect(approvalOf(harness, number).body).toContain(`> **For now:** ${HELD_BY_WILL}.`);
 
     await github.review(REPO, number, 'will', 'COMMENTED');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(github.merges).toEqual([]);
     await github.review(REPO, number, 'will', 'APPROVED');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(github.merges).toHaveLength(1);
   });
 
@@ -48,7 +48,7 @@ describe('a review that requests changes', () => {
     await countersign(harness, number, 'max');
     expect(github.merges).toEqual([]);
     await github.dismissReview(REPO, number, review, 'max');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(github.merges).toHaveLength(1);
   });
 
@@ -145,7 +145,7 @@ describe('a conflict with the base branch', () => {
   test('is not taken to be there while GitHub works it out', async () => {
     const harness = await start({ chain: MERGE_ONLY, mergeability: 'lazy' });
     const { number } = await open(harness);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
     await countersign(harness, number);
     expect(harness.github.merges).toHaveLength(1);
@@ -162,7 +162,7 @@ describe('a conflict with the base branch', () => {
     const harness = await start({ chain: MERGE_ONLY, mergeability: 'lazy' });
     const { github } = harness;
     const { number, headSha } = await open(harness, conflicting);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     let pushed = false;
     github.fail((request) => {
       if (pushed || request.method !== 'PUT') return false;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { explain, explainText } from '../../src/domain/run/explain.ts';
 import type { Invocation, RunState } from '../../src/domain/run/run.ts';
 import { REPO } from '../support/harness.ts';
-import { A_LOOK, countersign } from './support.ts';
+import { A_RECHECK, countersign } from './support.ts';
 import { flow, said } from './support-chains.ts';
 import { type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
 
@@ -215,7 +215,7 @@ test('CI that breaks a rule after the question was asked holds the merge up', as
   expect(questions(scene, number)).toHaveLength(1);
   await tellCi(scene, headSha, 'another test');
   await countersign(scene, number);
-  await scene.advance(A_LOOK);
+  await scene.advance(A_RECHECK);
   expect(scene.github.merges).toEqual([]);
   expect(scene.check(headSha, 'flow')?.summary).toContain(
     'its outcome by now breaks a rule: one (checks.length must be at most 1, not 2)',

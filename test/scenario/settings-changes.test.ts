@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvals,
   countersign,
   headline,
@@ -26,7 +26,7 @@ test('who is taken out of the settings cannot answer a question that was asked b
   const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
   const { number, headSha } = await open(harness);
   await setSettings(harness, ADMINS_ONLY);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number).map(headline)).toEqual([
     '⏭️ This question is void',
     '✍️ May this be merged?',
@@ -44,12 +44,12 @@ test('who is taken out of the settings cannot answer a question that was asked b
 test('a countersign that came before the settings were tightened, and is seen after, merges nothing', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
   const { number } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   // Nothing tells the app of the push: it is the look itself that has to compare.
   harness.github.holdDeliveries();
   await react(harness, number, 'will');
   await setSettings(harness, ADMINS_ONLY);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);
 });
 
@@ -57,7 +57,7 @@ test('a second countersign that is asked for meanwhile is waited for', async () 
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await setSettings(harness, 'countersign: { count: 2 }\n');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await countersign(harness, number, 'mia');
   expect(harness.github.merges).toEqual([]);
   await countersign(harness, number, 'max');
@@ -70,10 +70,10 @@ test('while the settings have faults nothing is merged, and a question is answer
   await setSettings(harness, 'countersign: { users: [will\n');
   await countersign(harness, number, 'will');
   expect(harness.github.merges).toEqual([]);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(ownCheck(harness, headSha).summary).toContain('the settings on main cannot be read');
   await setSettings(harness, WILL_MAY);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
 });
 
@@ -81,7 +81,7 @@ test('settings that say the same, or speak of other things, void no question', a
   const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
   const { number, headSha } = await open(harness);
   await setSettings(harness, `# The same, with a remark.\n${WILL_MAY}noise: quiet\n`);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await countersign(harness, number, 'will');
   expect(harness.github.merges).toHaveLength(1);
   expect(ownChecks(harness, headSha)).toHaveLength(1);

@@ -3,7 +3,17 @@ import { explain, explainText } from '../../src/domain/run/explain.ts';
 import { keepingLog } from '../disk/log-lines.ts';
 import type { Fault } from '../support/github/faults.ts';
 import type { Harness } from '../support/harness.ts';
-import { A_LOOK, approvals, countersign, headline, MERGE_ONLY, open, react, said, start } from './support.ts';
+import {
+  A_RECHECK,
+  approvals,
+  countersign,
+  headline,
+  MERGE_ONLY,
+  open,
+  react,
+  said,
+  start,
+} from './support.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -53,7 +63,7 @@ test.each<[string, typeof isToken, Fault]>([
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
     const first = await open(harness);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     const back = await shutOut(harness, match, how);
     const second = await open(harness, { branch: 'second', files: { 'b.txt': 'b\n' } });
     await react(harness, first.number, 'mia');
@@ -77,7 +87,7 @@ test('a key that GitHub refuses is shown to operators, told once a minute, and a
   const { log, lines } = keepingLog();
   const harness = await start({ chain: MERGE_ONLY, log });
   const { number } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const back = await shutOut(harness, isApp, BAD_KEY);
   for (const branch of ['b', 'c', 'd', 'e']) await open(harness, { branch, files: { [branch]: 'x\n' } });
   lines.length = 0;
@@ -111,7 +121,7 @@ test('a key that GitHub refuses is shown to operators, told once a minute, and a
 test('a run outlasts hours in which GitHub refuses the app’s key', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const back = await shutOut(harness, isApp, BAD_KEY);
   await harness.advance(2 * HOUR);
   expect((await statuses(harness)).run).toBe('waiting_approval');

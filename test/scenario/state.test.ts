@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { memoryOf } from '../../src/domain/run/context.ts';
 import type { CognitiveState } from '../../src/domain/run/state/state.ts';
 import { REPO } from '../support/harness.ts';
-import { A_LOOK, approvalOf, approvals, open, react, reportCi, start } from './support.ts';
+import { A_RECHECK, approvalOf, approvals, open, react, reportCi, start } from './support.ts';
 import { flow, said } from './support-chains.ts';
 import { scenes } from './support-scene.ts';
 
@@ -32,7 +32,7 @@ test('nobody is asked while a step before has written a risk', async () => {
   const harness = await start({ chain: WITHOUT_RISKS });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'failure');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const { gaps, working } = await memoryNow(harness);
   expect(working.risks).toMatchObject([{ step: 'ci', severity: 'medium' }]);
   expect(gaps).toEqual(['entities', 'options', 'criteria', 'hypotheses', 'decisions', 'messages']);
@@ -43,15 +43,15 @@ test('a risk that CI shows only after the question keeps a countersigned head fr
   const harness = await start({ chain: WITHOUT_RISKS });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toHaveLength(1);
   await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'failure' });
   await react(harness, number, 'mia');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);
   expect(approvalOf(harness, number).body).toContain("the step's condition does not hold any more");
   await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
 });
 
@@ -59,10 +59,10 @@ test('what a step wrote is replaced when it is run again, as CI is after it was 
   const harness = await start({ chain: WITHOUT_RISKS });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'failure');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const first = await memoryNow(harness);
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const second = await memoryNow(harness);
   expect(second.working.risks).toEqual([]);
   expect(second.trace).toMatchObject([{ step: 'ci' }]);
@@ -77,9 +77,9 @@ test('the frame stays as it was when the run began, and so does the memory over 
   const before = await memoryNow(harness);
   expect(before.frame.goal).toContain('"Greet people by name"');
   await harness.github.editPullRequest(REPO, number, 'ada', { title: 'Nothing to see here' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await harness.restart();
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(await memoryNow(harness)).toEqual(before);
 });
 
@@ -97,7 +97,7 @@ test('hostile text in the memory stays text where a template shows it, and secre
     status: 'completed',
     conclusion: 'failure',
   });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const [comment = ''] = said(harness, number);
   expect(comment).toMatch(
     /^For chain flow: pull request #.+ into main: 1 of 1 check failed: .+, \\\[\\\]\.$/,

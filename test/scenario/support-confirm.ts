@@ -1,6 +1,6 @@
 import type { Asked } from '../security/forgery/support.ts';
 import { REPO } from '../support/harness.ts';
-import { A_LOOK, open, ownCheck, type Setting, start } from './support.ts';
+import { A_RECHECK, open, ownCheck, type Setting, start } from './support.ts';
 
 /** A chain whose label waits for a person, and whose merge waits for another answer after it. */
 export const LABEL_AND_MERGE = `name: pr-review
@@ -28,7 +28,7 @@ export async function confirming(
 /** Somebody comments, and the app has looked. @returns what it replied; nothing when it heard no command. */
 export async function say({ harness, number }: Asked, login: string, body: string): Promise<string[]> {
   const id = await harness.github.comment(REPO, number, login, body);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   return replies({ harness, number }, id);
 }
 
@@ -56,7 +56,7 @@ export async function pressApprove(asked: Asked, login: string): Promise<void> {
     login,
     approveButton(asked) ?? 'none',
   );
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 }
 
 /** Whether the step that waited was let go on: the label is there. */

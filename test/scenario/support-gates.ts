@@ -52,7 +52,7 @@ export const passes = async (harness: Harness) =>
   );
 
 /** What `/countersign why` and the command line say. */
-export async function whyText(harness: Harness): Promise<string> {
+export async function explanationText(harness: Harness): Promise<string> {
   const state = await stateOf(harness);
   const approvals = await harness.app.storage.read.approvals.ofRun(state.run.id);
   return explainText(explain(state, approvals.at(-1) ?? null));

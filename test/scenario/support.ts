@@ -134,12 +134,12 @@ export function react(
 }
 
 /** Time enough for a question younger than two minutes to be looked at, and for what came of it to be said. */
-export const A_LOOK = 6_000;
+export const A_RECHECK = 6_000;
 
 /** The person reacts, and the app has looked. */
 export async function countersign(harness: Harness, number: number, login = 'mia'): Promise<void> {
   await react(harness, number, login);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 }
 
 /** The status comment; there is never another one. */

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { why } from '../../src/domain/explanation/why.ts';
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
 import type { Capability } from '../../src/domain/policy/capability.ts';
 import { builtInPolicy } from '../../src/domain/policy/engine.ts';
 import type { TrustLevel } from '../../src/domain/policy/trust.ts';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { type HarnessOptions, REPO } from '../support/harness.ts';
-import { A_LOOK } from './support.ts';
+import { A_RECHECK } from './support.ts';
 import { flow, said } from './support-chains.ts';
 import { type Opened, type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
 
@@ -100,9 +100,9 @@ test.each([
 ])('a gate %s asks no skill that the run may not use, and is not passed', async (_, step) => {
   const { scene: world, reached } = await scene(`\n  ${step}\n`);
   const { number } = await world.open(fromFork);
-  await world.advance(A_LOOK);
+  await world.advance(A_RECHECK);
   if (questions(world, { number }).length > 0) await countersign(world, number);
-  await world.advance(A_LOOK);
+  await world.advance(A_RECHECK);
   expect(reached).toEqual([]);
   expect(world.github.merges).toEqual([]);
 });
@@ -169,7 +169,7 @@ test('a dispatch by somebody who is no maintainer any more when the step comes i
   await fire(world, number);
   world.github.setPermission(REPO, 'mia', 'write');
   await world.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
-  await world.advance(A_LOOK);
+  await world.advance(A_RECHECK);
   expect(reached).toEqual([]);
   expect(await steps(world)).toEqual({ ci: 'completed', ship: BLOCKED });
 });
@@ -228,7 +228,7 @@ test.each(['deploy', 'publish'])(
   async (skill) => {
     const { scene: world, reached } = await scene(`id: ship, skill: ${skill}, requires_approval: true`);
     const { number } = await world.open(fromFork);
-    await world.advance(A_LOOK);
+    await world.advance(A_RECHECK);
     expect(reached).toEqual([]);
     await countersign(world, number);
     expect(reached).toEqual(['ship']);
@@ -255,7 +255,9 @@ test('what a person must confirm is asked about although the chain does not say 
 });
 
 test('a step that may not be done asks nobody', async () => {
-  const policy = { decide: () => ({ verdict: 'denied' as const, why: why('unmet', 'there is a freeze') }) };
+  const policy = {
+    decide: () => ({ verdict: 'denied' as const, why: criterion('unmet', 'there is a freeze') }),
+  };
   const { scene: world } = await scene('action: gh-merge, requires_approval: true', { policy });
   const opened = await world.open();
   expect(questions(world, opened)).toEqual([]);
@@ -264,7 +266,10 @@ test('a step that may not be done asks nobody', async () => {
 
 test('a confirmation that nobody is asked for is a refusal', async () => {
   const policy = {
-    decide: () => ({ verdict: 'needs_confirmation' as const, why: why('pending', 'somebody must look') }),
+    decide: () => ({
+      verdict: 'needs_confirmation' as const,
+      why: criterion('pending', 'somebody must look'),
+    }),
   };
   const { scene: world } = await scene('id: tag, action: gh-label, with: { labels: [x] }', { policy });
   const opened = await world.open();
@@ -281,7 +286,7 @@ test.each([
     decide(request: Parameters<typeof builtInPolicy.decide>[0]) {
       const decision = builtInPolicy.decide(request);
       if (decision.verdict !== 'allowed') return decision;
-      return { verdict: 'denied' as const, why: why('unmet', 'there is a freeze') };
+      return { verdict: 'denied' as const, why: criterion('unmet', 'there is a freeze') };
     },
   };
   const { scene: world } = await scene(`id: last, ${step}`, { policy });
@@ -293,11 +298,11 @@ test.each([
 });
 
 test('a policy that allows everything merges nothing without a countersign', async () => {
-  const policy = { decide: () => ({ verdict: 'allowed' as const, why: why('met', 'go on') }) };
+  const policy = { decide: () => ({ verdict: 'allowed' as const, why: criterion('met', 'go on') }) };
   const { scene: world } = await scene('action: gh-merge, requires_approval: true', { policy });
   const opened = await world.open();
   await world.github.react(REPO, questions(world, opened)[0]?.id ?? 0, 'otto', 'rocket');
-  await world.advance(A_LOOK);
+  await world.advance(A_RECHECK);
   expect(world.github.merges).toEqual([]);
 });
 
@@ -318,5 +323,5 @@ async function countersign(world: Scene, number: number): Promise<void> {
   const question = questions(world, { number }).at(-1);
   if (!question) throw new Error(`nobody was asked to countersign #${number}`);
   await world.github.react(REPO, question.id, 'mia', 'rocket');
-  await world.advance(A_LOOK);
+  await world.advance(A_RECHECK);
 }

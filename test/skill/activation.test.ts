@@ -15,7 +15,7 @@ import {
   MOST_SHOWN,
   type Selection,
 } from '../../src/skills/catalogue/activation/select.ts';
-import { MAX_PATHS } from '../../src/skills/catalogue/some-path.ts';
+import { MAX_PATHS } from '../../src/skills/catalogue/glob-matcher.ts';
 import { withinEffortAsync } from '../support/effort.ts';
 import { skillMd } from './package-support.ts';
 import { stepContext } from './step-context.ts';
@@ -308,7 +308,7 @@ test('a countersign of the step raises no trust for the skill that was chosen on
     policy: builtInPolicy,
   });
   const carriedOut = (trust: TrustLevel) =>
-    activation.carryOut(step, {
+    activation.executeArtifact(step, {
       choice: {
         kind: 'skill',
         skill: 'naming',

@@ -34,15 +34,15 @@ describe('agents/*.yml', () => {
     ['agent: codex\nprompt: prompts/look.md\nargs: [--yes]\n', 'look.yml:3:1: unknown key "args"'],
     ['- x', 'look.yml:1:1'],
   ])('is told what is wrong with %j', (text, fault) => {
-    const faults = faultsOf(files({ 'agents/look.yml': text, ...PROMPT }));
-    expect(faults.join('\n')).toContain(fault);
+    const diagnostics = faultsOf(files({ 'agents/look.yml': text, ...PROMPT }));
+    expect(diagnostics.join('\n')).toContain(fault);
   });
 });
 
 describe('COUNTERSIGN_AGENTS', () => {
-  const faults = (value: string) => {
+  const diagnostics = (value: string) => {
     const read = readConfig({ COUNTERSIGN_AGENTS: value });
-    return read.ok ? [] : read.faults;
+    return read.ok ? [] : read.diagnostics;
   };
 
   it('turns agents on by their programs, and none when left out', () => {
@@ -58,7 +58,7 @@ describe('COUNTERSIGN_AGENTS', () => {
   it.each(['codex', 'codex=codex', 'vim=/bin/sh', 'codex=/bin/sh,codex=/bin/sh', 'codex=/nowhere/codex'])(
     'is refused as %s',
     (value) => {
-      expect(faults(value)).toEqual([expect.stringMatching(/^COUNTERSIGN_AGENTS /)]);
+      expect(diagnostics(value)).toEqual([expect.stringMatching(/^COUNTERSIGN_AGENTS /)]);
     },
   );
 });

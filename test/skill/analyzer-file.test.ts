@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ANALYZERS } from '../../src/analyzers/analyzers.ts';
 import { shippedRules } from '../../src/analyzers/rules.ts';
 import {
-  analyzerFaults,
+  analyzerDiagnostics,
   analyzerFileSchema,
   type RunFile,
   readAnalyzerFile,
@@ -15,12 +15,12 @@ import { OWN_SPECS } from '../../src/skills/kinds/analyzer/own-analyzers.ts';
 const FILE = 'analyzers/a.yml';
 const NOTHING = { before: new Map<string, string>(), tree: undefined };
 
-const faults = (text: string) =>
-  analyzerFaults(text, FILE).map(({ line, column, message }) => `${line}:${column} ${message}`);
+const diagnostics = (text: string) =>
+  analyzerDiagnostics(text, FILE).map(({ line, column, message }) => `${line}:${column} ${message}`);
 
 function read(text: string): RunFile {
-  const { value, faults } = readAnalyzerFile(text, FILE);
-  if (!value) throw new Error(faults.map(({ message }) => message).join('\n'));
+  const { value, diagnostics } = readAnalyzerFile(text, FILE);
+  if (!value) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   if (value.analyzer === 'sarif') throw new Error('a report is not run');
   return value;
 }
@@ -75,25 +75,25 @@ describe('the faults of a file', () => {
       ['2:9 a pattern may have at most 8 wildcards', '3:9 "others" cannot be "no"; allowed: on, off'],
     ],
   ])('%j', (text, expected) => {
-    expect(faults(text)).toEqual(expected);
+    expect(diagnostics(text)).toEqual(expected);
   });
 
   const own = (lines: string) =>
     `analyzer: ast-grep\nown_rules:\n  mine:\n    severity: low\n    category: style\n    description: A.\n    suggestion: B.\n    languages: python\n${lines}`;
 
   test('in rules of its own are told too', () => {
-    expect(faults(own('    match: { pattern: "a" }'))).toEqual([]);
-    expect(faults(own('    match: {}'))).toEqual(['9:12 an empty match finds everything']);
-    expect(faults(own('    match: { has: { patern: a } }'))).toEqual([
+    expect(diagnostics(own('    match: { pattern: "a" }'))).toEqual([]);
+    expect(diagnostics(own('    match: {}'))).toEqual(['9:12 an empty match finds everything']);
+    expect(diagnostics(own('    match: { has: { patern: a } }'))).toEqual([
       expect.stringMatching(/^9:21 unknown key "patern": did you mean "pattern"\?/),
     ]);
-    expect(faults(own('    match: { kind: a }').replace('mine', 'weak-hash'))).toEqual([
+    expect(diagnostics(own('    match: { kind: a }').replace('mine', 'weak-hash'))).toEqual([
       '3:3 this is the name of a rule that ships; a rule of your own needs another',
     ]);
   });
 
   test('are none of a rule book, which no step runs', () => {
-    expect(faults('book: oxlint\nrules: { a: { b: c } }')).toEqual([]);
+    expect(diagnostics('book: oxlint\nrules: { a: { b: c } }')).toEqual([]);
     expect(readAnalyzerFile('book: oxlint', FILE).value).toBeUndefined();
   });
 });
@@ -141,7 +141,7 @@ test('docs/skills.md shows a file without faults and tells of every key and anal
   const page = readFileSync(new URL('../../docs/skills.md', import.meta.url), 'utf8');
   const [, shown = ''] = /^```yaml analyzer\n([\s\S]*?)^```$/m.exec(page) ?? [];
   expect(shown).not.toBe('');
-  expect(faults(shown)).toEqual([]);
+  expect(diagnostics(shown)).toEqual([]);
   const [, report = ''] = /^```yaml report\n([\s\S]*?)^```$/m.exec(page) ?? [];
   expect(readAnalyzerFile(report, FILE).value).toMatchObject({ analyzer: 'sarif' });
   const keys = analyzerFileSchema.options.flatMap(({ shape }) => Object.keys(shape));

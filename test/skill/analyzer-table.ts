@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Found, OwnFile, Sight } from '../../src/analyzers/builtin/own.ts';
+import type { Found, OwnFile, Sight } from '../../src/analyzers/builtin/each-file.ts';
 import { type AnalyzerName, RULES } from '../../src/domain/skill/analyzer-rules.ts';
 
 /** A rule, something that it finds, and something near to it that it leaves alone. */

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createFileBlobs } from '../../src/adapters/files/file-blobs.ts';
 import { createSkills } from '../../src/composition/skills.ts';
 import type { AppConfig } from '../../src/config/config.ts';
-import { why } from '../../src/domain/explanation/why.ts';
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
 import type { GitHub } from '../../src/ports/github.ts';
 import { toStored } from '../../src/skills/catalogue/keep.ts';
@@ -94,7 +94,7 @@ test.skipIf(!(await hasWalls()))(
     const skills = await createSkills(
       config,
       { storage: db.storage, blobs: createFileBlobs(newFolder()), github, clock: db.clock },
-      { policy: { decide: () => ({ verdict: 'allowed', why: why('met', 'it is allowed') }) } },
+      { policy: { decide: () => ({ verdict: 'allowed', why: criterion('met', 'it is allowed') }) } },
     );
     stop = async () => {
       await skills.stop();

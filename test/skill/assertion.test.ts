@@ -182,7 +182,7 @@ describe('faults of assertions are told where they stand', () => {
         { 'prompts/ask.md': 'Judge.' },
         skillMd(`outcome: gate_verdict\nartifacts:\n  prompts/ask.md:\n    assert:\n      - ${assertion}\n`),
       ),
-    ).map((fault) => fault.replace(/^.*SKILL\.md:/, ''));
+    ).map((diagnostic) => diagnostic.replace(/^.*SKILL\.md:/, ''));
 
   test.each([
     ['{ kind: shape }', '8:17: "kind" cannot be "shape"'],

@@ -13,8 +13,10 @@ import { recordedModel } from '../../src/skills/testing/recorded-model.ts';
 import { runCase } from '../../src/skills/testing/run-case.ts';
 import { files, packageOf, skillMd } from './package-support.ts';
 
-const faults = (text: string) =>
-  readCaseFile(text, 'tests/a.yml').faults.map(({ line, column, message }) => `${line}:${column} ${message}`);
+const diagnostics = (text: string) =>
+  readCaseFile(text, 'tests/a.yml').diagnostics.map(
+    ({ line, column, message }) => `${line}:${column} ${message}`,
+  );
 
 test.each([
   ['cases: []', '1:8 "cases" must have at least 1 entry'],
@@ -30,15 +32,15 @@ test.each([
   ],
   ['cases:\n  - { name: a, files: {}, expect: { verdict: OK } }', undefined],
 ])('%j is a fault', (text, expected) => {
-  expect(faults(text)).toHaveLength(1);
-  if (expected !== undefined) expect(faults(text)).toEqual([expected]);
+  expect(diagnostics(text)).toHaveLength(1);
+  if (expected !== undefined) expect(diagnostics(text)).toEqual([expected]);
 });
 
 test('a case of a gate_verdict expects nothing that only a review has, be it nothing', () => {
   const text = 'cases:\n  - { name: a, files: {}, expect: { verdict: null, passed: true, findings: [] } }';
-  expect(readCaseFile(text, 'a.yml', 'review_verdict').faults).toEqual([]);
-  const { faults, cases } = readCaseFile(text, 'a.yml', 'gate_verdict');
-  expect(faults.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
+  expect(readCaseFile(text, 'a.yml', 'review_verdict').diagnostics).toEqual([]);
+  const { diagnostics, cases } = readCaseFile(text, 'a.yml', 'gate_verdict');
+  expect(diagnostics.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
     '2:37 a gate_verdict has no verdict; a case of it expects passed, or that it fails',
     '2:66 a gate_verdict has no findings; a case of it expects passed, or that it fails',
   ]);
@@ -48,7 +50,7 @@ test('a case of a gate_verdict expects nothing that only a review has, be it not
 test('docs/skills.md shows cases without faults', () => {
   const page = readFileSync(new URL('../../docs/skills.md', import.meta.url), 'utf8');
   const [, shown = ''] = /^```yaml case\n([\s\S]*?)^```$/m.exec(page) ?? [];
-  expect(readCaseFile(shown, 'a.yml')).toMatchObject({ cases: [{}], faults: [] });
+  expect(readCaseFile(shown, 'a.yml')).toMatchObject({ cases: [{}], diagnostics: [] });
 });
 
 test('the patch of a case says which lines its change adds', () => {
@@ -113,9 +115,9 @@ describe('a case of a prompt', () => {
   );
   const run = (more: object, of = skill) => {
     const text = JSON.stringify({ cases: [{ name: 'one', files: { 'a.ts': 'x\n' }, ...more }] });
-    const { cases, faults } = readCaseFile(text, 'a.yml');
+    const { cases, diagnostics } = readCaseFile(text, 'a.yml');
     const [one] = cases;
-    if (!one) throw new Error(faults.map(({ message }) => message).join());
+    if (!one) throw new Error(diagnostics.map(({ message }) => message).join());
     const model = one.answers && recordedModel(one.answers);
     const caseTools = {
       handlers: [promptSkill({ model })],

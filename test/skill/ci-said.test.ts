@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { testCount, wordsOf } from '../../src/skills/builtin/ci/said.ts';
+import { testCount, wordsOf } from '../../src/skills/builtin/ci/check-text.ts';
 import { withinEffort } from '../support/effort.ts';
 import { judge, OWN_APP, run, status } from './ci-facts.ts';
 

@@ -15,8 +15,8 @@ const files = [...page.matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gm)].map(([, pat
 }));
 
 test('docs/code-templates.md shows a package without faults, whose program comes to its outcome', async () => {
-  const { skill, faults } = parsePackage(files, FOLDER);
-  expect(faults).toEqual([]);
+  const { skill, diagnostics } = parsePackage(files, FOLDER);
+  expect(diagnostics).toEqual([]);
   const program = skill?.artifacts.find(({ kind }) => kind === 'code_template')?.content ?? '';
   const input = { files: [{ path: 'src/a.ts', status: 'added' }] };
   const output = await run('template.js', program, { input });

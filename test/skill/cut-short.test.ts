@@ -40,7 +40,7 @@ const handlers: [string, AnyHandler<SkillContext>, Record<string, string>][] = [
   ['program', codeSkill({ model }), { 'code/a.js': `submit(${JSON.stringify(PASSED)});` }],
   [
     'module',
-    moduleSkill({ model, sidecar, skills, modelFamily: null, prompt, carryOut: notAtAll }),
+    moduleSkill({ model, sidecar, skills, modelFamily: null, prompt, executeArtifact: notAtAll }),
     { 'modules/a.json': JSON.stringify(MODULE) },
   ],
   [

@@ -68,7 +68,7 @@ describe('a skill as a gate', () => {
 
   test('whose answer can change is run at every look, and written when it did', async () => {
     const volatile = skill(async () => ({ kind: 'done', outcome: outcome(true) }), {
-      readAgain: async () => outcome(true),
+      refresh: async () => outcome(true),
     });
     const first = stepContext('id: a, action: gh-label');
     await judgeGates(first, [gate()], volatile.skillOf);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { globMatches } from '../../src/core/glob.ts';
+import { MAX_PATHS, somePathMatcher } from '../../src/skills/catalogue/glob-matcher.ts';
 import { createMatcher, MAX_TEXT_LENGTH, type Question } from '../../src/skills/catalogue/match.ts';
-import { MAX_PATHS, somePathMatcher } from '../../src/skills/catalogue/some-path.ts';
 import { files, packageOf, skillMd } from './package-support.ts';
 
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? 5);

@@ -19,14 +19,14 @@ const module = parseModule(files.find(({ path }) => path.startsWith('modules/'))
 
 test('docs/modules.md shows a package without faults', () => {
   expect(files).toHaveLength(3);
-  expect(parsePackage(files, FOLDER).faults).toEqual([]);
+  expect(parsePackage(files, FOLDER).diagnostics).toEqual([]);
 });
 
 test('docs/modules.md shows an example of that module', () => {
   const text = blocks.find(({ path }) => path === 'examples.jsonl')?.text ?? '';
   // One is too few to optimize with, and has no other fault.
   expect(parseExamples(text, 'examples.jsonl', module, 'gate_verdict')).toMatchObject({
-    faults: [{ message: 'there must be 6 to 500 different examples, and there are 1' }],
+    diagnostics: [{ message: 'there must be 6 to 500 different examples, and there are 1' }],
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatFault } from '../../src/core/fault.ts';
+import { formatDiagnostic } from '../../src/core/fault.ts';
 import { SKILL_OUTCOMES } from '../../src/domain/skill/manifest.ts';
 import { INPUT_TYPES, KNOWN_INPUTS, NEEDED_OUTPUTS, parseModule } from '../../src/domain/skill/module.ts';
 import { parsePackage } from '../../src/domain/skill/parse.ts';
@@ -20,7 +20,7 @@ type Module = typeof SOUND;
 /** The faults of a package with this module. */
 function faultsOf(module: object | string, outcome = 'gate_verdict'): string[] {
   const text = typeof module === 'string' ? module : JSON.stringify(module, null, 2);
-  const { faults } = parsePackage(
+  const { diagnostics } = parsePackage(
     [
       { path: 'SKILL.md', text: `---\nname: judge\ndescription: Judges.\noutcome: ${outcome}\n---\n` },
       { path: 'prompts/ask.md', text: 'Ask.' },
@@ -28,7 +28,7 @@ function faultsOf(module: object | string, outcome = 'gate_verdict'): string[] {
     ],
     'judge',
   );
-  return faults.map(formatFault);
+  return diagnostics.map(formatDiagnostic);
 }
 
 const withSignature = (over: Partial<Record<keyof Module['signature'], object>>, more: object = {}) => ({
@@ -142,12 +142,12 @@ describe('a module', () => {
       { ...SOUND, fallback_artifact: 'modules/judge.json' },
       ['33:24: the package has no prompt "modules/judge.json"; allowed: prompts/ask.md'],
     ],
-  ])('with %s has a fault', (_, module, faults) => {
-    expect(faultsOf(module)).toEqual(faults.map((fault) => `judge/modules/judge.json:${fault}`));
+  ])('with %s has a fault', (_, module, diagnostics) => {
+    expect(faultsOf(module)).toEqual(diagnostics.map((fault) => `judge/modules/judge.json:${fault}`));
   });
 
   it('need not come to an outcome’s outputs in a package without outcome', () => {
-    const { faults } = parsePackage(
+    const { diagnostics } = parsePackage(
       [
         { path: 'SKILL.md', text: '---\nname: judge\ndescription: Judges.\n---\n' },
         { path: 'prompts/ask.md', text: 'Ask.' },
@@ -158,7 +158,7 @@ describe('a module', () => {
       ],
       'judge',
     );
-    expect(faults).toEqual([]);
+    expect(diagnostics).toEqual([]);
   });
 });
 

@@ -60,8 +60,8 @@ describe('examples', () => {
       '{"input": {"diff": "d"}, "expected": {"passed": true}}',
     ].join('\n');
     const found = read(text);
-    const faults = 'faults' in found ? found.faults : [];
-    expect(faults.map(({ line, message }) => `${line}: ${message}`)).toMatchInlineSnapshot(`
+    const diagnostics = 'diagnostics' in found ? found.diagnostics : [];
+    expect(diagnostics.map(({ line, message }) => `${line}: ${message}`)).toMatchInlineSnapshot(`
       [
         "1: this is not valid JSON: Expected property name or '}' in JSON at position 1 (line 1 column 2)",
         "2: input.diff: Invalid input: expected string, received number",
@@ -71,7 +71,7 @@ describe('examples', () => {
       ]
     `);
     expect(read(lines(EXAMPLES.slice(0, 5)))).toMatchObject({
-      faults: [{ line: 1, message: 'there must be 6 to 500 different examples, and there are 5' }],
+      diagnostics: [{ line: 1, message: 'there must be 6 to 500 different examples, and there are 5' }],
     });
   });
 

@@ -233,7 +233,7 @@ describe('a module that acts', () => {
 });
 
 describe('the sidecar', () => {
-  const STRANGERS = 'strangers-wrote-this-5Kd8';
+  const UNTRUSTED = 'strangers-wrote-this-5Kd8';
 
   it('holds no key, in its environment, its arguments and its memory, while it asks the model', async () => {
     t.stub.answers(text(GOOD));
@@ -241,17 +241,17 @@ describe('the sidecar', () => {
     const { signature } = module();
     await run({
       module: module({ signature: { ...signature, instruction } }),
-      inputs: { diff: STRANGERS, labels: [] },
+      inputs: { diff: UNTRUSTED, labels: [] },
     });
     expect(t.stub.asked[0]?.headers.authorization).toContain(KEY);
-    expect(prompts()[0]).toContain(STRANGERS);
+    expect(prompts()[0]).toContain(UNTRUSTED);
     const processes = processesOf(sidecar.pid() ?? 0);
     expect(processes.length).toBeGreaterThan(0);
     let seen = 0;
     for (const pid of processes) {
       expect(commandOf(pid)).not.toContain(KEY);
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toMatch(/stub-key|KEY|TOKEN|SECRET/);
-      const found = findInProcess(pid, [instruction, KEY, STRANGERS]);
+      const found = findInProcess(pid, [instruction, KEY, UNTRUSTED]);
       // That the instruction is found shows that the look into its memory sees something.
       seen += found[0] ?? 0;
       expect(found.slice(1)).toEqual([0, 0]);

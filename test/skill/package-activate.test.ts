@@ -4,7 +4,7 @@ import type { StoredSkill } from '../../src/ports/storage.ts';
 import { createRunPackage, packageSkill } from '../../src/skills/runtime/activate.ts';
 import type { ArtifactHandler } from '../../src/skills/runtime/handler.ts';
 import type { SkillContext } from '../../src/skills/runtime/skill-context.ts';
-import type { CarryOut } from '../../src/skills/runtime/trace/carry-out.ts';
+import type { ExecuteArtifact } from '../../src/skills/runtime/trace/execute-artifact.ts';
 import { variantFor } from '../../src/skills/runtime/variant.ts';
 import { storedSkill } from '../contract/skills.contract.ts';
 import { chainOfSteps } from '../support/builders.ts';
@@ -24,7 +24,7 @@ const VALUE = {
 };
 
 /** Traces and assertions have tests of their own. */
-const carryOut: CarryOut = async (handler, artifact, context) => ({
+const executeArtifact: ExecuteArtifact = async (handler, artifact, context) => ({
   ...(await handler.execute(artifact, context)),
   warnings: [],
 });
@@ -61,7 +61,12 @@ async function run(
     },
   });
   const skills = { get: async () => (more.stored ? more.stored(stored) : stored) };
-  const runPackage = createRunPackage({ skills, handlers, modelFamily: more.modelFamily ?? null, carryOut });
+  const runPackage = createRunPackage({
+    skills,
+    handlers,
+    modelFamily: more.modelFamily ?? null,
+    executeArtifact,
+  });
   return packageSkill(runPackage)(context.step).run(context);
 }
 

@@ -22,14 +22,14 @@ const FOLDER = '.github/countersign/skills/naming';
 const files = blocks
   .filter(({ label }) => label.startsWith(`${FOLDER}/`))
   .map(({ label, text }) => ({ path: label.slice(FOLDER.length + 1), text }));
-const { skill, faults } = parsePackage(files, FOLDER);
+const { skill, diagnostics } = parsePackage(files, FOLDER);
 
 test('docs/skills.md shows a package without faults, and a chain that names it', () => {
   expect(files).toHaveLength(3);
-  expect(faults).toEqual([]);
+  expect(diagnostics).toEqual([]);
   const chain = blocks.find(({ label }) => label === 'chain')?.text ?? '';
   const known = { skills: ['naming'], actions: ['gh-comment'] };
-  expect(parseChain(chain, 'names.yaml', known).faults).toEqual([]);
+  expect(parseChain(chain, 'names.yaml', known).diagnostics).toEqual([]);
 });
 
 test('docs/skills.md shows a chain that leaves its skill open', () => {
@@ -42,14 +42,14 @@ test('docs/skills.md shows assertions without faults, of every kind', () => {
   const [skillFile, ...others] = files;
   const text = skillFile?.text.replace('outcome:', `${shown}outcome:`) ?? '';
   const parsed = parsePackage([{ path: 'SKILL.md', text }, ...others], FOLDER);
-  expect(parsed.faults).toEqual([]);
+  expect(parsed.diagnostics).toEqual([]);
   const kinds = parsed.skill?.artifacts.flatMap(assertionsOf).map(({ kind }) => kind);
   expect(kinds?.sort()).toEqual(assertionSchema.options.map(({ shape }) => shape.kind.value).sort());
 });
 
 test('docs/skills.md shows an exported package as it is read', () => {
   const json = blocks.find(({ label }) => label === 'package')?.text ?? '';
-  expect(packageFromJson(json, 'naming.json').faults).toEqual([]);
+  expect(packageFromJson(json, 'naming.json').diagnostics).toEqual([]);
 });
 
 test('docs/skills.md shows what the match says of its package', () => {

@@ -86,7 +86,7 @@ test(`a folder becomes a package, JSON, a package and the same folder again (see
     fc.property(folder, (given) => {
       const skill = packageOf(given);
       const back = packageFromJson(packageToJson(skill), 'naming.json');
-      expect(back.faults).toEqual([]);
+      expect(back.diagnostics).toEqual([]);
       expect(back.skill).toEqual(skill);
       expect(sorted(back.skill ? filesOf(back.skill) : [])).toEqual(sorted(given));
     }),
@@ -103,9 +103,9 @@ test(`no text makes the reader of JSON packages throw, and none is a package by 
         fc.json().map((any) => `{"format":"countersign-skill/1","name":"a","files":${any}}`),
       ),
       (given) => {
-        const { skill, faults } = packageFromJson(given, 'x.json');
+        const { skill, diagnostics } = packageFromJson(given, 'x.json');
         expect(skill).toBeUndefined();
-        expect(faults.length).toBeGreaterThan(0);
+        expect(diagnostics.length).toBeGreaterThan(0);
       },
     ),
     { seed: SEED, numRuns: RUNS },
@@ -132,9 +132,9 @@ describe('a JSON package', () => {
     ['51 prompts', json('', numbered(51)), 'at most 50 files, not 52'],
     ['100,000 prompts', json('', numbered(100_000)), 'at most 50 files, not 100001'],
   ])('with %s is told so', (_, text, message) => {
-    const { skill, faults } = packageFromJson(text, 'naming.json');
+    const { skill, diagnostics } = packageFromJson(text, 'naming.json');
     expect(skill).toBeUndefined();
-    expect(faults[0]).toMatchObject({ line: 1, column: 1, message: expect.stringContaining(message) });
+    expect(diagnostics[0]).toMatchObject({ line: 1, column: 1, message: expect.stringContaining(message) });
   });
 });
 
@@ -148,8 +148,7 @@ test('faults inside a JSON package are told with the file they are in', () => {
     name: 'naming',
     files: { 'SKILL.md': skillMd('vresion: 1.0.0\n'), 'other.txt': 'x' },
   });
-  expect(packageFromJson(json, 'naming.json').faults.map(({ file, line }) => `${file}:${line}`)).toEqual([
-    'naming.json#naming/SKILL.md:4',
-    'naming.json#naming/other.txt:1',
-  ]);
+  expect(packageFromJson(json, 'naming.json').diagnostics.map(({ file, line }) => `${file}:${line}`)).toEqual(
+    ['naming.json#naming/SKILL.md:4', 'naming.json#naming/other.txt:1'],
+  );
 });

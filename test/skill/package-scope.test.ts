@@ -16,7 +16,7 @@ function resolved(packages: Partial<Record<SkillScope, ParsedPackage[]>>) {
   ]);
   return {
     skills: skills.map(({ folder }) => folder),
-    broken: broken.map(({ folder, faults }) => [folder, faults.at(-1)?.message.slice(0, 24)]),
+    broken: broken.map(({ folder, diagnostics }) => [folder, diagnostics.at(-1)?.message.slice(0, 24)]),
   };
 }
 

@@ -1,4 +1,4 @@
-import { formatFault } from '../../src/core/fault.ts';
+import { formatDiagnostic } from '../../src/core/fault.ts';
 import type { PackageFile, SkillPackage } from '../../src/domain/skill/package.ts';
 import { parsePackage } from '../../src/domain/skill/parse.ts';
 
@@ -14,12 +14,13 @@ export function files(more: Record<string, string> = {}, skill = skillMd()): Pac
 }
 
 export function faultsOf(given: readonly PackageFile[]): string[] {
-  return parsePackage(given, FOLDER).faults.map(formatFault);
+  return parsePackage(given, FOLDER).diagnostics.map(formatDiagnostic);
 }
 
 /** The package of these files; a test's own mistake in them is thrown with its faults. */
 export function packageOf(given: readonly PackageFile[], folder = FOLDER): SkillPackage {
-  const { skill, faults } = parsePackage(given, folder);
-  if (!skill) throw new Error(`the test's own package has faults:\n${faults.map(formatFault).join('\n')}`);
+  const { skill, diagnostics } = parsePackage(given, folder);
+  if (!skill)
+    throw new Error(`the test's own package has faults:\n${diagnostics.map(formatDiagnostic).join('\n')}`);
   return skill;
 }

@@ -119,7 +119,7 @@ describe('a package', () => {
         .filter((entry) => entry.isFile())
         .map((entry) => join(entry.parentPath, entry.name))
         .map((file) => ({ path: relative(folder, file), text: readFileSync(file, 'utf8') }));
-      expect(parsePackage(found, `skills/${name}`).faults).toEqual([]);
+      expect(parsePackage(found, `skills/${name}`).diagnostics).toEqual([]);
     }
   });
 });
@@ -211,8 +211,8 @@ describe('faults', () => {
   });
 
   test('stand at the lines of the file also where its lines end with CR and LF', () => {
-    const [fault] = faultsOf(files({}, skillMd('vresion: 1.0.0\n').replaceAll('\n', '\r\n')));
-    expect(fault).toMatch(/SKILL\.md:4:1: unknown key "vresion": did you mean "version"\?/);
+    const [diagnostic] = faultsOf(files({}, skillMd('vresion: 1.0.0\n').replaceAll('\n', '\r\n')));
+    expect(diagnostic).toMatch(/SKILL\.md:4:1: unknown key "vresion": did you mean "version"\?/);
   });
 });
 

@@ -52,8 +52,8 @@ describe('renderString', () => {
 
   it('gives no way to other files', async () => {
     const ways = ['include "/etc/passwd"', 'import "/etc/passwd" as x', 'extends "/etc/passwd"'];
-    const faults = await Promise.all(ways.map(async (way) => faultOf(await render(`{% ${way} %}`))));
-    expect(faults).toEqual(ways.map(() => expect.stringMatching(/line 1: template not found/)));
+    const diagnostics = await Promise.all(ways.map(async (way) => faultOf(await render(`{% ${way} %}`))));
+    expect(diagnostics).toEqual(ways.map(() => expect.stringMatching(/line 1: template not found/)));
   });
 
   it('gives no way to the machinery of JavaScript', async () => {

@@ -8,7 +8,7 @@ import type { NewSkillTrace } from '../../src/ports/skill-traces.ts';
 import type { Tx } from '../../src/ports/storage.ts';
 import type { ArtifactOutput } from '../../src/skills/runtime/handler.ts';
 import type { Owner, SkillContext } from '../../src/skills/runtime/skill-context.ts';
-import { createCarryOut } from '../../src/skills/runtime/trace/carry-out.ts';
+import { createArtifactExecutor } from '../../src/skills/runtime/trace/execute-artifact.ts';
 import { createRecorder } from '../../src/skills/runtime/trace/record.ts';
 import { watchModel } from '../../src/skills/runtime/trace/watch-model.ts';
 import { at } from '../support/builders.ts';
@@ -57,7 +57,7 @@ async function carriedOut(
     skillTraces: { insert: async (trace: NewSkillTrace) => void traces.push(trace) },
   } as unknown as Tx;
   const watch = watchModel(model);
-  const carryOut = createCarryOut({
+  const executeArtifact = createArtifactExecutor({
     watch,
     clock: { now: () => at(seconds++) },
     record: createRecorder({
@@ -92,9 +92,9 @@ async function carriedOut(
     watch.model?.ask({ prompt, schema: z.json(), limits, purpose, signal }) ??
     Promise.reject(new Error('no model'));
   const { kind } = artifact;
-  const instead: Instead = (inner) => carryOut({ kind, execute: inner }, artifact, context);
+  const instead: Instead = (inner) => executeArtifact({ kind, execute: inner }, artifact, context);
   const handler = { kind, execute: () => execute(ask, instead) };
-  const ended = await carryOut(handler, artifact, context).catch((error: unknown) => error);
+  const ended = await executeArtifact(handler, artifact, context).catch((error: unknown) => error);
   const [trace] = traces;
   return {
     ended,

@@ -59,11 +59,11 @@ const job = (kind: string, key: string) => (tx: Tx) =>
 const effect =
   (key: string, status: 'pending' | 'done' | 'failed', begun = true) =>
   async (tx: Tx) => {
-    await tx.effects.wish({ id: key, key, effect: comment('x'), runId: 'run1', at: ago(100) });
+    await tx.effects.request({ id: key, key, effect: comment('x'), runId: 'run1', at: ago(100) });
     const row = await tx.effects.get(key);
     if (!row || status === 'pending') return;
-    const { wishedHash } = row;
-    await tx.effects.saveProgress({ ...row, status, begun, appliedHash: wishedHash, updatedAt: ago(100) });
+    const { desiredHash } = row;
+    await tx.effects.saveProgress({ ...row, status, begun, appliedHash: desiredHash, updatedAt: ago(100) });
   };
 const question = (status: 'open' | 'countersigned' | 'rejected' | 'void') => (tx: Tx) =>
   tx.approvals.insert(approval('apr1', 'run1', { status }));
@@ -308,7 +308,7 @@ describe('a delivery', () => {
   const done =
     (...ids: number[]) =>
     async (tx: Tx) => {
-      await tx.deliveries.takeToQueue(9);
+      await tx.deliveries.claimUnqueued(9);
       for (const id of ids) await tx.deliveries.setStatus(id, 'done', ago(100));
     };
 

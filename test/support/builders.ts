@@ -1,4 +1,4 @@
-import { formatFault } from '../../src/core/fault.ts';
+import { formatDiagnostic } from '../../src/core/fault.ts';
 import type { Ids } from '../../src/core/ids.ts';
 import type { Chain } from '../../src/domain/chain/chain.ts';
 import { parseChain } from '../../src/domain/chain/parse.ts';
@@ -23,7 +23,9 @@ export function chain(file: string): Chain {
   const known = { skills: ['pr-review', 'ci'], actions: ['gh-comment', 'gh-label', 'gh-merge'] };
   const parsed = parseChain(file, 'chain.yaml', known);
   if (!parsed.chain)
-    throw new Error(`the test's own chain has faults:\n${parsed.faults.map(formatFault).join('\n')}`);
+    throw new Error(
+      `the test's own chain has faults:\n${parsed.diagnostics.map(formatDiagnostic).join('\n')}`,
+    );
   return parsed.chain;
 }
 

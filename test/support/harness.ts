@@ -141,11 +141,11 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
         const next = await harness.app.storage.read.jobs.nextDue(clock.now());
         if (next === undefined || next.getTime() > end) break;
         clock.moveTo(next);
-        harness.app.queue.poke();
+        harness.app.queue.wake();
         await settle(ahead);
       }
       clock.moveTo(new Date(end));
-      harness.app.queue.poke();
+      harness.app.queue.wake();
       await settle(ahead);
     },
     down: () => harness.app.stop(),
@@ -174,7 +174,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       const next = await harness.app.storage.read.jobs.nextDue(clock.now());
       if (next === undefined || next.getTime() - clock.now().getTime() > ahead) return;
       clock.moveTo(next);
-      harness.app.queue.poke();
+      harness.app.queue.wake();
     }
   }
 }

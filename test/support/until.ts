@@ -9,21 +9,21 @@ export const PATIENCE_MS = 90_000;
 interface Waiting {
   /** What it last looked like, for the sentence when the time is over. */
   last?: () => unknown;
-  patienceMs?: number;
+  timeoutMs?: number;
 }
 
 /** Looks until it finds something. @throws Error that names it when it never comes. */
 export async function until<T>(
   what: string,
   look: () => T | undefined | Promise<T | undefined>,
-  { last = () => '', patienceMs = PATIENCE_MS }: Waiting = {},
+  { last = () => '', timeoutMs = PATIENCE_MS }: Waiting = {},
 ): Promise<T> {
-  const end = Date.now() + patienceMs;
+  const end = Date.now() + timeoutMs;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
     if (Date.now() > end) {
-      throw new Error(`waited ${patienceMs / 1_000} s in vain for ${what}: ${JSON.stringify(last())}`);
+      throw new Error(`waited ${timeoutMs / 1_000} s in vain for ${what}: ${JSON.stringify(last())}`);
     }
     await sleep(25);
   }

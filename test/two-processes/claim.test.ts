@@ -46,7 +46,7 @@ describe('the claim to serve a database', () => {
     const told: unknown[] = [];
     const waiting = claimDatabase(`sqlite:${path}`, {
       clock: systemClock,
-      patienceMs: 60_000,
+      timeoutMs: 60_000,
       onWait(holder) {
         told.push(holder?.pid);
         setTimeout(() => first.ok && first.release(), 250);

@@ -28,7 +28,7 @@ it('a process that got no time for longer than its lease cannot write over the o
       await storage.transaction((tx) => noted(tx, 'in time'));
       return { kind: 'done' };
     }),
-    onGivenUp: async () => undefined,
+    onRetriesExhausted: async () => undefined,
   });
   await queue.idle();
   expect(taken).toEqual([1]);

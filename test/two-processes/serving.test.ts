@@ -25,12 +25,12 @@ beforeEach(async () => {
 });
 afterEach(() => github.stop());
 
-function serve(patienceMs: number) {
+function serve(timeoutMs: number) {
   const environment = appEnvironment(github, {
     databaseUrl: `sqlite:${path}`,
     artifactsUrl: `file:${path}.artifacts`,
   });
-  return start('serving-process.ts', [String(patienceMs)], environment);
+  return start('serving-process.ts', [String(timeoutMs)], environment);
 }
 
 test('a second server of one database waits, says so, and refuses; the command line goes on beside the first', async () => {

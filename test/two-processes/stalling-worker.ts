@@ -19,5 +19,5 @@ queue.start({
     process.stdout.write(`${JSON.stringify(said ?? 'written')}\n`);
     return { kind: 'done' };
   }),
-  onGivenUp: async () => undefined,
+  onRetriesExhausted: async () => undefined,
 });

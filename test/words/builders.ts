@@ -1,7 +1,7 @@
 import type { Chain, Step } from '../../src/domain/chain/chain.ts';
 import { defaultSettings } from '../../src/domain/chain/settings.ts';
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { type Reason, reason } from '../../src/domain/explanation/reason.ts';
-import { why } from '../../src/domain/explanation/why.ts';
 import type { CiCheck, CiResult } from '../../src/domain/outcome/ci-result.ts';
 import type { Finding } from '../../src/domain/outcome/finding.ts';
 import { makeOutcome, type Outcome } from '../../src/domain/outcome/outcome.ts';
@@ -139,7 +139,7 @@ export function finding(more: Partial<Finding> = {}): Finding {
   return {
     severity: 'critical',
     category: 'secret',
-    file: 'src/config/config.ts',
+    file: 'src/config.ts',
     line: 12,
     description: 'A cloud access key is written into the code.',
     suggestion: 'Take it from the environment, and revoke this one: whoever can read the repository has it.',
@@ -242,7 +242,7 @@ export function makeApproval(more: Partial<Approval> = {}): Approval {
     status: 'open',
     askedAt: at('12:03'),
     lookedAt: null,
-    decision: why('pending', 'not merging: nobody has countersigned yet'),
+    decision: criterion('pending', 'not merging: nobody has countersigned yet'),
     countersignedBy: [],
     rejectedBy: [],
     answers: [],

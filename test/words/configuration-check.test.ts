@@ -3,7 +3,7 @@ import { checkRunContentSchema } from '../../src/domain/effect/effect.ts';
 import { baseConfigurationCheck, configurationCheck } from '../../src/messages/configuration-check.ts';
 import { at, HEAD } from './builders.ts';
 
-const faults = [
+const diagnostics = [
   {
     file: '.github/countersign/chains/pr.yaml',
     line: 4,
@@ -16,7 +16,7 @@ const about = { headSha: HEAD, externalId: 'configuration:acme/shop', at: at('12
 
 describe('a pull request that changes the configuration', () => {
   it('passes when it is sound', () => {
-    const content = configurationCheck({ ...about, faults: [], files: ['.github/countersign.yml'] });
+    const content = configurationCheck({ ...about, diagnostics: [], files: ['.github/countersign.yml'] });
     expect(content.state).toMatchObject({ conclusion: 'success' });
     expect(`${content.title}\n\n${content.summary}`).toMatchInlineSnapshot(`
       "1 configuration file checked, no faults
@@ -30,7 +30,7 @@ describe('a pull request that changes the configuration', () => {
   });
 
   it('fails with each fault at its place', () => {
-    const content = configurationCheck({ ...about, faults, files: faults.map(({ file }) => file) });
+    const content = configurationCheck({ ...about, diagnostics, files: diagnostics.map(({ file }) => file) });
     expect(content.state).toMatchObject({ conclusion: 'failure' });
     expect(content.annotations.map(({ path, start_line }) => `${path}:${start_line}`)).toEqual([
       '.github/countersign/chains/pr.yaml:4',
@@ -57,7 +57,7 @@ describe('a pull request that changes the configuration', () => {
       column: 1,
       message: '<é|'.repeat(1_000),
     }));
-    const content = configurationCheck({ ...about, faults: many, files: many.map(({ file }) => file) });
+    const content = configurationCheck({ ...about, diagnostics: many, files: many.map(({ file }) => file) });
     expect(Buffer.byteLength(content.summary)).toBeLessThanOrEqual(65_535);
     expect(content.annotations).toHaveLength(500);
     expect(content.summary).toMatch(/… and [\d]+ more, which `countersign chain lint` prints/);
@@ -69,7 +69,7 @@ describe('a broken configuration on the base branch', () => {
   it('is neutral, and says whom it does not concern', () => {
     const content = baseConfigurationCheck({
       ...about,
-      faults,
+      diagnostics,
       baseRef: 'main',
       baseSha: 'b'.repeat(40),
       settingsBroken: false,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { reason } from '../../src/domain/explanation/reason.ts';
-import { why } from '../../src/domain/explanation/why.ts';
 import { explain, explainText, plainLine } from '../../src/domain/run/explain.ts';
 import { STEP_STATUSES } from '../../src/domain/run/run.ts';
 import {
@@ -54,7 +54,7 @@ describe('explain', () => {
             merge: { ...done({ ...mergedOutcome, passed: merged }), status: merge },
           },
         );
-        const { status, summary } = explain(state, makeApproval({ decision: why('met', 'go') }));
+        const { status, summary } = explain(state, makeApproval({ decision: criterion('met', 'go') }));
         const isMerged = merge === 'completed' && merged === true;
         expect({ isMet: status === 'met', isSaid: summary === mergedOutcome.summary }).toEqual({
           isMet: isMerged,
@@ -80,13 +80,18 @@ describe('explain', () => {
     const [step] = explain(makeState({}, { review: done(review) }), null).reasons;
     expect(step?.reasons).toHaveLength(21);
     expect(step?.reasons[0]?.summary).toMatch(/^critical: /);
-    expect(step?.reasons.at(-1)).toEqual(why('unmet', 'and 11 more findings'));
+    expect(step?.reasons.at(-1)).toEqual(criterion('unmet', 'and 11 more findings'));
   });
 
   it('does not use the decision of another step’s approval', () => {
     const state = makeState({}, { merge: { status: 'waiting_approval' } });
-    const other = makeApproval({ invocationId: 'inv_other', decision: why('unmet', 'not merging: no') });
-    expect(explain(state, other).reasons.at(-1)).toEqual(why('pending', 'merge waits for a countersign'));
+    const other = makeApproval({
+      invocationId: 'inv_other',
+      decision: criterion('unmet', 'not merging: no'),
+    });
+    expect(explain(state, other).reasons.at(-1)).toEqual(
+      criterion('pending', 'merge waits for a countersign'),
+    );
   });
 
   it('gives the same answer to the same facts', () => {
@@ -98,10 +103,10 @@ describe('explain', () => {
 
 describe('explainText', () => {
   it('draws the tree with one line a reason', () => {
-    const tree = why('unmet', 'not merging: b', [
-      why('met', 'a'),
-      why('unmet', 'b', [why('pending', 'c', [], ['x', 'y'])]),
-      why('unknown', 'd'),
+    const tree = criterion('unmet', 'not merging: b', [
+      criterion('met', 'a'),
+      criterion('unmet', 'b', [criterion('pending', 'c', [], ['x', 'y'])]),
+      criterion('unknown', 'd'),
     ]);
     expect(explainText(tree)).toMatchInlineSnapshot(`
       "✘ not merging: b

@@ -1,5 +1,5 @@
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { reason } from '../../src/domain/explanation/reason.ts';
-import { why } from '../../src/domain/explanation/why.ts';
 import type { FailurePolicy } from '../../src/domain/gate/gate.ts';
 import type { GateScope } from '../../src/domain/gate/placed.ts';
 import type { Criterion, GateVerdict } from '../../src/domain/outcome/gate-verdict.ts';
@@ -21,34 +21,41 @@ function verdict(
   return verdictOf(placed(id, policy, scope), step, criteria, 'sha256:0');
 }
 
-function criterion(description: string, passed: boolean, evidence: string, may_change = !passed): Criterion {
+function gateCriterion(
+  description: string,
+  passed: boolean,
+  evidence: string,
+  may_change = !passed,
+): Criterion {
   return { id: 'it', description, passed, evidence, may_change };
 }
 
 const owners = verdict('owners', 'merge', 'block', [
-  criterion('approval by code owners', false, 'no owner approves src/pay.ts (acme/payments or carol)'),
+  gateCriterion('approval by code owners', false, 'no owner approves src/pay.ts (acme/payments or carol)'),
 ]);
 const signed = verdict(
   'signed',
   'merge',
   'block',
-  [criterion('Commits are signed here', true, 'pr.signed is true')],
+  [gateCriterion('Commits are signed here', true, 'pr.signed is true')],
   'organisation',
 );
 const size = verdict('size', 'merge', 'warn', [
-  criterion('Small changes are read more carefully', false, 'pr.additions is 812', false),
-  criterion('<b>hidden</b> [a](b)', true, 'pr.changed_paths is ["a | b"]'),
+  gateCriterion('Small changes are read more carefully', false, 'pr.additions is 812', false),
+  gateCriterion('<b>hidden</b> [a](b)', true, 'pr.changed_paths is ["a | b"]'),
 ]);
 const person = verdict('outsiders', 'merge', 'require_human', [
-  criterion('not pr.fork', false, 'pr.fork is true', false),
+  gateCriterion('not pr.fork', false, 'pr.fork is true', false),
 ]);
 const outsiders = verdict('outsiders', 'changes', 'require_human', [
-  criterion('not pr.fork', false, 'pr.fork is true', false),
+  gateCriterion('not pr.fork', false, 'pr.fork is true', false),
 ]);
 const freeze = verdict('freeze', 'changes', 'block', [
-  criterion('no freeze: Nobody is on call', false, 'frozen until 2025-03-03 (Europe/Berlin)'),
+  gateCriterion('no freeze: Nobody is on call', false, 'frozen until 2025-03-03 (Europe/Berlin)'),
 ]);
-const lessened = verdict('coverage', 'review', 'degrade', [criterion('tests are there', false, '', false)]);
+const lessened = verdict('coverage', 'review', 'degrade', [
+  gateCriterion('tests are there', false, '', false),
+]);
 const broken = unjudged(
   placed('odd', 'warn', 'repository'),
   'review',
@@ -58,11 +65,11 @@ const broken = unjudged(
 
 const review = done(makeReview());
 const green = done(makeCi([check('build')]));
-const decision = why('unmet', 'not merging: gate owners is not passed', [
-  why('met', 'the pull request is open'),
-  why('met', 'countersigned by alice'),
+const decision = criterion('unmet', 'not merging: gate owners is not passed', [
+  criterion('met', 'the pull request is open'),
+  criterion('met', 'countersigned by alice'),
   ...[signed, owners, size, person].map(conditionOf),
-  why('met', 'not paused'),
+  criterion('met', 'not paused'),
 ]);
 
 export const GATES: Record<string, Scene> = {
@@ -120,9 +127,9 @@ export const GATES: Record<string, Scene> = {
     },
     approval: makeApproval({
       invocationId: 'inv_changes',
-      decision: why('pending', 'not going on: nobody has countersigned yet', [
-        why('pending', 'nobody has countersigned yet', [
-          why('unmet', 'ada approved, but wrote this pull request'),
+      decision: criterion('pending', 'not going on: nobody has countersigned yet', [
+        criterion('pending', 'nobody has countersigned yet', [
+          criterion('unmet', 'ada approved, but wrote this pull request'),
         ]),
       ]),
     }),

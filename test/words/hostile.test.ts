@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { describe, expect, it } from 'vitest';
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { reason } from '../../src/domain/explanation/reason.ts';
-import { why } from '../../src/domain/explanation/why.ts';
 import { memoryOf } from '../../src/domain/run/context.ts';
 import { explain, explainText } from '../../src/domain/run/explain.ts';
 import { approvalComment } from '../../src/messages/approval-comment.ts';
@@ -56,11 +56,11 @@ function everywhere(text: string): { markdown: string[]; plain: string[] } {
   const approval = makeApproval({
     baseRef: text,
     countersignedBy: [text],
-    decision: why('unmet', text, [why('unmet', text, [], [text])]),
+    decision: criterion('unmet', text, [criterion('unmet', text, [], [text])]),
     lookedAt: at('12:04'),
   });
-  const faults = [{ file: text, line: 1, column: 2, message: text }];
-  const about = { headSha: 'a'.repeat(40), externalId: 'x', faults, at: at('12:00') };
+  const diagnostics = [{ file: text, line: 1, column: 2, message: text }];
+  const about = { headSha: 'a'.repeat(40), externalId: 'x', diagnostics, at: at('12:00') };
   const content = checkRunContent({ state, approval, pages: PAGES, now: at('13:00') });
   return {
     markdown: [
@@ -70,7 +70,7 @@ function everywhere(text: string): { markdown: string[]; plain: string[] } {
         approvalComment({ state, pages: PAGES, approval: { ...approval, status } }),
       ),
       configurationCheck({ ...about, files: [text] }).summary,
-      configurationCheck({ ...about, faults: [], files: [text] }).summary,
+      configurationCheck({ ...about, diagnostics: [], files: [text] }).summary,
       baseConfigurationCheck({
         ...about,
         baseRef: text,

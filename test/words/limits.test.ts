@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../../src/domain/chain/settings.ts';
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { reason } from '../../src/domain/explanation/reason.ts';
-import { why } from '../../src/domain/explanation/why.ts';
 import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
 import { explain } from '../../src/domain/run/explain.ts';
 import { approvalComment } from '../../src/messages/approval-comment.ts';
@@ -73,11 +73,16 @@ const huge = makeState(
     changes: ends('failed', reason('step.failed.error', nasty(4_000))),
   },
 );
-const deep = why(
+const deep = criterion(
   'unmet',
   nasty(4_000),
   Array.from({ length: 300 }, () =>
-    why('unmet', nasty(4_000), [why('unmet', nasty(4_000), [], [nasty(4_000)])], Array(50).fill(nasty(500))),
+    criterion(
+      'unmet',
+      nasty(4_000),
+      [criterion('unmet', nasty(4_000), [], [nasty(4_000)])],
+      Array(50).fill(nasty(500)),
+    ),
   ),
 );
 const hugeApproval = makeApproval({

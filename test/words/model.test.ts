@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { LIST_PRICES } from '../../src/domain/model/price.ts';
-import { describeFailure, modelStanding, spentOnModel } from '../../src/messages/model.ts';
+import { describeFailure, modelSummary, spentOnModel } from '../../src/messages/model.ts';
 import type { Failure } from '../../src/ports/model.ts';
 
 const name = { provider: 'openai', model: 'gpt-5' } as const;
@@ -54,9 +54,9 @@ it.each([
 });
 
 it('the start says which model there is, and what is left out or unknown', () => {
-  expect(modelStanding(undefined)).toMatch(/no language model .* everything else works/);
-  expect(modelStanding({ name, price: undefined })).toMatch(/openai\/gpt-5; no price is known/);
-  expect(modelStanding({ name, price: { input: 1, output: 2 } })).toBe('the language model is openai/gpt-5');
+  expect(modelSummary(undefined)).toMatch(/no language model .* everything else works/);
+  expect(modelSummary({ name, price: undefined })).toMatch(/openai\/gpt-5; no price is known/);
+  expect(modelSummary({ name, price: { input: 1, output: 2 } })).toBe('the language model is openai/gpt-5');
 });
 
 it('the documented prices are those that are used', () => {

@@ -1,9 +1,9 @@
 import { defaultSettings } from '../../src/domain/chain/settings.ts';
+import { criterion, type Explanation } from '../../src/domain/explanation/explanation.ts';
 import { reason } from '../../src/domain/explanation/reason.ts';
-import { type Why, why } from '../../src/domain/explanation/why.ts';
 import type { Approval } from '../../src/domain/policy/approval.ts';
 import type { Invocation, RunState } from '../../src/domain/run/run.ts';
-import { gitHubIsAway } from '../../src/messages/outage.ts';
+import { gitHubIsUnavailable } from '../../src/messages/outage.ts';
 import { limitIsSpent } from '../../src/messages/rate-limit.ts';
 import {
   at,
@@ -46,11 +46,11 @@ const asking: Partial<Invocation> = {
   reason: reason('step.waiting.approval', 'not merging: 0 of 1 countersign given'),
   startedAt: at('12:03'),
 };
-const cutOff: Partial<Invocation> = {
+const interrupted: Partial<Invocation> = {
   ...asking,
   reason: reason(
     'step.waiting.github',
-    gitHubIsAway('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge: GitHub answered 500.'),
+    gitHubIsUnavailable('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge: GitHub answered 500.'),
   ),
 };
 const noComment = ends(
@@ -65,33 +65,33 @@ const noMerge = ends(
   reason('step.skipped.condition', 'its condition does not hold: {{ steps.ci.outcome.passed }}'),
 );
 
-function decision(status: Why['status'], summary: string, ...changed: Why[]): Why {
-  return why(status, summary, [
-    why('met', 'the pull request is open'),
-    why('met', 'it is not a draft'),
-    why('met', 'the head is still abc1234'),
-    why('met', 'the base is still main'),
+function decision(status: Explanation['status'], summary: string, ...changed: Explanation[]): Explanation {
+  return criterion(status, summary, [
+    criterion('met', 'the pull request is open'),
+    criterion('met', 'it is not a draft'),
+    criterion('met', 'the head is still abc1234'),
+    criterion('met', 'the base is still main'),
     ...changed,
-    why('met', 'ci: all 2 checks passed'),
-    why('met', 'every condition of the step still holds'),
-    why('met', 'not paused'),
+    criterion('met', 'ci: all 2 checks passed'),
+    criterion('met', 'every condition of the step still holds'),
+    criterion('met', 'not paused'),
   ]);
 }
 
 const nobodyYet = decision(
   'pending',
   'not merging: 0 of 1 countersign given',
-  why('pending', '0 of 1 countersign given', [
-    why('unmet', 'bob reacted, but wrote this pull request'),
-    why('unmet', 'mallory reacted, but has read access'),
+  criterion('pending', '0 of 1 countersign given', [
+    criterion('unmet', 'bob reacted, but wrote this pull request'),
+    criterion('unmet', 'mallory reacted, but has read access'),
   ]),
-  why('met', 'nobody who may countersign rejects it'),
+  criterion('met', 'nobody who may countersign rejects it'),
 );
 const alice = decision(
   'met',
   'countersigned by alice; merging',
-  why('met', 'countersigned by alice', [why('met', 'alice may countersign and did')]),
-  why('met', 'nobody who may countersign rejects it'),
+  criterion('met', 'countersigned by alice', [criterion('met', 'alice may countersign and did')]),
+  criterion('met', 'nobody who may countersign rejects it'),
 );
 
 /** One scene for each thing a reader may come upon. */
@@ -151,8 +151,10 @@ export const SCENES: Record<string, Scene> = {
       },
     ),
     approval: makeApproval({
-      decision: why('pending', 'not merging: 1 of 2 countersigns given', [
-        why('pending', '1 of 2 countersigns given', [why('met', 'alice may countersign and did')]),
+      decision: criterion('pending', 'not merging: 1 of 2 countersigns given', [
+        criterion('pending', '1 of 2 countersigns given', [
+          criterion('met', 'alice may countersign and did'),
+        ]),
       ]),
       countersignedBy: ['alice'],
       lookedAt: at('12:04'),
@@ -215,14 +217,14 @@ export const SCENES: Record<string, Scene> = {
   'countersigned, but GitHub fails': {
     state: makeState(
       { status: 'waiting_approval' },
-      { review: approved, ci: green, merge: cutOff, changes: noComment },
+      { review: approved, ci: green, merge: interrupted, changes: noComment },
     ),
     approval: makeApproval({ decision: alice, lookedAt: at('12:04'), countersignedBy: ['alice'] }),
   },
   'asked, and GitHub fails': {
     state: makeState(
       { status: 'waiting_approval' },
-      { review: approved, ci: green, merge: cutOff, changes: noComment },
+      { review: approved, ci: green, merge: interrupted, changes: noComment },
     ),
     approval: makeApproval({ decision: nobodyYet, lookedAt: at('12:04') }),
   },
@@ -231,7 +233,7 @@ export const SCENES: Record<string, Scene> = {
       { status: 'waiting_ci' },
       {
         review: approved,
-        ci: { ...cutOff, status: 'waiting_ci', startedAt: at('12:02') },
+        ci: { ...interrupted, status: 'waiting_ci', startedAt: at('12:02') },
         changes: noComment,
       },
     ),
@@ -392,7 +394,7 @@ export const SCENES: Record<string, Scene> = {
     approval: makeApproval({
       status: 'rejected',
       rejectedBy: [{ id: 7, login: 'alice' }],
-      decision: decision('unmet', 'not merging: rejected by alice', why('unmet', 'rejected by alice')),
+      decision: decision('unmet', 'not merging: rejected by alice', criterion('unmet', 'rejected by alice')),
       lookedAt: at('12:05'),
     }),
   },

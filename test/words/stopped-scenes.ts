@@ -1,5 +1,5 @@
+import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { type ReasonCode, reason } from '../../src/domain/explanation/reason.ts';
-import { why } from '../../src/domain/explanation/why.ts';
 import type { Approval } from '../../src/domain/policy/approval.ts';
 import { mergedByChain, newerRun } from '../../src/domain/run/plan.ts';
 import type { RunStatus } from '../../src/domain/run/run.ts';
@@ -39,9 +39,9 @@ export const STOPPED: Record<string, Scene> = {
     'run.cancelled.superseded',
     'not merging: the head moved from abc1234 to fed9876',
     {
-      decision: why('unmet', 'not merging: the head moved from abc1234 to fed9876', [
-        why('met', 'the pull request is open'),
-        why('unmet', 'the head moved from abc1234 to fed9876'),
+      decision: criterion('unmet', 'not merging: the head moved from abc1234 to fed9876', [
+        criterion('met', 'the pull request is open'),
+        criterion('unmet', 'the head moved from abc1234 to fed9876'),
       ]),
     },
   ),
@@ -78,8 +78,8 @@ export const STOPPED: Record<string, Scene> = {
     'run.cancelled.chain_changed',
     'not merging: chains/ship.yaml on main changed since this was asked: gates of merge',
     {
-      decision: why('unmet', 'not merging: chains/ship.yaml on main changed since this was asked', [
-        why('unmet', 'chains/ship.yaml on main changed since this was asked: gates of merge'),
+      decision: criterion('unmet', 'not merging: chains/ship.yaml on main changed since this was asked', [
+        criterion('unmet', 'chains/ship.yaml on main changed since this was asked: gates of merge'),
       ]),
     },
   ),

@@ -63,7 +63,7 @@ describe('tables for the terminal', () => {
 
       ✘ not merged: review: 1 critical and 1 high finding in 3 files must be fixed first; 1 medium finding can wait.
         ✘ review: 1 critical and 1 high finding in 3 files must be fixed first; 1 medium finding can wait.
-          ✘ critical: A cloud access key is written into the code. (src/config/config.ts:12)
+          ✘ critical: A cloud access key is written into the code. (src/config.ts:12)
           ✘ high: A value from outside is put into an SQL statement. (src/db.ts:8)
         ✘ ci was skipped: its condition does not hold: {{ steps.review.outcome.passed }}
         ✘ merge was skipped: its condition does not hold: {{ steps.ci.outcome.passed }}"

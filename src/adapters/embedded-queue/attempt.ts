@@ -49,12 +49,12 @@ export async function attempt(
     const fields = { kind: job.kind, key: job.key, attempts, err: error };
     if (attempts === maxAttempts) {
       log.error(fields, `a job is given up: ${messageOf(error)}`);
-      if (await isGivenUp(options, worker, job, error)) return { kind: 'remove' };
+      if (await areRetriesExhausted(options, worker, job, error)) return { kind: 'remove' };
     } else {
       log.warn(fields, `a job failed and will be tried again: ${messageOf(error)}`);
     }
     const at = inMs(backoffMs(attempts, options.random()));
-    return { kind: 'return', at, counted: { attempts, awaySince: job.awaySince } };
+    return { kind: 'return', at, counted: { attempts, unavailableSince: job.unavailableSince } };
   }
 }
 
@@ -69,25 +69,25 @@ function verdictOn(job: Job, result: JobResult): Verdict {
   switch (result.kind) {
     case 'done':
       return { kind: 'remove' };
-    case 'again':
-      return { kind: 'return', at: result.at, counted: { attempts: 0, awaySince: null } };
-    case 'later': {
-      const awaySince = result.awaySince ?? job.awaySince;
-      return { kind: 'return', at: result.at, counted: { attempts: job.attempts, awaySince } };
+    case 'reschedule':
+      return { kind: 'return', at: result.at, counted: { attempts: 0, unavailableSince: null } };
+    case 'defer': {
+      const unavailableSince = result.unavailableSince ?? job.unavailableSince;
+      return { kind: 'return', at: result.at, counted: { attempts: job.attempts, unavailableSince } };
     }
     default:
       return unreachable(result);
   }
 }
 
-async function isGivenUp(
+async function areRetriesExhausted(
   { log }: AttemptOptions,
   worker: Worker,
   job: Job,
   error: unknown,
 ): Promise<boolean> {
   try {
-    await worker.onGivenUp(job, error);
+    await worker.onRetriesExhausted(job, error);
     return true;
   } catch (failure) {
     const { kind, key } = job;

@@ -15,8 +15,8 @@ export function backoffMs(attempts: number, random: number): number {
  * part by chance. So nothing needs to be counted, and a deployment's few seconds cost a few seconds.
  * @param random from 0 up to but not including 1.
  */
-export function pauseMs(awayForMs: number, longestMs: number, random: number): number {
-  return spread(Math.min(longestMs, Math.max(FIRST_MS, awayForMs / 2)), random);
+export function pauseMs(unavailableForMs: number, longestMs: number, random: number): number {
+  return spread(Math.min(longestMs, Math.max(FIRST_MS, unavailableForMs / 2)), random);
 }
 
 /** Between a half and the whole, so that what failed together does not come again together. */

@@ -115,7 +115,7 @@ class EmbeddedQueue implements Queue {
     this.#wake();
   }
 
-  poke(): void {
+  wake(): void {
     this.#wake();
   }
 
@@ -188,7 +188,7 @@ class EmbeddedQueue implements Queue {
       if (!this.#deadReleased) {
         const tokens = await jobs.leaseTokens();
         for (const dead of tokens.filter((held) => isOfDeadProcess(held, this.#owner))) {
-          for (const row of await jobs.release(dead)) await worker.onCutOff?.(tx, jobIn(row));
+          for (const row of await jobs.release(dead)) await worker.onInterrupted?.(tx, jobIn(row));
         }
       }
       const lost: Work[] = [];
@@ -203,7 +203,7 @@ class EmbeddedQueue implements Queue {
       for (const work of renewing) {
         if (!(await jobs.extend(work.row.id, work.token, leaseUntil))) lost.push(work);
       }
-      const fresh = free > 0 ? ((await worker.newJobs?.(tx, MOST_NEW_JOBS)) ?? []) : [];
+      const fresh = free > 0 ? ((await worker.pendingJobs?.(tx, MOST_NEW_JOBS)) ?? []) : [];
       await this.#insert(tx, fresh);
       const claimed = free > 0 ? await jobs.claim(now, leaseUntil, token, free) : [];
       const due = waiting > 0 ? await jobs.countDue(now) : undefined;
@@ -261,8 +261,8 @@ class EmbeddedQueue implements Queue {
   }
 }
 
-function jobIn({ kind, key, payload, attempts, awaySince }: JobRow): Job {
-  return { kind: kind as JobKind, key, payload: JSON.parse(payload), attempts, awaySince };
+function jobIn({ kind, key, payload, attempts, unavailableSince }: JobRow): Job {
+  return { kind: kind as JobKind, key, payload: JSON.parse(payload), attempts, unavailableSince };
 }
 
 function notWorking(): CountersignError {

@@ -34,7 +34,7 @@ function annotation({ path, start_line, end_line, level, title, message }: Annot
 
 /** An output that is too large leaves a check pending for ever, so it is not sent at all. */
 function refuseOversized({ title, summary, text, annotations, actions }: CheckRunContent): void {
-  const faults = [
+  const diagnostics = [
     title.length > MAX_TITLE_LENGTH && `its title has more than ${MAX_TITLE_LENGTH} characters`,
     Buffer.byteLength(summary) > MAX_TEXT_BYTES && `its summary has more than ${MAX_TEXT_BYTES} bytes`,
     Buffer.byteLength(text) > MAX_TEXT_BYTES && `its text has more than ${MAX_TEXT_BYTES} bytes`,
@@ -45,8 +45,8 @@ function refuseOversized({ title, summary, text, annotations, actions }: CheckRu
     actions.some(
       (one) => one.label.length > 20 || one.description.length > 40 || one.identifier.length > 20,
     ) && 'a button has more than 20 characters of label or identifier or 40 of description',
-  ].filter((fault) => fault !== false);
-  if (faults.length > 0) {
-    throw new GitHubError('invalid', 0, `The check run was not sent: ${faults.join('; ')}.`);
+  ].filter((diagnostic) => diagnostic !== false);
+  if (diagnostics.length > 0) {
+    throw new GitHubError('invalid', 0, `The check run was not sent: ${diagnostics.join('; ')}.`);
   }
 }

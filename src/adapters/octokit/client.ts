@@ -4,7 +4,7 @@ import { type AnsweredRequest, GitHubError, SignInRefused, type Urgency } from '
 import type { Budget } from './budget.ts';
 import { download, NotDownloaded } from './download.ts';
 import { RequestFailure, retryAt, toFailure } from './failure.ts';
-import type { Lane } from './lane.ts';
+import type { RequestLimiter } from './request-limiter.ts';
 import type { SignIn } from './sign-in.ts';
 import type { SignInWatch } from './sign-in-watch.ts';
 import {
@@ -37,7 +37,7 @@ export interface Installation {
   id: number | undefined;
   signIn: SignIn;
   budget: Budget;
-  lane: Lane;
+  limiter: RequestLimiter;
 }
 
 /** No answer that is used is as large: 100 files with their patches are a few megabytes. */
@@ -105,7 +105,7 @@ export interface Client {
 
 export function createClient(deps: ClientDeps, installation: Installation, urgency: Urgency): Client {
   const { clock, watch } = deps;
-  const { id: installationId, signIn, budget, lane } = installation;
+  const { id: installationId, signIn, budget, limiter } = installation;
 
   function transport({ timeoutMs, maxBytes, beforeSending }: RequestOptions): Fetch {
     const limited = redirected(
@@ -118,7 +118,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
       beforeSending?.();
       return limited(input, init);
     };
-    const inTurn = paced(guarded, { budget, lane, urgency, clock });
+    const inTurn = paced(guarded, { budget, limiter, urgency, clock });
     return conditional(inTurn, deps.cache, String(installationId ?? 'app'));
   }
 
@@ -166,7 +166,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     const { status, signIn: isSignIn } = failure;
     if (failure.kind === 'rate_limited') return failure;
     if (isSignIn && (status === 403 || status === 404)) {
-      const stranger = await whyStranger();
+      const stranger = await whyUntrusted();
       if (stranger) return stranger;
       return installationId === undefined
         ? new SignInRefused('installation', status, failure.message)
@@ -181,8 +181,8 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     return status === 401 ? new SignInRefused('installation', status, failure.message) : failure;
   }
 
-  /** Why GitHub does not know the app, or could not be asked whether it does; `undefined` when it does. */
-  async function whyStranger(): Promise<GitHubError | undefined> {
+  /** Explanation GitHub does not know the app, or could not be asked whether it does; `undefined` when it does. */
+  async function whyUntrusted(): Promise<GitHubError | undefined> {
     try {
       await deps.expectApp();
       return undefined;

@@ -6,17 +6,17 @@ import type { Clock } from '../../core/clock.ts';
 import { CountersignError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
-import type { AnsweredRequest, GitHub, SignedOut, Standing, Urgency } from '../../ports/github.ts';
+import type { AnsweredRequest, GitHub, RateLimitStatus, SignedOut, Urgency } from '../../ports/github.ts';
 import { anythingSchema } from './answers.ts';
 import { createAppReader } from './app-reader.ts';
 import { createBudget } from './budget.ts';
 import { type Client, createClient, type Installation } from './client.ts';
-import { createLane, GITHUB_LANE } from './lane.ts';
 import { learningCredentials } from './learn-credentials.ts';
 import { merge } from './merge.ts';
 import { dequeue, enqueue } from './merge-queue.ts';
 import { passGate } from './pass-gate.ts';
 import { createReader } from './reader.ts';
+import { createRequestLimiter, GITHUB_LIMITER } from './request-limiter.ts';
 import { createSignIn } from './sign-in.ts';
 import { createSignInWatch, watched } from './sign-in-watch.ts';
 import { bounded, type CachedAnswer, type Fetch, unlessHeld } from './transport.ts';
@@ -43,7 +43,7 @@ export interface OctokitGitHubOptions {
 
 export interface OctokitGitHub extends GitHub {
   /** Of every installation that was asked about since the start. */
-  standings(): Standing[];
+  rateLimits(): RateLimitStatus[];
   /** Who GitHub does not let sign in, of those who want to. */
   signedOut(): SignedOut[];
 }
@@ -95,7 +95,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
   const clientOf = (id: number | undefined, urgency: Urgency): Client => {
     const known = installations.get(id);
     if (known) return known.clients[urgency];
-    const pointsPerMinute = options.pointsPerMinute ?? GITHUB_LANE.pointsPerMinute;
+    const pointsPerMinute = options.pointsPerMinute ?? GITHUB_LIMITER.pointsPerMinute;
     const budget = createBudget();
     const forTokens = unlessHeld(
       bounded(deps.fetch, { timeoutMs: deps.timeoutMs, maxBytes: LARGEST_TOKEN_BYTES }),
@@ -105,7 +105,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
       id,
       signIn: createSignIn(signInDeps, id, id === undefined ? forTokens : watched(forTokens, watch, id)),
       budget,
-      lane: createLane({ ...GITHUB_LANE, pointsPerMinute }),
+      limiter: createRequestLimiter({ ...GITHUB_LIMITER, pointsPerMinute }),
     };
     const clients = {
       person: createClient(deps, installation, 'person'),
@@ -130,13 +130,13 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
         merge: (proof, message) => merge(client, clock, options.mergeTimeoutMs ?? 30_000, proof, message),
       };
     },
-    standings: () =>
-      [...installations.values()].map(({ id, budget, lane }) => ({
+    rateLimits: () =>
+      [...installations.values()].map(({ id, budget, limiter }) => ({
         installationId: id,
         hour: budget.figures(clock.now()),
         heldUntil: budget.heldUntil(clock.now()),
-        inFlight: lane.inFlight(),
-        waiting: lane.waiting(),
+        inFlight: limiter.inFlight(),
+        waiting: limiter.waiting(),
       })),
     signedOut: watch.signedOut,
   };

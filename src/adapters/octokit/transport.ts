@@ -2,7 +2,7 @@ import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import type { Urgency } from '../../ports/github.ts';
 import type { Budget } from './budget.ts';
-import type { Lane } from './lane.ts';
+import type { RequestLimiter } from './request-limiter.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -127,15 +127,20 @@ export function unlessHeld(fetch: Fetch, { budget, clock }: { budget: Budget; cl
  */
 export function paced(
   fetch: Fetch,
-  { budget, lane, urgency, clock }: { budget: Budget; lane: Lane; urgency: Urgency; clock: Clock },
+  {
+    budget,
+    limiter,
+    urgency,
+    clock,
+  }: { budget: Budget; limiter: RequestLimiter; urgency: Urgency; clock: Clock },
 ): Fetch {
   return async (input, init) => {
     const isRead = init?.method === 'GET';
     const mayBeFree = isRead && new Headers(init.headers).has('if-none-match');
-    const inFlight = lane.inFlight();
+    const inFlight = limiter.inFlight();
     const refused = budget.refusedUntil({ urgency, mayBeFree, inFlight }, clock.now());
     if (refused) throw new HeldBack(refused);
-    const answered = await lane.enter(urgency, isRead ? POINTS.read : POINTS.write);
+    const answered = await limiter.enter(urgency, isRead ? POINTS.read : POINTS.write);
     try {
       // GitHub may have asked for a break while this one waited.
       const meanwhile = budget.refusedUntil({ urgency, mayBeFree, inFlight: 0 }, clock.now());

@@ -5,7 +5,7 @@ import { bucketUrl, encodeKey, type S3Access } from '../../ports/s3-location.ts'
 import { isPassing, outOfReach, Passing, refusalOf, refused, statusWords } from './failure.ts';
 
 /** How patient the client is; tests put in less. */
-export interface Patience {
+export interface RetryPolicy {
   /** For the first word of an answer, and for each piece of it after that, in milliseconds. */
   timeoutMs: number;
   attempts: number;
@@ -17,7 +17,7 @@ export interface Patience {
   wait: (ms: number) => Promise<void>;
 }
 
-export const PATIENCE: Patience = {
+export const RETRIES: RetryPolicy = {
   timeoutMs: 20_000,
   attempts: 4,
   backoffMs: 250,
@@ -55,7 +55,7 @@ export interface S3Client {
 }
 
 /** Signed requests to one bucket. aws4fetch signs; its own retries know neither time-outs nor connections that break. */
-export function createS3Client(bucket: string, access: S3Access, patience: Patience): S3Client {
+export function createS3Client(bucket: string, access: S3Access, retries: RetryPolicy): S3Client {
   const base = bucketUrl(bucket, access);
 
   async function attempt(request: S3Request): Promise<S3Answer | undefined> {
@@ -70,7 +70,7 @@ export function createS3Client(bucket: string, access: S3Access, patience: Patie
       url: `${base}${encodeKey(key)}${query ? `?${new URLSearchParams(query)}` : ''}`,
       headers: { ...headers, 'x-amz-content-sha256': sha256 },
     }).sign();
-    const timeoutMs = patience.timeoutMs + (body?.byteLength ?? 0) / SLOWEST;
+    const timeoutMs = retries.timeoutMs + (body?.byteLength ?? 0) / SLOWEST;
     const controller = new AbortController();
     const { signal } = controller;
     const response = await within(timeoutMs, controller, () =>
@@ -84,8 +84,8 @@ export function createS3Client(bucket: string, access: S3Access, patience: Patie
       }),
     );
     if (response.ok)
-      return { headers: response.headers, pieces: pieces(response, patience.timeoutMs, controller) };
-    const said = await within(patience.timeoutMs, controller, () => response.text());
+      return { headers: response.headers, pieces: pieces(response, retries.timeoutMs, controller) };
+    const said = await within(retries.timeoutMs, controller, () => response.text());
     const refusal = refusalOf(response, said, access.region);
     if (isPassing(refusal)) throw new Passing(`it answered with ${statusWords(refusal)}`);
     if (refusal.status === 404 && refusal.code !== 'NoSuchBucket' && method !== 'PUT' && key !== '') {
@@ -101,10 +101,10 @@ export function createS3Client(bucket: string, access: S3Access, patience: Patie
           return await read(await attempt(request));
         } catch (error) {
           if (!(error instanceof Passing)) throw error;
-          if (tries >= patience.attempts) throw outOfReach(bucket, error.message);
+          if (tries >= retries.attempts) throw outOfReach(bucket, error.message);
         }
-        const full = patience.backoffMs * 2 ** (tries - 1);
-        await patience.wait((full * (1 + patience.random())) / 2);
+        const full = retries.backoffMs * 2 ** (tries - 1);
+        await retries.wait((full * (1 + retries.random())) / 2);
       }
     },
   };

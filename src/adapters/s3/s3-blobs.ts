@@ -3,7 +3,7 @@ import type { BlobFacts, Blobs } from '../../ports/blobs.ts';
 import type { S3Access, S3Place } from '../../ports/s3-location.ts';
 import { expectBlobPath, isBlobPath, unsafePath } from '../blobs/blob-path.ts';
 import { checkedRead, wholeOf } from '../blobs/checked-read.ts';
-import { createS3Client, PATIENCE, type Patience, type S3Answer } from './client.ts';
+import { createS3Client, RETRIES, type RetryPolicy, type S3Answer } from './client.ts';
 import { outOfReach, Passing } from './failure.ts';
 import { parseListing } from './listing.ts';
 
@@ -19,9 +19,9 @@ const NOTHING_SHA256 = sha256Of(new Uint8Array());
  * Blobs as objects of an S3 bucket, whose keys begin with the prefix. Nothing is asked of the store before it is used.
  * @throws CountersignError `storage.unavailable`, from every call, for what the owner of the bucket can mend.
  */
-export function createS3Blobs(place: S3Place, access: S3Access, patience: Patience = PATIENCE): Blobs {
+export function createS3Blobs(place: S3Place, access: S3Access, retries: RetryPolicy = RETRIES): Blobs {
   const { bucket, prefix } = place;
-  const client = createS3Client(bucket, access, patience);
+  const client = createS3Client(bucket, access, retries);
 
   function keyOf(path: string): string {
     expectBlobPath(path);

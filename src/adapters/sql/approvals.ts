@@ -1,6 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
-import { whySchema } from '../../domain/explanation/why.ts';
+import { explanationSchema } from '../../domain/explanation/explanation.ts';
 import {
   type Approval,
   answeringPeopleSchema,
@@ -127,7 +127,7 @@ function approvalOf(row: Selectable<ApprovalsTable>): Approval {
     status: row.status,
     askedAt: toDate(row.asked_at),
     lookedAt: toDateOrNull(row.looked_at),
-    decision: fromJsonOrNull(whySchema, row.decision_json),
+    decision: fromJsonOrNull(explanationSchema, row.decision_json),
     countersignedBy: fromJson(logins, row.countersigned_by_json),
     rejectedBy: fromJson(answeringPeopleSchema, row.rejected_by_json),
     answers: fromJson(answers, row.answers_json),

@@ -147,7 +147,7 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
       });
     },
 
-    async takeToQueue(most) {
+    async claimUnqueued(most) {
       const { rows } = await nextToQueue(db, { most });
       const last = rows.at(-1);
       // One statement cannot give what it removes. SQLite lets nobody else write before this transaction ends; where others may, each

@@ -12,7 +12,7 @@ import { compiledOnce } from './compiled.ts';
 import type { Database, EffectsTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
 
-interface Wish {
+interface DesiredEffect {
   id: string;
   key: string;
   effect_json: string;
@@ -26,67 +26,68 @@ interface Wish {
 /** After every moment that is written down. */
 const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
-const upsertWish = compiledOnce((db, { id, key, effect_json, wished_hash, run_id, at, rested_by }: Wish) =>
-  db
-    .insertInto('effects')
-    .values({
-      id,
-      key,
-      effect_json,
-      wished_hash,
-      run_id,
-      applied_hash: null,
-      status: 'pending',
-      github_id: null,
-      begun: 0,
-      progress_json: '{}',
-      attempts: 0,
-      error: null,
-      created_at: at,
-      updated_at: at,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .column('key')
-        .doUpdateSet((eb) => ({
-          effect_json: eb.ref('excluded.effect_json'),
-          wished_hash: eb.ref('excluded.wished_hash'),
-          run_id: eb.ref('excluded.run_id'),
-          updated_at: eb.ref('excluded.updated_at'),
-          status: eb
-            .case()
-            .when('effects.applied_hash', '=', eb.ref('excluded.wished_hash'))
-            .then('done' as const)
-            .else('pending' as const)
-            .end(),
-          attempts: 0,
-          error: null,
-        }))
-        // One that waits to be carried out goes on waiting, with its tries: its job is there. One that was refused stays so, or every
-        // look would ask again and nobody would be told. One that has nothing to wait for is done.
-        .where((eb) => {
-          const restsUntil = eb.fn<string | null>('json_extract', [
-            'effects.progress_json',
-            eb.val('$.rests_until'),
-          ]);
-          const rests = eb.and([
-            eb('effects.status', '=', 'failed'),
-            eb(eb.fn.coalesce(restsUntil, eb.val('')), '>', rested_by),
-          ]);
-          return eb.or([
-            eb('effects.applied_hash', '=', eb.ref('excluded.wished_hash')),
-            eb('effects.wished_hash', '<>', eb.ref('excluded.wished_hash')),
-            eb.and([
-              eb.not(rests),
-              eb.or([
-                eb('effects.status', '<>', 'pending'),
-                eb('effects.run_id', 'is distinct from', eb.ref('excluded.run_id')),
+const upsertDesired = compiledOnce(
+  (db, { id, key, effect_json, wished_hash, run_id, at, rested_by }: DesiredEffect) =>
+    db
+      .insertInto('effects')
+      .values({
+        id,
+        key,
+        effect_json,
+        wished_hash,
+        run_id,
+        applied_hash: null,
+        status: 'pending',
+        github_id: null,
+        begun: 0,
+        progress_json: '{}',
+        attempts: 0,
+        error: null,
+        created_at: at,
+        updated_at: at,
+      })
+      .onConflict((conflict) =>
+        conflict
+          .column('key')
+          .doUpdateSet((eb) => ({
+            effect_json: eb.ref('excluded.effect_json'),
+            wished_hash: eb.ref('excluded.wished_hash'),
+            run_id: eb.ref('excluded.run_id'),
+            updated_at: eb.ref('excluded.updated_at'),
+            status: eb
+              .case()
+              .when('effects.applied_hash', '=', eb.ref('excluded.wished_hash'))
+              .then('done' as const)
+              .else('pending' as const)
+              .end(),
+            attempts: 0,
+            error: null,
+          }))
+          // One that waits to be carried out goes on waiting, with its tries: its job is there. One that was refused stays so, or every
+          // look would ask again and nobody would be told. One that has nothing to wait for is done.
+          .where((eb) => {
+            const restsUntil = eb.fn<string | null>('json_extract', [
+              'effects.progress_json',
+              eb.val('$.rests_until'),
+            ]);
+            const rests = eb.and([
+              eb('effects.status', '=', 'failed'),
+              eb(eb.fn.coalesce(restsUntil, eb.val('')), '>', rested_by),
+            ]);
+            return eb.or([
+              eb('effects.applied_hash', '=', eb.ref('excluded.wished_hash')),
+              eb('effects.wished_hash', '<>', eb.ref('excluded.wished_hash')),
+              eb.and([
+                eb.not(rests),
+                eb.or([
+                  eb('effects.status', '<>', 'pending'),
+                  eb('effects.run_id', 'is distinct from', eb.ref('excluded.run_id')),
+                ]),
               ]),
-            ]),
-          ]);
-        }),
-    )
-    .returning('status'),
+            ]);
+          }),
+      )
+      .returning('status'),
 );
 
 const byKey = compiledOnce((db, { key }: { key: string }) =>
@@ -95,8 +96,8 @@ const byKey = compiledOnce((db, { key }: { key: string }) =>
 
 export function effectsTable(db: Kysely<Database>): Effects {
   return {
-    async wish({ id, key, effect, runId, at, anew = false }) {
-      const { rows } = await upsertWish(db, {
+    async request({ id, key, effect, runId, at, anew = false }) {
+      const { rows } = await upsertDesired(db, {
         id,
         key,
         effect_json: JSON.stringify(effect),
@@ -202,7 +203,7 @@ function effectOf(row: Selectable<EffectsTable>): EffectRow {
     id: row.id,
     key: row.key,
     effect: fromJson(effectSchema, row.effect_json),
-    wishedHash: row.wished_hash,
+    desiredHash: row.wished_hash,
     appliedHash: row.applied_hash,
     status: row.status,
     githubId: row.github_id,

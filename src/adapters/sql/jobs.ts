@@ -83,7 +83,7 @@ const giveBack = compiledOnce((db, job: Return) =>
       lease_until: null,
       run_at: job.runAt,
       attempts: job.attempts,
-      away_since: job.awaySince,
+      away_since: job.unavailableSince,
     })
     .where('id', '=', job.id)
     .where('lease_token', '=', job.leaseToken),
@@ -94,16 +94,16 @@ interface Return {
   leaseToken: string;
   runAt: string;
   attempts: number;
-  awaySince: string | null;
+  unavailableSince: string | null;
 }
 
 /** The same job as the held one, if it waits to be run by then. */
-const handOver = compiledOnce((db, { id, runAt, attempts, awaySince }: Return) =>
+const handOver = compiledOnce((db, { id, runAt, attempts, unavailableSince }: Return) =>
   db
     .updateTable('jobs')
     .set((eb) => ({
       attempts: eb.case().when('attempts', '<', attempts).then(attempts).else(eb.ref('attempts')).end(),
-      away_since: eb.fn.coalesce(eb.val(awaySince), 'away_since'),
+      away_since: eb.fn.coalesce(eb.val(unavailableSince), 'away_since'),
     }))
     .where('id', 'in', (eb) =>
       eb
@@ -217,9 +217,15 @@ export function jobsTable(db: Kysely<Database>): Jobs {
       return someOf(numAffectedRows);
     },
 
-    async retry(id, leaseToken, runAt, { attempts, awaySince }) {
+    async retry(id, leaseToken, runAt, { attempts, unavailableSince }) {
       if (!(await isHeld(id, leaseToken))) return false;
-      const job = { id, leaseToken, runAt: toText(runAt), attempts, awaySince: toText(awaySince) };
+      const job = {
+        id,
+        leaseToken,
+        runAt: toText(runAt),
+        attempts,
+        unavailableSince: toText(unavailableSince),
+      };
       const { numAffectedRows } = await handOver(db, job);
       if (someOf(numAffectedRows)) await deleteHeld(db, { id, leaseToken });
       else await giveBack(db, job);
@@ -266,7 +272,7 @@ function jobOf(row: Selectable<JobsTable>): JobRow {
     payload: row.payload,
     runAt: toDate(row.run_at),
     attempts: row.attempts,
-    awaySince: toDateOrNull(row.away_since),
+    unavailableSince: toDateOrNull(row.away_since),
     leaseToken: row.lease_token,
     leaseUntil: toDateOrNull(row.lease_until),
   }));

@@ -20,10 +20,10 @@ const STATEMENTS_KEPT = 300;
 type Translate = (error: unknown) => unknown;
 
 /** How statements wait for the lock of another process. */
-export interface Patience {
+export interface LockWaitPolicy {
   lock: LockWait;
   /** When to give up what the running code asks for, by the lock's clock; `undefined` when it has no time of its own. */
-  giveUpAt(): number | undefined;
+  exhaustedAt(): number | undefined;
 }
 
 /**
@@ -33,10 +33,10 @@ export interface Patience {
 export function sqliteDialect(
   db: BetterSqlite3.Database,
   translate: Translate,
-  patience?: Patience,
+  lockWait?: LockWaitPolicy,
 ): Dialect {
   return {
-    createDriver: () => new ImmediateDriver(db, translate, patience),
+    createDriver: () => new ImmediateDriver(db, translate, lockWait),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
@@ -52,13 +52,13 @@ export function sqliteDialect(
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #db: BetterSqlite3.Database;
-  readonly #patience: Patience | undefined;
+  readonly #lockWait: LockWaitPolicy | undefined;
   #connection: DatabaseConnection | undefined;
 
-  constructor(db: BetterSqlite3.Database, translate: Translate, patience: Patience | undefined) {
+  constructor(db: BetterSqlite3.Database, translate: Translate, lockWait: LockWaitPolicy | undefined) {
     super({ database: preparingOnce(db, translate) });
     this.#db = db;
-    this.#patience = patience;
+    this.#lockWait = lockWait;
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -71,13 +71,13 @@ class ImmediateDriver extends SqliteDriver {
    * and each reading. Inside, the lock is ours.
    */
   #waiting(connection: DatabaseConnection): DatabaseConnection {
-    const patience = this.#patience;
-    if (!patience) return connection;
+    const lockWait = this.#lockWait;
+    if (!lockWait) return connection;
     const db = this.#db;
     return {
       executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
         const work = () => connection.executeQuery<Row>(query);
-        return db.inTransaction ? work() : patience.lock.outlast(work, patience.giveUpAt());
+        return db.inTransaction ? work() : lockWait.lock.outlast(work, lockWait.exhaustedAt());
       },
       streamQuery: (query, size) => connection.streamQuery(query, size),
     };

@@ -25,10 +25,10 @@ const LONGEST_PAUSE_MS = 250;
 export interface LockWait {
   /**
    * Carries out work that has done nothing if it finds the file locked, as often as it takes.
-   * @param giveUpAt by `elapsedMs`; when left out, as long after the lock was first met.
+   * @param exhaustedAt by `elapsedMs`; when left out, as long after the lock was first met.
    * @throws StorageLocked when it is locked still by then.
    */
-  outlast<T>(work: () => Promise<T>, giveUpAt?: number): Promise<T>;
+  outlast<T>(work: () => Promise<T>, exhaustedAt?: number): Promise<T>;
   /** What those that wait at this moment found. */
   locked(): StorageLocked | undefined;
   /** When to give up what is asked for now. */
@@ -49,7 +49,7 @@ export function createLockWait(timers: Timers): LockWait {
   }
 
   return {
-    async outlast(work, giveUpAt) {
+    async outlast(work, exhaustedAt) {
       for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
         try {
           const result = await work();
@@ -58,7 +58,7 @@ export function createLockWait(timers: Timers): LockWait {
         } catch (error) {
           if (!(error instanceof StorageLocked)) throw error;
           met = { error, at: met?.at ?? timers.elapsedMs() };
-          if (timers.elapsedMs() >= (giveUpAt ?? met.at + LOCK_WAIT_MS)) throw error;
+          if (timers.elapsedMs() >= (exhaustedAt ?? met.at + LOCK_WAIT_MS)) throw error;
           await pauseFor(pause);
         }
       }

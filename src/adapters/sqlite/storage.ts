@@ -32,7 +32,7 @@ export class SqliteStorage implements Storage {
   readonly #writer: Kysely<Database>;
   readonly #reader: Kysely<Database>;
   /** The transaction that the running code is part of; `open` ends with it, for what it started and left behind. */
-  readonly #current = new AsyncLocalStorage<{ open: boolean; giveUpAt: number }>();
+  readonly #current = new AsyncLocalStorage<{ open: boolean; exhaustedAt: number }>();
   readonly #writerLock: LockWait;
   readonly #readerLock: LockWait;
   /** The lease for which the running code works. Carried along by the runtime, so that no handler can forget it. */
@@ -58,8 +58,11 @@ export class SqliteStorage implements Storage {
     this.#writerLock = createLockWait(timers);
     this.#readerLock = createLockWait(timers);
     // A transaction waits from when it is asked for, its turn included; a reading has nobody's turn to wait for.
-    const ofTransaction = { lock: this.#writerLock, giveUpAt: () => this.#current.getStore()?.giveUpAt };
-    const ofReading = { lock: this.#readerLock, giveUpAt: () => undefined };
+    const ofTransaction = {
+      lock: this.#writerLock,
+      exhaustedAt: () => this.#current.getStore()?.exhaustedAt,
+    };
+    const ofReading = { lock: this.#readerLock, exhaustedAt: () => undefined };
     this.#writer = new Kysely({ dialect: sqliteDialect(writer, translate, ofTransaction) });
     this.#reader = new Kysely({ dialect: sqliteDialect(reader, translate, ofReading) });
     this.read = tablesOn(this.#reader, clock);
@@ -74,7 +77,7 @@ export class SqliteStorage implements Storage {
     }
     if (this.#closed) throw new CountersignError('storage.closed', `The database ${this.#path} is closed.`);
     if (this.#damage !== undefined) throw this.#damage;
-    const current = { open: true, giveUpAt: this.#writerLock.deadline() };
+    const current = { open: true, exhaustedAt: this.#writerLock.deadline() };
     try {
       return await this.#current.run(current, () =>
         this.#writer.transaction().execute(async (transaction) => {
@@ -123,7 +126,7 @@ export class SqliteStorage implements Storage {
       // Writes a page as it is: an UPDATE that changes nothing is written all the same.
       const rewrite = sql`update schema_migrations set name = name where version = 1`;
       // One try: whoever asks how things are wants to know now.
-      await this.#current.run({ open: false, giveUpAt: 0 }, () =>
+      await this.#current.run({ open: false, exhaustedAt: 0 }, () =>
         this.#writer.transaction().execute((transaction) => rewrite.execute(transaction)),
       );
       this.#unwritable = false;

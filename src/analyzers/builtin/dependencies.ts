@@ -6,9 +6,9 @@ import { nearName } from './dependencies/near-name.ts';
 import { readPackageLock } from './dependencies/package-lock.ts';
 import { readPnpmLock } from './dependencies/pnpm-lock.ts';
 import { registrySettings } from './dependencies/settings.ts';
-import { directSource, hostsOf, sourceFault } from './dependencies/source.ts';
+import { directSource, hostsOf, sourceDiagnostic } from './dependencies/source.ts';
 import { readYarnLock } from './dependencies/yarn-lock.ts';
-import { eachFile, type Found, type OwnFile, type Sight } from './own.ts';
+import { eachFile, type Found, type OwnFile, type Sight } from './each-file.ts';
 
 export type Rule = RuleName<'dependencies'>;
 
@@ -39,18 +39,18 @@ function readable<T>(
   look: (now: T, before: T | undefined) => Found<Rule>[],
 ): Found<Rule>[] {
   const now = orFault(text, read);
-  if ('fault' in now) {
-    return [{ rule: 'unreadable', line: 1, endLine: text.split('\n').length, message: now.fault }];
+  if ('diagnostic' in now) {
+    return [{ rule: 'unreadable', line: 1, endLine: text.split('\n').length, message: now.diagnostic }];
   }
   const earlier = before === undefined ? undefined : orFault(before, read);
   return look(now.value, earlier && 'value' in earlier ? earlier.value : undefined);
 }
 
-function orFault<T>(text: string, read: (text: string) => T): { value: T } | { fault: string } {
+function orFault<T>(text: string, read: (text: string) => T): { value: T } | { diagnostic: string } {
   try {
     return { value: read(text) };
   } catch (error) {
-    if (error instanceof SyntaxError) return { fault: error.message };
+    if (error instanceof SyntaxError) return { diagnostic: error.message };
     throw error;
   }
 }
@@ -76,7 +76,7 @@ function lookAtLock(lock: Lock, before: Lock | undefined, sight: Sight): Found<R
       const at = (rule: Rule, message: string): Found<Rule> => ({ rule, line, endLine, message });
       const earlier = ofName.get(name) ?? [];
       const found: Found<Rule>[] = [];
-      const source = sourceFault(entry, hosts);
+      const source = sourceDiagnostic(entry, hosts);
       if (source) found.push(at(source.rule, source.message));
       const isFromRegistry = source?.rule !== 'direct-source';
       if (!entry.integrity && hasIntegrity && isFromRegistry) {

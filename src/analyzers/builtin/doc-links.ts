@@ -3,7 +3,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { RuleName } from '../../domain/skill/analyzer-rules.ts';
 import { headingSlugs } from './doc-links/slug.ts';
 import { linkTarget } from './doc-links/target.ts';
-import { eachFile, type Found, type OwnFile, type Sight } from './own.ts';
+import { eachFile, type Found, type OwnFile, type Sight } from './each-file.ts';
 
 type Rule = RuleName<'doc-links'>;
 

@@ -1,5 +1,5 @@
 import type { RuleName } from '../../domain/skill/analyzer-rules.ts';
-import { eachFile, type Found, type OwnFile, type Sight } from './own.ts';
+import { eachFile, type Found, type OwnFile, type Sight } from './each-file.ts';
 import { partsOf, type Statement, statementsOf, type Token, tokenize, wordsOf } from './sql/tokens.ts';
 
 type Rule = RuleName<'sql-migrations'>;

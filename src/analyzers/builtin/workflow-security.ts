@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
 import type { RuleName } from '../../domain/skill/analyzer-rules.ts';
-import { eachFile, type Found, type OwnFile } from './own.ts';
+import { eachFile, type Found, type OwnFile } from './each-file.ts';
 
 type Rule = RuleName<'workflow-security'>;
 

@@ -28,14 +28,14 @@ export const analyze: Analyze<Config> = async (files, config) => {
   for (const file of files) {
     const lines = new LineCounter();
     const document = parseDocument(file.text, { lineCounter: lines, uniqueKeys: false });
-    const fault = document.errors[0];
-    if (fault !== undefined) {
-      const { line } = lines.linePos(fault.pos[0]);
+    const diagnostic = document.errors[0];
+    if (diagnostic !== undefined) {
+      const { line } = lines.linePos(diagnostic.pos[0]);
       findings.push({
         file: file.index,
         rule: 'invalid-yaml',
         line,
-        ...ofWholeFile(line, fault.message.split(' at line ', 1)[0] ?? ''),
+        ...ofWholeFile(line, diagnostic.message.split(' at line ', 1)[0] ?? ''),
       });
       continue;
     }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unreachable } from '../../core/errors.ts';
 import { OUTCOME_KINDS } from '../outcome/outcome.ts';
-import { schemaFaults } from './json-schema.ts';
+import { schemaDiagnostics } from './json-schema.ts';
 import { MIME_TYPES } from './mime-type.ts';
 import { ARTIFACT_ID, unfitGlobReason, unfitPathReason } from './place.ts';
 
@@ -23,7 +23,7 @@ const content = {
   mime_type: z.enum(MIME_TYPES).optional(),
   schema: z
     .record(z.string(), z.json())
-    .refine((schema) => schemaFaults(schema).length === 0, { error: 'the schema has faults' })
+    .refine((schema) => schemaDiagnostics(schema).length === 0, { error: 'the schema has faults' })
     .optional(),
 };
 

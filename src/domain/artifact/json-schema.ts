@@ -34,73 +34,76 @@ const BOUNDS = ['minimum', 'maximum'];
  * file: no `pattern`, whose matching could be made to last for minutes, no `$ref`, no `anyOf`. Every level says its `type`,
  * `enum` or `const`, because without one a limit would apply to nothing and pass everything.
  */
-export function schemaFaults(schema: Json, path: (string | number)[] = []): SchemaFault[] {
+export function schemaDiagnostics(schema: Json, path: (string | number)[] = []): SchemaFault[] {
   if (!isMapping(schema)) return [{ path, message: 'a schema is a mapping' }];
   const { type } = schema;
-  const faults: SchemaFault[] = [];
-  const fault = (key: string, message: string) => faults.push({ path: [...path, key], message });
+  const diagnostics: SchemaFault[] = [];
+  const diagnostic = (key: string, message: string) => diagnostics.push({ path: [...path, key], message });
 
   if (type === undefined && schema.enum === undefined && schema.const === undefined) {
-    faults.push({ path, message: 'a schema says its "type", or an "enum" or "const"' });
+    diagnostics.push({ path, message: 'a schema says its "type", or an "enum" or "const"' });
   }
   if (type !== undefined && !(typeof type === 'string' && TYPES.includes(type))) {
-    fault('type', `"type" must be one of ${TYPES.join(', ')}`);
+    diagnostic('type', `"type" must be one of ${TYPES.join(', ')}`);
   }
   const listed = ['enum', 'const'].find((key) => schema[key] !== undefined);
   for (const key of Object.keys(schema)) {
     if (listed !== undefined && ![listed, 'title', 'description'].includes(key)) {
-      fault(key, `"${key}" says nothing beside "${listed}", which lists all that fits`);
+      diagnostic(key, `"${key}" says nothing beside "${listed}", which lists all that fits`);
     } else if (!Object.hasOwn(KEYWORDS, key)) {
-      fault(key, `"${key}" is not known here; known are ${Object.keys(KEYWORDS).join(', ')}`);
+      diagnostic(key, `"${key}" is not known here; known are ${Object.keys(KEYWORDS).join(', ')}`);
     } else if (KEYWORDS[key] !== undefined && !(typeof type === 'string' && KEYWORDS[key].includes(type))) {
-      fault(key, `"${key}" says something only about the type ${KEYWORDS[key].join(' or ')}`);
+      diagnostic(key, `"${key}" says something only about the type ${KEYWORDS[key].join(' or ')}`);
     }
   }
   const { properties, required, additionalProperties, items } = schema;
   for (const key of COUNTS.filter((name) => schema[name] !== undefined)) {
     if (!Number.isInteger(schema[key]) || Number(schema[key]) < 0)
-      fault(key, `"${key}" must be a whole number`);
+      diagnostic(key, `"${key}" must be a whole number`);
   }
   for (const key of BOUNDS.filter((name) => schema[name] !== undefined)) {
-    if (typeof schema[key] !== 'number') fault(key, `"${key}" must be a number`);
+    if (typeof schema[key] !== 'number') diagnostic(key, `"${key}" must be a number`);
   }
   if (
     schema.enum !== undefined &&
     !(Array.isArray(schema.enum) && schema.enum.length > 0 && schema.enum.every(isScalar))
   ) {
-    fault('enum', '"enum" must be a list of texts, numbers, true, false or null');
+    diagnostic('enum', '"enum" must be a list of texts, numbers, true, false or null');
   }
   if (schema.const !== undefined && !isScalar(schema.const)) {
-    fault('const', '"const" must be a text, a number, true, false or null');
+    diagnostic('const', '"const" must be a text, a number, true, false or null');
   }
   if (additionalProperties !== undefined && typeof additionalProperties !== 'boolean') {
-    fault('additionalProperties', '"additionalProperties" must be true or false');
+    diagnostic('additionalProperties', '"additionalProperties" must be true or false');
   }
   if (properties !== undefined && !isMapping(properties))
-    fault('properties', '"properties" must be a mapping');
+    diagnostic('properties', '"properties" must be a mapping');
   const named = isMapping(properties) ? properties : {};
   for (const [name, member] of Object.entries(named)) {
     // zod reads a member as JavaScript does, so an absent one would be found among what every object inherits.
     if (name in Object.prototype)
-      faults.push({ path: [...path, 'properties', name], message: `"${name}" cannot be asked for by name` });
-    faults.push(...schemaFaults(member, [...path, 'properties', name]));
+      diagnostics.push({
+        path: [...path, 'properties', name],
+        message: `"${name}" cannot be asked for by name`,
+      });
+    diagnostics.push(...schemaDiagnostics(member, [...path, 'properties', name]));
   }
   if (
     required !== undefined &&
     !(Array.isArray(required) && required.every((name) => typeof name === 'string'))
   ) {
-    fault('required', '"required" must be a list of names');
+    diagnostic('required', '"required" must be a list of names');
   } else if (Array.isArray(required)) {
     for (const [index, name] of required.entries()) {
       if (Object.hasOwn(named, String(name))) continue;
-      faults.push({
+      diagnostics.push({
         path: [...path, 'required', index],
         message: `"${name}" is required, but not among "properties"`,
       });
     }
   }
-  if (items !== undefined) faults.push(...schemaFaults(items, [...path, 'items']));
-  return faults;
+  if (items !== undefined) diagnostics.push(...schemaDiagnostics(items, [...path, 'items']));
+  return diagnostics;
 }
 
 /** What a JSON value lacks of a schema without faults, as one clause; `undefined` when it is what the schema says. */

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/canonical.ts';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { memberOf } from '../../core/mapping.ts';
-import { schemaFaults } from '../artifact/json-schema.ts';
+import { schemaDiagnostics } from '../artifact/json-schema.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 
@@ -9,7 +9,7 @@ const ACTION_OUTCOME = 'action_result';
 const OF_FILES = ['path', 'glob', 'count', 'min_size', 'mime_type', 'schema'] as const;
 
 /** Faults of what steps must leave behind, beyond the shape of each entry. */
-export function checkArtifacts(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
+export function checkArtifacts(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
   return steps.flatMap((step) => {
     const path: Path = ['steps', step.index, 'artifacts', 'expected'];
     return [
@@ -20,7 +20,7 @@ export function checkArtifacts(source: YamlSource, steps: readonly StepOutline[]
 }
 
 /** The same of one list of entries, wherever it stands. */
-export function checkExpected(source: YamlSource, list: Path, entries: readonly Json[]): Fault[] {
+export function checkExpected(source: YamlSource, list: Path, entries: readonly Json[]): Diagnostic[] {
   return entries.flatMap((entry, index) => {
     const path = [...list, index];
     return [
@@ -31,23 +31,26 @@ export function checkExpected(source: YamlSource, list: Path, entries: readonly 
   });
 }
 
-function checkId(source: YamlSource, path: Path, entries: readonly Json[], index: number): Fault[] {
+function checkId(source: YamlSource, path: Path, entries: readonly Json[], index: number): Diagnostic[] {
   const id = memberOf(entries[index], 'id');
   const first = entries.findIndex((other) => memberOf(other, 'id') === id);
   if (id === undefined || first === index) return [];
   return [
-    source.fault([...path, 'id'], `the artifact id "${String(id)}" is already used by entry ${first + 1}`),
+    source.diagnostic(
+      [...path, 'id'],
+      `the artifact id "${String(id)}" is already used by entry ${first + 1}`,
+    ),
   ];
 }
 
-function checkKeys(source: YamlSource, path: Path, entry: Json): Fault[] {
+function checkKeys(source: YamlSource, path: Path, entry: Json): Diagnostic[] {
   const has = (key: string) => memberOf(entry, key) !== undefined;
-  const at = (key: string, message: string) => source.fault([...path, key], message, { part: 'key' });
+  const at = (key: string, message: string) => source.diagnostic([...path, key], message, { part: 'key' });
   if (memberOf(entry, 'kind') === 'outcome') {
     return [
       ...(has('outcome')
         ? []
-        : [source.fault(path, 'an entry of kind "outcome" says which, such as outcome: ci_result')]),
+        : [source.diagnostic(path, 'an entry of kind "outcome" says which, such as outcome: ci_result')]),
       ...OF_FILES.filter(has).map((key) => at(key, `"${key}" says nothing about an outcome`)),
     ];
   }
@@ -55,7 +58,7 @@ function checkKeys(source: YamlSource, path: Path, entry: Json): Fault[] {
   return [
     ...(has('path') || has('glob')
       ? []
-      : [source.fault(path, 'an entry needs a path, a glob, or kind: outcome')]),
+      : [source.diagnostic(path, 'an entry needs a path, a glob, or kind: outcome')]),
     ...(has('path') && has('glob') ? [at('glob', 'an entry has either a path or a glob, not both')] : []),
     ...(has('glob') && !has('count')
       ? [at('glob', 'a glob needs a count: how many files there must be')]
@@ -71,20 +74,21 @@ function bounds(count: Json | undefined): { min: number; max: number } {
   return typeof min === 'number' && typeof max === 'number' ? { min, max } : { min: 0, max: 0 };
 }
 
-function checkSchema(source: YamlSource, path: Path, entry: Json): Fault[] {
+function checkSchema(source: YamlSource, path: Path, entry: Json): Diagnostic[] {
   const schema = memberOf(entry, 'schema');
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return [];
-  return schemaFaults(schema).map(({ path: inner, message }) =>
-    source.fault([...path, 'schema', ...inner], message),
+  return schemaDiagnostics(schema).map(({ path: inner, message }) =>
+    source.diagnostic([...path, 'schema', ...inner], message),
   );
 }
 
 /** An action acts: a file asked of it would be found missing only after it had, and a merge cannot be undone. */
-function checkAction(source: YamlSource, path: Path, entry: Json, { action }: StepOutline): Fault[] {
+function checkAction(source: YamlSource, path: Path, entry: Json, { action }: StepOutline): Diagnostic[] {
   if (action === undefined) return [];
   const outcome = memberOf(entry, 'outcome');
-  if (memberOf(entry, 'kind') !== 'outcome') return [source.fault(path, 'an action leaves no files behind')];
+  if (memberOf(entry, 'kind') !== 'outcome')
+    return [source.diagnostic(path, 'an action leaves no files behind')];
   return outcome === undefined || outcome === ACTION_OUTCOME
     ? []
-    : [source.fault([...path, 'outcome'], `an action comes to the outcome ${ACTION_OUTCOME}`)];
+    : [source.diagnostic([...path, 'outcome'], `an action comes to the outcome ${ACTION_OUTCOME}`)];
 }

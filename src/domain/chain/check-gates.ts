@@ -1,8 +1,8 @@
 import type { Json } from '../../core/canonical.ts';
-import { type Fault, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/fault.ts';
 import { isMapping, memberOf } from '../../core/mapping.ts';
 import type { Reference } from '../expression/condition.ts';
-import { freezeFault } from '../gate/freeze.ts';
+import { freezeDiagnostic } from '../gate/freeze.ts';
 import { EVERY_USE } from '../gate/placed.ts';
 import { compileCriterion } from '../policy/gate/criterion.ts';
 import { MERGE_ACTION } from './chain.ts';
@@ -22,12 +22,16 @@ interface Around {
   skills: readonly string[] | undefined;
   /** Those that cannot be gates. */
   packages: readonly string[];
-  /** Why a gate there cannot read that, or `undefined` when it can. */
+  /** Explanation a gate there cannot read that, or `undefined` when it can. */
   unreadable(reference: Reference, place: Place): string | undefined;
 }
 
 /** Faults of the steps' own gates that no shape can tell. What has the wrong type is reported by the schema. */
-export function checkGates(source: YamlSource, steps: readonly StepOutline[], known: KnownNames): Fault[] {
+export function checkGates(
+  source: YamlSource,
+  steps: readonly StepOutline[],
+  known: KnownNames,
+): Diagnostic[] {
   return steps.flatMap((step) => {
     if (!isMapping(step.gates)) return [];
     const before = dependenciesOf(steps, step.id);
@@ -46,10 +50,10 @@ export function checkGates(source: YamlSource, steps: readonly StepOutline[], kn
 }
 
 /** Faults of the settings' `gates:`. Which steps a chain has is not known there; what a step lacks is not passed. */
-export function checkMandatoryGates(source: YamlSource, known: KnownNames | undefined): Fault[] {
+export function checkMandatoryGates(source: YamlSource, known: KnownNames | undefined): Diagnostic[] {
   const entries = memberOf(source.value, 'gates');
   if (!Array.isArray(entries)) return [];
-  const faults = entries.flatMap((entry, index) => {
+  const diagnostics = entries.flatMap((entry, index) => {
     const path: Path = ['gates', index];
     const uses = memberOf(entry, 'uses');
     return [
@@ -65,7 +69,7 @@ export function checkMandatoryGates(source: YamlSource, known: KnownNames | unde
     ];
   });
   const ids = entries.flatMap((entry, index) => idsIn(entry, ['gates', index]));
-  return [...faults, ...checkIds(source, ids)];
+  return [...diagnostics, ...checkIds(source, ids)];
 }
 
 /** A name that nothing has would be a gate that nobody ever meets. */
@@ -74,21 +78,22 @@ function checkUses(
   path: Path,
   uses: Json | undefined,
   known: KnownNames | undefined,
-): Fault[] {
+): Diagnostic[] {
   if (typeof uses !== 'string' || uses === EVERY_USE || !known) return [];
   const names = [...known.skills, ...known.actions];
   if (names.includes(uses)) return [];
   return [
-    source.fault(path, notAllowed(`there is no skill or action "${uses}"`, [...names, EVERY_USE], uses)),
+    source.diagnostic(path, notAllowed(`there is no skill or action "${uses}"`, [...names, EVERY_USE], uses)),
   ];
 }
 
-function checkLists(source: YamlSource, path: Path, lists: Json, around: Around): Fault[] {
+function checkLists(source: YamlSource, path: Path, lists: Json, around: Around): Diagnostic[] {
   const written = PLACES.filter((place) => memberOf(lists, place) !== undefined);
-  const key = (place: Place, message: string) => source.fault([...path, place], message, { part: 'key' });
+  const key = (place: Place, message: string) =>
+    source.diagnostic([...path, place], message, { part: 'key' });
   return [
     ...(written.length === 0
-      ? [source.fault(path, 'gates stand before the step (pre) or after it (post)')]
+      ? [source.diagnostic(path, 'gates stand before the step (pre) or after it (post)')]
       : []),
     ...(around.isMerge && written.includes('post')
       ? [key('post', `${MERGE_ACTION} cannot have gates after it: by then it is merged`)]
@@ -101,19 +106,21 @@ function checkLists(source: YamlSource, path: Path, lists: Json, around: Around)
   ];
 }
 
-function checkGate(source: YamlSource, path: Path, gate: Json, place: Place, around: Around): Fault[] {
+function checkGate(source: YamlSource, path: Path, gate: Json, place: Place, around: Around): Diagnostic[] {
   if (!isMapping(gate)) return [];
   const [criteria, skill] = [memberOf(gate, 'criteria'), memberOf(gate, 'skill')];
-  const faults: Fault[] = [];
+  const diagnostics: Diagnostic[] = [];
   if (criteria === undefined && skill === undefined)
-    faults.push(source.fault(path, 'a gate needs criteria or a skill'));
+    diagnostics.push(source.diagnostic(path, 'a gate needs criteria or a skill'));
   if (criteria !== undefined && skill !== undefined)
-    faults.push(
-      source.fault([...path, 'skill'], 'a gate has either criteria or a skill, not both', { part: 'key' }),
+    diagnostics.push(
+      source.diagnostic([...path, 'skill'], 'a gate has either criteria or a skill, not both', {
+        part: 'key',
+      }),
     );
   if (typeof skill === 'string' && around.skills && !around.skills.includes(skill))
-    faults.push(
-      source.fault(
+    diagnostics.push(
+      source.diagnostic(
         [...path, 'skill'],
         notAllowed(
           around.packages.includes(skill)
@@ -125,15 +132,15 @@ function checkGate(source: YamlSource, path: Path, gate: Json, place: Place, aro
       ),
     );
   if (around.isMerge && memberOf(gate, 'on_failure') === 'degrade')
-    faults.push(
-      source.fault(
+    diagnostics.push(
+      source.diagnostic(
         [...path, 'on_failure'],
         `${MERGE_ACTION} cannot be degraded, because it cannot be undone: block, warn or require_human`,
       ),
     );
   const list = listOf(criteria);
   return [
-    ...faults,
+    ...diagnostics,
     ...list.flatMap((criterion, index) =>
       checkCriterion(source, [...path, 'criteria', index], criterion, (reference) =>
         around.unreadable(reference, place),
@@ -156,25 +163,25 @@ function checkCriterion(
   path: Path,
   criterion: Json,
   unreadable: (reference: Reference) => string | undefined,
-): Fault[] {
+): Diagnostic[] {
   if (!isMapping(criterion)) return [];
   const asked = QUESTIONS.filter((key) => memberOf(criterion, key) !== undefined);
   const [, second] = asked;
   const expression = memberOf(criterion, 'if');
   return [
     ...(asked.length === 0
-      ? [source.fault(path, `a criterion asks something: ${QUESTIONS.join(', ')}`)]
+      ? [source.diagnostic(path, `a criterion asks something: ${QUESTIONS.join(', ')}`)]
       : []),
     ...(second === undefined
       ? []
       : [
-          source.fault([...path, second], 'a criterion asks one thing; write another for this', {
+          source.diagnostic([...path, second], 'a criterion asks one thing; write another for this', {
             part: 'key',
           }),
         ]),
     ...(memberOf(criterion, 'because') !== undefined && expression === undefined
       ? [
-          source.fault([...path, 'because'], '"because" goes with "if"; the others say it themselves', {
+          source.diagnostic([...path, 'because'], '"because" goes with "if"; the others say it themselves', {
             part: 'key',
           }),
         ]
@@ -186,11 +193,11 @@ function checkCriterion(
   ];
 }
 
-function checkFreeze(source: YamlSource, path: Path, freeze: Json | undefined): Fault[] {
+function checkFreeze(source: YamlSource, path: Path, freeze: Json | undefined): Diagnostic[] {
   const [from, until] = [memberOf(freeze, 'from'), memberOf(freeze, 'until')];
   if (typeof from !== 'string' || typeof until !== 'string') return [];
-  const fault = freezeFault({ from, until });
-  return fault === undefined ? [] : [source.fault([...path, 'until'], fault)];
+  const diagnostic = freezeDiagnostic({ from, until });
+  return diagnostic === undefined ? [] : [source.diagnostic([...path, 'until'], diagnostic)];
 }
 
 interface WrittenId {
@@ -208,11 +215,11 @@ function idsIn(lists: Json, path: Path): WrittenId[] {
 }
 
 /** People are told of gates and criteria by their ids alone. */
-function checkIds(source: YamlSource, ids: readonly WrittenId[]): Fault[] {
+function checkIds(source: YamlSource, ids: readonly WrittenId[]): Diagnostic[] {
   return ids.flatMap(({ id, path }, index) => {
     const first = ids.findIndex((other) => other.id === id);
     if (typeof id !== 'string' || first === index) return [];
-    return [source.fault(path, `the id "${id}" is used here twice`)];
+    return [source.diagnostic(path, `the id "${id}" is used here twice`)];
   });
 }
 

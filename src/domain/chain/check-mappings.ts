@@ -1,4 +1,4 @@
-import { type Fault, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/fault.ts';
 import { isMapping } from '../../core/mapping.ts';
 import { compileExpression } from '../expression/condition.ts';
 import { ExpressionError } from '../expression/syntax.ts';
@@ -8,7 +8,7 @@ import type { Path, YamlSource } from './positions.ts';
 import { MAPPING_ROOTS } from './state-mapping.ts';
 
 /** Faults of the expressions in `output_mapping:`. What is no text, and what is no slot, is reported by the schema. */
-export function checkMappings(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
+export function checkMappings(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
   return steps.flatMap((step) => {
     const { index, outputMapping } = step;
     const fields = outcomeFieldsOf(step);
@@ -22,15 +22,15 @@ export function checkMappings(source: YamlSource, steps: readonly StepOutline[])
 }
 
 /** A field that no outcome of the step has would leave its slot unwritten in every run. */
-function checkMapping(source: YamlSource, path: Path, text: string, fields: readonly string[]): Fault[] {
+function checkMapping(source: YamlSource, path: Path, text: string, fields: readonly string[]): Diagnostic[] {
   try {
     return compileExpression(text, MAPPING_ROOTS).references.flatMap(({ path: [field], offset }) => {
       if (field === undefined || fields.includes(String(field))) return [];
       const message = notAllowed(`no outcome of this step has "${field}"`, fields, String(field));
-      return [source.fault(path, message, { offset })];
+      return [source.diagnostic(path, message, { offset })];
     });
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return [source.fault(path, error.message, { offset: error.offset })];
+    return [source.diagnostic(path, error.message, { offset: error.offset })];
   }
 }

@@ -1,9 +1,9 @@
 import type { Json } from '../../core/canonical.ts';
-import { type Fault, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/fault.ts';
 import { isMapping, memberOf } from '../../core/mapping.ts';
 import { compilePattern, PatternError } from '../rule/pattern.ts';
 import { MAX_PATTERN_LENGTH } from '../rule/rule.ts';
-import { duplicate, rangeFault } from '../rule/rule-set.ts';
+import { duplicate, rangeDiagnostic } from '../rule/rule-set.ts';
 import { MERGE_ACTION } from './chain.ts';
 import { outcomeFieldsOf } from './outcome-fields.ts';
 import type { StepOutline } from './outline.ts';
@@ -18,7 +18,7 @@ interface Tried {
 }
 
 /** Faults of `validate:` and `expect:` that no shape can tell. What has the wrong type is reported by the schema. */
-export function checkRules(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
+export function checkRules(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
   const tried: Tried = { tooLarge: false };
   return steps.flatMap((step) => {
     const inputs = isMapping(step.with) ? Object.keys(step.with) : step.with === undefined ? [] : undefined;
@@ -32,10 +32,10 @@ export function checkRules(source: YamlSource, steps: readonly StepOutline[]): F
 }
 
 /** An expectation of a merge could only be broken once everything is merged. */
-function checkMerge(source: YamlSource, { index, action, expect }: StepOutline): Fault[] {
+function checkMerge(source: YamlSource, { index, action, expect }: StepOutline): Diagnostic[] {
   if (action !== MERGE_ACTION || expect === undefined) return [];
   const message = `${MERGE_ACTION} cannot have "expect": by then it is merged; expect it of the steps before`;
-  return [source.fault(['steps', index, 'expect'], message, { part: 'key' })];
+  return [source.diagnostic(['steps', index, 'expect'], message, { part: 'key' })];
 }
 
 function checkList(
@@ -45,7 +45,7 @@ function checkList(
   of: 'input' | 'outcome',
   fields: readonly string[] | undefined,
   tried: Tried,
-): Fault[] {
+): Diagnostic[] {
   if (!Array.isArray(rules)) return [];
   const ids = rules.map((rule) => memberOf(rule, 'rule_id'));
   return rules.flatMap((rule, index) => {
@@ -53,7 +53,7 @@ function checkList(
     const [id, field] = [ids[index], memberOf(rule, 'field')];
     const again = typeof id === 'string' && ids.indexOf(id) < index;
     return [
-      ...(again ? [source.fault([...at, 'rule_id'], duplicate(id))] : []),
+      ...(again ? [source.diagnostic([...at, 'rule_id'], duplicate(id))] : []),
       ...(typeof field === 'string' ? checkField(source, [...at, 'field'], field, of, fields) : []),
       ...checkRange(source, at, rule),
       ...checkPattern(source, [...at, 'pattern'], memberOf(rule, 'pattern'), tried),
@@ -68,23 +68,25 @@ function checkField(
   field: string,
   of: 'input' | 'outcome',
   fields: readonly string[] | undefined,
-): Fault[] {
+): Diagnostic[] {
   const [name = ''] = field.split('.');
   if (!fields || fields.includes(name)) return [];
   const said = of === 'input' ? `"with" has no input "${name}"` : `no outcome of this step has "${name}"`;
-  return [source.fault(path, notAllowed(said, fields, name))];
+  return [source.diagnostic(path, notAllowed(said, fields, name))];
 }
 
-function checkRange(source: YamlSource, path: Path, rule: Json): Fault[] {
+function checkRange(source: YamlSource, path: Path, rule: Json): Diagnostic[] {
   if (memberOf(rule, 'check') !== 'range') return [];
   const [min, max] = [memberOf(rule, 'min'), memberOf(rule, 'max')];
   const isBound = (bound: Json | undefined) => bound === undefined || typeof bound === 'number';
   if (!isBound(min) || !isBound(max)) return [];
-  const fault = rangeFault(min, max);
-  return fault === undefined ? [] : [source.fault(min === undefined ? path : [...path, 'min'], fault)];
+  const diagnostic = rangeDiagnostic(min, max);
+  return diagnostic === undefined
+    ? []
+    : [source.diagnostic(min === undefined ? path : [...path, 'min'], diagnostic)];
 }
 
-function checkPattern(source: YamlSource, path: Path, pattern: Json | undefined, tried: Tried): Fault[] {
+function checkPattern(source: YamlSource, path: Path, pattern: Json | undefined, tried: Tried): Diagnostic[] {
   const isFit = typeof pattern === 'string' && pattern.length <= MAX_PATTERN_LENGTH;
   if (!isFit || tried.tooLarge) return [];
   try {
@@ -93,6 +95,6 @@ function checkPattern(source: YamlSource, path: Path, pattern: Json | undefined,
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     tried.tooLarge ||= error.tooLarge;
-    return [source.fault(path, error.message)];
+    return [source.diagnostic(path, error.message)];
   }
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
-import { type Fault, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/fault.ts';
 import { memberOf } from '../../core/mapping.ts';
 import {
   compileExpression,
@@ -8,14 +8,18 @@ import {
   type Reference,
 } from '../expression/condition.ts';
 import { AUTO_SKILL, FILTER_KEYS, FILTERS_OF, MERGE_ACTION, type TriggerEvent } from './chain.ts';
-import { dependenciesOf, findCircle } from './graph.ts';
+import { dependenciesOf, findCycle } from './graph.ts';
 import type { KnownNames } from './known-names.ts';
 import { outcomeFieldsOf } from './outcome-fields.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 
 /** Faults of single steps: what they use, their ids, the approval of a merge. */
-export function checkSteps(source: YamlSource, steps: readonly StepOutline[], known: KnownNames): Fault[] {
+export function checkSteps(
+  source: YamlSource,
+  steps: readonly StepOutline[],
+  known: KnownNames,
+): Diagnostic[] {
   return steps.flatMap((step) => [
     ...checkUses(source, step, known),
     ...checkId(source, step, steps),
@@ -27,46 +31,47 @@ function checkUses(
   source: YamlSource,
   { index, keys, skill, action }: StepOutline,
   known: KnownNames,
-): Fault[] {
+): Diagnostic[] {
   if (!keys) return [];
   const [hasSkill, hasAction] = [keys.includes('skill'), keys.includes('action')];
   if (hasSkill && hasAction) {
     const message = 'a step has either a skill or an action, not both';
-    return [source.fault(['steps', index, 'action'], message, { part: 'key' })];
+    return [source.diagnostic(['steps', index, 'action'], message, { part: 'key' })];
   }
-  if (!hasSkill && !hasAction) return [source.fault(['steps', index], 'a step needs a skill or an action')];
+  if (!hasSkill && !hasAction)
+    return [source.diagnostic(['steps', index], 'a step needs a skill or an action')];
   const kind = hasSkill ? 'skill' : 'action';
   const name = skill ?? action;
   const allowed = hasSkill ? known.skills : known.actions;
   if (hasSkill && name !== undefined && known.withoutOutcome?.includes(name)) {
     const message = `the SKILL.md of "${name}" says no outcome that it comes to, so no step can run it`;
-    return [source.fault(['steps', index, kind], message)];
+    return [source.diagnostic(['steps', index, kind], message)];
   }
   if (name === undefined || allowed.includes(name) || (hasSkill && name === AUTO_SKILL)) return [];
   const message =
     hasSkill && known.broken?.includes(name)
       ? `the skill "${name}" has faults of its own, which countersign skill lint tells; no step can run it until they are mended`
       : notAllowed(`there is no ${kind} "${name}"`, allowed, name);
-  return [source.fault(['steps', index, kind], message)];
+  return [source.diagnostic(['steps', index, kind], message)];
 }
 
-function checkId(source: YamlSource, step: StepOutline, steps: readonly StepOutline[]): Fault[] {
+function checkId(source: YamlSource, step: StepOutline, steps: readonly StepOutline[]): Diagnostic[] {
   const first = steps.find((other) => other.writtenId === step.writtenId);
   if (step.writtenId === undefined || first === undefined || first.index === step.index) return [];
   const message = `the step id "${step.writtenId}" is already used by step ${first.index + 1}`;
-  return [source.fault(['steps', step.index, 'id'], message)];
+  return [source.diagnostic(['steps', step.index, 'id'], message)];
 }
 
 /** The gate refuses a merge without a countersign in any case; this says so where the chain is written. */
-function checkApproval(source: YamlSource, { index, action, requiresApproval }: StepOutline): Fault[] {
+function checkApproval(source: YamlSource, { index, action, requiresApproval }: StepOutline): Diagnostic[] {
   if (action !== MERGE_ACTION || requiresApproval === true) return [];
   const message = `${MERGE_ACTION} always needs requires_approval: true; no setting turns the countersign off`;
   const key = requiresApproval === undefined ? 'action' : 'requires_approval';
-  return [source.fault(['steps', index, key], message)];
+  return [source.diagnostic(['steps', index, key], message)];
 }
 
 /** Faults of the graph: names of no step, steps that wait for themselves, circles (each named once, as a path). */
-export function checkGraph(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
+export function checkGraph(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
   const ids = steps.map((step) => step.id);
   const unknown = steps.flatMap((step) =>
     step.dependsOnWritten
@@ -74,7 +79,7 @@ export function checkGraph(source: YamlSource, steps: readonly StepOutline[]): F
           ids.includes(id)
             ? []
             : [
-                source.fault(
+                source.diagnostic(
                   ['steps', step.index, 'depends_on', place],
                   notAllowed(`there is no step "${id}"`, ids, id),
                 ),
@@ -84,27 +89,27 @@ export function checkGraph(source: YamlSource, steps: readonly StepOutline[]): F
   );
   // Two steps of one id are a fault of their own, and would look like a circle here.
   const distinct = new Set(ids).size === ids.length;
-  return distinct ? [...unknown, ...circleFaults(source, steps)] : unknown;
+  return distinct ? [...unknown, ...cycleDiagnostics(source, steps)] : unknown;
 }
 
-function circleFaults(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
-  const circle = findCircle(steps);
+function cycleDiagnostics(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
+  const circle = findCycle(steps);
   if (!circle) return [];
   const [first] = circle;
   const index = steps.find((step) => step.id === first)?.index ?? 0;
   const message = `these steps wait for each other: ${circle.join(' → ')}`;
   const rest = steps.filter((step) => !circle.includes(step.id));
   return [
-    source.fault(['steps', index, 'depends_on'], message, { part: 'key' }),
-    ...circleFaults(source, rest),
+    source.diagnostic(['steps', index, 'depends_on'], message, { part: 'key' }),
+    ...cycleDiagnostics(source, rest),
   ];
 }
 
 /** Faults of conditions and `with:` values, and of what they say about other steps. */
-export function checkExpressions(source: YamlSource, steps: readonly StepOutline[]): Fault[] {
+export function checkExpressions(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
   return steps.flatMap((step) => {
     const mayRead = new Set(dependenciesOf(steps, step.id));
-    const check = (path: Path, text: string, compile: Compile): Fault[] =>
+    const check = (path: Path, text: string, compile: Compile): Diagnostic[] =>
       checkExpression(source, path, text, compile, (reference) => checkReference(reference, steps, mayRead));
     const condition =
       step.condition === undefined
@@ -125,19 +130,19 @@ export function checkExpression(
   text: string,
   compile: Compile,
   checkOne: (reference: Reference) => string | undefined,
-): Fault[] {
+): Diagnostic[] {
   try {
     return compile(text).references.flatMap((reference) => {
       const message = checkOne(reference);
-      return message === undefined ? [] : [source.fault(path, message, { offset: reference.offset })];
+      return message === undefined ? [] : [source.diagnostic(path, message, { offset: reference.offset })];
     });
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return [source.fault(path, error.message, { offset: error.offset })];
+    return [source.diagnostic(path, error.message, { offset: error.offset })];
   }
 }
 
-/** Why the step cannot read that, or `undefined` when it can. */
+/** Explanation the step cannot read that, or `undefined` when it can. */
 export function checkReference(
   { root, path: [key, member, field] }: Reference,
   steps: readonly StepOutline[],
@@ -163,7 +168,7 @@ export function checkReference(
 }
 
 /** Faults of the trigger: filters that say nothing about its event, bad expressions in their patterns. */
-export function checkTrigger(source: YamlSource, trigger: Json | undefined): Fault[] {
+export function checkTrigger(source: YamlSource, trigger: Json | undefined): Diagnostic[] {
   const event = memberOf(trigger, 'event');
   const filter = memberOf(trigger, 'filter');
   const meaningful = isTriggerEvent(event) ? FILTERS_OF[event] : undefined;
@@ -175,7 +180,7 @@ export function checkTrigger(source: YamlSource, trigger: Json | undefined): Fau
       meaningful ?? [],
       '',
     );
-    return source.fault(['trigger', 'filter', key], message, { part: 'key' });
+    return source.diagnostic(['trigger', 'filter', key], message, { part: 'key' });
   });
   const patterns = textsIn(filter, ['trigger', 'filter']).flatMap(({ path, text }) =>
     checkExpression(source, path, text, compileTemplate, ({ root }) =>

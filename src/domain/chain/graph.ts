@@ -17,7 +17,7 @@ export function topologicalOrder(nodes: readonly GraphNode[]): string[] {
   while (order.length < nodes.length) {
     const next = readyNodes(nodes, settled)[0];
     if (next === undefined) {
-      throw new CountersignError('chain_circle', `steps depend on each other: ${describeCircle(nodes)}`);
+      throw new CountersignError('chain_circle', `steps depend on each other: ${describeCycle(nodes)}`);
     }
     order.push(next);
     settled.add(next);
@@ -39,7 +39,7 @@ export function readyNodes(nodes: readonly GraphNode[], settled: ReadonlySet<str
  * A circle as a path whose last id is its first again, such as `['a', 'b', 'a']` where a depends on b and b on a;
  * `undefined` when there is none.
  */
-export function findCircle(nodes: readonly GraphNode[]): string[] | undefined {
+export function findCycle(nodes: readonly GraphNode[]): string[] | undefined {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const cleared = new Set<string>();
   const path: string[] = [];
@@ -94,6 +94,6 @@ function reachable(
   return nodes.map((node) => node.id).filter((id) => seen.has(id));
 }
 
-function describeCircle(nodes: readonly GraphNode[]): string {
-  return (findCircle(nodes) ?? []).join(' → ');
+function describeCycle(nodes: readonly GraphNode[]): string {
+  return (findCycle(nodes) ?? []).join(' → ');
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { memberOf } from '../../core/mapping.ts';
 import { toStepGates } from '../gate/gate.ts';
 import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
@@ -22,17 +22,17 @@ export function parseChain(
   text: string,
   file: string,
   known: KnownNames,
-): { chain: Chain; faults: [] } | { chain?: undefined; name?: string; faults: Fault[] } {
+): { chain: Chain; diagnostics: [] } | { chain?: undefined; name?: string; diagnostics: Diagnostic[] } {
   const source = readYaml(text, file);
   const name = source.peek('name');
   const named = name !== undefined && CHAIN_NAME.test(name) ? { name } : {};
-  if (source.value === undefined) return { ...named, faults: [...source.faults] };
-  if (source.value === null) return { faults: [source.fault([], 'the file is empty')] };
+  if (source.value === undefined) return { ...named, diagnostics: [...source.diagnostics] };
+  if (source.value === null) return { diagnostics: [source.diagnostic([], 'the file is empty')] };
 
   const shape = checkShape(chainFileSchema, source);
   const steps = outlineSteps(source.value);
-  const faults = [
-    ...shape.faults,
+  const diagnostics = [
+    ...shape.diagnostics,
     ...checkTrigger(source, memberOf(source.value, 'trigger')),
     ...checkSteps(source, steps, known),
     ...checkGraph(source, steps),
@@ -42,8 +42,9 @@ export function parseChain(
     ...checkMappings(source, steps),
     ...checkGates(source, steps, known),
   ];
-  if (shape.value === undefined || faults.length > 0) return { ...named, faults: inFileOrder(faults) };
-  return { chain: toChain(shape.value, steps), faults: [] };
+  if (shape.value === undefined || diagnostics.length > 0)
+    return { ...named, diagnostics: inFileOrder(diagnostics) };
+  return { chain: toChain(shape.value, steps), diagnostics: [] };
 }
 
 function toChain(file: ChainFile, outlines: readonly StepOutline[]): Chain {

@@ -12,7 +12,7 @@ import {
 } from 'yaml';
 import type { Json } from '../../core/canonical.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 
 export type Path = readonly PropertyKey[];
 
@@ -21,12 +21,12 @@ export interface YamlSource {
   readonly file: string;
   /** `undefined` exactly when there are faults. */
   readonly value: Json | undefined;
-  readonly faults: readonly Fault[];
+  readonly diagnostics: readonly Diagnostic[];
   /**
    * A fault at the value of a path, or at its key. What the path names but the file lacks is put at the nearest thing
    * around it. `offset` points into a text value, in characters, where the YAML spells that text as it is.
    */
-  fault(path: Path, message: string, at?: { part?: 'key' | 'value'; offset?: number }): Fault;
+  diagnostic(path: Path, message: string, at?: { part?: 'key' | 'value'; offset?: number }): Diagnostic;
   /** The text at a key of the outermost mapping, even when the rest of the file is broken. */
   peek(key: string): string | undefined;
 }
@@ -36,7 +36,7 @@ const MAX_ALIASES = 20;
 const MAX_NODES = 10_000;
 const MAX_NESTING = 32;
 /** One slip in YAML often makes the parser stumble many times; the first few say enough. */
-const MAX_SYNTAX_FAULTS = 10;
+const MAX_SYNTAX_DIAGNOSTICS = 10;
 
 /**
  * Reads one YAML 1.2 document by its core schema: no other tags, no merge keys, keys are texts and unique.
@@ -51,14 +51,14 @@ export function readYaml(text: string, file: string): YamlSource {
 
   const positionOf = positionsIn(text);
   const at: At = (offset, message) => ({ file, ...positionOf(offset), message });
-  const faults = [...unreadableCharacters(text, at), ...syntaxFaults(document, at)];
+  const diagnostics = [...unreadableCharacters(text, at), ...syntaxDiagnostics(document, at)];
   const targets: Targets = new Map();
-  const value = faults.length === 0 ? toPlain(document, at, faults, targets) : undefined;
+  const value = diagnostics.length === 0 ? toPlain(document, at, diagnostics, targets) : undefined;
   return {
     file,
-    value: faults.length === 0 ? value : undefined,
-    faults,
-    fault(path, message, { part = 'value', offset } = {}) {
+    value: diagnostics.length === 0 ? value : undefined,
+    diagnostics,
+    diagnostic(path, message, { part = 'value', offset } = {}) {
       const node = locate(document, targets, path, part);
       return at(node ? startOf(node, offset, text) : 0, message);
     },
@@ -70,8 +70,14 @@ export function readYaml(text: string, file: string): YamlSource {
 }
 
 function unreadable(file: string, message: string): YamlSource {
-  const fault = { file, line: 1, column: 1, message };
-  return { file, value: undefined, faults: [fault], fault: () => fault, peek: () => undefined };
+  const diagnostic = { file, line: 1, column: 1, message };
+  return {
+    file,
+    value: undefined,
+    diagnostics: [diagnostic],
+    diagnostic: () => diagnostic,
+    peek: () => undefined,
+  };
 }
 
 function parseLeniently(text: string): Document | undefined {
@@ -99,7 +105,7 @@ function parseLeniently(text: string): Document | undefined {
   }
 }
 
-type At = (offset: number, message: string) => Fault;
+type At = (offset: number, message: string) => Diagnostic;
 
 /** Counted from the text: the library's own counter misses line ends inside quoted texts that are not closed. */
 function positionsIn(text: string): (offset: number) => { line: number; column: number } {
@@ -122,7 +128,7 @@ function positionsIn(text: string): (offset: number) => { line: number; column: 
 const NO_TEXT = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\uFFFD]/;
 
 /** YAML leaves these characters out; the library reads them all the same. */
-function unreadableCharacters(text: string, at: At): Fault[] {
+function unreadableCharacters(text: string, at: At): Diagnostic[] {
   const offset = text.search(NO_TEXT);
   if (offset < 0) return [];
   const code = text.charCodeAt(offset).toString(16).toUpperCase().padStart(4, '0');
@@ -130,14 +136,14 @@ function unreadableCharacters(text: string, at: At): Fault[] {
   return [at(offset, `the file holds ${because}`)];
 }
 
-function syntaxFaults(document: Document, at: At): Fault[] {
+function syntaxDiagnostics(document: Document, at: At): Diagnostic[] {
   const version = document.directives?.yaml.version;
-  const faults = [...document.errors, ...document.warnings]
-    .slice(0, MAX_SYNTAX_FAULTS)
+  const diagnostics = [...document.errors, ...document.warnings]
+    .slice(0, MAX_SYNTAX_DIAGNOSTICS)
     .map((error) => at(error.pos[0], `this is not valid YAML: ${syntaxMessage(error.code, error.message)}`));
   if (version !== undefined && version !== '1.2')
-    faults.push(at(0, `YAML ${version} is not read here; use YAML 1.2`));
-  return faults;
+    diagnostics.push(at(0, `YAML ${version} is not read here; use YAML 1.2`));
+  return diagnostics;
 }
 
 function syntaxMessage(code: string, message: string): string {
@@ -163,7 +169,7 @@ type Targets = Map<Alias, Node>;
  * Converts the document, collects what YAML allows but a file of ours does not, and says where its aliases lead. The library's
  * own look-up is not used: it walks the document once for each alias, which takes 20 seconds for 15,000 of them.
  */
-function toPlain(document: Document, at: At, faults: Fault[], targets: Targets): Json {
+function toPlain(document: Document, at: At, diagnostics: Diagnostic[], targets: Targets): Json {
   const anchors = new Map<string, Node>();
   let nodes = 0;
   let aliases = 0;
@@ -173,7 +179,7 @@ function toPlain(document: Document, at: At, faults: Fault[], targets: Targets):
     if (node === null) return null;
     const here = node.range?.[0] ?? 0;
     const refuse = (message: string): null => {
-      faults.push(at(here, message));
+      diagnostics.push(at(here, message));
       return null;
     };
     if (++nodes > MAX_NODES) {
@@ -206,8 +212,8 @@ function toPlain(document: Document, at: At, faults: Fault[], targets: Targets):
     for (const { key, value } of map.items) {
       const name = keyOf(key);
       const here = (key as Node | null)?.range?.[0] ?? 0;
-      if (name === '__proto__') faults.push(at(here, 'the key "__proto__" is not allowed'));
-      else if (entries.has(name)) faults.push(at(here, `the key "${name}" is here twice`));
+      if (name === '__proto__') diagnostics.push(at(here, 'the key "__proto__" is not allowed'));
+      else if (entries.has(name)) diagnostics.push(at(here, `the key "${name}" is here twice`));
       entries.set(name, convert(value, depth + 1));
     }
     return Object.fromEntries(entries);
@@ -216,7 +222,7 @@ function toPlain(document: Document, at: At, faults: Fault[], targets: Targets):
   try {
     return convert(document.contents, 0);
   } catch (error) {
-    faults.push(at(0, `this is not valid YAML: ${messageOf(error)}`));
+    diagnostics.push(at(0, `this is not valid YAML: ${messageOf(error)}`));
     return null;
   }
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import type { Chain } from './chain.ts';
 
 export const SCOPES = ['repository', 'organisation', 'shipped'] as const;
@@ -9,7 +9,7 @@ export interface ParsedChain {
   file: string;
   chain?: Chain | undefined;
   name?: string | undefined;
-  faults: Fault[];
+  diagnostics: Diagnostic[];
 }
 
 /** A name that no chain runs under, because the nearest file for it has faults. */
@@ -17,7 +17,7 @@ export interface BrokenChain {
   chain: string;
   scope: Scope;
   file: string;
-  faults: Fault[];
+  diagnostics: Diagnostic[];
 }
 
 /**
@@ -39,15 +39,15 @@ export function resolveChains(scopes: Readonly<Record<Scope, readonly ParsedChai
       if (taken.has(name)) continue;
       taken.add(name);
       const [first, ...others] = files;
-      if (first?.chain && first.faults.length === 0 && others.length === 0) {
+      if (first?.chain && first.diagnostics.length === 0 && others.length === 0) {
         chains.push(first.chain);
       } else {
-        for (const { file, faults } of files) {
+        for (const { file, diagnostics } of files) {
           broken.push({
             chain: name,
             scope,
             file,
-            faults: others.length > 0 ? [...faults, clash(file, name, files)] : faults,
+            diagnostics: others.length > 0 ? [...diagnostics, clash(file, name, files)] : diagnostics,
           });
         }
       }
@@ -73,7 +73,7 @@ function baseName(file: string): string {
   return (file.split('/').at(-1) ?? file).replace(/\.ya?ml$/, '');
 }
 
-function clash(file: string, name: string, files: readonly ParsedChain[]): Fault {
+function clash(file: string, name: string, files: readonly ParsedChain[]): Diagnostic {
   const others = files.filter((other) => other.file !== file).map((other) => other.file);
   return {
     file,

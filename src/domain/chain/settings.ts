@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
-import { type Fault, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/fault.ts';
 import { memberOf } from '../../core/mapping.ts';
 import { writtenMandatorySchema } from '../gate/gate.ts';
 import { type MandatoryGates, mandatoryGates } from '../gate/placed.ts';
@@ -180,22 +180,26 @@ export function parseSettings(
   text: string,
   file: string,
   known?: KnownNames,
-): { settings: SettingsFile; faults: [] } | { settings?: undefined; faults: Fault[] } {
+): { settings: SettingsFile; diagnostics: [] } | { settings?: undefined; diagnostics: Diagnostic[] } {
   const source = readYaml(text, file);
-  if (source.value === undefined) return { faults: [...source.faults] };
-  if (source.value === null) return { settings: {}, faults: [] };
+  if (source.value === undefined) return { diagnostics: [...source.diagnostics] };
+  if (source.value === null) return { settings: {}, diagnostics: [] };
   const shape = checkShape(settingsFileSchema, source);
-  const faults = [...shape.faults, ...contradictions(source), ...checkMandatoryGates(source, known)];
-  return shape.value !== undefined && faults.length === 0
-    ? { settings: shape.value, faults: [] }
-    : { faults: inFileOrder(faults) };
+  const diagnostics = [
+    ...shape.diagnostics,
+    ...contradictions(source),
+    ...checkMandatoryGates(source, known),
+  ];
+  return shape.value !== undefined && diagnostics.length === 0
+    ? { settings: shape.value, diagnostics: [] }
+    : { diagnostics: inFileOrder(diagnostics) };
 }
 
 /**
  * What no shape can tell of parts that are each well written. It is told of the file as it stands, so that a slip elsewhere in it
  * does not hide it; an entry that is none by its shape has its fault already, and contradicts nothing.
  */
-function contradictions(source: YamlSource): Fault[] {
+function contradictions(source: YamlSource): Diagnostic[] {
   const [people, checks] = [memberOf(source.value, 'countersign'), memberOf(source.value, 'ci')];
   const approve = entriesOf(memberOf(people, 'approve'), reaction, MAX_REACTIONS);
   const reject = entriesOf(memberOf(people, 'reject'), reaction, MAX_REACTIONS);
@@ -209,20 +213,20 @@ function contradictions(source: YamlSource): Fault[] {
   return [
     ...(nobody
       ? [
-          source.fault(
+          source.diagnostic(
             ['countersign', 'permission'],
             'with "permission: none" nobody could countersign: name teams or users beside it',
           ),
         ]
       : []),
     ...inBoth(approve, reject).map(({ entry, index }) =>
-      source.fault(
+      source.diagnostic(
         ['countersign', 'reject', index],
         `the reaction "${entry}" cannot both approve and reject`,
       ),
     ),
     ...inBoth(required, ignore).map(({ entry, index }) =>
-      source.fault(['ci', 'ignore', index], `the check "${entry}" cannot be both required and ignored`),
+      source.diagnostic(['ci', 'ignore', index], `the check "${entry}" cannot be both required and ignored`),
     ),
   ];
 }
@@ -251,7 +255,11 @@ function inBoth<T>(
  * @param known the names that chains have here, those of broken files among them
  * @returns `undefined` when the file has no such list, so that another file's may be in force
  */
-export function unknownChains(text: string, file: string, known: readonly string[]): Fault[] | undefined {
+export function unknownChains(
+  text: string,
+  file: string,
+  known: readonly string[],
+): Diagnostic[] | undefined {
   const source = readYaml(text, file);
   const named = memberOf(source.value, 'chains');
   if (!Array.isArray(named)) return undefined;
@@ -260,7 +268,7 @@ export function unknownChains(text: string, file: string, known: readonly string
     .flatMap((name, index) =>
       typeof name !== 'string' || !CHAIN_NAME.test(name) || known.includes(name)
         ? []
-        : [source.fault(['chains', index], notAllowed(`there is no chain "${name}"`, known, name))],
+        : [source.diagnostic(['chains', index], notAllowed(`there is no chain "${name}"`, known, name))],
     );
 }
 
@@ -311,13 +319,13 @@ function belowMinimum(
 }
 
 /** Faults of a settings file that asks for less than the minimum, which holds all the same: whoever wrote it should know. */
-export function faultsBelowMinimum(text: string, file: string, least: Minimum): Fault[] {
+export function diagnosticsBelowMinimum(text: string, file: string, least: Minimum): Diagnostic[] {
   const source = readYaml(text, file);
   const { value } =
     source.value === undefined ? { value: undefined } : checkShape(settingsFileSchema, source);
   if (value === undefined) return [];
   return belowMinimum(value, least).map(({ path, said, holds }) =>
-    source.fault(path, `${said} is less than the minimum of the organisation, so ${holds} holds`),
+    source.diagnostic(path, `${said} is less than the minimum of the organisation, so ${holds} holds`),
   );
 }
 

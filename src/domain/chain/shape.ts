@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseDuration } from '../../core/duration.ts';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { sentenceBy } from '../../core/sentence.ts';
 import type { YamlSource } from './positions.ts';
 
@@ -10,28 +10,30 @@ import type { YamlSource } from './positions.ts';
  */
 export function checkShape<T>(
   schema: z.ZodType<T>,
-  source: Pick<YamlSource, 'value' | 'fault'>,
-): { value: T; faults: [] } | { value?: undefined; faults: Fault[] } {
+  source: Pick<YamlSource, 'value' | 'diagnostic'>,
+): { value: T; diagnostics: [] } | { value?: undefined; diagnostics: Diagnostic[] } {
   const result = schema.safeParse(source.value, { error: sentenceBy(nameOf) });
-  if (result.success) return { value: result.data, faults: [] };
+  if (result.success) return { value: result.data, diagnostics: [] };
   return {
-    faults: result.error.issues.flatMap((issue) => {
-      if (issue.code !== 'unrecognized_keys') return [source.fault(issue.path, issue.message)];
+    diagnostics: result.error.issues.flatMap((issue) => {
+      if (issue.code !== 'unrecognized_keys') return [source.diagnostic(issue.path, issue.message)];
       const messages = issue.message.split('\n');
       return issue.keys.map((key, index) =>
-        source.fault([...issue.path, key], messages[index] ?? issue.message, { part: 'key' }),
+        source.diagnostic([...issue.path, key], messages[index] ?? issue.message, { part: 'key' }),
       );
     }),
   };
 }
 
 /** Faults in the order in which a reader of the file meets them, each once. */
-export function inFileOrder(faults: readonly Fault[]): Fault[] {
-  const sorted = faults.toSorted((a, b) => a.line - b.line || a.column - b.column);
-  return sorted.filter((fault, index) => {
+export function inFileOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const sorted = diagnostics.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  return sorted.filter((diagnostic, index) => {
     const previous = sorted[index - 1];
     return (
-      previous?.line !== fault.line || previous.column !== fault.column || previous.message !== fault.message
+      previous?.line !== diagnostic.line ||
+      previous.column !== diagnostic.column ||
+      previous.message !== diagnostic.message
     );
   });
 }

@@ -56,7 +56,7 @@ function no(because: string): TriggerMatch {
   return { matches: false, because };
 }
 
-/** Why a key of the filter does not hold; `undefined` when it does or is not set. */
+/** Explanation a key of the filter does not hold; `undefined` when it does or is not set. */
 function mismatch(key: FilterKey, filter: TriggerFilter, facts: TriggerFacts): string | undefined {
   const subject = facts.pull_request ?? facts.issue ?? facts.push;
   switch (key) {

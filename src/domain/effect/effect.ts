@@ -190,7 +190,7 @@ export interface EffectRow {
   key: string;
   effect: Effect;
   /** Hash of the effect as wished for now, and as last carried out; equal means nothing to do. */
-  wishedHash: string;
+  desiredHash: string;
   appliedHash: string | null;
   status: EffectStatus;
   /** Id of what was created on GitHub. */

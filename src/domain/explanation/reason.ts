@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { redact, redactValue } from '../../core/redact/redact.ts';
 import { type EvidenceRef, evidenceRefSchema } from './evidence.ts';
-import { type Why, whySchema } from './why.ts';
+import { type Explanation, explanationSchema } from './explanation.ts';
 
 /**
- * Why something ended or waits as it does. The list is closed and documented in docs/reasons.md; a test holds
+ * Explanation something ended or waits as it does. The list is closed and documented in docs/reasons.md; a test holds
  * the two together.
  */
 export const REASON_CODES = [
@@ -65,7 +65,7 @@ export const reasonSchema = z.strictObject({
   summary: z.string(),
   evidence: z.array(evidenceRefSchema),
   /** The tree of the decision that it comes from, where there was one; without a key where there was none. */
-  decision: whySchema.optional(),
+  decision: explanationSchema.optional(),
 });
 export type Reason = z.infer<typeof reasonSchema>;
 
@@ -77,7 +77,7 @@ export function reason(
   code: ReasonCode,
   summary: string,
   evidence: EvidenceRef[] = [],
-  decision?: Why,
+  decision?: Explanation,
 ): Reason {
   return {
     code,

@@ -3,7 +3,7 @@ import { unreachable } from '../../core/errors.ts';
 import { notAllowed } from '../../core/fault.ts';
 import { contains, EXPRESSION_FILTERS } from './filters.ts';
 import type { Reference } from './reference.ts';
-import { stateFault } from './state-path.ts';
+import { stateDiagnostic } from './state-path.ts';
 import {
   type Arithmetic,
   type Comparison,
@@ -143,8 +143,8 @@ function checkReference({ root, path, offset }: Reference, roots: readonly strin
     throw new ExpressionError(notAllowed(`"${root}" is not known here`, roots, root), offset);
   }
   if (root === 'state') {
-    const fault = stateFault(path);
-    if (fault !== undefined) throw new ExpressionError(fault, offset);
+    const diagnostic = stateDiagnostic(path);
+    if (diagnostic !== undefined) throw new ExpressionError(diagnostic, offset);
   }
   if (root !== 'steps') return;
   const [, name] = path;

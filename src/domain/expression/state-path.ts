@@ -7,10 +7,10 @@ import { member } from './value.ts';
 export const STATE_MEMBERS = ['frame', 'working', 'gaps', 'output', 'trace'] as const;
 
 /**
- * Why an expression cannot read `state` by this path. The part, and a slot of `working`, are written out: a computed one would
+ * Explanation an expression cannot read `state` by this path. The part, and a slot of `working`, are written out: a computed one would
  * escape the rule that a condition on a gap is false.
  */
-export function stateFault([part, slot]: Reference['path']): string | undefined {
+export function stateDiagnostic([part, slot]: Reference['path']): string | undefined {
   if (part === undefined) return 'name the part that you want: state.working.risks, state.frame.goal';
   if (!(STATE_MEMBERS as readonly unknown[]).includes(part))
     return notAllowed(`state has no "${part}"`, STATE_MEMBERS, String(part));

@@ -29,8 +29,8 @@ export const freezeSchema = z.strictObject({
 });
 export type Freeze = z.infer<typeof freezeSchema>;
 
-/** Why the two ends do not make a time, or `undefined` when they do. */
-export function freezeFault({ from, until }: Pick<Freeze, 'from' | 'until'>): string | undefined {
+/** Explanation the two ends do not make a time, or `undefined` when they do. */
+export function freezeDiagnostic({ from, until }: Pick<Freeze, 'from' | 'until'>): string | undefined {
   if (TIME_OF_DAY.test(from) !== TIME_OF_DAY.test(until))
     return '"from" and "until" must both be dates or both be times of day';
   if (TIME_OF_DAY.test(from))

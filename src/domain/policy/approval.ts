@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { shortHash } from '../../core/canonical.ts';
-import type { Why } from '../explanation/why.ts';
+import type { Explanation } from '../explanation/explanation.ts';
 
 export const APPROVAL_STATUSES = ['open', 'countersigned', 'rejected', 'void'] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
@@ -60,7 +60,7 @@ export interface Approval {
   askedAt: Date;
   lookedAt: Date | null;
   /** What the last look found. */
-  decision: Why | null;
+  decision: Explanation | null;
   countersignedBy: string[];
   /** Whose rejection ended the question. */
   rejectedBy: readonly AnsweringPerson[];

@@ -1,5 +1,5 @@
 import { unreachable } from '../../core/errors.ts';
-import { type Why, why } from '../explanation/why.ts';
+import { criterion, type Explanation } from '../explanation/explanation.ts';
 
 /**
  * What GitHub says of a merge that it has tried out. `null` while its background job is at work, or from a server without the field:
@@ -41,15 +41,15 @@ export function conflictOf(
  * hold; where it has said nothing yet, nothing does, since GitHub itself refuses to merge a conflict.
  * @param conflicted whether it said last that there is one
  */
-export function conflictWhy(conflict: Conflict, conflicted: boolean, baseRef: string): Why[] {
+export function conflictCriteria(conflict: Conflict, conflicted: boolean, baseRef: string): Explanation[] {
   switch (conflict.kind) {
     case 'none':
       return [];
     case 'conflict':
-      return [why('unmet', conflict.says)];
+      return [criterion('unmet', conflict.says)];
     case 'unknown':
       return conflicted
-        ? [why('pending', `GitHub is working out whether it still conflicts with ${baseRef}`)]
+        ? [criterion('pending', `GitHub is working out whether it still conflicts with ${baseRef}`)]
         : [];
     default:
       return unreachable(conflict);

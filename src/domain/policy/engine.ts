@@ -1,5 +1,5 @@
 import { unreachable } from '../../core/errors.ts';
-import { combined, type Why, why } from '../explanation/why.ts';
+import { combined, criterion, type Explanation } from '../explanation/explanation.ts';
 import type { Capability } from './capability.ts';
 import { isTrusted, type Trust } from './trust.ts';
 
@@ -7,13 +7,13 @@ import { isTrusted, type Trust } from './trust.ts';
 export interface PolicyRequest {
   capability: Capability;
   /** The maintainers are asked before the step does anything. */
-  asksFirst: boolean;
+  needsApproval: boolean;
   trust: Trust;
   /**
    * What is known of the step's gates: each must be met. Left out by a session, which judges them itself, after it was told
    * that the step may be done.
    */
-  gates?: readonly Why[];
+  gates?: readonly Explanation[];
   /** The chain's name, for telling how to get there. */
   chain: string;
 }
@@ -24,7 +24,7 @@ export type Verdict = (typeof VERDICTS)[number];
 
 export interface PolicyDecision {
   verdict: Verdict;
-  why: Why;
+  why: Explanation;
 }
 
 /**
@@ -44,23 +44,23 @@ export const builtInPolicy: PolicyEngine = {
     const status = combined(reasons);
     switch (status) {
       case 'met':
-        return { verdict: 'allowed', why: why('met', `${name} is allowed`, reasons) };
+        return { verdict: 'allowed', why: criterion('met', `${name} is allowed`, reasons) };
       case 'pending':
         return {
           verdict: 'needs_confirmation',
-          why: why('pending', `${name} is allowed once somebody confirms it`, reasons),
+          why: criterion('pending', `${name} is allowed once somebody confirms it`, reasons),
         };
       case 'unknown':
         return {
           verdict: 'unknown',
-          why: why('unknown', `whether ${name} is allowed is not known yet`, reasons),
+          why: criterion('unknown', `whether ${name} is allowed is not known yet`, reasons),
         };
       case 'unmet': {
         const because = reasons.find((reason) => reason.status === 'unmet')?.summary ?? 'no reason is known';
-        const remedies = remedy(request).map((words) => why('pending', words));
+        const remedies = remedy(request).map((words) => criterion('pending', words));
         return {
           verdict: 'denied',
-          why: why(status, `${name} is not allowed: ${because}`, [...reasons, ...remedies]),
+          why: criterion(status, `${name} is not allowed: ${because}`, [...reasons, ...remedies]),
         };
       }
       default:
@@ -70,34 +70,34 @@ export const builtInPolicy: PolicyEngine = {
 };
 
 /** A countersign for the head raises the trust to the highest, so a step that asks for one first has what it needs by then. */
-function trustReason({ capability, asksFirst, trust }: PolicyRequest): Why {
+function trustReason({ capability, needsApproval, trust }: PolicyRequest): Explanation {
   const { minimumTrust: needed } = capability;
   const facts = [...trust.facts];
   if (isTrusted(trust.level, needed)) {
-    return why('met', `it needs ${needed} trust; this run has ${trust.level}`, facts);
+    return criterion('met', `it needs ${needed} trust; this run has ${trust.level}`, facts);
   }
-  return asksFirst
-    ? why('pending', `it needs ${needed} trust, which a countersign for this head gives`, facts)
-    : why('unmet', `it needs ${needed} trust; this run has only ${trust.level}`, facts);
+  return needsApproval
+    ? criterion('pending', `it needs ${needed} trust, which a countersign for this head gives`, facts)
+    : criterion('unmet', `it needs ${needed} trust; this run has only ${trust.level}`, facts);
 }
 
 /** A countersign is what a person confirms with, and nothing else makes a run privileged. */
-function confirmationReason({ capability, asksFirst, trust }: PolicyRequest): Why {
+function confirmationReason({ capability, needsApproval, trust }: PolicyRequest): Explanation {
   const { confirmation } = capability;
-  if (!asksFirst) {
+  if (!needsApproval) {
     return confirmation === 'none'
-      ? why('met', 'nobody has to confirm it')
-      : why('unmet', 'it must be countersigned, and nobody is asked');
+      ? criterion('met', 'nobody has to confirm it')
+      : criterion('unmet', 'it must be countersigned, and nobody is asked');
   }
   return trust.level === 'privileged'
-    ? why('met', 'it is countersigned')
-    : why('pending', 'it must be countersigned first');
+    ? criterion('met', 'it is countersigned')
+    : criterion('pending', 'it must be countersigned first');
 }
 
 /** What would help where trust is missing; what a gate wants, the gate says. */
-function remedy({ capability, asksFirst, trust, chain }: PolicyRequest): string[] {
+function remedy({ capability, needsApproval, trust, chain }: PolicyRequest): string[] {
   const { minimumTrust: needed } = capability;
-  if (asksFirst || isTrusted(trust.level, needed)) return [];
+  if (needsApproval || isTrusted(trust.level, needed)) return [];
   const countersign = 'give the step `requires_approval: true` on the base branch';
   return isTrusted(trust.ifDispatched, needed)
     ? [

@@ -1,4 +1,4 @@
-import { combined, type Why, why } from '../explanation/why.ts';
+import { combined, criterion, type Explanation } from '../explanation/explanation.ts';
 import type { AnsweringPerson, Saying } from './approval.ts';
 import { type Contributors, countersignsNeeded, unattributedSaid } from './authorship.ts';
 import type { CountersignRules } from './countersign-rules.ts';
@@ -40,7 +40,7 @@ export interface Speaker extends Answerer {
 }
 
 /** What governs the pull request now, beside what its question was asked under. */
-export type ConfigurationStanding =
+export type ConfigurationStatus =
   | { kind: 'as_asked' }
   /** The question is void: what it was asked under is no more. */
   | { kind: 'changed'; what: 'settings' | 'chain' | 'trigger'; because: string }
@@ -58,7 +58,7 @@ export interface MergeFacts {
     baseRef: string;
     author: { id: number; login: string };
   };
-  configuration: ConfigurationStanding;
+  configuration: ConfigurationStatus;
   /** The approval comment as it stands: only the one this app wrote, with the words it wrote, can be answered. */
   comment: 'as_written' | 'missing' | 'edited' | 'not_ours';
   /** Who had a hand in the commits; `undefined` when that cannot be known. */
@@ -70,12 +70,12 @@ export interface MergeFacts {
   /** They rejected this head and base when they were asked before; each of them has to countersign now. */
   rejectedBefore: readonly AnsweringPerson[];
   /** The step's own conditions, evaluated again. */
-  conditions: readonly Why[];
+  conditions: readonly Explanation[];
   pausedBy: string | null;
 }
 
 export interface MergeDecision {
-  why: Why;
+  why: Explanation;
   countersignedBy: string[];
   rejectedBy: AnsweringPerson[];
   /** The question itself is void: another head, base or settings, closed or draft. Asking again needs a new run. */
@@ -171,9 +171,9 @@ export function judgeGroup(
   gate: Gate,
   members: readonly GroupMember[],
   now: Date,
-): { why: Why; proof: GroupProof | undefined } {
+): { why: Explanation; proof: GroupProof | undefined } {
   const reasons = members.map(({ number, headSha, decision }) => {
-    if (!decision) return why('unmet', `#${number}: nobody was asked to countersign ${short(headSha)}`);
+    if (!decision) return criterion('unmet', `#${number}: nobody was asked to countersign ${short(headSha)}`);
     const { proof } = decision;
     const isProved =
       proof !== undefined &&
@@ -184,22 +184,25 @@ export function judgeGroup(
       proof.question.baseRef === gate.baseRef &&
       proof.question.owner === gate.owner &&
       proof.question.repo === gate.repo;
-    if (isProved) return why('met', `#${number}: countersigned by ${proof.countersignedBy.join(', ')}`);
-    return why('unmet', `#${number}: ${decision.why.summary}`, decision.why.reasons);
+    if (isProved) return criterion('met', `#${number}: countersigned by ${proof.countersignedBy.join(', ')}`);
+    return criterion('unmet', `#${number}: ${decision.why.summary}`, decision.why.reasons);
   });
   const proofs = members.flatMap(({ decision }) => decision?.proof ?? []);
   if (members.length === 0) {
-    return { why: why('unmet', 'no pull request of this merge group is known'), proof: undefined };
+    return { why: criterion('unmet', 'no pull request of this merge group is known'), proof: undefined };
   }
   const open = reasons.find(({ status }) => status !== 'met');
-  if (open) return { why: why('unmet', open.summary, reasons), proof: undefined };
+  if (open) return { why: criterion('unmet', open.summary, reasons), proof: undefined };
   const proof = new ProofOfGroup(gate, proofs);
   minted.add(proof);
   const list = members.map(({ number }) => `#${number}`).join(', ');
-  return { why: why('met', `every pull request of this group is countersigned: ${list}`, reasons), proof };
+  return {
+    why: criterion('met', `every pull request of this group is countersigned: ${list}`, reasons),
+    proof,
+  };
 }
 
-/** Why this person's reaction does not count, or `undefined` when it does. */
+/** Explanation this person's reaction does not count, or `undefined` when it does. */
 export function ineligibleBecause(
   person: Answerer,
   rules: CountersignRules,
@@ -243,31 +246,31 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
   );
 
   const about = aboutPullRequest(question, facts);
-  const reasons: Why[] = [
+  const reasons: Explanation[] = [
     ...about,
     countersigns(question, facts, approving, countersignedBy),
     rejectedBy.length > 0
-      ? why('unmet', `rejected by ${rejectedBy.map(({ login }) => login).join(', ')}`)
-      : why('met', 'nobody who may countersign rejects it'),
+      ? criterion('unmet', `rejected by ${rejectedBy.map(({ login }) => login).join(', ')}`)
+      : criterion('met', 'nobody who may countersign rejects it'),
     ...stillRejecting.map(({ login }) =>
-      why(
+      criterion(
         'unmet',
         `${login} rejected this head before; only ${login} can take that back, by countersigning it`,
       ),
     ),
     ...facts.conditions,
     ...refusesUnattributed(rules, facts.contributors),
-    ...(facts.configuration.kind === 'unreadable' ? [why('unmet', facts.configuration.because)] : []),
+    ...(facts.configuration.kind === 'unreadable' ? [criterion('unmet', facts.configuration.because)] : []),
     facts.pausedBy === null
-      ? why('met', 'not paused')
-      : why('unmet', `paused by ${facts.pausedBy}; \`/countersign resume\` goes on`),
+      ? criterion('met', 'not paused')
+      : criterion('unmet', `paused by ${facts.pausedBy}; \`/countersign resume\` goes on`),
   ];
   const status = combined(reasons);
-  const tree = why(
+  const tree = criterion(
     status,
     status === 'met'
       ? `countersigned by ${countersignedBy.join(', ')}; ${facts.speakers ? 'going on' : AFTERWARDS[question.by]}`
-      : `${heldUp(facts.speakers === undefined)}: ${reasons.find((reason) => reason.status === status)?.summary ?? 'unknown'}`,
+      : `${blocked(facts.speakers === undefined)}: ${reasons.find((reason) => reason.status === status)?.summary ?? 'unknown'}`,
     reasons,
   );
   return {
@@ -299,20 +302,22 @@ function answering(
   ];
 }
 
-function aboutPullRequest(question: MergeQuestion, facts: MergeFacts): Why[] {
+function aboutPullRequest(question: MergeQuestion, facts: MergeFacts): Explanation[] {
   const { pullRequest } = facts;
   return [
     pullRequest.state === 'open'
-      ? why('met', 'the pull request is open')
-      : why('unmet', pullRequest.merged ? 'the pull request is merged' : 'the pull request is closed'),
-    pullRequest.draft ? why('unmet', 'the pull request is a draft') : why('met', 'it is not a draft'),
+      ? criterion('met', 'the pull request is open')
+      : criterion('unmet', pullRequest.merged ? 'the pull request is merged' : 'the pull request is closed'),
+    pullRequest.draft
+      ? criterion('unmet', 'the pull request is a draft')
+      : criterion('met', 'it is not a draft'),
     pullRequest.headSha === question.headSha
-      ? why('met', `the head is still ${short(question.headSha)}`)
-      : why('unmet', `the head moved from ${short(question.headSha)} to ${short(pullRequest.headSha)}`),
+      ? criterion('met', `the head is still ${short(question.headSha)}`)
+      : criterion('unmet', `the head moved from ${short(question.headSha)} to ${short(pullRequest.headSha)}`),
     pullRequest.baseRef === question.baseRef
-      ? why('met', `the base is still ${question.baseRef}`)
-      : why('unmet', `the base changed from ${question.baseRef} to ${pullRequest.baseRef}`),
-    ...(facts.configuration.kind === 'changed' ? [why('unmet', facts.configuration.because)] : []),
+      ? criterion('met', `the base is still ${question.baseRef}`)
+      : criterion('unmet', `the base changed from ${question.baseRef} to ${pullRequest.baseRef}`),
+    ...(facts.configuration.kind === 'changed' ? [criterion('unmet', facts.configuration.because)] : []),
   ];
 }
 
@@ -321,47 +326,51 @@ function countersigns(
   facts: MergeFacts,
   approving: readonly (Reactor | Speaker)[],
   countersignedBy: readonly string[],
-): Why {
+): Explanation {
   const count = countersignsNeeded(question.rules, facts.contributors);
   const unattributed = unattributedSaid(facts.contributors?.unattributed ?? []);
   const more =
     unattributed !== undefined && count > question.rules.count
-      ? [why('met', `${unattributed}, so ${count} countersigns are needed instead of ${count - 1}`)]
+      ? [criterion('met', `${unattributed}, so ${count} countersigns are needed instead of ${count - 1}`)]
       : [];
   const details = approving.map((person) => {
     const because = ineligibleBecause(person, question.rules, facts);
     return because === undefined
-      ? why('met', `${person.login} may countersign and did`)
-      : why('unmet', `${person.login} ${'says' in person ? 'approved' : 'reacted'}, but ${because}`);
+      ? criterion('met', `${person.login} may countersign and did`)
+      : criterion('unmet', `${person.login} ${'says' in person ? 'approved' : 'reacted'}, but ${because}`);
   });
   details.push(...more);
   switch (facts.comment) {
     case 'missing':
-      return why('unmet', 'the approval comment is gone, so nobody can countersign', details);
+      return criterion('unmet', 'the approval comment is gone, so nobody can countersign', details);
     case 'not_ours':
-      return why(
+      return criterion(
         'unmet',
         'the comment is not the one this app wrote, so its reactions do not count',
         details,
       );
     case 'edited':
-      return why('unmet', 'somebody edited the approval comment, so its reactions do not count', details);
+      return criterion(
+        'unmet',
+        'somebody edited the approval comment, so its reactions do not count',
+        details,
+      );
     case 'as_written':
       break;
   }
   return countersignedBy.length >= count
-    ? why('met', `countersigned by ${countersignedBy.join(', ')}`, details)
-    : why('pending', missing(countersignedBy.length, count), details);
+    ? criterion('met', `countersigned by ${countersignedBy.join(', ')}`, details)
+    : criterion('pending', missing(countersignedBy.length, count), details);
 }
 
 /** Whether the settings take no commits that nobody can be credited with. */
 export function refusesUnattributed(
   { unattributed }: Pick<CountersignRules, 'unattributed'>,
   contributors: Pick<Contributors, 'unattributed'> | undefined,
-): Why[] {
+): Explanation[] {
   const said = unattributedSaid(contributors?.unattributed ?? []);
   return unattributed === 'refuse' && said !== undefined
-    ? [why('unmet', `${said}, which the settings refuse`)]
+    ? [criterion('unmet', `${said}, which the settings refuse`)]
     : [];
 }
 
@@ -370,28 +379,31 @@ function missing(given: number, count: number): string {
 }
 
 /** A step that merges nothing does not speak of merging. */
-function heldUp(merges: boolean): string {
+function blocked(merges: boolean): string {
   return merges ? 'not merging' : 'not going on';
 }
 
 /**
  * How a question stands right after it was asked: nothing is known yet but that nobody can have answered.
- * @param heldUpBy what was found to hold the step up before anybody was asked
+ * @param blockedBy what was found to hold the step up before anybody was asked
  */
-export function justAsked({ merges }: { merges: boolean }, heldUpBy: readonly Why[] = []): Why {
-  const reasons = [why('pending', missing(0, 1)), ...heldUpBy];
+export function justAsked(
+  { merges }: { merges: boolean },
+  blockedBy: readonly Explanation[] = [],
+): Explanation {
+  const reasons = [criterion('pending', missing(0, 1)), ...blockedBy];
   const status = combined(reasons);
   const first = reasons.find((reason) => reason.status === status);
-  return why(status, `${heldUp(merges)}: ${first?.summary ?? 'unknown'}`, reasons);
+  return criterion(status, `${blocked(merges)}: ${first?.summary ?? 'unknown'}`, reasons);
 }
 
 /** Whether two looks found the same things missing, so that there is nothing new to tell. */
-export function sameAnswer(a: Why | null, b: Why): boolean {
+export function sameAnswer(a: Explanation | null, b: Explanation): boolean {
   return a !== null && openEnds(a).join('\n') === openEnds(b).join('\n');
 }
 
 /** Everything below the root that is not met; the root only repeats one of them. */
-function openEnds(tree: Why): string[] {
+function openEnds(tree: Explanation): string[] {
   return tree.reasons.flatMap((reason) => [
     ...(reason.status === 'met' ? [] : [`${reason.status} ${reason.summary}`]),
     ...openEnds(reason),

@@ -1,4 +1,4 @@
-import { type Why, why } from '../explanation/why.ts';
+import { criterion, type Explanation } from '../explanation/explanation.ts';
 import type { Review } from './facts/reviews.ts';
 import { isAtLeast } from './role.ts';
 
@@ -38,16 +38,16 @@ export function requestingChanges(reviews: readonly Review[]): Review['person'][
  * Whether changes that somebody requested hold the merge up. Who can write counts, as for GitHub's own rule: anybody who can read a
  * public repository can submit such a review. The author is no reviewer; GitHub refuses such a review, and here it does not count.
  */
-export function requestedChangesWhy(requested: RequestedChanges, authorId: number): Why {
+export function requestedChangesCriterion(requested: RequestedChanges, authorId: number): Explanation {
   if (!requested.known)
-    return why('unmet', `it is not known whether a maintainer requests changes: ${requested.because}`);
+    return criterion('unmet', `it is not known whether a maintainer requests changes: ${requested.because}`);
   const logins = requested.by
     .filter(({ person, role }) => person.id !== authorId && isAtLeast(role, 'write'))
     .map(({ person }) => person.login)
     .sort();
   return logins.length === 0
-    ? why('met', 'nobody who can write requests changes')
-    : why(
+    ? criterion('met', 'nobody who can write requests changes')
+    : criterion(
         'unmet',
         `${logins.join(' and ')} requested changes, and has neither approved since nor been dismissed`,
       );

@@ -1,4 +1,4 @@
-import { type Why, why } from '../explanation/why.ts';
+import { criterion, type Explanation } from '../explanation/explanation.ts';
 import { isAtLeast, type RepositoryRole } from './role.ts';
 
 /** What a run's context may do, the least first. */
@@ -10,7 +10,7 @@ export function isTrusted(level: TrustLevel, needed: TrustLevel): boolean {
 }
 
 /** Somebody the run goes back to, as GitHub tells of them at this moment. The login is for people to read; nothing is decided by it. */
-export interface Standing {
+export interface Membership {
   login: string;
   /** `undefined`: not read. */
   role: RepositoryRole | undefined;
@@ -23,11 +23,11 @@ export type Origin =
       /** `owner/name` of where the head is; `null` when that was deleted. */
       headRepository: string | null;
       headSha: string;
-      author: Standing & { association: string; isPerson: boolean };
+      author: Membership & { association: string; isPerson: boolean };
     }
-  | { kind: 'issue'; author: Standing }
+  | { kind: 'issue'; author: Membership }
   /** To a branch of the repository itself. */
-  | { kind: 'push'; author: Standing };
+  | { kind: 'push'; author: Membership };
 
 /** All that the trust of a run rests on, read for one look. */
 export interface TrustContext {
@@ -37,7 +37,7 @@ export interface TrustContext {
   /** `undefined`: it cannot be read. */
   origin: Origin | undefined;
   /** Who fired the run by hand; `undefined` when its trigger did. */
-  dispatcher: Standing | undefined;
+  dispatcher: Membership | undefined;
   /** What the step's own question came to, when it was answered with yes. */
   countersign: { headSha: string; by: readonly string[] } | undefined;
 }
@@ -47,7 +47,7 @@ export interface Trust {
   /** What the level would be if a maintainer fired the run: that helps against a refusal, or does not. */
   ifDispatched: TrustLevel;
   /** The facts it comes from, those that raise it met, the others not. */
-  facts: readonly Why[];
+  facts: readonly Explanation[];
 }
 
 /** What every run has, whatever it works on: no fact is needed for it, so none is read. */
@@ -73,11 +73,11 @@ export function belongsByAssociation(association: string): boolean {
  */
 export function trustOf(context: TrustContext): Trust {
   const { origin } = context;
-  if (!origin) return { ...LEAST_TRUST, facts: [why('unknown', 'what it works on cannot be read')] };
+  if (!origin) return { ...LEAST_TRUST, facts: [criterion('unknown', 'what it works on cannot be read')] };
   const moved = origin.kind === 'pull_request' && origin.headSha !== context.headSha;
   if (moved) {
     const [then, now] = [short(context.headSha), short(origin.headSha)];
-    return { ...LEAST_TRUST, facts: [why('unmet', `the head moved from ${then} to ${now}`)] };
+    return { ...LEAST_TRUST, facts: [criterion('unmet', `the head moved from ${then} to ${now}`)] };
   }
   const inside = [place(context, origin), author(origin)];
   const dispatch = dispatched(context.dispatcher);
@@ -92,14 +92,14 @@ export function trustOf(context: TrustContext): Trust {
 }
 
 /** Where the head is. Compared by the names that GitHub gives now: one that was changed meanwhile counts as a fork (I5). */
-function place({ repository }: TrustContext, origin: Origin): Why {
-  if (origin.kind === 'issue') return why('met', 'an issue brings no code');
-  if (origin.kind === 'push') return why('met', `it was pushed to ${repository} itself`);
+function place({ repository }: TrustContext, origin: Origin): Explanation {
+  if (origin.kind === 'issue') return criterion('met', 'an issue brings no code');
+  if (origin.kind === 'push') return criterion('met', `it was pushed to ${repository} itself`);
   const { headRepository } = origin;
-  if (headRepository === null) return why('unmet', 'the repository of its head is gone');
+  if (headRepository === null) return criterion('unmet', 'the repository of its head is gone');
   return headRepository.toLowerCase() === repository.toLowerCase()
-    ? why('met', `its head is in ${repository} itself`)
-    : why('unmet', `its head is in another repository, ${headRepository}`);
+    ? criterion('met', `its head is in ${repository} itself`)
+    : criterion('unmet', `its head is in another repository, ${headRepository}`);
 }
 
 const BROUGHT: Readonly<Record<Origin['kind'], string>> = {
@@ -109,36 +109,37 @@ const BROUGHT: Readonly<Record<Origin['kind'], string>> = {
 };
 
 /** `read` is what anybody has on a public repository, so only more than that makes somebody a collaborator. */
-function author({ kind, author }: Origin): Why {
+function author({ kind, author }: Origin): Explanation {
   const who = `${author.login}, who ${BROUGHT[kind]},`;
   // Whatever a bot may push here, what it pushes may come from anywhere.
-  if ('isPerson' in author && !author.isPerson) return why('unmet', `${who} is not a person`);
+  if ('isPerson' in author && !author.isPerson) return criterion('unmet', `${who} is not a person`);
   if ('association' in author && belongsByAssociation(author.association)) {
-    return why('met', `${who} belongs to the repository (${author.association})`);
+    return criterion('met', `${who} belongs to the repository (${author.association})`);
   }
   if (author.role === undefined)
-    return why('unknown', `whether ${who} belongs to the repository is not known`);
+    return criterion('unknown', `whether ${who} belongs to the repository is not known`);
   return isAtLeast(author.role, 'triage')
-    ? why('met', `${who} has ${author.role} access`)
-    : why('unmet', `${who} is no member or collaborator (${author.role} access)`);
+    ? criterion('met', `${who} has ${author.role} access`)
+    : criterion('unmet', `${who} is no member or collaborator (${author.role} access)`);
 }
 
-function dispatched(dispatcher: Standing | undefined): Why {
-  if (!dispatcher) return why('unmet', 'nobody fired it by hand');
+function dispatched(dispatcher: Membership | undefined): Explanation {
+  if (!dispatcher) return criterion('unmet', 'nobody fired it by hand');
   const { login, role } = dispatcher;
-  if (role === undefined) return why('unknown', `the access of ${login}, who fired it, is not known`);
+  if (role === undefined) return criterion('unknown', `the access of ${login}, who fired it, is not known`);
   return isAtLeast(role, 'maintain')
-    ? why('met', `${login}, who fired it, has ${role} access`)
-    : why('unmet', `${login}, who fired it, has ${role} access, where maintain is needed`);
+    ? criterion('met', `${login}, who fired it, has ${role} access`)
+    : criterion('unmet', `${login}, who fired it, has ${role} access, where maintain is needed`);
 }
 
-function countersigned({ headSha, countersign }: TrustContext): Why {
-  if (!countersign || countersign.by.length === 0) return why('unmet', 'this step is not countersigned');
+function countersigned({ headSha, countersign }: TrustContext): Explanation {
+  if (!countersign || countersign.by.length === 0)
+    return criterion('unmet', 'this step is not countersigned');
   const { by } = countersign;
   return countersign.headSha === headSha
-    ? why('met', `countersigned for ${short(headSha)} by ${by.join(', ')}`)
-    : why('unmet', `countersigned for ${short(countersign.headSha)}, not for ${short(headSha)}`);
+    ? criterion('met', `countersigned for ${short(headSha)} by ${by.join(', ')}`)
+    : criterion('unmet', `countersigned for ${short(countersign.headSha)}, not for ${short(headSha)}`);
 }
 
-const isMet = ({ status }: Why) => status === 'met';
+const isMet = ({ status }: Explanation) => status === 'met';
 const short = (sha: string) => sha.slice(0, 7);

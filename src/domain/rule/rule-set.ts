@@ -37,8 +37,8 @@ export function duplicate(ruleId: string): string {
   return `the rule_id "${ruleId}" is here twice`;
 }
 
-/** Why no number could be in the range, or `undefined` when some can. */
-export function rangeFault(min: number | undefined, max: number | undefined): string | undefined {
+/** Explanation no number could be in the range, or `undefined` when some can. */
+export function rangeDiagnostic(min: number | undefined, max: number | undefined): string | undefined {
   if (min === undefined && max === undefined) return 'a range needs a min, a max or both';
   return min !== undefined && max !== undefined && min > max
     ? `no number is at least ${min} and at most ${max}: "min" is greater than "max"`
@@ -82,8 +82,9 @@ function judgeOf(rule: Rule): Judge {
         return fits ? undefined : `${field} must be of type ${rule.type}, not ${is ?? 'something else'}`;
       };
     case 'range': {
-      const fault = rangeFault(rule.min, rule.max);
-      if (fault !== undefined) throw new CountersignError('rule.invalid', `${rule.rule_id}: ${fault}`);
+      const diagnostic = rangeDiagnostic(rule.min, rule.max);
+      if (diagnostic !== undefined)
+        throw new CountersignError('rule.invalid', `${rule.rule_id}: ${diagnostic}`);
       const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = rule;
       return (value) => {
         if (typeof value !== 'number' || Number.isNaN(value)) return `${field} must be a number`;

@@ -4,13 +4,13 @@ import type { Missing } from '../artifact/verification.ts';
 import { MERGE_ACTION, merges } from '../chain/chain.ts';
 import { dependenciesOf } from '../chain/graph.ts';
 import type { EvidenceRef } from '../explanation/evidence.ts';
-import { combined, labelOf, type Why, why } from '../explanation/why.ts';
+import { combined, criterion, type Explanation, labelOf } from '../explanation/explanation.ts';
 import type { CiResult } from '../outcome/ci-result.ts';
 import { isBlocking, SEVERITIES } from '../outcome/finding.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import { brokenOff, type ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
-import { verdictWhy } from '../policy/gate/verdict.ts';
+import { verdictCriterion } from '../policy/gate/verdict.ts';
 import { choiceSaid } from '../skill/decision.ts';
 import { type Invocation, isRunOver, isStepOver, type Run, type RunState } from './run.ts';
 
@@ -23,35 +23,35 @@ const MAX_REASONS = 20;
  * that merges nothing is explained by all of its steps.
  * @param approval the approval that the run asked for, if it has come to that.
  */
-export function explain(state: RunState, approval: Approval | null): Why {
+export function explain(state: RunState, approval: Approval | null): Explanation {
   const { run } = state;
   const stopped = hasStopped(run);
   const reasons = [
     ...(run.facts.governed
-      ? [governedWhy({ ...run.facts.governed, base: run.baseRef, sha: run.baseSha })]
+      ? [governedCriterion({ ...run.facts.governed, base: run.baseRef, sha: run.baseSha })]
       : []),
-    ...(run.settings.lifted ?? []).map((said) => why('met', said)),
-    ...(stopped ? [why('unmet', bare(run.reason?.summary ?? `the run was ${run.status}`))] : []),
+    ...(run.settings.lifted ?? []).map((said) => criterion('met', said)),
+    ...(stopped ? [criterion('unmet', bare(run.reason?.summary ?? `the run was ${run.status}`))] : []),
     ...(run.paused && !isRunOver(run.status)
-      ? [why('unmet', 'the pull request is paused until somebody resumes it')]
+      ? [criterion('unmet', 'the pull request is paused until somebody resumes it')]
       : []),
     ...stepsOnTheWay(state)
       .filter((step) => !(stopped && step.status === 'cancelled'))
       .map((step) =>
-        withArtifacts(step, withGates(state, step, withChoice(step, stepWhy(state, step, approval)))),
+        withArtifacts(step, withGates(state, step, withChoice(step, stepExplanation(state, step, approval)))),
       ),
     ...spentLimits(state),
-    ...deliveryWhy(state),
+    ...deliveryExplanation(state),
   ];
   const merged = mergedAs(state);
   // Whatever failed on the way and was let pass (`on_failure: continue`) did not keep it from merging.
-  if (merged !== undefined && !stopped) return why('met', merged, reasons);
+  if (merged !== undefined && !stopped) return criterion('met', merged, reasons);
   const status = combined(reasons);
-  return why(status, headline(run, status, reasons), reasons);
+  return criterion(status, headline(run, status, reasons), reasons);
 }
 
 /** Whose files govern a pull request, when they are not those of its base. */
-export function governedWhy({
+export function governedCriterion({
   branch,
   sha,
   base,
@@ -61,28 +61,30 @@ export function governedWhy({
   sha: string;
   base: string;
   because: string;
-}): Why {
-  return why(
+}): Explanation {
+  return criterion(
     'met',
     `configuration of ${branch} at ${sha.slice(0, 7)}, as ${base} is not protected: ${because}`,
   );
 }
 
 /** Whatever a step waits for, it also waits for GitHub to answer again; steps wait for the same moment, nearly. */
-function spentLimits({ invocations }: RunState): Why[] {
+function spentLimits({ invocations }: RunState): Explanation[] {
   const waiting = invocations.filter(
     (step) => !isStepOver(step.status) && step.reason?.code === 'step.waiting.rate_limit',
   );
-  return [...new Set(waiting.map((step) => step.reason?.summary ?? ''))].map((said) => why('pending', said));
+  return [...new Set(waiting.map((step) => step.reason?.summary ?? ''))].map((said) =>
+    criterion('pending', said),
+  );
 }
 
 /** How much there is of what the steps must leave behind, unless it is all; the steps themselves name what is missing. */
-function deliveryWhy({ invocations }: RunState): Why[] {
+function deliveryExplanation({ invocations }: RunState): Explanation[] {
   const verifications = invocations.flatMap(({ verification }) => verification ?? []);
   const delivery = deliveryOf(verifications);
   if (delivery === undefined || delivery === 'passed') return [];
   const lacks = verifications.some(({ missing_required }) => missing_required.length > 0);
-  return [why(lacks ? 'unmet' : 'met', `delivery: ${delivery}`)];
+  return [criterion(lacks ? 'unmet' : 'met', `delivery: ${delivery}`)];
 }
 
 /** The steps a merge depends on, and the merge itself; all steps of a chain that merges nothing. */
@@ -93,7 +95,7 @@ export function stepsOnTheWay({ run, invocations }: RunState): Invocation[] {
   return merging.length === 0 ? invocations : invocations.filter((step) => wanted.has(step.stepId));
 }
 
-function headline(run: Run, status: Why['status'], reasons: readonly Why[]): string {
+function headline(run: Run, status: Explanation['status'], reasons: readonly Explanation[]): string {
   // In the order of the steps: what comes later is often a consequence, such as a step that was skipped.
   const first = reasons.find((reason) => reason.status !== 'met')?.summary ?? 'nothing is known yet';
   if (!merges(run.definition))
@@ -124,7 +126,7 @@ function hasStopped({ status }: Run): boolean {
 }
 
 /** What a decision hangs on, without the words that every summary of one begins with. */
-function decisive(decision: Why): string {
+function decisive(decision: Explanation): string {
   const reason = decision.reasons.find(({ status }) => status === decision.status);
   return bare((reason ?? decision).summary);
 }
@@ -133,84 +135,85 @@ function bare(summary: string): string {
   return summary.replace(/^not (?:merging|going on): /, '');
 }
 
-function stepWhy(state: RunState, step: Invocation, approval: Approval | null): Why {
+function stepExplanation(state: RunState, step: Invocation, approval: Approval | null): Explanation {
   const asked = approval?.invocationId === step.id ? approval.decision : null;
   const because = step.reason?.code === 'step.waiting.rate_limit' ? undefined : step.reason?.summary;
   const said = (words: string) => `${step.stepId} ${words}${because === undefined ? '' : `: ${because}`}`;
   switch (step.status) {
     case 'pending':
-      return why('pending', `${step.stepId} has not started`);
+      return criterion('pending', `${step.stepId} has not started`);
     case 'running':
-      return why('pending', `${step.stepId} is running`);
+      return criterion('pending', `${step.stepId} is running`);
     case 'waiting_ci':
-      return why('pending', said('waits for CI'), [], pointers(step));
+      return criterion('pending', said('waits for CI'), [], pointers(step));
     case 'waiting_until':
       return step.reason?.code === 'step.waiting.conflict'
-        ? why('unmet', said('is held up'))
-        : why('pending', said('waits'), [], pointers(step));
+        ? criterion('unmet', said('is held up'))
+        : criterion('pending', said('waits'), [], pointers(step));
     case 'waiting_approval':
       // What the last look found is older than the outage: it may be read below, and decides nothing.
-      if (step.reason?.code === 'step.waiting.github') return why('pending', said('waits'), asked?.reasons);
-      if (asked === null) return why('pending', `${step.stepId} waits for a countersign`);
-      return askedWhy(step.stepId, asked);
+      if (step.reason?.code === 'step.waiting.github')
+        return criterion('pending', said('waits'), asked?.reasons);
+      if (asked === null) return criterion('pending', `${step.stepId} waits for a countersign`);
+      return askedCriterion(step.stepId, asked);
     case 'completed':
       return step.outcome === null
-        ? why('unknown', `${step.stepId} is done, but its outcome is not known`)
-        : outcomeWhy(state, step.stepId, step.outcome, asked);
+        ? criterion('unknown', `${step.stepId} is done, but its outcome is not known`)
+        : outcomeCriterion(state, step.stepId, step.outcome, asked);
     case 'skipped':
-      return why('unmet', said('was skipped'));
+      return criterion('unmet', said('was skipped'));
     case 'failed':
-      if (step.reason?.decision) return why('unmet', said('failed'), step.reason.decision.reasons);
+      if (step.reason?.decision) return criterion('unmet', said('failed'), step.reason.decision.reasons);
       return step.reason?.code === 'step.failed.incomplete'
-        ? why('unknown', said('is incomplete'), [], pointers(step))
-        : why('unmet', said('failed'), asked?.reasons ?? [], pointers(step));
+        ? criterion('unknown', said('is incomplete'), [], pointers(step))
+        : criterion('unmet', said('failed'), asked?.reasons ?? [], pointers(step));
     case 'timed_out':
-      return why('unmet', `${step.stepId} took longer than it may`, asked?.reasons ?? []);
+      return criterion('unmet', `${step.stepId} took longer than it may`, asked?.reasons ?? []);
     case 'cancelled':
-      return why('unmet', said('was cancelled'), asked?.reasons ?? []);
+      return criterion('unmet', said('was cancelled'), asked?.reasons ?? []);
     default:
       return unreachable(step.status);
   }
 }
 
 /** A step with a question to people, by what the last look at their answers found. */
-function askedWhy(id: string, asked: Why): Why {
+function askedCriterion(id: string, asked: Explanation): Explanation {
   switch (asked.status) {
     case 'met':
       // Granted, and not done yet: nobody is waited for.
-      return why('pending', `${id}: ${asked.summary}`, asked.reasons);
+      return criterion('pending', `${id}: ${asked.summary}`, asked.reasons);
     case 'pending':
-      return why('pending', `${id} waits for a countersign (${decisive(asked)})`, asked.reasons);
+      return criterion('pending', `${id} waits for a countersign (${decisive(asked)})`, asked.reasons);
     case 'unmet':
     case 'unknown':
-      return why(asked.status, `${id} is held up: ${decisive(asked)}`, asked.reasons);
+      return criterion(asked.status, `${id} is held up: ${decisive(asked)}`, asked.reasons);
     default:
       return unreachable(asked.status);
   }
 }
 
 /** The step's answer with the skill that was chosen for it. */
-function withChoice({ stepId, choice }: Invocation, answer: Why): Why {
+function withChoice({ stepId, choice }: Invocation, answer: Explanation): Explanation {
   if (!choice) return answer;
-  return { ...answer, reasons: [why('met', `${stepId} ${choiceSaid(choice)}`), ...answer.reasons] };
+  return { ...answer, reasons: [criterion('met', `${stepId} ${choiceSaid(choice)}`), ...answer.reasons] };
 }
 
 /** The step's answer with what its gates came to; those of a merge are among what the last look at it found. */
-function withGates({ run, verdicts = [] }: RunState, step: Invocation, answer: Why): Why {
+function withGates({ run, verdicts = [] }: RunState, step: Invocation, answer: Explanation): Explanation {
   if (run.definition.steps[step.stepIndex]?.uses.name === MERGE_ACTION) return answer;
   const own = verdicts.filter((verdict) => verdict.step === step.stepId);
-  return { ...answer, reasons: [...answer.reasons, ...atMost(own.map(verdictWhy), 'gate')] };
+  return { ...answer, reasons: [...answer.reasons, ...atMost(own.map(verdictCriterion), 'gate')] };
 }
 
 /**
  * The step's answer with what it should have left behind and did not. What is optional holds nothing up; a step that was cut
  * short with its run has that for a reason, and one that failed for what is missing says so itself.
  */
-function withArtifacts({ status, reason, verification }: Invocation, answer: Why): Why {
+function withArtifacts({ status, reason, verification }: Invocation, answer: Explanation): Explanation {
   const isSaid = reason?.code === 'step.failed.missing_artifact';
   if (verification === null || status === 'cancelled' || isSaid) return answer;
   const said = (kind: 'required' | 'optional') => (missing: Missing) =>
-    why(
+    criterion(
       kind === 'required' ? 'unmet' : 'met',
       `${kind === 'required' ? 'expected' : 'optional'} artifact ${missing.id}: ${missing.because}`,
       [],
@@ -223,37 +226,37 @@ function withArtifacts({ status, reason, verification }: Invocation, answer: Why
   return { ...answer, reasons: [...answer.reasons, ...atMost(reasons, 'artifact')] };
 }
 
-function outcomeWhy(state: RunState, id: string, outcome: Outcome, asked: Why | null): Why {
+function outcomeCriterion(
+  state: RunState,
+  id: string,
+  outcome: Outcome,
+  asked: Explanation | null,
+): Explanation {
   const summary = `${id}: ${outcome.summary}`;
   switch (outcome.outcome_kind) {
     case 'review_verdict':
-      return why(verdict(outcome), summary, reviewReasons(outcome));
+      return criterion(verdict(outcome), summary, reviewReasons(outcome));
     case 'ci_result':
       return noChecks(outcome)
-        ? noChecksWhy(id, state.run.settings.ci.no_checks === 'allow')
-        : why(verdict(outcome), summary, checkReasons(outcome));
+        ? noChecksCriterion(id, state.run.settings.ci.no_checks === 'allow')
+        : criterion(verdict(outcome), summary, checkReasons(outcome));
     case 'gate_verdict':
-      return why(
+      return criterion(
         verdict(outcome),
         summary,
-        outcome.criteria.map((criterion) =>
-          why(
-            criterion.passed ? 'met' : 'unmet',
-            criterion.description,
-            [],
-            [criterion.evidence].filter(Boolean),
-          ),
+        outcome.criteria.map(({ passed, description, evidence }) =>
+          criterion(passed ? 'met' : 'unmet', description, [], [evidence].filter(Boolean)),
         ),
       );
     case 'action_result':
-      return why(verdict(outcome), summary, asked?.reasons ?? []);
+      return criterion(verdict(outcome), summary, asked?.reasons ?? []);
     default:
       return unreachable(outcome);
   }
 }
 
 /** No verdict is never a yes (invariant I5). */
-function verdict(outcome: Outcome): Why['status'] {
+function verdict(outcome: Outcome): Explanation['status'] {
   return outcome.passed === null ? 'unknown' : outcome.passed ? 'met' : 'unmet';
 }
 
@@ -261,21 +264,21 @@ function noChecks(outcome: CiResult): boolean {
   return outcome.passed === null && outcome.checks.length === 0;
 }
 
-function noChecksWhy(id: string, allowed: boolean): Why {
+function noChecksCriterion(id: string, allowed: boolean): Explanation {
   return allowed
-    ? why('met', `${id}: no checks ran; the settings allow that`)
-    : why('unmet', `${id}: no checks ran, and the settings ask for some`);
+    ? criterion('met', `${id}: no checks ran; the settings allow that`)
+    : criterion('unmet', `${id}: no checks ran, and the settings ask for some`);
 }
 
-function reviewReasons(outcome: ReviewVerdict): Why[] {
+function reviewReasons(outcome: ReviewVerdict): Explanation[] {
   return atMost(
     [
-      ...brokenOff(outcome.analyzers).map((summary) => why('unknown', summary)),
+      ...brokenOff(outcome.analyzers).map((summary) => criterion('unknown', summary)),
       ...outcome.findings
         .filter(isBlocking)
         .sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
         .map((finding) =>
-          why(
+          criterion(
             'unmet',
             `${finding.severity}: ${finding.description}`,
             [],
@@ -287,21 +290,24 @@ function reviewReasons(outcome: ReviewVerdict): Why[] {
   );
 }
 
-function checkReasons(outcome: CiResult): Why[] {
+function checkReasons(outcome: CiResult): Explanation[] {
   const open = outcome.checks.filter((check) => check.state === 'failed' || check.state === 'pending');
   return atMost(
     open.map((check) =>
-      why(check.state === 'failed' ? 'unmet' : 'pending', `${check.name}: ${check.conclusion}`),
+      criterion(check.state === 'failed' ? 'unmet' : 'pending', `${check.name}: ${check.conclusion}`),
     ),
     'check',
   );
 }
 
-function atMost(reasons: Why[], noun: string): Why[] {
+function atMost(reasons: Explanation[], noun: string): Explanation[] {
   const left = reasons.length - MAX_REASONS;
   if (left <= 0) return reasons;
   const rest = combined(reasons.slice(MAX_REASONS));
-  return [...reasons.slice(0, MAX_REASONS), why(rest, `and ${left} more ${noun}${left === 1 ? '' : 's'}`)];
+  return [
+    ...reasons.slice(0, MAX_REASONS),
+    criterion(rest, `and ${left} more ${noun}${left === 1 ? '' : 's'}`),
+  ];
 }
 
 /** People are left out: the sentence names them. */
@@ -310,14 +316,19 @@ function pointers(step: Invocation): EvidenceRef[] {
   return evidence.slice(0, MAX_REASONS);
 }
 
-const MARKS: Readonly<Record<Why['status'], string>> = { met: '✔', unmet: '✘', pending: '…', unknown: '?' };
+const MARKS: Readonly<Record<Explanation['status'], string>> = {
+  met: '✔',
+  unmet: '✘',
+  pending: '…',
+  unknown: '?',
+};
 
 /** The tree as indented lines, for terminals and for replies (there in a code block). */
-export function explainText(tree: Why): string {
+export function explainText(tree: Explanation): string {
   return lines(tree, '').join('\n');
 }
 
-function lines(node: Why, indent: string): string[] {
+function lines(node: Explanation, indent: string): string[] {
   const evidence =
     node.evidence.length === 0 ? '' : ` (${node.evidence.map((one) => plainLine(labelOf(one))).join(', ')})`;
   return [

@@ -65,7 +65,7 @@ export function planRuns(
       newest !== undefined &&
       !cancelled.has(newest.id) &&
       isAboutNow(newest, pullRequest) &&
-      !(reopening && isAskedAnew(newest, reopening));
+      !(reopening && isAskedAgain(newest, reopening));
     if (!speaksForThisHead) plan.begin.push(chain);
   }
   return plan;
@@ -99,7 +99,7 @@ export function triggerFacts(pullRequest: PullRequestNow): NonNullable<TriggerFa
   };
 }
 
-/** Why a run, were it to go on, would be about something that is no more; `undefined` when it may go on. */
+/** Explanation a run, were it to go on, would be about something that is no more; `undefined` when it may go on. */
 export function outdatedBecause(
   run: Run,
   now: PullRequestNow,
@@ -130,7 +130,7 @@ export function outdatedBecause(
     : reason('run.cancelled.not_triggered', 'its chain is not for this pull request any more');
 }
 
-/** Why a run gives way: somebody had the same chain begin again, and the head is as it was. */
+/** Explanation a run gives way: somebody had the same chain begin again, and the head is as it was. */
 export function newerRun(newer: Pick<Run, 'id' | 'chain'>, by: string): Reason {
   return reason('run.cancelled.newer_run', `superseded by a newer run of ${newer.chain}, begun by ${by}`, [
     { kind: 'run', id: newer.id, label: newer.chain },
@@ -147,7 +147,7 @@ export interface OwnMerge {
   countersignedBy: readonly string[];
 }
 
-/** Why every other run of a pull request ends once a chain has merged it. */
+/** Explanation every other run of a pull request ends once a chain has merged it. */
 export function mergedByChain({ runId, chain, countersignedBy }: OwnMerge): Reason {
   const by = countersignedBy.length === 0 ? '' : `, countersigned by ${countersignedBy.join(', ')}`;
   return reason('run.cancelled.merged_by_chain', `the chain ${chain} merged the pull request${by}`, [
@@ -174,7 +174,7 @@ function endedByCircumstance(run: Run): boolean {
 }
 
 /** Over, and begun before the reopening. By GitHub's times where there are some: clocks differ. */
-function isAskedAnew(run: Run, { at, rejected }: Reopening): boolean {
+function isAskedAgain(run: Run, { at, rejected }: Reopening): boolean {
   const asOf = ('updated_at' in run.event && run.event.updated_at) || run.createdAt.toISOString();
   return isRunOver(run.status) && !rejected.has(run.chain) && new Date(asOf) < new Date(at);
 }

@@ -29,7 +29,7 @@ export type Signal =
   | { kind: 'start' }
   | { kind: 'session'; sessionId: string; result: SessionResult }
   /** What waiting steps wait for may have changed: they look again. */
-  | { kind: 'poke'; for: readonly WaitingFor[] }
+  | { kind: 'wake'; for: readonly WaitingFor[] }
   /** Time has passed: waits and deadlines may be due. */
   | { kind: 'time' }
   | { kind: 'end'; status: 'cancelled' | 'aborted'; reason: Reason }
@@ -86,7 +86,7 @@ class Transition {
       case 'session':
         this.session(signal.sessionId, signal.result);
         break;
-      case 'poke':
+      case 'wake':
         this.look((step) => {
           const waits = waitingFor(step.status);
           return waits !== undefined && signal.for.includes(waits) && step.sessionId !== null;

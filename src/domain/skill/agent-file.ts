@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Fault, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/fault.ts';
 import { globSchema } from '../chain/chain-file.ts';
 import { readYaml } from '../chain/positions.ts';
 import { checkShape, duration, listOrOne } from '../chain/shape.ts';
@@ -29,16 +29,19 @@ export function readAgentFile(
   text: string,
   file: string,
   paths: readonly string[],
-): { value?: AgentFile | undefined; faults: readonly Fault[] } {
+): { value?: AgentFile | undefined; diagnostics: readonly Diagnostic[] } {
   const source = readYaml(text, file);
-  if (source.value === undefined) return { faults: source.faults };
-  const { value, faults } = checkShape(agentFileSchema, source);
-  if (!value) return { faults };
+  if (source.value === undefined) return { diagnostics: source.diagnostics };
+  const { value, diagnostics } = checkShape(agentFileSchema, source);
+  if (!value) return { diagnostics };
   const prompts = paths.filter((path) => /^prompts\/[^@]+$/.test(path));
-  if (prompts.includes(value.prompt)) return { value, faults: [] };
+  if (prompts.includes(value.prompt)) return { value, diagnostics: [] };
   return {
-    faults: [
-      source.fault(['prompt'], notAllowed(`the package has no "${value.prompt}"`, prompts, value.prompt)),
+    diagnostics: [
+      source.diagnostic(
+        ['prompt'],
+        notAllowed(`the package has no "${value.prompt}"`, prompts, value.prompt),
+      ),
     ],
   };
 }

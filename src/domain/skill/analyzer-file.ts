@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { memberOf } from '../../core/mapping.ts';
 import { globSchema } from '../chain/chain-file.ts';
 import { readYaml } from '../chain/positions.ts';
@@ -118,16 +118,18 @@ export type RunFile = Exclude<AnalyzerFile, ReportFile>;
 export function readAnalyzerFile(
   text: string,
   file: string,
-): { value: AnalyzerFile; faults: [] } | { value?: undefined; faults: readonly Fault[] } {
+): { value: AnalyzerFile; diagnostics: [] } | { value?: undefined; diagnostics: readonly Diagnostic[] } {
   const source = readYaml(text, file);
-  if (source.value === undefined) return { faults: source.faults };
-  const { value, faults } = checkShape(analyzerFileSchema, source);
-  if (!value) return { faults: inFileOrder(faults) };
+  if (source.value === undefined) return { diagnostics: source.diagnostics };
+  const { value, diagnostics } = checkShape(analyzerFileSchema, source);
+  if (!value) return { diagnostics: inFileOrder(diagnostics) };
   const known: readonly string[] = RULES['ast-grep'];
   const taken = Object.keys(ownRulesOf(value)).filter((name) => known.includes(name));
-  if (taken.length === 0) return { value, faults: [] };
+  if (taken.length === 0) return { value, diagnostics: [] };
   const message = 'this is the name of a rule that ships; a rule of your own needs another';
-  return { faults: taken.map((name) => source.fault(['own_rules', name], message, { part: 'key' })) };
+  return {
+    diagnostics: taken.map((name) => source.diagnostic(['own_rules', name], message, { part: 'key' })),
+  };
 }
 
 export function ownRulesOf(file: AnalyzerFile): Readonly<Record<string, z.infer<typeof ownRule>>> {
@@ -138,8 +140,8 @@ export function ownRulesOf(file: AnalyzerFile): Readonly<Record<string, z.infer<
  * What is wrong in a file of `analyzers/`. A rule book (`book: <tool>`) is not for a step to run: it says how the review that is
  * built in weighs a tool's rules, and is read and checked there.
  */
-export function analyzerFaults(text: string, file: string): readonly Fault[] {
+export function analyzerDiagnostics(text: string, file: string): readonly Diagnostic[] {
   const source = readYaml(text, file);
   const isBook = source.value !== undefined && memberOf(source.value, 'book') !== undefined;
-  return isBook ? [] : readAnalyzerFile(text, file).faults;
+  return isBook ? [] : readAnalyzerFile(text, file).diagnostics;
 }

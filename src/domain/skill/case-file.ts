@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { readYaml } from '../chain/positions.ts';
 import { checkShape, inFileOrder, listOrOne } from '../chain/shape.ts';
 import { safePathSchema } from '../outcome/finding.ts';
@@ -64,19 +64,19 @@ export function readCaseFile(
   text: string,
   file: string,
   outcome?: SkillOutcome,
-): { cases: SkillCase[]; faults: readonly Fault[] } {
+): { cases: SkillCase[]; diagnostics: readonly Diagnostic[] } {
   const source = readYaml(text, file);
-  if (source.value === undefined) return { cases: [], faults: source.faults };
-  const { value, faults } = checkShape(caseFileSchema, source);
-  if (!value) return { cases: [], faults: inFileOrder(faults) };
+  if (source.value === undefined) return { cases: [], diagnostics: source.diagnostics };
+  const { value, diagnostics } = checkShape(caseFileSchema, source);
+  if (!value) return { cases: [], diagnostics: inFileOrder(diagnostics) };
   const twins = value.cases.flatMap(({ name }, index) =>
     value.cases.findIndex((other) => other.name === name) < index
-      ? [source.fault(['cases', index, 'name'], `there is a case "${name}" already`)]
+      ? [source.diagnostic(['cases', index, 'name'], `there is a case "${name}" already`)]
       : [],
   );
   const strangers = value.cases.flatMap(({ expect }, index) =>
     OF_A_REVIEW.filter((key) => outcome === 'gate_verdict' && expect[key] !== undefined).map((key) =>
-      source.fault(
+      source.diagnostic(
         ['cases', index, 'expect', key],
         `a gate_verdict has no ${key}; a case of it expects passed, or that it fails`,
         { part: 'key' },
@@ -84,5 +84,5 @@ export function readCaseFile(
     ),
   );
   const wrong = [...twins, ...strangers];
-  return { cases: wrong.length === 0 ? value.cases : [], faults: inFileOrder(wrong) };
+  return { cases: wrong.length === 0 ? value.cases : [], diagnostics: inFileOrder(wrong) };
 }

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/canonical.ts';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { isMapping, memberOf } from '../../core/mapping.ts';
-import { schemaFaults } from '../artifact/json-schema.ts';
+import { schemaDiagnostics } from '../artifact/json-schema.ts';
 import type { Path, YamlSource } from '../chain/positions.ts';
 import { compilePattern, PatternError } from '../rule/pattern.ts';
 
@@ -9,7 +9,7 @@ const OF_LENGTH = ['min_characters', 'max_characters', 'min_tokens', 'max_tokens
 const OF_PATTERN = ['contains', 'lacks'] as const;
 
 /** Faults of the assertions of a SKILL.md's `artifacts:` beyond their shape. */
-export function checkAssertions(source: YamlSource, artifacts: Json | undefined): Fault[] {
+export function checkAssertions(source: YamlSource, artifacts: Json | undefined): Diagnostic[] {
   if (!isMapping(artifacts)) return [];
   return Object.entries(artifacts).flatMap(([file, metadata]) => {
     const written = memberOf(metadata, 'assert');
@@ -18,13 +18,13 @@ export function checkAssertions(source: YamlSource, artifacts: Json | undefined)
   });
 }
 
-function checkOne(source: YamlSource, path: Path, assertion: Json): Fault[] {
+function checkOne(source: YamlSource, path: Path, assertion: Json): Diagnostic[] {
   switch (memberOf(assertion, 'kind')) {
     case 'structural': {
       const schema = memberOf(assertion, 'schema');
       if (!isMapping(schema)) return [];
-      return schemaFaults(schema).map(({ path: inner, message }) =>
-        source.fault([...path, 'schema', ...inner], message),
+      return schemaDiagnostics(schema).map(({ path: inner, message }) =>
+        source.diagnostic([...path, 'schema', ...inner], message),
       );
     }
     case 'length':
@@ -40,28 +40,28 @@ function checkOne(source: YamlSource, path: Path, assertion: Json): Fault[] {
 }
 
 /** One that says nothing would hold of everything. */
-function saysOne(source: YamlSource, path: Path, assertion: Json, keys: readonly string[]): Fault[] {
+function saysOne(source: YamlSource, path: Path, assertion: Json, keys: readonly string[]): Diagnostic[] {
   if (keys.some((key) => memberOf(assertion, key) !== undefined)) return [];
-  return [source.fault(path, `the assertion says nothing: it needs one of ${keys.join(', ')}`)];
+  return [source.diagnostic(path, `the assertion says nothing: it needs one of ${keys.join(', ')}`)];
 }
 
-function checkBounds(source: YamlSource, path: Path, assertion: Json): Fault[] {
+function checkBounds(source: YamlSource, path: Path, assertion: Json): Diagnostic[] {
   return ['characters', 'tokens'].flatMap((unit) => {
     const [min, max] = [memberOf(assertion, `min_${unit}`), memberOf(assertion, `max_${unit}`)];
     const isCrossed = typeof min === 'number' && typeof max === 'number' && min > max;
     return isCrossed
-      ? [source.fault([...path, `max_${unit}`], `the most ${unit} are fewer than the least`)]
+      ? [source.diagnostic([...path, `max_${unit}`], `the most ${unit} are fewer than the least`)]
       : [];
   });
 }
 
-function checkPattern(source: YamlSource, path: Path, pattern: Json | undefined): Fault[] {
+function checkPattern(source: YamlSource, path: Path, pattern: Json | undefined): Diagnostic[] {
   if (typeof pattern !== 'string') return [];
   try {
     compilePattern(pattern);
     return [];
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    return [source.fault(path, error.message)];
+    return [source.diagnostic(path, error.message)];
   }
 }

@@ -1,8 +1,8 @@
 import { messageOf } from '../../core/errors.ts';
-import { type Fault, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/fault.ts';
 import { readYaml } from '../chain/positions.ts';
 import { readAgentFile } from './agent-file.ts';
-import { analyzerFaults } from './analyzer-file.ts';
+import { analyzerDiagnostics } from './analyzer-file.ts';
 import { readCaseFile } from './case-file.ts';
 import type { SkillOutcome } from './manifest.ts';
 import type { PackageFile } from './package.ts';
@@ -30,8 +30,8 @@ export function checkFiles(
   files: readonly PackageFile[],
   folder: string,
   outcome: SkillOutcome | undefined,
-): Fault[] {
-  const whole = (message: string): Fault => ({
+): Diagnostic[] {
+  const whole = (message: string): Diagnostic => ({
     file: `${folder}/${SKILL_FILE}`,
     line: 1,
     column: 1,
@@ -59,22 +59,31 @@ function checkFile(
   files: readonly PackageFile[],
   folder: string,
   outcome: SkillOutcome | undefined,
-): Fault[] {
-  const fault = (message: string): Fault => ({ file: `${folder}/${file.path}`, line: 1, column: 1, message });
+): Diagnostic[] {
+  const diagnostic = (message: string): Diagnostic => ({
+    file: `${folder}/${file.path}`,
+    line: 1,
+    column: 1,
+    message,
+  });
   const place = placeOf(file.path);
   if (!place && !isTestFile(file.path))
-    return [fault(notAllowed('a package has no such file', PLACES, file.path))];
+    return [diagnostic(notAllowed('a package has no such file', PLACES, file.path))];
   if (place && place.modelVariant !== null && !HAVE_VARIANTS.has(place.kind))
     return [
-      fault(`only files of prompts/, code/ and modules/ have variants, such as "@${place.modelVariant}"`),
+      diagnostic(
+        `only files of prompts/, code/ and modules/ have variants, such as "@${place.modelVariant}"`,
+      ),
     ];
-  if (Buffer.byteLength(file.text) > MAX_FILE_BYTES) return [fault('the file is larger than 64 KB')];
-  if (file.text.trim() === '') return [fault('the file is empty')];
+  if (Buffer.byteLength(file.text) > MAX_FILE_BYTES) return [diagnostic('the file is larger than 64 KB')];
+  if (file.text.trim() === '') return [diagnostic('the file is empty')];
   const twin = files.find((other) => other.path < file.path && isSame(other, file));
   return [
-    ...(twin ? [fault(`${twin.path} has the same name; a package's artifacts are told apart by it`)] : []),
-    ...unreadable(file, fault),
-    ...dataFaults(file, `${folder}/${file.path}`, fault, files, outcome),
+    ...(twin
+      ? [diagnostic(`${twin.path} has the same name; a package's artifacts are told apart by it`)]
+      : []),
+    ...unreadable(file, diagnostic),
+    ...dataDiagnostics(file, `${folder}/${file.path}`, diagnostic, files, outcome),
   ];
 }
 
@@ -84,30 +93,30 @@ function isSame(one: PackageFile, other: PackageFile): boolean {
 }
 
 /** U+FFFD stands where bytes were no UTF-8; a NUL is kept by no database as text, and half a surrogate pair by no file. */
-function unreadable({ text }: PackageFile, fault: (message: string) => Fault): Fault[] {
+function unreadable({ text }: PackageFile, diagnostic: (message: string) => Diagnostic): Diagnostic[] {
   const isText = !/[\0\uFFFD]/.test(text) && text.isWellFormed();
-  return isText ? [] : [fault('the file holds something that is not UTF-8 text')];
+  return isText ? [] : [diagnostic('the file holds something that is not UTF-8 text')];
 }
 
-function dataFaults(
+function dataDiagnostics(
   { path, text }: PackageFile,
   file: string,
-  fault: (message: string) => Fault,
+  diagnostic: (message: string) => Diagnostic,
   files: readonly PackageFile[],
   outcome: SkillOutcome | undefined,
-): Fault[] {
-  if (isTestFile(path)) return [...readCaseFile(text, file, outcome).faults];
-  if (placeOf(path)?.kind === 'analyzer') return [...analyzerFaults(text, file)];
+): Diagnostic[] {
+  if (isTestFile(path)) return [...readCaseFile(text, file, outcome).diagnostics];
+  if (placeOf(path)?.kind === 'analyzer') return [...analyzerDiagnostics(text, file)];
   if (placeOf(path)?.kind === 'agent') {
     const paths = files.map((other) => other.path);
-    return [...readAgentFile(text, file, paths).faults];
+    return [...readAgentFile(text, file, paths).diagnostics];
   }
-  if (path.endsWith('.yml')) return [...readYaml(text, file).faults];
+  if (path.endsWith('.yml')) return [...readYaml(text, file).diagnostics];
   if (!path.endsWith('.json')) return [];
   try {
     JSON.parse(text);
     return [];
   } catch (error) {
-    return [fault(`this is not valid JSON: ${messageOf(error)}`)];
+    return [diagnostic(`this is not valid JSON: ${messageOf(error)}`)];
   }
 }

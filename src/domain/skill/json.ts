@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { Fault } from '../../core/fault.ts';
-import { memberFault } from '../../core/json-members.ts';
+import type { Diagnostic } from '../../core/fault.ts';
+import { memberDiagnostic } from '../../core/json-members.ts';
 import { checkShape } from '../chain/shape.ts';
 import { MAX_PACKAGE_BYTES } from './check-files.ts';
 import { filesOf, type ParsedPackage, type SkillPackage } from './package.ts';
@@ -36,8 +36,8 @@ export function packageToJson(skill: SkillPackage): string {
  * read: YAML has no place for some characters that a file may hold, and would not give back every package that was written.
  */
 export function packageFromJson(text: string, file: string): ParsedPackage {
-  const at = (message: string): Fault => ({ file, line: 1, column: 1, message });
-  const no = (...faults: Fault[]): ParsedPackage => ({ folder: file, name: '', faults });
+  const at = (message: string): Diagnostic => ({ file, line: 1, column: 1, message });
+  const no = (...diagnostics: Diagnostic[]): ParsedPackage => ({ folder: file, name: '', diagnostics });
   if (text.length > MAX_JSON_LENGTH) return no(at('the file is too large to be a skill package'));
   let value: Json;
   try {
@@ -46,10 +46,10 @@ export function packageFromJson(text: string, file: string): ParsedPackage {
     const isObject = text.trimStart().startsWith('{');
     return no(at(isObject ? `this is not valid JSON: ${messageOf(error)}` : NO_PACKAGE));
   }
-  const odd = memberFault(text);
+  const odd = memberDiagnostic(text);
   if (odd !== undefined) return no(at(odd));
-  const read = checkShape(packageJsonSchema, { value, fault: (_, message) => at(message) });
-  if (!read.value) return no(...read.faults);
+  const read = checkShape(packageJsonSchema, { value, diagnostic: (_, message) => at(message) });
+  if (!read.value) return no(...read.diagnostics);
   const { name, files } = read.value;
   return parsePackage(
     Object.entries(files).map(([path, text]) => ({ path, text })),

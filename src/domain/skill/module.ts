@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Fault, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/fault.ts';
 import { readYaml, type YamlSource } from '../chain/positions.ts';
 import { checkShape, inFileOrder } from '../chain/shape.ts';
 import type { SkillOutcome } from './manifest.ts';
@@ -113,7 +113,7 @@ export function checkModules(
   files: readonly PackageFile[],
   outcome: SkillOutcome | undefined,
   folder: string,
-): Fault[] {
+): Diagnostic[] {
   return files
     .filter(({ path, text }) => placeOf(path)?.kind === 'dspy_module' && isJson(text))
     .flatMap(({ path, text }) =>
@@ -126,10 +126,10 @@ function checkModule(
   source: YamlSource,
   files: readonly PackageFile[],
   outcome: SkillOutcome | undefined,
-): Fault[] {
-  if (source.value === undefined) return [...source.faults];
-  const { value, faults } = checkShape(moduleSchema, source);
-  if (!value) return faults;
+): Diagnostic[] {
+  if (source.value === undefined) return [...source.diagnostics];
+  const { value, diagnostics } = checkShape(moduleSchema, source);
+  if (!value) return diagnostics;
   return [
     ...checkInputs(value, source),
     ...checkOutputs(value, source),
@@ -139,57 +139,59 @@ function checkModule(
   ];
 }
 
-function checkInputs({ signature: { inputs, outputs } }: Module, source: YamlSource): Fault[] {
+function checkInputs({ signature: { inputs, outputs } }: Module, source: YamlSource): Diagnostic[] {
   return Object.entries(inputs).flatMap(([name, { type, optional }]) => {
     const at = ['signature', 'inputs', name];
     if (Object.hasOwn(outputs, name))
-      return [source.fault(at, `"${name}" is an output too`, { part: 'key' })];
+      return [source.diagnostic(at, `"${name}" is an output too`, { part: 'key' })];
     if (!Object.hasOwn(KNOWN_INPUTS, name)) return [];
     const known = KNOWN_INPUTS[name as keyof typeof KNOWN_INPUTS];
     return [
       ...(type === known
         ? []
-        : [source.fault([...at, 'type'], `"${name}" is known of the run, as ${known}`)]),
-      ...(optional ? [source.fault([...at, 'optional'], `"${name}" is known of every run`)] : []),
+        : [source.diagnostic([...at, 'type'], `"${name}" is known of the run, as ${known}`)]),
+      ...(optional ? [source.diagnostic([...at, 'optional'], `"${name}" is known of every run`)] : []),
     ];
   });
 }
 
-function checkOutputs({ template, signature: { outputs } }: Module, source: YamlSource): Fault[] {
+function checkOutputs({ template, signature: { outputs } }: Module, source: YamlSource): Diagnostic[] {
   return Object.entries(outputs).flatMap(([name, { type, options }]) => {
     const at = ['signature', 'outputs', name];
     if (name === REASONING && template !== 'predict')
-      return [source.fault(at, `${template} adds "${REASONING}" itself`, { part: 'key' })];
+      return [source.diagnostic(at, `${template} adds "${REASONING}" itself`, { part: 'key' })];
     if (type !== 'class')
-      return options ? [source.fault([...at, 'options'], 'only a class has options', { part: 'key' })] : [];
-    if (!options) return [source.fault(at, 'a class needs options')];
+      return options
+        ? [source.diagnostic([...at, 'options'], 'only a class has options', { part: 'key' })]
+        : [];
+    if (!options) return [source.diagnostic(at, 'a class needs options')];
     const spelled = new Set(options.map((option) => option.trim().toLowerCase()));
     return spelled.size === options.length
       ? []
-      : [source.fault([...at, 'options'], 'an option is here twice')];
+      : [source.diagnostic([...at, 'options'], 'an option is here twice')];
   });
 }
 
-function checkTools({ template, tools = [] }: Module, source: YamlSource): Fault[] {
+function checkTools({ template, tools = [] }: Module, source: YamlSource): Diagnostic[] {
   if (template !== 'react') {
     return tools.length > 0
-      ? [source.fault(['tools'], `${template} calls no tools; react does`, { part: 'key' })]
+      ? [source.diagnostic(['tools'], `${template} calls no tools; react does`, { part: 'key' })]
       : [];
   }
   if (tools.length === 0)
-    return [source.fault(['template'], 'react needs tools; without them, it is chain_of_thought')];
-  return new Set(tools).size === tools.length ? [] : [source.fault(['tools'], 'a tool is here twice')];
+    return [source.diagnostic(['template'], 'react needs tools; without them, it is chain_of_thought')];
+  return new Set(tools).size === tools.length ? [] : [source.diagnostic(['tools'], 'a tool is here twice')];
 }
 
-function checkNeeded({ signature }: Module, source: YamlSource, outcome: SkillOutcome): Fault[] {
+function checkNeeded({ signature }: Module, source: YamlSource, outcome: SkillOutcome): Diagnostic[] {
   return Object.entries(NEEDED_OUTPUTS[outcome]).flatMap(([name, type]) => {
     const said = signature.outputs[name];
     const at = ['signature', 'outputs'];
     if (!said)
-      return [source.fault(at, `a ${outcome} needs the output "${name}", as ${type}`, { part: 'key' })];
+      return [source.diagnostic(at, `a ${outcome} needs the output "${name}", as ${type}`, { part: 'key' })];
     return said.type === type
       ? []
-      : [source.fault([...at, name, 'type'], `a ${outcome} has "${name}" as ${type}`)];
+      : [source.diagnostic([...at, name, 'type'], `a ${outcome} has "${name}" as ${type}`)];
   });
 }
 
@@ -197,12 +199,12 @@ function checkFallback(
   { fallback_artifact: fallback }: Module,
   source: YamlSource,
   files: readonly PackageFile[],
-): Fault[] {
+): Diagnostic[] {
   if (fallback === undefined) return [];
   const prompts = files.map(({ path }) => path).filter((path) => placeOf(path)?.kind === 'prompt_template');
   if (prompts.includes(fallback)) return [];
   return [
-    source.fault(
+    source.diagnostic(
       ['fallback_artifact'],
       notAllowed(`the package has no prompt "${fallback}"`, prompts, fallback),
     ),

@@ -1,5 +1,5 @@
 import { shortHash } from '../../core/canonical.ts';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { type Contract, resolve } from '../artifact/contract.ts';
 import type { PackageReference } from '../chain/chain.ts';
 import type { Slot } from '../expression/state-slot.ts';
@@ -47,7 +47,7 @@ export interface ParsedPackage {
   folder: string;
   name: string;
   skill?: SkillPackage | undefined;
-  faults: Fault[];
+  diagnostics: Diagnostic[];
 }
 
 /** The files that the package is, and that give it again when they are parsed. */
@@ -60,8 +60,8 @@ export function filesOf({
 
 /** Names a package by its content. Its tests are left out: they are not stored, and another case changes nothing that it does. */
 export function packageId(name: string, files: readonly PackageFile[]): string {
-  const carriedOut = files.filter(({ path }) => !isTestFile(path));
-  const sorted = carriedOut.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const executable = files.filter(({ path }) => !isTestFile(path));
+  const sorted = executable.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return `skl_${shortHash({ name, files: sorted }, 32)}`;
 }
 

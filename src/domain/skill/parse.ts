@@ -1,5 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
-import { type Fault, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/fault.ts';
 import { isMapping, memberOf } from '../../core/mapping.ts';
 import { checkExpected } from '../chain/check-artifacts.ts';
 import { toContract } from '../chain/expected.ts';
@@ -38,48 +38,50 @@ export function parsePackage(
   const file = files.find(({ path }) => path === SKILL_FILE);
   // Nothing is looked up among more files than a package can have: a document of a hundred thousand should be refused at once.
   if (!file || files.length > MAX_FILES) {
-    return { folder, name, faults: checkFiles(files, folder, undefined) };
+    return { folder, name, diagnostics: checkFiles(files, folder, undefined) };
   }
 
   const source = readYaml(frontmatterOf(file.text), `${folder}/${SKILL_FILE}`);
   const read = readManifest(source, name, files);
-  const fileFaults = checkFiles(files, folder, read.manifest?.outcome);
-  const moduleFaults = checkModules(files, read.manifest?.outcome, folder);
-  const faults = [...inFileOrder(read.faults), ...fileFaults, ...moduleFaults];
-  if (!read.manifest || faults.length > 0) return { folder, name, faults };
-  return { folder, name, skill: toPackage(read.manifest, files), faults };
+  const fileDiagnostics = checkFiles(files, folder, read.manifest?.outcome);
+  const moduleDiagnostics = checkModules(files, read.manifest?.outcome, folder);
+  const diagnostics = [...inFileOrder(read.diagnostics), ...fileDiagnostics, ...moduleDiagnostics];
+  if (!read.manifest || diagnostics.length > 0) return { folder, name, diagnostics };
+  return { folder, name, skill: toPackage(read.manifest, files), diagnostics };
 }
 
 function readManifest(
   source: YamlSource,
   name: string,
   files: readonly PackageFile[],
-): { manifest?: Manifest | undefined; faults: readonly Fault[] } {
+): { manifest?: Manifest | undefined; diagnostics: readonly Diagnostic[] } {
   const { value } = source;
-  if (value === undefined) return { faults: source.faults };
+  if (value === undefined) return { diagnostics: source.diagnostics };
   if (value === null) {
     return {
-      faults: [source.fault([], 'the frontmatter is missing: name and description between two lines ---')],
+      diagnostics: [
+        source.diagnostic([], 'the frontmatter is missing: name and description between two lines ---'),
+      ],
     };
   }
   const shape = checkShape(manifestSchema, source);
-  const faults = [
-    ...shape.faults,
+  const diagnostics = [
+    ...shape.diagnostics,
     ...checkName(source, name, memberOf(value, 'name')),
     ...checkPatterns(source, memberOf(value, 'intent_patterns')),
     ...checkDefaults(source, value),
     ...checkNamedFiles(source, memberOf(value, 'artifacts'), files),
     ...checkAssertions(source, memberOf(value, 'artifacts')),
   ];
-  return { manifest: shape.value, faults };
+  return { manifest: shape.value, diagnostics };
 }
 
-function checkName(source: YamlSource, folder: string, name: Json | undefined): Fault[] {
+function checkName(source: YamlSource, folder: string, name: Json | undefined): Diagnostic[] {
   if (typeof name !== 'string' || name === folder) return [];
-  return [source.fault(['name'], `a skill is called by its folder, so this must be "${folder}"`)];
+  return [source.diagnostic(['name'], `a skill is called by its folder, so this must be "${folder}"`)];
 }
 
-function checkPatterns(source: YamlSource, written: Json | undefined): Fault[] {
+function checkPatterns(source: YamlSource, written: Json | undefined): Diagnostic[] {
   const patterns = Array.isArray(written) ? written : [written];
   return patterns.flatMap((pattern, index) => {
     if (typeof pattern !== 'string') return [];
@@ -91,12 +93,12 @@ function checkPatterns(source: YamlSource, written: Json | undefined): Fault[] {
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
       const place = Array.isArray(written) ? ['intent_patterns', index] : ['intent_patterns'];
-      return [source.fault(place, error.message)];
+      return [source.diagnostic(place, error.message)];
     }
   });
 }
 
-function checkDefaults(source: YamlSource, manifest: Json): Fault[] {
+function checkDefaults(source: YamlSource, manifest: Json): Diagnostic[] {
   const defaults = memberOf(manifest, 'artifact_defaults');
   if (!Array.isArray(defaults)) return [];
   const declared = memberOf(manifest, 'outcome');
@@ -106,7 +108,7 @@ function checkDefaults(source: YamlSource, manifest: Json): Fault[] {
     if (!isOther) return [];
     const allowed = SKILL_OUTCOMES.filter((kind) => kind === declared);
     const message = notAllowed('the skill does not come to this outcome', allowed, '');
-    return [source.fault(['artifact_defaults', index, 'outcome'], message)];
+    return [source.diagnostic(['artifact_defaults', index, 'outcome'], message)];
   });
   return [...checkExpected(source, ['artifact_defaults'], defaults), ...others];
 }
@@ -116,14 +118,14 @@ function checkNamedFiles(
   source: YamlSource,
   artifacts: Json | undefined,
   files: readonly PackageFile[],
-): Fault[] {
+): Diagnostic[] {
   if (!isMapping(artifacts)) return [];
   const paths = files.map(({ path }) => path).filter((path) => path !== SKILL_FILE);
   return Object.keys(artifacts)
     .filter((path) => !paths.includes(path))
     .map((path) => {
       const message = notAllowed(`the package has no file "${path}"`, paths, path);
-      return source.fault(['artifacts', path], message, { part: 'key' });
+      return source.diagnostic(['artifacts', path], message, { part: 'key' });
     });
 }
 

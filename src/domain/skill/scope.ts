@@ -1,4 +1,4 @@
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { AUTO_SKILL } from '../chain/chain.ts';
 import type { ParsedPackage, SkillPackage } from './package.ts';
 
@@ -21,7 +21,7 @@ export interface BrokenSkill {
   name: string;
   scope: SkillScope;
   folder: string;
-  faults: Fault[];
+  diagnostics: Diagnostic[];
 }
 
 /**
@@ -40,16 +40,21 @@ export function resolveSkills(
   const broken: BrokenSkill[] = [];
   const taken = new Set<string>();
   for (const scope of SKILL_SCOPES) {
-    for (const { name, folder, skill, faults } of scopes[scope] ?? []) {
+    for (const { name, folder, skill, diagnostics } of scopes[scope] ?? []) {
       if (taken.has(name)) continue;
       const reserved = reservedBecause(name, scope, builtIn);
       if (reserved !== undefined) {
-        broken.push({ name, scope, folder, faults: [...faults, reservedFault(folder, reserved)] });
+        broken.push({
+          name,
+          scope,
+          folder,
+          diagnostics: [...diagnostics, reservedDiagnostic(folder, reserved)],
+        });
         continue;
       }
       taken.add(name);
-      if (skill && faults.length === 0) skills.push({ skill, scope, folder });
-      else broken.push({ name, scope, folder, faults });
+      if (skill && diagnostics.length === 0) skills.push({ skill, scope, folder });
+      else broken.push({ name, scope, folder, diagnostics });
     }
   }
   return {
@@ -66,6 +71,6 @@ function reservedBecause(name: string, scope: SkillScope, builtIn: readonly stri
     : undefined;
 }
 
-function reservedFault(folder: string, message: string): Fault {
+function reservedDiagnostic(folder: string, message: string): Diagnostic {
   return { file: `${folder}/SKILL.md`, line: 1, column: 1, message };
 }

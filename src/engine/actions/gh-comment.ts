@@ -32,7 +32,7 @@ export const ghComment: StepHandler = {
         action: 'gh-comment',
         details: { issue },
       }),
-      wishes: [
+      desiredEffects: [
         {
           key: `comment:${run.id}:${context.step.id}`,
           effect: {

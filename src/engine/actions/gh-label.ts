@@ -30,7 +30,7 @@ export const ghLabel: StepHandler = {
         action: 'gh-label',
         details: { issue, labels: wanted },
       }),
-      wishes: [
+      desiredEffects: [
         {
           key: `label:${run.id}:${context.step.id}`,
           effect: {

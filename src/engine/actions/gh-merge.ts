@@ -1,6 +1,6 @@
 import { unreachable } from '../../core/errors.ts';
+import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
 import { type Reason, type ReasonCode, reason } from '../../domain/explanation/reason.ts';
-import { type Why, why } from '../../domain/explanation/why.ts';
 import { makeOutcome } from '../../domain/outcome/outcome.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { CAPABILITIES } from '../../domain/policy/capability.ts';
@@ -8,7 +8,7 @@ import type { PolicyEngine } from '../../domain/policy/engine.ts';
 import { gateCheckName } from '../../domain/policy/gate-check.ts';
 import type { MergeDecision, MergeProof } from '../../domain/policy/merge-gate.ts';
 import type { Person } from '../../ports/github.ts';
-import { type ApprovalAnswer, judgeApproval, lookAgainIn, seekApproval } from '../approvals/approval.ts';
+import { type ApprovalAnswer, judgeApproval, pollApproval, recheckInMs } from '../approvals/approval.ts';
 import { mergeMethod } from '../approvals/merge-method.ts';
 import { notMergeable } from '../approvals/not-mergeable.ts';
 import { refusedAfterAll } from '../gates/allowed.ts';
@@ -36,7 +36,7 @@ const SETTLING_RETRY_MS = 2_000;
 const MERGE_LEASE_MS = 40_000;
 
 /** With people or a queue, the longest pause between two looks while the gate is open, and how much later it closes by itself. */
-const OPEN_LOOK_MS = 60_000;
+const OPEN_RECHECK_MS = 60_000;
 const OPEN_MARGIN_MS = 60_000;
 
 /** How soon the step looks again when the gate check is just being written, in milliseconds. */
@@ -64,7 +64,7 @@ export function ghMerge(
   const capability = CAPABILITIES['gh-merge'];
 
   async function look(context: StepContext): Promise<Look> {
-    const answer = await seekApproval(context, handlerOf);
+    const answer = await pollApproval(context, handlerOf);
     switch (answer.kind) {
       case 'not_yet':
         return { result: answer.result, gate: answer.unsettled ? 'as_it_is' : 'closed' };
@@ -94,8 +94,11 @@ export function ghMerge(
       const because = reason('step.waiting.approval', decision.summary);
       return { result: waits(context, { ...answer.approval, decision }, quietMs, because), gate: 'closed' };
     }
-    const untilLook = Math.min(lookAgainIn(openFor(context, answer.approval)), OPEN_LOOK_MS);
-    const opened = await context.gate.open(proof, by === 'app' ? MERGE_LEASE_MS : untilLook + OPEN_MARGIN_MS);
+    const untilRecheck = Math.min(recheckInMs(openFor(context, answer.approval)), OPEN_RECHECK_MS);
+    const opened = await context.gate.open(
+      proof,
+      by === 'app' ? MERGE_LEASE_MS : untilRecheck + OPEN_MARGIN_MS,
+    );
     switch (opened.kind) {
       case 'busy':
         return { result: waits(context, answer.approval, BUSY_RETRY_MS, BEING_WRITTEN), gate: 'as_it_is' };
@@ -113,10 +116,10 @@ export function ghMerge(
         return merge(context, proof, answer, opened.since);
       case 'people': {
         const because = reason('step.waiting.merge_button', answer.why.summary);
-        return { result: waits(context, answer.approval, untilLook, because), gate: 'open' };
+        return { result: waits(context, answer.approval, untilRecheck, because), gate: 'open' };
       }
       case 'queue':
-        return enqueue(context, proof, answer, untilLook);
+        return enqueue(context, proof, answer, untilRecheck);
       default:
         return unreachable(by);
     }
@@ -142,7 +145,7 @@ export function ghMerge(
       if (!refused) return judged.decision;
       const because =
         refused.kind === 'failed' ? refused.reason.summary : 'the policy of this app does not allow it';
-      return { ...judged.decision, why: why('unmet', because), proof: undefined };
+      return { ...judged.decision, why: criterion('unmet', because), proof: undefined };
     },
   };
 }
@@ -170,7 +173,7 @@ async function merge(
       // Not tried again: whoever pushed gets a new run, with a question of its own.
       return {
         result: {
-          kind: 'moved',
+          kind: 'superseded',
           reason: reason('run.cancelled.superseded', 'the head moved while it was being merged'),
           approval: { ...approval, status: 'void' },
         },
@@ -211,13 +214,13 @@ async function enqueue(
   context: StepContext,
   proof: MergeProof,
   { approval, why: decision }: Granted,
-  untilLook: number,
+  untilRecheck: number,
 ): Promise<Look> {
   const result = await context.mergeQueue.enqueue(proof);
   switch (result.kind) {
     case 'queued': {
       const because = reason('step.waiting.merge_queue', decision.summary);
-      return { result: waits(context, approval, untilLook, because), gate: 'open' };
+      return { result: waits(context, approval, untilRecheck, because), gate: 'open' };
     }
     case 'dropped': {
       const because =
@@ -233,8 +236,13 @@ async function enqueue(
   }
 }
 
-function notNow(context: StepContext, approval: Approval, decision: Why, because: string): StepResult {
-  const said = why('unmet', `not merging: ${because}`, decision.reasons);
+function notNow(
+  context: StepContext,
+  approval: Approval,
+  decision: Explanation,
+  because: string,
+): StepResult {
+  const said = criterion('unmet', `not merging: ${because}`, decision.reasons);
   return waits(
     context,
     { ...approval, decision: said },

@@ -1,7 +1,7 @@
 import { unreachable } from '../../core/errors.ts';
 import { MERGE_ACTION } from '../../domain/chain/chain.ts';
+import type { Explanation } from '../../domain/explanation/explanation.ts';
 import { type ReasonCode, reason } from '../../domain/explanation/reason.ts';
-import type { Why } from '../../domain/explanation/why.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import type { Conflict } from '../../domain/policy/conflict.ts';
 import {
@@ -16,16 +16,16 @@ import {
 import { mergedByChain } from '../../domain/run/plan.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import { pullRequestOf, type StepContext, type StepHandler, type StepResult } from '../steps/step.ts';
-import { type BeforeAsking, beforeAsking } from './before-asking.ts';
 import { readMergeFacts, wasConflicting } from './merge-facts.ts';
 import { mergeMethod } from './merge-method.ts';
+import { type BeforeAsking, beforeAsking } from './preconditions.ts';
 
 export type ApprovalAnswer =
   /** Without a proof when the step that asked merges nothing. */
   | {
       kind: 'granted';
       proof: MergeProof | undefined;
-      why: Why;
+      why: Explanation;
       approval: Approval;
       pullRequest: PullRequest;
     }
@@ -37,7 +37,7 @@ export type ApprovalAnswer =
  * Asks the maintainers once, then looks whether they answered. GitHub sends no event for a reaction
  * (octokit/webhooks.js#553), so an open question is looked at by time, and at once on any event of its pull request.
  */
-export async function seekApproval(
+export async function pollApproval(
   context: StepContext,
   handlerOf: (name: string) => StepHandler | undefined,
 ): Promise<ApprovalAnswer> {
@@ -84,7 +84,7 @@ export async function seekApproval(
     return {
       kind: 'not_yet',
       result: {
-        kind: 'moved',
+        kind: 'superseded',
         reason: isOurs ? mergedByChain(own.merge) : reason(code, decision.why.summary),
         approval: { ...looked, status: 'void' },
       },
@@ -104,7 +104,7 @@ export async function seekApproval(
     // A comment that says something else now cannot have been agreed to, before or after: a fresh one is asked.
     return {
       kind: 'not_yet',
-      result: ask(context, { heldUpBy: [], authorship: looked.authorship }, { ...looked, status: 'void' }),
+      result: ask(context, { blockedBy: [], authorship: looked.authorship }, { ...looked, status: 'void' }),
     };
   }
   if (decision.rejectedBy.length > 0) {
@@ -128,11 +128,13 @@ export async function seekApproval(
   }
   return {
     kind: 'not_yet',
-    result: holdsUp(conflict, context) ? waitForConflict(context, looked, conflict) : wait(context, looked),
+    result: isBlocking(conflict, context)
+      ? waitForConflict(context, looked, conflict)
+      : wait(context, looked),
   };
 }
 
-function holdsUp(conflict: Conflict, context: StepContext): boolean {
+function isBlocking(conflict: Conflict, context: StepContext): boolean {
   return conflict.kind === 'conflict' || (conflict.kind === 'unknown' && wasConflicting(context));
 }
 
@@ -228,7 +230,7 @@ function question(context: StepContext): MergeQuestion {
 
 function ask(
   context: StepContext,
-  { heldUpBy, authorship }: Pick<Extract<BeforeAsking, { kind: 'ask' }>, 'heldUpBy' | 'authorship'>,
+  { blockedBy, authorship }: Pick<Extract<BeforeAsking, { kind: 'ask' }>, 'blockedBy' | 'authorship'>,
   previous?: Approval,
 ): StepResult {
   const now = context.clock.now();
@@ -242,7 +244,7 @@ function ask(
     status: 'open',
     askedAt: now,
     lookedAt: now,
-    decision: justAsked({ merges: context.step.uses.name === MERGE_ACTION }, heldUpBy),
+    decision: justAsked({ merges: context.step.uses.name === MERGE_ACTION }, blockedBy),
     countersignedBy: [],
     rejectedBy: [],
     answers: [],
@@ -254,14 +256,14 @@ function ask(
 function wait(
   context: StepContext,
   approval: Approval,
-  lookAgainInMs?: number,
+  recheckAfterMs?: number,
 ): Extract<StepResult, { kind: 'waits' }> {
   const now = context.clock.now();
   const openForMs = now.getTime() - approval.askedAt.getTime();
   return {
     kind: 'waits',
     for: 'approval',
-    until: new Date(now.getTime() + (lookAgainInMs ?? lookAgainIn(openForMs))),
+    until: new Date(now.getTime() + (recheckAfterMs ?? recheckInMs(openForMs))),
     reason: reason(
       'step.waiting.approval',
       approval.decision?.summary ?? 'waiting for a maintainer to countersign',
@@ -275,7 +277,7 @@ function wait(
 const SAY_SO_EVERY_MS = 3_600_000;
 
 /** Whether people should see this look: each that is shown is an edit of the comment. */
-function isNews(approval: Approval, decision: Why, now: Date): boolean {
+function isNews(approval: Approval, decision: Explanation, now: Date): boolean {
   const said = approval.lookedAt?.getTime() ?? 0;
   return !sameAnswer(approval.decision, decision) || now.getTime() - said >= SAY_SO_EVERY_MS;
 }
@@ -285,7 +287,7 @@ function isNews(approval: Approval, decision: Why, now: Date): boolean {
  * requests, which cost nothing of GitHub's hourly limit while nothing changed; they get rarer because the answer of
  * a question left open for days is rarely a matter of seconds.
  */
-export function lookAgainIn(openForMs: number): number {
+export function recheckInMs(openForMs: number): number {
   if (openForMs < 120_000) return 3_000;
   if (openForMs < 900_000) return 10_000;
   if (openForMs < 7_200_000) return 30_000;

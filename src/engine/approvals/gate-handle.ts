@@ -89,12 +89,12 @@ export function gateHandle(
       method: run.settings.merge.method,
       countersigned_by: [...people],
     };
-    await tx.effects.wish({ id: ids.next('eff'), key: ledger, effect, runId: run.id, at });
+    await tx.effects.request({ id: ids.next('eff'), key: ledger, effect, runId: run.id, at });
     const row = await tx.effects.get(ledger);
     if (!row) return;
     await tx.effects.saveProgress({
       ...row,
-      appliedHash: row.wishedHash,
+      appliedHash: row.desiredHash,
       status: 'done',
       begun: true,
       progress: { merge_sha: mergeSha },

@@ -2,18 +2,18 @@ import { MERGE_ACTION } from '../../domain/chain/chain.ts';
 import { dependenciesOf } from '../../domain/chain/graph.ts';
 import type { Settings } from '../../domain/chain/settings.ts';
 import { bodyHash } from '../../domain/effect/body-hash.ts';
-import { type Why, why } from '../../domain/explanation/why.ts';
+import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
 import { asksAbout, compileExpression, evaluateCondition } from '../../domain/expression/condition.ts';
 import type { GateVerdict } from '../../domain/outcome/gate-verdict.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { AskedAuthorship, SpokenAnswer } from '../../domain/policy/approval.ts';
 import { askedAuthorship, NO_CONTRIBUTORS } from '../../domain/policy/authorship.ts';
-import { type Conflict, conflictOf, conflictWhy } from '../../domain/policy/conflict.ts';
+import { type Conflict, conflictCriteria, conflictOf } from '../../domain/policy/conflict.ts';
 import type { CountersignRules } from '../../domain/policy/countersign-rules.ts';
 import { conditionOf } from '../../domain/policy/gate/verdict.ts';
-import type { ConfigurationStanding, MergeFacts } from '../../domain/policy/merge-gate.ts';
+import type { ConfigurationStatus, MergeFacts } from '../../domain/policy/merge-gate.ts';
 import { isOwnComment } from '../../domain/policy/own-comment.ts';
-import { requestedChangesWhy } from '../../domain/policy/reviews-standing.ts';
+import { requestedChangesCriterion } from '../../domain/policy/reviews-standing.ts';
 import { asConditionsSeeIt, conditionContext } from '../../domain/run/context.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { HowFresh } from '../configuration/configuration.ts';
@@ -22,7 +22,7 @@ import { gatesOfStep } from '../gates/gates-of-step.ts';
 import { judgeGates, lastVerdict } from '../gates/judge-gates.ts';
 import { stillExpected } from '../gates/validated.ts';
 import { pullRequestNow } from '../runs/on-pull-request.ts';
-import { configurationStanding } from '../runs/what-changed.ts';
+import { configurationStatus } from '../runs/what-changed.ts';
 import { type ApprovalComment, pullRequestOf, type StepContext, type StepHandler } from '../steps/step.ts';
 import { readAnswerer, readSpeaker } from './answerers.ts';
 import { readContributors } from './contributors.ts';
@@ -122,8 +122,8 @@ export async function readMergeFacts(
         ...conditionsNow(context, fresh),
         ...gates.map(conditionOf),
         ...rejections.elsewhere,
-        ...(requested ? [requestedChangesWhy(requested, pullRequest.author.id)] : []),
-        ...conflictWhy(conflict, wasConflicting(context), state.run.baseRef),
+        ...(requested ? [requestedChangesCriterion(requested, pullRequest.author.id)] : []),
+        ...conflictCriteria(conflict, wasConflicting(context), state.run.baseRef),
       ],
       pausedBy: await context.pausedBy(),
     },
@@ -157,16 +157,16 @@ async function readGoverning(
   context: StepContext,
   number: number,
   how: HowFresh,
-): Promise<{ settings: Settings | undefined; standing(pullRequest: PullRequest): ConfigurationStanding }> {
+): Promise<{ settings: Settings | undefined; standing(pullRequest: PullRequest): ConfigurationStatus }> {
   const { reader, repo, state, step } = context;
   const before = await reader.pullRequest(repo, number);
   const now = await context.configurationNow(before, how);
   const listed = now.chain?.trigger.filter.paths
     ? await reader.pullRequestFiles(repo, number)
     : { files: [], truncated: true };
-  const standing = (pullRequest: PullRequest): ConfigurationStanding =>
+  const standing = (pullRequest: PullRequest): ConfigurationStatus =>
     pullRequest.defaultBranch === before.defaultBranch
-      ? configurationStanding(state.run, step.id, {
+      ? configurationStatus(state.run, step.id, {
           ...now,
           pullRequest: pullRequestNow(pullRequest, listed),
         })
@@ -175,15 +175,15 @@ async function readGoverning(
 }
 
 /** Whether somebody has merging switched off; the question stays, and is answered when it is on again. */
-function mergingSwitch({ step, mergingOff }: StepContext, settings: Settings | undefined): Why[] {
+function mergingSwitch({ step, mergingOff }: StepContext, settings: Settings | undefined): Explanation[] {
   if (step.uses.name !== MERGE_ACTION) return [];
   return [
     ...(mergingOff
-      ? [why('unmet', 'merging is switched off on this server (`COUNTERSIGN_MERGING=off`)')]
+      ? [criterion('unmet', 'merging is switched off on this server (`COUNTERSIGN_MERGING=off`)')]
       : []),
     ...(settings?.mergingOff
       ? [
-          why(
+          criterion(
             'unmet',
             `merging is switched off in the settings of the ${settings.mergingOff} (\`merging: off\`)`,
           ),
@@ -199,9 +199,9 @@ async function readVolatileOutcomes(
   const fresh = new Map<string, Outcome>();
   for (const invocation of context.state.invocations) {
     const step = context.state.run.definition.steps[invocation.stepIndex];
-    const readAgain = step && invocation.outcome ? handlerOf(step.uses.name)?.readAgain : undefined;
-    if (!readAgain) continue;
-    const outcome = await readAgain({ ...context, invocation, step: step ?? context.step });
+    const refresh = step && invocation.outcome ? handlerOf(step.uses.name)?.refresh : undefined;
+    if (!refresh) continue;
+    const outcome = await refresh({ ...context, invocation, step: step ?? context.step });
     if (step && outcome)
       fresh.set(invocation.stepId, stillDegraded(context, invocation.stepId, stillExpected(step, outcome)));
   }
@@ -252,19 +252,22 @@ function restsOn({ step, state }: StepContext, id: string): boolean {
 }
 
 /** The step's own condition, and what the outcomes that it rests on say now. */
-function conditionsNow(context: StepContext, fresh: ReadonlyMap<string, Outcome>): Why[] {
+function conditionsNow(context: StepContext, fresh: ReadonlyMap<string, Outcome>): Explanation[] {
   const { step, state } = context;
   const reasons = [...fresh]
     .filter(([id]) => restsOn(context, id))
     .map(([id, outcome]) =>
-      why(asConditionsSeeIt(outcome, state).passed === true ? 'met' : 'unmet', `${id}: ${outcome.summary}`),
+      criterion(
+        asConditionsSeeIt(outcome, state).passed === true ? 'met' : 'unmet',
+        `${id}: ${outcome.summary}`,
+      ),
     );
   if (step.condition === undefined) return reasons;
   const holds = evaluateCondition(compileExpression(step.condition), conditionContext(state, step.id, fresh));
   reasons.push(
     holds
-      ? why('met', 'every condition of the step still holds')
-      : why('unmet', `the step's condition does not hold any more: \`${step.condition}\``),
+      ? criterion('met', 'every condition of the step still holds')
+      : criterion('unmet', `the step's condition does not hold any more: \`${step.condition}\``),
   );
   return reasons;
 }

@@ -1,5 +1,5 @@
+import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
 import { reason } from '../../domain/explanation/reason.ts';
-import { type Why, why } from '../../domain/explanation/why.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { conflictOf } from '../../domain/policy/conflict.ts';
 import type { PullRequest } from '../../ports/github.ts';
@@ -16,7 +16,7 @@ export function notMergeable(
   context: StepContext,
   pullRequest: PullRequest,
   approval: Approval,
-  found: Why,
+  found: Explanation,
   message: string,
   retryInMs: (summary: string) => number,
 ): StepResult {
@@ -33,7 +33,7 @@ export function notMergeable(
     for: 'approval',
     until: new Date(context.clock.now().getTime() + retryMs),
     reason: reason(code, summary),
-    approval: { ...approval, status: 'open', decision: why('unmet', summary, found.reasons) },
+    approval: { ...approval, status: 'open', decision: criterion('unmet', summary, found.reasons) },
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Why, why } from '../../domain/explanation/why.ts';
+import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
 import type { AnsweringPerson } from '../../domain/policy/approval.ts';
 import { isMergeStep, type Run } from '../../domain/run/run.ts';
 import type { ReadTx } from '../../ports/storage.ts';
@@ -16,7 +16,7 @@ export async function earlierRejections(
   approvalId: string | undefined,
 ): Promise<EarlierRejections> {
   const by = new Map<number, AnsweringPerson>();
-  const elsewhere: Why[] = [];
+  const elsewhere: Explanation[] = [];
   if (pullRequest === null) return { by: [], elsewhere };
   const answered = await read.approvals.answered({ repositoryId, headSha, baseRef });
   if (answered.every(({ approval }) => approval.status !== 'rejected')) return { by: [], elsewhere };
@@ -41,7 +41,7 @@ export async function earlierRejections(
     decided.add(question);
     const who = rejectedBy.map(({ login }) => login).join(', ') || 'somebody who may countersign';
     const where = asked.run.pullRequest === pullRequest ? '' : ` in #${asked.run.pullRequest}`;
-    elsewhere.push(why('unmet', `${who} rejected this head when ${asking} asked about it${where}`));
+    elsewhere.push(criterion('unmet', `${who} rejected this head when ${asking} asked about it${where}`));
   }
   return { by: [...by.values()], elsewhere };
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
@@ -20,6 +20,6 @@ export function chainSource(text: string, file: string): ChainSource {
   };
 }
 
-export function faultyChain(fault: Fault): ChainSource {
-  return { parse: () => ({ file: fault.file, faults: [fault] }) };
+export function brokenChainSource(diagnostic: Diagnostic): ChainSource {
+  return { parse: () => ({ file: diagnostic.file, diagnostics: [diagnostic] }) };
 }

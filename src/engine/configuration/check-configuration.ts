@@ -1,6 +1,6 @@
 import { shortHash } from '../../core/canonical.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
@@ -15,12 +15,12 @@ import {
   WRONG_SETTINGS_NAME,
 } from '../../messages/configuration-check.ts';
 import type { GitHub, GitHubReader, PullRequest, PullRequestFile, Repo } from '../../ports/github.ts';
+import { type ChangedFile, diagnosticsAfterMerge, takenAway } from './after-merge.ts';
 import { changedSkills } from './check-skills.ts';
 import type { Configuration } from './configuration.ts';
 import { CHAINS_FOLDER, configurationFile } from './configuration-files.ts';
-import { type ChangedFile, faultsOnceMerged, takenAway } from './once-merged.ts';
 import { MAX_FILE_BYTES } from './scope-files.ts';
-import { settingsSource, tooLargeFault } from './settings-source.ts';
+import { settingsSource, tooLargeDiagnostic } from './settings-source.ts';
 
 /** Each costs a request to read, and anybody can open a pull request with thousands of them. */
 const MAX_FILES = 100;
@@ -54,7 +54,7 @@ export async function checkConfiguration(
       baseSha: sha,
       settingsBroken: broken.some(({ kind }) => kind === 'settings'),
       outOfSight: broken.some(({ outOfSight }) => outOfSight),
-      faults: broken.flatMap((file) => file.faults),
+      diagnostics: broken.flatMap((file) => file.diagnostics),
     });
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });
   }
@@ -68,7 +68,7 @@ export async function checkConfiguration(
       changed.slice(0, MAX_FILES).map((file) => readChanged(reader, repo, file, skills.names, minimum)),
     );
     const unread = changed.slice(MAX_FILES).map(
-      ({ path }): Fault => ({
+      ({ path }): Diagnostic => ({
         file: path,
         line: 1,
         column: 1,
@@ -80,7 +80,7 @@ export async function checkConfiguration(
       ...at,
       externalId: idOf(key),
       files: [...changed.map((file) => file.path), ...gone, ...skills.folders],
-      faults: [...faultsOnceMerged(read, changes, gone), ...skills.faults, ...unread],
+      diagnostics: [...diagnosticsAfterMerge(read, changes, gone), ...skills.diagnostics, ...unread],
     });
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });
   }
@@ -96,23 +96,27 @@ async function readChanged(
   minimum: Minimum,
 ): Promise<ChangedFile> {
   const kind = configurationFile(path);
-  if (kind === 'misnamed settings') return { path, faults: [atTop(path, WRONG_SETTINGS_NAME)] };
+  if (kind === 'misnamed settings') return { path, diagnostics: [atTop(path, WRONG_SETTINGS_NAME)] };
   const bytes = blobSha === null ? undefined : await reader.blob(repo, blobSha, MAX_FILE_BYTES);
   const text = bytes && textOfFile(bytes);
   if (kind === 'settings') {
     const settings = settingsSource(text, path);
-    return { path, settings, faults: [...settings.parse(names).faults, ...settings.below(minimum)] };
+    return {
+      path,
+      settings,
+      diagnostics: [...settings.parse(names).diagnostics, ...settings.below(minimum)],
+    };
   }
   const chain: ParsedChain =
     text === undefined
-      ? { file: path, faults: [tooLargeFault(path)] }
+      ? { file: path, diagnostics: [tooLargeDiagnostic(path)] }
       : { file: path, ...parseChain(text, path, names) };
   return kind === 'chain'
-    ? { path, chain, faults: [] }
-    : { path, faults: [atTop(path, misplacedChain(path, CHAINS_FOLDER)), ...chain.faults] };
+    ? { path, chain, diagnostics: [] }
+    : { path, diagnostics: [atTop(path, misplacedChain(path, CHAINS_FOLDER)), ...chain.diagnostics] };
 }
 
-function atTop(file: string, message: string): Fault {
+function atTop(file: string, message: string): Diagnostic {
   return { file, line: 1, column: 1, message };
 }
 

@@ -1,4 +1,4 @@
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { withoutOutcome } from '../../domain/skill/package.ts';
@@ -15,7 +15,7 @@ export interface ChangedSkills {
   folders: string[];
   /** What chains may name once the packages are as they would be. */
   names: Required<KnownNames>;
-  faults: Fault[];
+  diagnostics: Diagnostic[];
 }
 
 /**
@@ -32,7 +32,7 @@ export async function changedSkills(
   const touched = new Set(
     files.flatMap(({ path, previousPath = path }) => [path, previousPath]).flatMap(skillOf),
   );
-  if (touched.size === 0) return { folders: [], names, faults: [] };
+  if (touched.size === 0) return { folders: [], names, diagnostics: [] };
   const there = (await reader.folder(repo, SKILLS_FOLDER, headSha)) ?? [];
   const folders = there.filter(({ path, type }) => type === 'dir' && touched.has(path));
   const checked = folders.slice(0, MAX_SKILLS);
@@ -49,7 +49,10 @@ export async function changedSkills(
   return {
     folders: folders.map(({ path }) => path),
     names: namesAfter(names, changed),
-    faults: [...changed.broken.flatMap(({ faults }) => faults), ...folders.slice(MAX_SKILLS).map(notChecked)],
+    diagnostics: [
+      ...changed.broken.flatMap(({ diagnostics }) => diagnostics),
+      ...folders.slice(MAX_SKILLS).map(notChecked),
+    ],
   };
 }
 
@@ -75,7 +78,7 @@ function skillOf(path: string): string[] {
   return rest.length === 0 ? [] : [`${SKILLS_FOLDER}/${name}`];
 }
 
-function notChecked({ path }: { path: string }): Fault {
+function notChecked({ path }: { path: string }): Diagnostic {
   const message = `not checked: only the first ${MAX_SKILLS} skills of a pull request are read`;
   return { file: `${path}/SKILL.md`, line: 1, column: 1, message };
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { foldContracts } from '../../domain/artifact/contract.ts';
 import { AUTO_SKILL, type Chain } from '../../domain/chain/chain.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
@@ -27,7 +27,7 @@ export interface BrokenFile {
   outOfSight?: true;
   /** What cannot be used because of it. */
   kind: 'settings' | 'chain' | 'skill';
-  faults: readonly Fault[];
+  diagnostics: readonly Diagnostic[];
 }
 
 /** What governs a repository, read from its base branch, its organisation and what ships. */
@@ -253,18 +253,22 @@ export function createConfigurationLoader(deps: {
     const [own, above] = [repository.settings.parse(known), organisation.settings.parse(ofAccount)];
     const settings = mergeSettings(above.settings, own.settings);
     const broken: BrokenFile[] = [
-      ...resolved.broken.map(({ file, faults }) => ({ file, kind: 'chain' as const, faults })),
-      ...here.broken.map(({ folder, faults }) => ({ file: folder, kind: 'skill' as const, faults })),
+      ...resolved.broken.map(({ file, diagnostics }) => ({ file, kind: 'chain' as const, diagnostics })),
+      ...here.broken.map(({ folder, diagnostics }) => ({
+        file: folder,
+        kind: 'skill' as const,
+        diagnostics,
+      })),
     ];
     const unknown = unknownIn(sources.settings, resolved.names);
-    const settingsFaults = [...own.faults, ...above.faults];
-    if (settingsFaults.length > 0) {
+    const settingsDiagnostics = [...own.diagnostics, ...above.diagnostics];
+    if (settingsDiagnostics.length > 0) {
       // Without its settings it is not known who may countersign: nothing runs until they can be read.
       broken.push({
-        file: settingsFaults[0]?.file ?? SETTINGS_FILE,
+        file: settingsDiagnostics[0]?.file ?? SETTINGS_FILE,
         kind: 'settings',
         ...(organisation.outOfSight ? { outOfSight: true } : {}),
-        faults: [...settingsFaults, ...unknown],
+        diagnostics: [...settingsDiagnostics, ...unknown],
       });
       return {
         branch,
@@ -277,7 +281,7 @@ export function createConfigurationLoader(deps: {
         broken,
       };
     }
-    if (unknown[0]) broken.push({ file: unknown[0].file, kind: 'chain', faults: unknown });
+    if (unknown[0]) broken.push({ file: unknown[0].file, kind: 'chain', diagnostics: unknown });
     const inForce = resolved.chains.filter(
       (chain) => settings.chains === undefined || settings.chains.includes(chain.name),
     );

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import { unreachable } from '../../core/errors.ts';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { ParsedPackage } from '../../domain/skill/package.ts';
 import { organisationGone, organisationUnreadable } from '../../messages/configuration-check.ts';
 import { GitHubError, type GitHubReader, type Repo, type TreeEntry } from '../../ports/github.ts';
-import { type ChainSource, chainSource, faultyChain } from './chain-source.ts';
+import { brokenChainSource, type ChainSource, chainSource } from './chain-source.ts';
 import {
   CHAINS_FOLDER,
   FOLDER,
@@ -22,7 +22,7 @@ import {
   NO_SETTINGS,
   type SettingsSource,
   settingsSource,
-  tooLargeFault,
+  tooLargeDiagnostic,
   unreadableSettings,
 } from './settings-source.ts';
 import { readSkills } from './skill-files.ts';
@@ -39,8 +39,8 @@ export interface Scope {
   chains: readonly ChainSource[];
   skills: readonly ParsedPackage[];
   settings: SettingsSource;
-  /** Why nobody can say what is in it. */
-  outOfSight?: Fault;
+  /** Explanation nobody can say what is in it. */
+  outOfSight?: Diagnostic;
 }
 
 const EMPTY_SCOPE: Scope = { chains: [], skills: [], settings: NO_SETTINGS };
@@ -50,8 +50,8 @@ function isEmpty({ chains, skills, settings }: Scope): boolean {
 }
 
 function outOfSight(owner: string, message: string): Scope {
-  const fault = { file: `${owner}/${ORGANISATION_REPOSITORY}`, line: 1, column: 1, message };
-  return { ...EMPTY_SCOPE, settings: unreadableSettings(fault), outOfSight: fault };
+  const diagnostic = { file: `${owner}/${ORGANISATION_REPOSITORY}`, line: 1, column: 1, message };
+  return { ...EMPTY_SCOPE, settings: unreadableSettings(diagnostic), outOfSight: diagnostic };
 }
 
 /** The files that govern, as GitHub has them, read as seldom as can be without believing what may have changed. */
@@ -190,9 +190,9 @@ export function createScopeFiles({
       Promise.all(
         chainFiles.map(async (entry, index): Promise<ChainSource> => {
           const file = prefix + entry.path;
-          if (index >= MAX_CHAIN_FILES) return faultyChain(tooMany(file));
+          if (index >= MAX_CHAIN_FILES) return brokenChainSource(tooMany(file));
           const text = await read(entry);
-          return text === undefined ? faultyChain(tooLargeFault(file)) : chainSource(text, file);
+          return text === undefined ? brokenChainSource(tooLargeDiagnostic(file)) : chainSource(text, file);
         }),
       ),
       readSkills(entries, folders.skills, prefix, read),
@@ -222,7 +222,7 @@ async function wholeTree(reader: GitHubReader, repo: Repo, sha: string): Promise
   throw new GitHubError('unavailable', 404, `GitHub does not show the tree ${sha} that it names itself`);
 }
 
-function tooMany(file: string): Fault {
+function tooMany(file: string): Diagnostic {
   const message = `only the first ${MAX_CHAIN_FILES} chain files of a folder are read`;
   return { file, line: 1, column: 1, message };
 }

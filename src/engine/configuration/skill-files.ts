@@ -1,4 +1,4 @@
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { MAX_FILE_BYTES, MAX_FILES } from '../../domain/skill/check-files.ts';
 import type { PackageFile, ParsedPackage } from '../../domain/skill/package.ts';
 import { parsePackage } from '../../domain/skill/parse.ts';
@@ -48,9 +48,9 @@ async function readSkill(
   textOf: (entry: TreeEntry) => Promise<string | undefined>,
 ): Promise<ParsedPackage> {
   const files: PackageFile[] = [];
-  const faults: Fault[] = [];
+  const diagnostics: Diagnostic[] = [];
   const refuse = (entry: TreeEntry, message: string) =>
-    faults.push({ file: prefix + entry.path, line: 1, column: 1, message });
+    diagnostics.push({ file: prefix + entry.path, line: 1, column: 1, message });
   const read = async (entry: TreeEntry) => {
     if (entry.type !== 'file') return refuse(entry, 'this is a symbolic link, and those are not followed');
     const text = entry.size > MAX_FILE_BYTES ? undefined : await textOf(entry);
@@ -63,12 +63,12 @@ async function readSkill(
     await Promise.all(some.slice(at, at + READ_AT_ONCE).map(read));
   }
   const parsed = parsePackage(files, prefix + folder);
-  return faults.length === 0
+  return diagnostics.length === 0
     ? parsed
-    : { ...parsed, skill: undefined, faults: [...parsed.faults, ...faults] };
+    : { ...parsed, skill: undefined, diagnostics: [...parsed.diagnostics, ...diagnostics] };
 }
 
 function notRead(folder: string, name: string): ParsedPackage {
   const message = `not read: a repository has at most ${MAX_SKILLS} skills, and ${MAX_BYTES / 1_048_576} MB in all their files`;
-  return { folder, name, faults: [{ file: `${folder}/SKILL.md`, line: 1, column: 1, message }] };
+  return { folder, name, diagnostics: [{ file: `${folder}/SKILL.md`, line: 1, column: 1, message }] };
 }

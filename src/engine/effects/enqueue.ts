@@ -60,7 +60,7 @@ export function queueHandle(
       };
       await storage.transaction(async (tx) => {
         await refuseOvertaken(tx, run.id, sessionId);
-        await tx.effects.wish({ id: ids.next('eff'), key, effect, runId: run.id, at: clock.now() });
+        await tx.effects.request({ id: ids.next('eff'), key, effect, runId: run.id, at: clock.now() });
       });
       const result = await github.writer(run.installationId).enqueue(proof, nodeId);
       await note(result.kind === 'done' ? { done: true } : { done: false, error: result.message });
@@ -84,7 +84,7 @@ export function queueHandle(
       if (!row) return;
       await tx.effects.saveProgress({
         ...row,
-        appliedHash: done ? row.wishedHash : null,
+        appliedHash: done ? row.desiredHash : null,
         status: done ? 'done' : 'failed',
         begun: done,
         error,

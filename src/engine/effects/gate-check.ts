@@ -6,7 +6,7 @@ import type { GitHub } from '../../ports/github.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import { effectJob, effectKey, type Outbox, SETTLE_MS } from './outbox.ts';
-import { STILL_AT_IT_MS } from './still-at-it.ts';
+import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
 
 /** One gate check for each head and base of a repository, whichever pull requests share them. */
 export function gateCheckKey(repositoryId: number, headSha: string, baseRef: string): string {
@@ -82,7 +82,7 @@ export function createGateChecks(deps: {
     const before = await tx.effects.get(key);
     // Closed or closed: what it says may wait for the next change. The first words are what stops the merge button.
     const settleMs = before && !atOnce ? SETTLE_MS.update : SETTLE_MS.urgent;
-    await outbox.wish(tx, key, effect, { runId, at, settleMs });
+    await outbox.request(tx, key, effect, { runId, at, settleMs });
     if (before?.progress.passed) await withdraw(tx, key, at);
   }
 
@@ -111,7 +111,7 @@ export function createGateChecks(deps: {
         invocation_id: request.invocationId,
         since: known?.since ?? now.toISOString(),
         until: new Date(now.getTime() + request.leaseMs).toISOString(),
-        wished_hash: row.wishedHash,
+        wished_hash: row.desiredHash,
         shown: known?.shown ?? false,
       };
       await tx.effects.saveProgress({
@@ -155,7 +155,7 @@ export function createGateChecks(deps: {
     if (!row?.progress.passed) return;
     await tx.effects.saveProgress({
       ...row,
-      appliedHash: row.wishedHash,
+      appliedHash: row.desiredHash,
       status: 'done',
       progress: { ...row.progress, passed: { ...row.progress.passed, until: null } },
       updatedAt: at,
@@ -199,7 +199,7 @@ export function gateClosed(row: EffectRow, because: 'withdrawn' | 'not_renewed')
 export function closed(row: EffectRow, at: Date): EffectRow {
   const { passed, ...progress } = row.progress;
   const unanswered = passed !== undefined && !passed.shown;
-  const unsureUntil = new Date(at.getTime() + STILL_AT_IT_MS).toISOString();
+  const unsureUntil = new Date(at.getTime() + GITHUB_REQUEST_LIMIT_MS).toISOString();
   return {
     ...row,
     appliedHash: null,
@@ -212,7 +212,7 @@ export function closed(row: EffectRow, at: Date): EffectRow {
 /** Whether the outbox must leave the check alone for now: it is green, and nobody has asked for anything else since. */
 export function isLeftOpen(row: EffectRow, now: Date): false | { until: Date | undefined } {
   const { passed } = row.progress;
-  if (!passed || passed.wished_hash !== row.wishedHash) return false;
+  if (!passed || passed.wished_hash !== row.desiredHash) return false;
   if (passed.until === null) return { until: undefined };
   const until = new Date(passed.until);
   return now < until && { until };

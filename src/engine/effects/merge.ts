@@ -51,7 +51,7 @@ export function mergeOnce(
       countersigned_by: [...proof.countersignedBy],
       invocation_id: approval.invocationId,
     };
-    const wishedHash = contentHash(effect);
+    const desiredHash = contentHash(effect);
     const row = {
       key,
       appliedHash: null,
@@ -68,7 +68,7 @@ export function mergeOnce(
       if (before) return before;
       begunBefore = known?.begun ?? false;
       await tx.approvals.save({ ...approval, status: 'open' });
-      await wish(tx);
+      await request(tx);
       await tx.effects.saveProgress({ ...row, begun: true, error: null, updatedAt: clock.now() });
       return undefined;
     });
@@ -79,10 +79,10 @@ export function mergeOnce(
       const meanwhile = mergeOf(await tx.effects.get(key));
       if (meanwhile) return meanwhile;
       // Another step of the run may have begun since, and have written down its own people: those of the call that merged count.
-      if (result.kind === 'merged') await wish(tx);
+      if (result.kind === 'merged') await request(tx);
       await tx.effects.saveProgress({
         ...row,
-        appliedHash: result.kind === 'merged' ? wishedHash : null,
+        appliedHash: result.kind === 'merged' ? desiredHash : null,
         status: result.kind === 'merged' ? 'done' : 'failed',
         begun: result.kind === 'merged',
         progress: result.kind === 'merged' ? { merge_sha: result.sha } : {},
@@ -93,8 +93,8 @@ export function mergeOnce(
       return result;
     });
 
-    function wish(tx: Tx): Promise<boolean> {
-      return tx.effects.wish({ id: ids.next('eff'), key, effect, runId: question.runId, at: clock.now() });
+    function request(tx: Tx): Promise<boolean> {
+      return tx.effects.request({ id: ids.next('eff'), key, effect, runId: question.runId, at: clock.now() });
     }
 
     async function call(): Promise<MergeResult> {
@@ -168,7 +168,7 @@ export async function confirmMerge(
     if (!row) return;
     await tx.effects.saveProgress({
       ...row,
-      appliedHash: row.wishedHash,
+      appliedHash: row.desiredHash,
       status: 'done',
       progress: { merge_sha: sha },
       error: null,

@@ -20,27 +20,27 @@ export const effectJobSchema = z.strictObject({
   cause: writeCauseSchema.optional(),
 });
 
-export interface WishOptions {
+export interface RequestOptions {
   runId: string | null;
   at: Date;
   /** On whose account it is, when it belongs to no run: writes of one person or pull request do not hold up those of others. */
   cause?: WriteCause;
   /** Carried out at once when left out. */
   settleMs?: number;
-  /** Why it failed is known to be over, so it need not rest. */
+  /** Explanation it failed is known to be over, so it need not rest. */
   anew?: boolean;
 }
 
 export interface Outbox {
   /** Writes the wish, without secrets, in the caller's transaction, with the job that carries it out. */
-  wish(tx: Tx, key: string, effect: Effect, options: WishOptions): Promise<void>;
+  request(tx: Tx, key: string, effect: Effect, options: RequestOptions): Promise<void>;
 }
 
 export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
   return {
-    async wish(tx, key, effect, { runId, at, settleMs = 0, anew = false, cause }) {
-      const wish = { id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at, anew };
-      const open = await tx.effects.wish(wish);
+    async request(tx, key, effect, { runId, at, settleMs = 0, anew = false, cause }) {
+      const desired = { id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at, anew };
+      const open = await tx.effects.request(desired);
       if (!open) return;
       await deps.queue.enqueue(tx, effectJob(key, new Date(at.getTime() + settleMs), cause));
     },

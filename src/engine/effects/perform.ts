@@ -10,9 +10,9 @@ import type { JobResult } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import type { WriteCause } from './fair-share.ts';
 import { closed, gateClosed, isLeftOpen } from './gate-check.ts';
-import type { Pace } from './pace.ts';
-import { STILL_AT_IT_MS } from './still-at-it.ts';
+import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
 import { writeClassOf } from './write-class.ts';
+import type { WriteLimiter } from './write-limiter.ts';
 
 type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
 /** Writes down what is about to be sent, for whoever takes over after a crash. */
@@ -28,9 +28,9 @@ export interface Performer {
   /** @param cause on whose account it is, when it belongs to no run */
   perform(key: string, cause?: WriteCause): Promise<JobResult>;
   /** The queue gave up: the effect has failed. */
-  giveUp(key: string, error: unknown): Promise<void>;
+  onRetriesExhausted(key: string, error: unknown): Promise<void>;
   /** Another process died while it carried the wish out. */
-  beCutOff(tx: Tx, key: string): Promise<void>;
+  onInterrupted(tx: Tx, key: string): Promise<void>;
 }
 
 /**
@@ -44,15 +44,15 @@ export function createPerformer(deps: {
   github: GitHub;
   clock: Clock;
   log: Log;
-  pace: Pace;
+  limiter: WriteLimiter;
 }): Performer {
-  const { storage, github, clock, log, pace } = deps;
+  const { storage, github, clock, log, limiter } = deps;
 
   async function perform(key: string, cause: WriteCause = NOBODYS): Promise<JobResult> {
     const row = await storage.read.effects.get(key);
-    if (!row || isLedger(row.effect) || row.wishedHash === row.appliedHash) return { kind: 'done' };
+    if (!row || isLedger(row.effect) || row.desiredHash === row.appliedHash) return { kind: 'done' };
     const open = isLeftOpen(row, clock.now());
-    if (open) return open.until ? { kind: 'later', at: open.until } : { kind: 'done' };
+    if (open) return open.until ? { kind: 'defer', at: open.until } : { kind: 'done' };
     if (row.progress.passed) return endPass(row);
     const run = row.runId === null ? undefined : (await storage.read.runs.load(row.runId))?.run;
     const gone = run && !mayBeGreen(row) ? await outOfReach(run) : undefined;
@@ -68,11 +68,11 @@ export function createPerformer(deps: {
     const isUnsure = unsureUntil !== undefined && clock.now() < new Date(unsureUntil);
     if (isUnsure && !mayBeGreen(row)) {
       // Deaths and failures go on being counted: should it be the effect that is the cause, it is given up in the end.
-      return { kind: 'later', at: new Date(unsureUntil) };
+      return { kind: 'defer', at: new Date(unsureUntil) };
     }
     const write = { key, class: writeClassOf(row), ...(run ? causeOf(run) : (causeOfGate(row) ?? cause)) };
-    const later = pace.take(row.effect.installation_id, write, clock.now(), { atOnce: mayBeGreen(row) });
-    if (later) return { kind: 'later', at: later };
+    const later = limiter.take(row.effect.installation_id, write, clock.now(), { atOnce: mayBeGreen(row) });
+    if (later) return { kind: 'defer', at: later };
 
     const wasBegun = row.begun;
     if (row.githubId === null && !wasBegun) await save(row, { begun: true });
@@ -82,12 +82,12 @@ export function createPerformer(deps: {
       void (await save(row, { githubId, progress, begun: true }));
     let progress: Progress;
     try {
-      progress = await carryOut(github.writer(row.effect.installation_id), row, wasBegun, note);
+      progress = await execute(github.writer(row.effect.installation_id), row, wasBegun, note);
     } catch (error) {
       if (error instanceof GitHubError && error.retryAt) {
         // The wish may be asked for again before that; without the hold, each time would be a request to a GitHub that
         // asked for none.
-        pace.hold(row.effect.installation_id, error.retryAt);
+        limiter.hold(row.effect.installation_id, error.retryAt);
         throw error;
       }
       if (mayBeGreen(row) && error instanceof GitHubError && isRefusal(error)) {
@@ -98,7 +98,7 @@ export function createPerformer(deps: {
         );
         await save(row, { attempts: row.attempts + 1, begun });
         const pauseMs = row.attempts < SOON_TRIES ? CLOSE_AGAIN_MS : CLOSE_LATER_MS;
-        return { kind: 'again', at: new Date(clock.now().getTime() + pauseMs) };
+        return { kind: 'reschedule', at: new Date(clock.now().getTime() + pauseMs) };
       }
       if (error instanceof GitHubError && isRefusal(error)) {
         await save(row, { ...failed(row, error), attempts: row.attempts + 1, begun });
@@ -118,7 +118,7 @@ export function createPerformer(deps: {
         appliedHash: null,
         begun: true,
       });
-      return { kind: 'again', at: new Date(unsureUntil) };
+      return { kind: 'reschedule', at: new Date(unsureUntil) };
     }
     const changedMeanwhile = await save(row, {
       ...progress,
@@ -128,7 +128,7 @@ export function createPerformer(deps: {
       attempts: row.attempts + 1,
       begun: true,
     });
-    return changedMeanwhile ? { kind: 'again', at: clock.now() } : { kind: 'done' };
+    return changedMeanwhile ? { kind: 'reschedule', at: clock.now() } : { kind: 'done' };
   }
 
   /** Nobody renewed what keeps a gate check green, so it is closed in the next try, as the row says from here on. */
@@ -137,7 +137,7 @@ export function createPerformer(deps: {
       await tx.effects.saveProgress(closed(row, clock.now()));
       await tx.audit.record(gateClosed(row, 'not_renewed'));
     });
-    return { kind: 'again', at: clock.now() };
+    return { kind: 'reschedule', at: clock.now() };
   }
 
   /** A newer wish would bring the next try forward, to a moment at which GitHub has not made yet what it was told to make. */
@@ -148,14 +148,14 @@ export function createPerformer(deps: {
   }
 
   /** What the process before was sending when it died may be under way at GitHub still. */
-  async function beCutOff(tx: Tx, key: string): Promise<void> {
+  async function onInterrupted(tx: Tx, key: string): Promise<void> {
     const row = await tx.effects.get(key).catch((err) => {
       // Nobody's work may stop for one row that cannot be read; its own try will fail for it.
       log.error({ effect: key, err }, 'an effect that was cut off cannot be read');
       return undefined;
     });
     const nothingSent = row?.githubId === null && !row.begun;
-    if (!row || nothingSent || row.wishedHash === row.appliedHash) return;
+    if (!row || nothingSent || row.desiredHash === row.appliedHash) return;
     await tx.effects.saveProgress({
       ...row,
       ...unsure(row),
@@ -165,12 +165,12 @@ export function createPerformer(deps: {
 
   /** What was carried out last is not known any more, either: even the wish for what was there before must be sent again. */
   function unsure({ progress }: EffectRow): Pick<EffectRow, 'appliedHash' | 'progress'> {
-    const until = new Date(clock.now().getTime() + STILL_AT_IT_MS).toISOString();
+    const until = new Date(clock.now().getTime() + GITHUB_REQUEST_LIMIT_MS).toISOString();
     return { appliedHash: null, progress: { ...progress, unsure_until: until } };
   }
 
   /**
-   * Why GitHub said that there is nobody to tell any more: asking for a token to be refused would help no one. Once its
+   * Explanation GitHub said that there is nobody to tell any more: asking for a token to be refused would help no one. Once its
    * pull request was read again, there is.
    */
   async function outOfReach(run: Run): Promise<string | undefined> {
@@ -185,7 +185,7 @@ export function createPerformer(deps: {
     return isBack ? undefined : run.reason?.summary;
   }
 
-  async function giveUp(key: string, error: unknown): Promise<void> {
+  async function onRetriesExhausted(key: string, error: unknown): Promise<void> {
     log.error({ effect: key, err: error }, 'gave up on an effect');
     const row = await storage.read.effects.get(key).catch((err) => {
       log.error({ effect: key, err }, 'an effect that is given up cannot be read');
@@ -196,8 +196,8 @@ export function createPerformer(deps: {
 
   /** What GitHub was away for may be tried again whenever it is wished for; anything else would fail again. */
   function failed({ progress }: EffectRow, error: unknown): Pick<EffectRow, 'status' | 'error' | 'progress'> {
-    const wasAway = error instanceof GitHubError && error.kind === 'unavailable';
-    const rests_until = wasAway ? undefined : new Date(clock.now().getTime() + REST_MS).toISOString();
+    const wasUnavailable = error instanceof GitHubError && error.kind === 'unavailable';
+    const rests_until = wasUnavailable ? undefined : new Date(clock.now().getTime() + REST_MS).toISOString();
     return { status: 'failed', error: messageOf(error), progress: { ...progress, rests_until } };
   }
 
@@ -208,7 +208,7 @@ export function createPerformer(deps: {
     );
   }
 
-  return { perform, giveUp, beCutOff };
+  return { perform, onRetriesExhausted, onInterrupted };
 }
 
 /**
@@ -251,7 +251,7 @@ function causeOfGate({ effect }: EffectRow): WriteCause | undefined {
   return { person: null, pullRequest: `${effect.repository_id}#${effect.pull_request}` };
 }
 
-async function carryOut(
+async function execute(
   writer: GitHubWriter,
   row: EffectRow,
   wasBegun: boolean,

@@ -9,7 +9,7 @@ import type { StepContext, StepHandler, StepResult } from '../steps/step.ts';
 import { readTrustContext } from './trust-facts.ts';
 
 /** Whether the maintainers are asked before the step does anything: the chain wants it, or what the step does does. */
-export function asksFirst(step: Pick<Step, 'requiresApproval'>, { confirmation }: Capability): boolean {
+export function needsApproval(step: Pick<Step, 'requiresApproval'>, { confirmation }: Capability): boolean {
   return step.requiresApproval || confirmation === 'person';
 }
 
@@ -23,7 +23,7 @@ export function allowed(
   policy: PolicyEngine,
 ): StepHandler {
   const { capability } = handler;
-  const asks = asksFirst(step, capability);
+  const asks = needsApproval(step, capability);
   return {
     ...handler,
     async run(context) {
@@ -33,7 +33,7 @@ export function allowed(
         ? await readTrustContext(context.reader, context.repo, context.state.run)
         : undefined;
       const moved = facts && headMoved(context, facts);
-      if (moved) return { kind: 'moved', reason: moved };
+      if (moved) return { kind: 'superseded', reason: moved };
       const decision = decide(context, capability, policy, asks, facts ? trustOf(facts) : LEAST_TRUST);
       const goesOn = decision.verdict === 'allowed' || (decision.verdict === 'needs_confirmation' && asks);
       return goesOn
@@ -89,7 +89,7 @@ function decide(
   asks: boolean,
   trust: Trust,
 ): PolicyDecision {
-  return policy.decide({ capability, asksFirst: asks, trust, chain: state.run.chain });
+  return policy.decide({ capability, needsApproval: asks, trust, chain: state.run.chain });
 }
 
 function blocked({ name }: Capability, { why }: PolicyDecision): Reason {

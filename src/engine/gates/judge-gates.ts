@@ -85,10 +85,10 @@ async function bySkill(
   const handler = skillOf(gate.skill);
   if (!handler) throw new CountersignError('step.unknown', `there is no skill named ${gate.skill}`);
   const once = contentHash({ gate, headSha, baseRef });
-  const asked = handler.readAgain ? undefined : before(context, placed, once);
+  const asked = handler.refresh ? undefined : before(context, placed, once);
   if (asked) return asked;
   const result = await handler.run({ ...context, inputs: {}, step: { ...context.step, with: {} } });
-  const isLasting = result.kind === 'done' && !handler.readAgain;
+  const isLasting = result.kind === 'done' && !handler.refresh;
   const criterion = cameTo(context, gate.skill, result);
   const hash = isLasting ? once : contentHash({ gate, headSha, baseRef, criterion });
   const known = before(context, placed, hash);
@@ -105,7 +105,7 @@ function cameTo({ state }: StepContext, skill: string, result: StepResult): Crit
     description: `the skill ${skill} passes`,
     passed: done?.passed === true,
     evidence: result.kind === 'done' ? result.outcome.summary : result.reason.summary,
-    may_change: result.kind === 'waits' || result.kind === 'moved',
+    may_change: result.kind === 'waits' || result.kind === 'superseded',
   };
 }
 

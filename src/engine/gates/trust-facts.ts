@@ -1,7 +1,7 @@
 import {
   belongsByAssociation,
+  type Membership,
   type Origin,
-  type Standing,
   type TrustContext,
 } from '../../domain/policy/trust.ts';
 import type { Run } from '../../domain/run/run.ts';
@@ -21,20 +21,20 @@ export async function readTrustContext(
   subject: TrustSubject,
 ): Promise<TrustContext> {
   const { repository, headSha, event } = subject;
-  const standing = async (login: string): Promise<Standing> => ({
+  const membership = async (login: string): Promise<Membership> => ({
     login,
     role: await reader.role(repo, login),
   });
   const [origin, dispatcher] = await Promise.all([
     readOrigin(),
-    event.kind === 'manual.fired' ? standing(event.actor) : undefined,
+    event.kind === 'manual.fired' ? membership(event.actor) : undefined,
   ]);
   return { repository, headSha, origin, dispatcher, countersign: undefined };
 
   async function readOrigin(): Promise<Origin | undefined> {
     if (subject.pullRequest !== null) return ofPullRequest(subject.pullRequest);
-    if (event.kind === 'issue.created') return { kind: 'issue', author: await standing(event.author) };
-    if (event.kind === 'file.changed') return { kind: 'push', author: await standing(event.pusher) };
+    if (event.kind === 'issue.created') return { kind: 'issue', author: await membership(event.author) };
+    if (event.kind === 'file.changed') return { kind: 'push', author: await membership(event.pusher) };
     return undefined;
   }
 

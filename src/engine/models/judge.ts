@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { checkValue } from '../../core/check-value.ts';
-import { memberFault } from '../../core/json-members.ts';
+import { memberDiagnostic } from '../../core/json-members.ts';
 import type { Failure } from '../../ports/model.ts';
 
 export type Judged<T> = { ok: true; value: T } | { ok: false; failure: Failure };
@@ -18,7 +18,7 @@ export function judge<T>(text: string, schema: z.ZodType<T>): Judged<T> {
   } catch {
     return { ok: false, failure: { kind: 'not_json' } };
   }
-  const detail = memberFault(written);
+  const detail = memberDiagnostic(written);
   if (detail !== undefined) return { ok: false, failure: { kind: 'wrong_shape', detail } };
   try {
     const checked = checkValue(schema, json);

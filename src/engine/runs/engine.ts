@@ -52,7 +52,7 @@ export interface Engine {
    * Notes why a session under way does not get on, for whoever asks why. GitHub is not told: edits of comments are the
    * last thing a spent limit is for.
    */
-  holdUp(tx: Tx, sessionId: string, because: Reason): Promise<void>;
+  recordBlocked(tx: Tx, sessionId: string, because: Reason): Promise<void>;
 }
 
 export interface SessionReport {
@@ -160,7 +160,7 @@ export function createEngine(
     return result;
   }
 
-  async function holdUp(tx: Tx, sessionId: string, because: Reason): Promise<void> {
+  async function recordBlocked(tx: Tx, sessionId: string, because: Reason): Promise<void> {
     const found = await tx.runs.getSession(sessionId);
     const state = found && (await tx.runs.load(found.runId));
     const step = state?.invocations.find((candidate) => candidate.sessionId === sessionId);
@@ -186,7 +186,7 @@ export function createEngine(
     const now = clock.now();
     const { state, commands } = transition(before, what, now);
     await wakeLater(tx, state);
-    for (const command of commands) await carryOut(tx, state, command, by);
+    for (const command of commands) await execute(tx, state, command, by);
     if (isDeepStrictEqual(state, before)) {
       // Most events only have waiting steps look again: if that finds anything new, it is shown then.
       if (asked) await publisher.publish(tx, state);
@@ -220,7 +220,7 @@ export function createEngine(
     });
   }
 
-  async function carryOut(tx: Tx, state: RunState, command: Command, by: Actor): Promise<void> {
+  async function execute(tx: Tx, state: RunState, command: Command, by: Actor): Promise<void> {
     switch (command.kind) {
       case 'start': {
         const step = stepOf(state, command.stepIndex);
@@ -292,7 +292,7 @@ export function createEngine(
     }
   }
 
-  return { begin, signal, report, holdUp };
+  return { begin, signal, report, recordBlocked };
 }
 
 async function saveApproval(tx: Tx, approval: Approval): Promise<void> {

@@ -109,7 +109,7 @@ async function sayNotBegun(
   if (run_id === undefined) return;
   const { marker, body } = commandReply(run_id, [{ ok: false, text: notBegun(chain, because) }]);
   const place = { installation_id, owner: repository.owner, repo: repository.name };
-  await outbox.wish(
+  await outbox.request(
     tx,
     `command:${run_id}:reply`,
     { kind: 'comment', ...place, issue, marker, body },

@@ -16,7 +16,7 @@ export async function onCi(deps: PullRequestDeps, event: EventOf<'ci.changed'>, 
     const red: Run[] = [];
     for (const run of runs) {
       if ((await redCi(tx, run)) !== undefined) red.push(run);
-      else await engine.signal(tx, run.id, { kind: 'poke', for: ['ci', 'approval', 'until'] }, by);
+      else await engine.signal(tx, run.id, { kind: 'wake', for: ['ci', 'approval', 'until'] }, by);
     }
     return red;
   });

@@ -32,7 +32,7 @@ import { unreadableBecause } from './what-changed.ts';
 import { whyNoRun } from './why-no-run.ts';
 
 /** What waits for people or for a gate looks at once. */
-export const LOOK: Signal = { kind: 'poke', for: ['approval', 'until'] };
+export const LOOK: Signal = { kind: 'wake', for: ['approval', 'until'] };
 
 export type PullRequestEvent = EventOf<'pr.opened' | 'pr.updated' | 'pr.merged' | 'pr.closed'>;
 
@@ -129,10 +129,10 @@ export async function onPullRequest(
       await engine.begin(tx, state);
     }
     await closeUnaskedGate(deps, tx, event, pullRequest, { plan, runs, configuration, now, facts });
-    await pokeRemaining(deps, tx, plan, runs, by);
-    await wishAgain(deps, tx, event);
+    await wakeRemaining(deps, tx, plan, runs, by);
+    await requestAgain(deps, tx, event);
     for (const { key, effect } of configurationChecks) {
-      await deps.outbox.wish(tx, key, effect, {
+      await deps.outbox.request(tx, key, effect, {
         runId: null,
         at: clock.now(),
         cause: causeOf(event, pullRequest),
@@ -319,7 +319,7 @@ async function lookAtMerge(deps: PullRequestDeps, tx: Tx, runs: readonly Run[], 
 }
 
 /** Any event of a pull request is a reason to look for a countersign, and at a gate that is not passed, at once. */
-async function pokeRemaining(
+async function wakeRemaining(
   deps: PullRequestDeps,
   tx: Tx,
   plan: Plan,
@@ -333,7 +333,7 @@ async function pokeRemaining(
   }
 }
 
-/** Why a run ended that could not be told of its end on GitHub. */
+/** Explanation a run ended that could not be told of its end on GitHub. */
 const OUT_OF_REACH: readonly (ReasonCode | undefined)[] = [
   'run.aborted.installation_gone',
   'run.aborted.repository_gone',
@@ -345,7 +345,7 @@ const OUT_OF_REACH: readonly (ReasonCode | undefined)[] = [
  * last words are said after all, where the pull request and the app's installation are today. What was never there
  * does not come into being for that.
  */
-async function wishAgain(
+async function requestAgain(
   { outbox, clock }: PullRequestDeps,
   tx: Tx,
   { installation_id, repository, pull_request }: PullRequestEvent,
@@ -359,7 +359,7 @@ async function wishAgain(
   for (const run of runs.filter(({ reason }) => OUT_OF_REACH.includes(reason?.code))) {
     for (const { key, effect, status, begun } of await tx.effects.ofRun(run.id)) {
       if (status !== 'failed' || !begun || effect.kind === 'merge' || effect.kind === 'enqueue') continue;
-      await outbox.wish(tx, key, { ...effect, ...place }, { runId: run.id, at: clock.now(), anew: true });
+      await outbox.request(tx, key, { ...effect, ...place }, { runId: run.id, at: clock.now(), anew: true });
     }
   }
 }

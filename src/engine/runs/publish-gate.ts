@@ -1,7 +1,7 @@
 import { shortHash } from '../../core/canonical.ts';
 import { merges } from '../../domain/chain/chain.ts';
 import type { EffectOf } from '../../domain/effect/effect.ts';
-import type { Why } from '../../domain/explanation/why.ts';
+import type { Explanation } from '../../domain/explanation/explanation.ts';
 import { isMergeStep, isRunOver, type Run } from '../../domain/run/run.ts';
 import type { Pages } from '../../messages/evidence.ts';
 import { closedGate, type GateView, unaskedGate } from '../../messages/gate-check.ts';
@@ -60,7 +60,7 @@ export async function publishUnaskedGate(
   gates: GateChecks,
   tx: Tx,
   place: Parameters<typeof gateEffect>[0] & { headSha: string },
-  because: Why,
+  because: Explanation,
   at: Date,
 ): Promise<void> {
   const { repositoryId, headSha, baseRef } = place;

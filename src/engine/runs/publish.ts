@@ -49,7 +49,7 @@ export function createPublisher(deps: {
         const key = checkRunKey(run.id);
         const effect: Effect = { kind: 'check_run', ...placeOfEffect(run), content: checkRunContent(view) };
         const settleMs = urgent || (await isNew(tx, key)) ? SETTLE_MS.urgent : SETTLE_MS.update;
-        await outbox.wish(tx, key, effect, { runId: run.id, at: now, settleMs });
+        await outbox.request(tx, key, effect, { runId: run.id, at: now, settleMs });
       }
       for (const approval of approvals) {
         const key = approvalKey(approval.id);
@@ -110,7 +110,7 @@ export function createPublisher(deps: {
   ): Promise<void> {
     if (run.pullRequest === null) return;
     const effect: Effect = { kind: 'comment', ...placeOfEffect(run), issue: run.pullRequest, marker, body };
-    await outbox.wish(tx, key, effect, { runId: run.id, at: clock.now(), settleMs });
+    await outbox.request(tx, key, effect, { runId: run.id, at: clock.now(), settleMs });
   }
 }
 

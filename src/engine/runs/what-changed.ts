@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson } from '../../core/canonical.ts';
-import { type Fault, formatFault } from '../../core/fault.ts';
+import { type Diagnostic, formatDiagnostic } from '../../core/fault.ts';
 import type { Chain, Step } from '../../domain/chain/chain.ts';
 import { dependenciesOf } from '../../domain/chain/graph.ts';
 import { nameOf, SCOPES } from '../../domain/chain/scope.ts';
 import { defaultSettings, type Settings } from '../../domain/chain/settings.ts';
-import type { ConfigurationStanding } from '../../domain/policy/merge-gate.ts';
+import type { ConfigurationStatus } from '../../domain/policy/merge-gate.ts';
 import { fires, isAboutTheHead, type PullRequestNow } from '../../domain/run/plan.ts';
 import { governingBranch, type Run, type RunFacts } from '../../domain/run/run.ts';
 import type { Configuration } from '../configuration/configuration.ts';
@@ -16,11 +16,11 @@ import type { Configuration } from '../configuration/configuration.ts';
  * step, a time limit) voids nothing, as a question that is void for nothing teaches people to answer without reading.
  * @param chain its chain as a run would be begun with it now; `undefined` when none of its name is in force
  */
-export function configurationStanding(
+export function configurationStatus(
   run: Run,
   stepId: string,
   now: { configuration: Configuration | undefined; chain: Chain | undefined; pullRequest: PullRequestNow },
-): ConfigurationStanding {
+): ConfigurationStatus {
   const { configuration, chain } = now;
   if (!configuration) return { kind: 'unreadable', because: `there is no branch ${run.baseRef}` };
   const { branch, insteadOf } = configuration;
@@ -59,21 +59,24 @@ export function configurationStanding(
   };
 }
 
-/** Why nobody can say what the chain asks for now; `undefined` when anybody can, also when it is none any more. */
+/** Explanation nobody can say what the chain asks for now; `undefined` when anybody can, also when it is none any more. */
 export function unreadableBecause(
   chain: string,
   { branch, broken, read }: Configuration,
 ): string | undefined {
-  const first = (faults: readonly Fault[]) => (faults[0] ? `: ${formatFault(faults[0])}` : '');
+  const first = (diagnostics: readonly Diagnostic[]) =>
+    diagnostics[0] ? `: ${formatDiagnostic(diagnostics[0])}` : '';
   const settings = broken.find(({ kind }) => kind === 'settings');
-  if (settings?.outOfSight) return `the settings of the organisation cannot be read${first(settings.faults)}`;
+  if (settings?.outOfSight)
+    return `the settings of the organisation cannot be read${first(settings.diagnostics)}`;
   if (settings) {
     const because = `the settings on ${branch} cannot be read, so it is not known who may countersign`;
-    return `${because}${first(settings.faults)}`;
+    return `${because}${first(settings.diagnostics)}`;
   }
   const file = broken.find(({ kind, file }) => kind === 'chain' && nameIn(read.chains, file) === chain);
   return (
-    file && `${file.file} on ${branch} has faults, so it is not known what it asks for${first(file.faults)}`
+    file &&
+    `${file.file} on ${branch} has faults, so it is not known what it asks for${first(file.diagnostics)}`
   );
 }
 

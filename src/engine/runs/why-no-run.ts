@@ -1,7 +1,7 @@
-import { formatFault } from '../../core/fault.ts';
+import { formatDiagnostic } from '../../core/fault.ts';
 import { triggerMatches } from '../../domain/chain/trigger.ts';
-import { type Why, why } from '../../domain/explanation/why.ts';
-import { governedWhy } from '../../domain/run/explain.ts';
+import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
+import { governedCriterion } from '../../domain/run/explain.ts';
 import { type PullRequestNow, triggerFacts } from '../../domain/run/plan.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import type { Configuration } from '../configuration/configuration.ts';
@@ -10,7 +10,7 @@ import type { Configuration } from '../configuration/configuration.ts';
 const MOST_TOLD = 20;
 
 /**
- * Why no chain has run for a pull request as it is, by what governs it now: the answer of invariant I6 where there is no run to
+ * Explanation no chain has run for a pull request as it is, by what governs it now: the answer of invariant I6 where there is no run to
  * explain, or only runs about what it was before.
  * @param configuration of its base branch; `undefined` when there is no such branch
  */
@@ -18,13 +18,13 @@ export function whyNoRun(
   pullRequest: PullRequestNow,
   configuration: Configuration | undefined,
   repository: RunFacts['repo'],
-): Why {
+): Explanation {
   if (pullRequest.state === 'closed') return none('the pull request is closed', []);
   if (!configuration) return none(`there is no branch ${pullRequest.baseRef} to merge into`, []);
   const { branch, sha, insteadOf } = configuration;
-  const governed = insteadOf ? [governedWhy({ branch, sha, ...insteadOf })] : [];
-  const faults = configuration.broken.flatMap((file) => file.faults).map(formatFault);
-  const told = [...governed, ...faults.map((fault) => why('unmet', fault))];
+  const governed = insteadOf ? [governedCriterion({ branch, sha, ...insteadOf })] : [];
+  const diagnostics = configuration.broken.flatMap((file) => file.diagnostics).map(formatDiagnostic);
+  const told = [...governed, ...diagnostics.map((diagnostic) => criterion('unmet', diagnostic))];
   if (configuration.broken.some(({ outOfSight }) => outOfSight))
     return none('the settings of the organisation cannot be read', told);
   if (configuration.broken.some(({ kind }) => kind === 'settings')) {
@@ -33,16 +33,16 @@ export function whyNoRun(
   const chains = configuration.chains.map((chain) => {
     const { event } = chain.trigger;
     if (event !== 'pr.opened' && event !== 'pr.updated') {
-      return why('unmet', `${chain.name} waits for ${event}`);
+      return criterion('unmet', `${chain.name} waits for ${event}`);
     }
     const facts = { event, repository, pull_request: triggerFacts(pullRequest) };
     const match = triggerMatches(chain, facts);
     return match.matches
-      ? why('pending', `${chain.name} is for this pull request, and begins with its next event`)
-      : why('unmet', `${chain.name} is not for it: ${match.because}`);
+      ? criterion('pending', `${chain.name} is for this pull request, and begins with its next event`)
+      : criterion('unmet', `${chain.name} is not for it: ${match.because}`);
   });
   if (chains.some(({ status }) => status === 'pending')) {
-    return why(
+    return criterion(
       'pending',
       'no chain has run for this pull request as it is now',
       limited([...chains, ...told]),
@@ -54,11 +54,11 @@ export function whyNoRun(
     : none(`no chain is in force on ${branch}`, told);
 }
 
-function none(because: string, reasons: readonly Why[]): Why {
-  return why('unmet', `no chain runs: ${because}`, limited(reasons));
+function none(because: string, reasons: readonly Explanation[]): Explanation {
+  return criterion('unmet', `no chain runs: ${because}`, limited(reasons));
 }
 
-function limited(reasons: readonly Why[]): Why[] {
+function limited(reasons: readonly Explanation[]): Explanation[] {
   const rest = reasons.length - MOST_TOLD;
-  return rest > 0 ? [...reasons.slice(0, MOST_TOLD), why('unknown', `and ${rest} more`)] : [...reasons];
+  return rest > 0 ? [...reasons.slice(0, MOST_TOLD), criterion('unknown', `and ${rest} more`)] : [...reasons];
 }

@@ -19,7 +19,7 @@ import {
   waitingFor,
 } from '../../domain/run/run.ts';
 import type { SessionResult } from '../../domain/run/transition.ts';
-import { gitHubIsAway } from '../../messages/outage.ts';
+import { gitHubIsUnavailable } from '../../messages/outage.ts';
 import { limitIsSpent } from '../../messages/rate-limit.ts';
 import { type GitHub, GitHubError, SignInRefused } from '../../ports/github.ts';
 import { eventJob, type JobResult, type Queue } from '../../ports/queue.ts';
@@ -37,7 +37,7 @@ export interface Executor {
   /** One look of a session at its step, from reading what it needs to recording what it came to. */
   execute(sessionId: string, because: 'time' | 'event', signal: AbortSignal): Promise<JobResult>;
   /** The queue gave up on the session's job: its step fails, with the error's words. */
-  giveUp(sessionId: string, error: unknown): Promise<void>;
+  onRetriesExhausted(sessionId: string, error: unknown): Promise<void>;
   /** Stops the session's work if it is under way here. */
   abort(sessionId: string): void;
 }
@@ -99,11 +99,11 @@ export function createExecutor(deps: {
       // GitHub's passing troubles are the queue's to retry, without costing the step one of its attempts.
       if (error instanceof GitHubError && error.kind === 'rate_limited' && error.retryAt) {
         const because = reason('step.waiting.rate_limit', limitIsSpent(error.retryAt));
-        await storage.transaction((tx) => deps.engine().holdUp(tx, sessionId, because));
+        await storage.transaction((tx) => deps.engine().recordBlocked(tx, sessionId, because));
       }
       if (error instanceof SignInRefused) {
-        const because = reason('step.waiting.github', gitHubIsAway(messageOf(error)));
-        await storage.transaction((tx) => deps.engine().holdUp(tx, sessionId, because));
+        const because = reason('step.waiting.github', gitHubIsUnavailable(messageOf(error)));
+        await storage.transaction((tx) => deps.engine().recordBlocked(tx, sessionId, because));
       }
       throw error;
     } finally {
@@ -155,7 +155,7 @@ export function createExecutor(deps: {
       const approvals: Approval[] = [];
       if (result.kind === 'waits' && result.replaced) approvals.push(result.replaced);
       if (result.approval) approvals.push(result.approval);
-      if (result.kind === 'moved') {
+      if (result.kind === 'superseded') {
         const accepted = await engine.report(
           tx,
           session.id,
@@ -180,9 +180,10 @@ export function createExecutor(deps: {
       }
       if (recorded.kind === 'done' && isMerge(recorded.outcome)) await tellRunsBeside(tx, state);
       // A step that did not deliver is not done, and says nothing on GitHub either.
-      const wishes = result.kind === 'done' && recorded.kind === 'done' ? result.wishes : undefined;
-      for (const wish of wishes ?? []) {
-        await outbox.wish(tx, wish.key, wish.effect, { runId: state.run.id, at: clock.now() });
+      const desiredEffects =
+        result.kind === 'done' && recorded.kind === 'done' ? result.desiredEffects : undefined;
+      for (const desired of desiredEffects ?? []) {
+        await outbox.request(tx, desired.key, desired.effect, { runId: state.run.id, at: clock.now() });
       }
     });
   }
@@ -217,7 +218,7 @@ export function createExecutor(deps: {
   function reportOf(
     state: RunState,
     session: Session,
-    result: Exclude<StepResult, { kind: 'moved' }>,
+    result: Exclude<StepResult, { kind: 'superseded' }>,
     stored: Artifact[],
     approvals: Approval[],
   ): SessionReport {
@@ -240,14 +241,14 @@ export function createExecutor(deps: {
       kind: 'waits',
       for: awaited,
       until: new Date(clock.now().getTime() + OUTAGE_MS),
-      reason: reason('step.waiting.github', gitHubIsAway(messageOf(error))),
+      reason: reason('step.waiting.github', gitHubIsUnavailable(messageOf(error))),
     };
   }
 
   return {
     execute,
     abort: (sessionId) => underWay.get(sessionId)?.abort(),
-    async giveUp(sessionId, error) {
+    async onRetriesExhausted(sessionId, error) {
       const found = await storage.read.runs.getSession(sessionId);
       const state = found && (await storage.read.runs.load(found.runId));
       const result = found ? afterOutage(found.invocation, error) : undefined;

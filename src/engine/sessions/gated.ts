@@ -4,7 +4,7 @@ import type { EvidenceRef } from '../../domain/explanation/evidence.ts';
 import { type ReasonCode, reason } from '../../domain/explanation/reason.ts';
 import type { GateVerdict } from '../../domain/outcome/gate-verdict.ts';
 import { blocks, gateName, mayPassLater } from '../../domain/policy/gate/verdict.ts';
-import { lookAgainIn } from '../approvals/approval.ts';
+import { recheckInMs } from '../approvals/approval.ts';
 import { degraded } from '../gates/degraded.ts';
 import { gatesOfStep } from '../gates/gates-of-step.ts';
 import { judgeGates, type SkillOf } from '../gates/judge-gates.ts';
@@ -24,7 +24,7 @@ export function gated(handler: StepHandler, asking: StepHandler, skillOf: SkillO
       if (isMerge || pre.length + post.length === 0) return handler.run(context);
 
       const before = await judgeGates(context, pre, skillOf);
-      if (before.some(blocks)) return heldUp(context, before.filter(blocks));
+      if (before.some(blocks)) return blockedOrWaiting(context, before.filter(blocks));
       if (isPaused(context)) return waits(context, 'step.waiting.paused', PAUSED);
       // Once a person was asked, a person answers: also when the gate that asked for one is passed by now, or comes after.
       const asks = before.some(wantsPerson) || isAsking(context);
@@ -53,7 +53,7 @@ function isAsking({ approval }: StepContext): boolean {
  * What people or time can still settle is waited for, until the step's own timeout: a merge freeze or a missing label is no
  * reason to begin anew. What only a new commit can change fails at once.
  */
-function heldUp(context: StepContext, verdicts: readonly GateVerdict[]): StepResult {
+function blockedOrWaiting(context: StepContext, verdicts: readonly GateVerdict[]): StepResult {
   return verdicts.every(mayPassLater)
     ? waits(context, 'step.waiting.gate', said(verdicts), evidence(verdicts))
     : blocked(verdicts);
@@ -77,7 +77,7 @@ function waits(
   return {
     kind: 'waits',
     for: 'until',
-    until: new Date(now.getTime() + lookAgainIn(now.getTime() - since.getTime())),
+    until: new Date(now.getTime() + recheckInMs(now.getTime() - since.getTime())),
     reason: reason(code, because, found),
   };
 }

@@ -6,7 +6,7 @@ import type { Log } from '../../core/log.ts';
 import { merges } from '../../domain/chain/chain.ts';
 import type { EffectOf } from '../../domain/effect/effect.ts';
 import { type EventOf, repositoryRefSchema } from '../../domain/event/event.ts';
-import { type Why, why } from '../../domain/explanation/why.ts';
+import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
 import { gateProtection } from '../../domain/policy/gate-check.ts';
 import {
   type Gate,
@@ -52,7 +52,7 @@ export interface MergeGroups {
   on(event: EventOf<'group.requested' | 'group.destroyed'>): Promise<void>;
   judge(job: MergeGroupJob, signal: AbortSignal): Promise<JobResult>;
   /** The queue gave up: a group that nobody could judge does not land. */
-  giveUp(job: MergeGroupJob, error: unknown): Promise<void>;
+  onRetriesExhausted(job: MergeGroupJob, error: unknown): Promise<void>;
 }
 
 /**
@@ -84,7 +84,11 @@ export function createMergeGroups(deps: {
     };
     if (event.kind === 'group.destroyed') return ended(job, event.reason === 'merged');
     if (!(await isGated(job))) return;
-    await close(job, why('pending', 'each pull request of this merge group is being checked'), 'pending');
+    await close(
+      job,
+      criterion('pending', 'each pull request of this merge group is being checked'),
+      'pending',
+    );
     await storage.transaction((tx) => queue.enqueue(tx, groupJob(job)));
   }
 
@@ -107,7 +111,8 @@ export function createMergeGroups(deps: {
     if (!members) {
       const isNew = now - new Date(job.requested_at).getTime() < SHOWN_WITHIN_MS;
       const wasOpen = await storage.read.effects.get(keyOf(job));
-      if (isNew && !wasOpen?.progress.passed) return { kind: 'again', at: new Date(now + SHOWN_RETRY_MS) };
+      if (isNew && !wasOpen?.progress.passed)
+        return { kind: 'reschedule', at: new Date(now + SHOWN_RETRY_MS) };
       await ended(job, (await reader.branchTip(repository, base_ref)) === head_sha);
       return { kind: 'done' };
     }
@@ -120,15 +125,15 @@ export function createMergeGroups(deps: {
     const judged = await Promise.all(members.map((entry) => judgeMember(job, entry, signal)));
     const known = judged.filter((one) => one !== 'busy');
     // A verdict that is only a moment away must not throw anybody out of the queue.
-    if (known.length < judged.length) return { kind: 'again', at: new Date(now + BUSY_RETRY_MS) };
+    if (known.length < judged.length) return { kind: 'reschedule', at: new Date(now + BUSY_RETRY_MS) };
     const { why: because, proof } = judgeGroup(gate, known, clock.now());
     if (!proof) {
       // A pull request of the group may have landed while it was judged, and GitHub drops a group that fails.
       const isAsRead = isDeepStrictEqual(members, await readMembers());
-      if (!isAsRead) return { kind: 'again', at: new Date(now + BUSY_RETRY_MS) };
+      if (!isAsRead) return { kind: 'reschedule', at: new Date(now + BUSY_RETRY_MS) };
       log.info({ group: head_sha, because: because.summary }, 'a merge group is not countersigned');
       await close(job, because, 'failing');
-      return { kind: 'again', at: new Date(now + JUDGE_AGAIN_MS) };
+      return { kind: 'reschedule', at: new Date(now + JUDGE_AGAIN_MS) };
     }
     const view = await gateView(storage.read, repository.id, head_sha, base_ref);
     const passed = await gates.pass({
@@ -142,7 +147,7 @@ export function createMergeGroups(deps: {
       refuseOvertaken: async () => signal.throwIfAborted(),
     });
     return {
-      kind: 'again',
+      kind: 'reschedule',
       at: new Date(now + (passed.kind === 'busy' ? BUSY_RETRY_MS : JUDGE_AGAIN_MS)),
     };
   }
@@ -187,10 +192,10 @@ export function createMergeGroups(deps: {
     if (!(await storage.read.effects.get(key))) return;
     const wasOpen = (await storage.read.effects.get(key))?.progress.passed !== undefined;
     if (landed && wasOpen) await storage.transaction((tx) => gates.settle(tx, key, clock.now()));
-    else await close(job, why('unmet', 'this merge group is no longer in the queue'), 'over');
+    else await close(job, criterion('unmet', 'this merge group is no longer in the queue'), 'over');
   }
 
-  async function close(job: MergeGroupJob, because: Why, as: ClosedAs): Promise<void> {
+  async function close(job: MergeGroupJob, because: Explanation, as: ClosedAs): Promise<void> {
     const { installation_id, repository, base_ref, head_sha } = job;
     const key = keyOf(job);
     await storage.transaction(async (tx) => {
@@ -213,11 +218,11 @@ export function createMergeGroups(deps: {
   return {
     on,
     judge,
-    async giveUp(job, error) {
+    async onRetriesExhausted(job, error) {
       log.error({ group: job.head_sha, err: error }, 'gave up on a merge group');
       await close(
         job,
-        why('unknown', `this merge group could not be checked: ${messageOf(error)}`),
+        criterion('unknown', `this merge group could not be checked: ${messageOf(error)}`),
         'failing',
       );
     },

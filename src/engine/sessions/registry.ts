@@ -9,8 +9,8 @@ import type { MergeDecision } from '../../domain/policy/merge-gate.ts';
 import { ghComment } from '../actions/gh-comment.ts';
 import { ghLabel } from '../actions/gh-label.ts';
 import { ghMerge } from '../actions/gh-merge.ts';
-import { seekApproval } from '../approvals/approval.ts';
-import { allowed, asksFirst, refusedAfterAll } from '../gates/allowed.ts';
+import { pollApproval } from '../approvals/approval.ts';
+import { allowed, needsApproval, refusedAfterAll } from '../gates/allowed.ts';
 import { validated } from '../gates/validated.ts';
 import type { StepContext, StepHandler } from '../steps/step.ts';
 import { gated } from './gated.ts';
@@ -30,7 +30,7 @@ export interface Registry {
    * What it takes to do the step, and whether it asks before.
    * @throws CountersignError when nothing has that name.
    */
-  useOf(step: Step): { capability: Capability; asksFirst: boolean };
+  useOf(step: Step): { capability: Capability; needsApproval: boolean };
 }
 
 /**
@@ -56,7 +56,7 @@ export function createRegistry(
   const afterApproval = (handler: StepHandler): StepHandler => ({
     ...handler,
     async run(context) {
-      const answer = await seekApproval(context, asked);
+      const answer = await pollApproval(context, asked);
       if (answer.kind === 'not_yet') return answer.result;
       if (answer.kind === 'already_merged') {
         const because = 'the pull request is merged already, so nobody can countersign this step';
@@ -86,7 +86,7 @@ export function createRegistry(
     actions: [...actions.keys()].sort(),
     useOf(step) {
       const { capability } = found(step);
-      return { capability, asksFirst: asksFirst(step, capability) };
+      return { capability, needsApproval: needsApproval(step, capability) };
     },
     judgeMerge: (context) => merge.judge(context),
     artifactDefaultsOf: (step) => named(step)?.artifactDefaults ?? [],
@@ -94,7 +94,7 @@ export function createRegistry(
     handlerOf(step) {
       const handler = found(step);
       const asking = handler === merge ? merge : afterApproval(handler);
-      const first = asksFirst(step, handler.capability) ? asking : handler;
+      const first = needsApproval(step, handler.capability) ? asking : handler;
       // Nobody is asked about a step whose inputs are wrong, that may not be done or whose gates are closed: those come before.
       return validated(step, allowed(step, gated(first, asking, asked), policy));
     },

@@ -4,8 +4,8 @@ import type { Log } from '../../core/log.ts';
 import type { Expected } from '../../domain/artifact/contract.ts';
 import type { Chain, Step } from '../../domain/chain/chain.ts';
 import type { Effect, EffectOf } from '../../domain/effect/effect.ts';
+import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Reason } from '../../domain/explanation/reason.ts';
-import type { Why } from '../../domain/explanation/why.ts';
 import type { Slot } from '../../domain/expression/state-slot.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
@@ -30,7 +30,7 @@ export interface Blob {
 
 /** What one look of a session at its step came to. */
 export type StepResult =
-  | { kind: 'done'; outcome: Outcome; blobs?: Blob[]; wishes?: Wish[]; approval?: Approval }
+  | { kind: 'done'; outcome: Outcome; blobs?: Blob[]; desiredEffects?: DesiredEffect[]; approval?: Approval }
   | {
       kind: 'waits';
       for: WaitingFor;
@@ -42,7 +42,7 @@ export type StepResult =
     }
   | { kind: 'failed'; reason: Reason; retryable: boolean; blobs?: Blob[]; approval?: Approval }
   /** The run is about something that is no more: another head, a closed pull request. */
-  | { kind: 'moved'; reason: Reason; approval?: Approval };
+  | { kind: 'superseded'; reason: Reason; approval?: Approval };
 
 /** The comment that puts a question to the maintainers, as it was written. */
 export interface ApprovalComment {
@@ -53,7 +53,7 @@ export interface ApprovalComment {
 }
 
 /** An effect a step asks for; the key makes asking twice harmless. */
-export interface Wish {
+export interface DesiredEffect {
   key: string;
   effect: Effect;
 }
@@ -157,7 +157,7 @@ export interface StepHandler {
    * Set when the outcome can change while the head stays the same, as CI's does: reads it again, so that the gate
    * judges what is true now.
    */
-  readonly readAgain?: (context: StepContext) => Promise<Outcome | undefined>;
+  readonly refresh?: (context: StepContext) => Promise<Outcome | undefined>;
 }
 
 /** What earlier questions about merging one head into one base leave behind. */
@@ -165,7 +165,7 @@ export interface EarlierRejections {
   /** They rejected when this chain asked before, so each of them has to countersign now. */
   by: readonly AnsweringPerson[];
   /** Conditions that do not hold, for rejections that no answer to this question lifts. */
-  elsewhere: readonly Why[];
+  elsewhere: readonly Explanation[];
 }
 
 export function pullRequestOf(context: StepContext): number {

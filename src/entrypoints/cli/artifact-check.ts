@@ -17,7 +17,7 @@ export interface ArtifactCheckOptions extends DatabaseOption {
  * A blob is written right before its row, and a session whose row could not be written is done again, which writes its blobs
  * anew. So a young blob may still get its row; a day is far longer than any attempt takes. In milliseconds.
  */
-const LITTER_AGE_MS = 24 * 3_600_000;
+const ORPHAN_AGE_MS = 24 * 3_600_000;
 
 /** A row that says where a blob is. */
 interface Claim {
@@ -43,7 +43,7 @@ export function artifactCheck({ clock, tools }: Context, options: ArtifactCheckO
   const { hashes = false, repair = false, database } = options;
   return tools.withDatabase(database, repair ? 'write' : 'read', async (storage) => {
     const blobs = await tools.blobs();
-    const youngest = new Date(clock.now().getTime() - LITTER_AGE_MS);
+    const youngest = new Date(clock.now().getTime() - ORPHAN_AGE_MS);
     const found = await compare(storage, blobs, youngest);
     if (hashes) found.damaged = await damagedIn(blobs);
     const toRepair = found.blobsWithoutRows.length + found.rowsWithoutBlobs.length > 0;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { CountersignError } from '../../core/errors.ts';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
@@ -27,7 +27,7 @@ export interface CheckedFile {
   file: string;
   /** The chain's name, if it is a chain file that says it. */
   chain: string | null;
-  faults: readonly Fault[];
+  diagnostics: readonly Diagnostic[];
   /** What each of its steps must leave behind, with what its skill usually does; none when it has faults. */
   contracts: readonly Contract[];
 }
@@ -38,7 +38,7 @@ export interface ChainHere {
   scope: Scope;
   file: string;
   chain: Chain | undefined;
-  faults: readonly Fault[];
+  diagnostics: readonly Diagnostic[];
 }
 
 /** The chains that would run for a repository whose base branch looks like this folder, without its organisation's. */
@@ -54,11 +54,17 @@ export function chainsHere(cwd: string, known: KnownNames, shipped: readonly Par
     SCOPES.flatMap((scope) =>
       (scopes[scope] as readonly ParsedChain[])
         .filter((parsed) => parsed.chain === chain)
-        .map(({ file }) => ({ name: chain.name, scope, file, chain, faults: [] })),
+        .map(({ file }) => ({ name: chain.name, scope, file, chain, diagnostics: [] })),
     ),
   );
   const faulty = broken.map(
-    ({ chain, scope, file, faults }): ChainHere => ({ name: chain, scope, file, chain: undefined, faults }),
+    ({ chain, scope, file, diagnostics }): ChainHere => ({
+      name: chain,
+      scope,
+      file,
+      chain: undefined,
+      diagnostics,
+    }),
   );
   return [...sound, ...faulty].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
@@ -92,20 +98,20 @@ export function checkFiles(
     const parsed = [...chains, ...misplaced].find((chain) => chain.file === file);
     if (!parsed) {
       const there = [...chains, ...chainsBeside(cwd, file, known), ...shipped].map(nameOf);
-      const faults = settingsFaults(cwd, file, known, [...new Set(there)].sort());
-      return { file, chain: null, faults, contracts: [] };
+      const diagnostics = settingsDiagnostics(cwd, file, known, [...new Set(there)].sort());
+      return { file, chain: null, diagnostics, contracts: [] };
     }
-    const faults = clashes.find((broken) => broken.file === file)?.faults ?? parsed.faults;
-    const steps = parsed.chain && faults.length === 0 ? foldContracts(parsed.chain).steps : [];
+    const diagnostics = clashes.find((broken) => broken.file === file)?.diagnostics ?? parsed.diagnostics;
+    const steps = parsed.chain && diagnostics.length === 0 ? foldContracts(parsed.chain).steps : [];
     const contracts = steps.flatMap(({ artifacts }) => artifacts ?? []);
-    return { file, chain: parsed.chain?.name ?? parsed.name ?? null, faults, contracts };
+    return { file, chain: parsed.chain?.name ?? parsed.name ?? null, diagnostics, contracts };
   });
 }
 
 function parsedChain(cwd: string, file: string, known: KnownNames): ParsedChain {
   const text = textOf(cwd, file);
   return text === undefined
-    ? { file, faults: [{ file, line: 1, column: 1, message: tooLarge }] }
+    ? { file, diagnostics: [{ file, line: 1, column: 1, message: tooLarge }] }
     : { file, ...parseChain(text, file, known) };
 }
 
@@ -115,9 +121,9 @@ function isMisplaced(cwd: string, file: string): boolean {
   return configurationFile(path.slice(path.lastIndexOf('.github')).join('/')) === 'misplaced chain';
 }
 
-function notRead({ file, chain, name, faults }: ParsedChain): ParsedChain {
-  const fault = { file, line: 1, column: 1, message: misplacedChain(file, CHAINS_FOLDER) };
-  return { file, name: chain?.name ?? name, faults: [fault, ...faults] };
+function notRead({ file, chain, name, diagnostics }: ParsedChain): ParsedChain {
+  const diagnostic = { file, line: 1, column: 1, message: misplacedChain(file, CHAINS_FOLDER) };
+  return { file, name: chain?.name ?? name, diagnostics: [diagnostic, ...diagnostics] };
 }
 
 /** The chains of the repository that the settings file is in, also when that is an organisation's. */
@@ -128,18 +134,18 @@ function chainsBeside(cwd: string, file: string, known: KnownNames): ParsedChain
     .map((path) => parsedChain(cwd, path, known));
 }
 
-function settingsFaults(
+function settingsDiagnostics(
   cwd: string,
   file: string,
   known: KnownNames,
   chains: readonly string[],
-): readonly Fault[] {
+): readonly Diagnostic[] {
   const first = { file, line: 1, column: 1 };
   if (basename(file) !== basename(SETTINGS_FILE)) return [{ ...first, message: WRONG_SETTINGS_NAME }];
   const text = textOf(cwd, file);
   if (text === undefined) return [{ ...first, message: tooLarge }];
-  const { faults } = parseSettings(text, file, known);
-  return inFileOrder([...faults, ...(unknownChains(text, file, chains) ?? [])]);
+  const { diagnostics } = parseSettings(text, file, known);
+  return inFileOrder([...diagnostics, ...(unknownChains(text, file, chains) ?? [])]);
 }
 
 /** `countersign.yaml` counts as well: the app does not read it, and only a fault tells its writer so. */

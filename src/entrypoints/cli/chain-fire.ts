@@ -7,7 +7,7 @@ import { OPERATOR } from '../../domain/run/actor.ts';
 import { rememberCommand } from '../../engine/runs/applied-commands.ts';
 import { fireAsked, notAChainName } from '../../messages/cli.ts';
 import { eventJob } from '../../ports/queue.ts';
-import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
+import { type Context, type DatabaseOption, type Said, UsageError } from './context.ts';
 import { findInstallation } from './find-installation.ts';
 
 export interface FireOptions extends DatabaseOption {
@@ -21,7 +21,7 @@ export interface FireOptions extends DatabaseOption {
  * app only, from the base branch, so a chain that is not there shows in the app's log and not here.
  */
 export function chainFire({ clock, tools }: Context, chain: string, options: FireOptions): Promise<Said> {
-  if (!CHAIN_NAME.test(chain)) throw new Misuse(notAChainName(chain));
+  if (!CHAIN_NAME.test(chain)) throw new UsageError(notAChainName(chain));
   return tools.withDatabase(options.database, 'write', async (storage) => {
     const queue = await tools.enqueuer(storage);
     return storage.transaction(async (tx) => {

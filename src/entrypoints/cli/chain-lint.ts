@@ -10,14 +10,14 @@ export async function chainLint({ cwd, tools }: Context, paths: readonly string[
   return {
     text: lintText(files),
     json: {
-      files: files.map(({ file, chain, faults, contracts }) => ({
+      files: files.map(({ file, chain, diagnostics, contracts }) => ({
         file,
-        ok: faults.length === 0,
+        ok: diagnostics.length === 0,
         chain,
-        faults,
+        diagnostics,
         expected_artifacts: contracts.flatMap(({ expected }) => expected),
       })),
     },
-    failed: files.some(({ faults }) => faults.length > 0),
+    failed: files.some(({ diagnostics }) => diagnostics.length > 0),
   };
 }

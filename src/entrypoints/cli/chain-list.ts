@@ -8,14 +8,14 @@ export async function chainList({ cwd, tools }: Context): Promise<Said> {
   const chains = chainsHere(cwd, await namesKnownIn(cwd, [], known, tools), shipped);
   return {
     text: chainTable(chains),
-    json: chains.map(({ name, scope, file, chain, faults }) => ({
+    json: chains.map(({ name, scope, file, chain, diagnostics }) => ({
       name,
       scope,
       file,
-      ok: faults.length === 0,
+      ok: diagnostics.length === 0,
       event: chain?.trigger.event ?? null,
       steps: chain?.steps.map(({ id }) => id) ?? null,
-      faults,
+      diagnostics,
     })),
   };
 }

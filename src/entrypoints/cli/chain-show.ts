@@ -14,6 +14,6 @@ export async function chainShow({ cwd, tools }: Context, name: string): Promise<
     throw new CountersignError('cli.unknown_chain', unknownChain(name, names));
   }
   const { chain, scope, file } = found;
-  if (!chain) throw new CountersignError('cli.broken_chain', brokenChain(name, file, found.faults));
+  if (!chain) throw new CountersignError('cli.broken_chain', brokenChain(name, file, found.diagnostics));
   return { text: chainText(chain, scope, file), json: chainJson(chain, scope, file) };
 }

@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { CountersignError } from '../../core/errors.ts';
 import { redact, redactValue } from '../../core/redact/redact.ts';
 import { NOTHING_ASKED, usageSentence } from '../../messages/cli.ts';
-import { type Context, Misuse, type Perform } from './context.ts';
+import { type Context, type Perform, UsageError } from './context.ts';
 import { buildProgram } from './program.ts';
 
 export interface CliParts extends Omit<Context, 'json' | 'write'> {
@@ -54,6 +54,6 @@ export async function runCli(argv: readonly string[], parts: CliParts): Promise<
     }
     if (!(error instanceof CountersignError)) throw error;
     fail(error.code, error.message);
-    return error instanceof Misuse ? 2 : 1;
+    return error instanceof UsageError ? 2 : 1;
   }
 }

@@ -91,7 +91,7 @@ export interface Tools {
   withSkillRunner<T>(url: string | undefined, work: (runner: SkillRunner) => Promise<T>): Promise<T>;
   /**
    * Resolves once the app listens; it then runs until the process is told to stop.
-   * @throws Misuse when the file with the settings cannot be read.
+   * @throws UsageError when the file with the settings cannot be read.
    */
   serve(options: ServeOptions): Promise<{ ok: true } | { ok: false; code: string; message: string }>;
   /** The checkout's demo, when this is a checkout. */
@@ -129,7 +129,7 @@ export interface Said {
 export type Answer = Said | { ran: true; failed: boolean };
 
 /** The command was not written as it must be; ends with 2 instead of 1. */
-export class Misuse extends CountersignError {
+export class UsageError extends CountersignError {
   constructor(message: string) {
     super('cli.misuse', message);
   }

@@ -1,6 +1,6 @@
 import { CountersignError } from '../../core/errors.ts';
 import { type Chain, MERGE_ACTION, type Step } from '../../domain/chain/chain.ts';
-import type { Why } from '../../domain/explanation/why.ts';
+import type { Explanation } from '../../domain/explanation/explanation.ts';
 import { gatesOf, type MandatoryGates } from '../../domain/gate/placed.ts';
 import type { GateVerdict } from '../../domain/outcome/gate-verdict.ts';
 import type { PolicyEngine } from '../../domain/policy/engine.ts';
@@ -53,7 +53,7 @@ function gatesKnown(
   mandatory: readonly MandatoryGates[],
   verdicts: readonly GateVerdict[],
   countersigned: boolean,
-): Why[] {
+): Explanation[] {
   const merges = step.uses.name === MERGE_ACTION;
   const { pre, post } = gatesOf(step, mandatory, merges);
   return [...pre, ...post].map((placed) => {

@@ -140,7 +140,7 @@ function addRun(program: Command, perform: Perform): void {
     .argument('<id>', 'the id of a run')
     .addOption(databaseOption())
     .action((id: string, options: DatabaseOption) =>
-      perform(async (context) => (await import('./run-why.ts')).runWhy(context, id, options)),
+      perform(async (context) => (await import('./run-why.ts')).runExplanation(context, id, options)),
     );
   example(why, 'countersign run why run_01k2x7');
 

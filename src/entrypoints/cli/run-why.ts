@@ -3,7 +3,7 @@ import { whyJson } from '../../messages/run-json.ts';
 import type { Context, DatabaseOption, Said } from './context.ts';
 import { findRun } from './find-run.ts';
 
-export function runWhy({ tools }: Context, id: string, { database }: DatabaseOption): Promise<Said> {
+export function runExplanation({ tools }: Context, id: string, { database }: DatabaseOption): Promise<Said> {
   return tools.withDatabase(database, 'read', async ({ read }) => {
     const { state, approval } = await findRun(read, id);
     const tree = explain(state, approval);

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { CountersignError } from '../../core/errors.ts';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { MAX_FILE_BYTES } from '../../domain/skill/check-files.ts';
 import { packageFromJson } from '../../domain/skill/json.ts';
 import {
@@ -36,7 +36,7 @@ export function skillNamed(name: string, { skills, broken }: SkillsHere): SkillI
   const found = skills.find(({ skill }) => skill.name === name);
   if (found) return found;
   const faulty = broken.find((one) => one.name === name);
-  if (faulty) throw new CountersignError('cli.broken_skill', brokenSkill(name, faulty.faults));
+  if (faulty) throw new CountersignError('cli.broken_skill', brokenSkill(name, faulty.diagnostics));
   const names = skills.map(({ skill }) => skill.name);
   throw new CountersignError('cli.unknown_skill', unknownSkill(name, names));
 }
@@ -58,15 +58,15 @@ export function checkPackages(
     const isOwn = resolve(cwd, parsed.folder).includes(join(sep, SKILLS_FOLDER, sep));
     const scopes = { workspace: isOwn ? [parsed] : [], organisation: [], shipped: isOwn ? [] : [parsed] };
     const [broken] = resolveSkills(scopes, builtIn).broken;
-    return broken ? { ...parsed, skill: undefined, faults: broken.faults } : parsed;
+    return broken ? { ...parsed, skill: undefined, diagnostics: broken.diagnostics } : parsed;
   });
 }
 
 /** @throws CountersignError when the file cannot be read or has faults. */
 export function packageInFile(cwd: string, file: string): SkillPackage {
-  const { skill, faults } = readJson(cwd, file);
+  const { skill, diagnostics } = readJson(cwd, file);
   if (skill) return skill;
-  throw new CountersignError('cli.broken_skill', brokenSkill(file, faults));
+  throw new CountersignError('cli.broken_skill', brokenSkill(file, diagnostics));
 }
 
 /**
@@ -137,11 +137,11 @@ function packagesIn(cwd: string, root: string): ParsedPackage[] {
 function readPackage(cwd: string, folder: string): ParsedPackage {
   const at = resolve(cwd, folder);
   const files: PackageFile[] = [];
-  const faults: Fault[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const name of readdirSync(at, { recursive: true, encoding: 'utf8' }).sort()) {
     const path = name.split(sep).join('/');
     const refuse = (message: string) =>
-      faults.push({ file: `${folder}/${path}`, line: 1, column: 1, message });
+      diagnostics.push({ file: `${folder}/${path}`, line: 1, column: 1, message });
     const kind = lstatSync(join(at, name));
     if (kind.isDirectory()) continue;
     if (!kind.isFile()) refuse('this is a symbolic link, and those are not followed');
@@ -149,9 +149,9 @@ function readPackage(cwd: string, folder: string): ParsedPackage {
     else files.push({ path, text: readText(cwd, join(folder, name)) });
   }
   const parsed = parsePackage(files, folder, nameOf(cwd, folder));
-  return faults.length === 0
+  return diagnostics.length === 0
     ? parsed
-    : { ...parsed, skill: undefined, faults: [...parsed.faults, ...faults] };
+    : { ...parsed, skill: undefined, diagnostics: [...parsed.diagnostics, ...diagnostics] };
 }
 
 /** A package is called by its folder, also when the path to it is a dot. */

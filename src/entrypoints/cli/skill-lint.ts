@@ -4,23 +4,28 @@ import { checkPackages } from './skill-files.ts';
 
 export async function skillLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Said> {
   const { builtIn } = await tools.skills();
-  const [{ syntaxFaults }, { missingWay }] = await Promise.all([
+  const [{ syntaxDiagnostics }, { missingWay }] = await Promise.all([
     import('../../skills/lint/syntax.ts'),
-    import('../../skills/lint/ways.ts'),
+    import('../../skills/lint/missing-artifact.ts'),
   ]);
   const packages = await Promise.all(
     checkPackages(cwd, paths, builtIn).map(async (one) => ({
       ...one,
-      faults: one.skill
-        ? [...missingWay(one.skill, one.folder), ...(await syntaxFaults(one.skill, one.folder))]
-        : one.faults,
+      diagnostics: one.skill
+        ? [...missingWay(one.skill, one.folder), ...(await syntaxDiagnostics(one.skill, one.folder))]
+        : one.diagnostics,
     })),
   );
   return {
     text: skillLintText(packages, paths),
     json: {
-      skills: packages.map(({ folder, name, faults }) => ({ folder, name, ok: faults.length === 0, faults })),
+      skills: packages.map(({ folder, name, diagnostics }) => ({
+        folder,
+        name,
+        ok: diagnostics.length === 0,
+        diagnostics,
+      })),
     },
-    failed: packages.some(({ faults }) => faults.length > 0),
+    failed: packages.some(({ diagnostics }) => diagnostics.length > 0),
   };
 }

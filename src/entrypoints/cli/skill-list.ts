@@ -13,9 +13,9 @@ export async function skillList({ cwd, tools }: Context): Promise<Said> {
     description: skill.description,
     outcome: skill.outcome,
     kinds: [...new Set(skill.artifacts.map(({ kind }) => kind))],
-    faults: [],
+    diagnostics: [],
   }));
-  const faulty = broken.map(({ name, scope, folder, faults }) => ({
+  const faulty = broken.map(({ name, scope, folder, diagnostics }) => ({
     name,
     scope,
     folder,
@@ -24,7 +24,7 @@ export async function skillList({ cwd, tools }: Context): Promise<Said> {
     description: null,
     outcome: null,
     kinds: [],
-    faults,
+    diagnostics,
   }));
   const all = [...sound, ...faulty].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   return { text: skillTable(all), json: all };

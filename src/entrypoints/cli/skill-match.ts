@@ -1,6 +1,6 @@
 import { matchText, NOTHING_TO_MATCH } from '../../messages/skill.ts';
 import { createMatcher } from '../../skills/catalogue/match.ts';
-import { type Context, Misuse, type Said } from './context.ts';
+import { type Context, type Said, UsageError } from './context.ts';
 import { skillsHere } from './skill-files.ts';
 
 export interface SkillMatchOptions {
@@ -12,7 +12,7 @@ export async function skillMatch(
   words: readonly string[],
   { path: paths = [] }: SkillMatchOptions,
 ): Promise<Said> {
-  if (words.length + paths.length === 0) throw new Misuse(NOTHING_TO_MATCH);
+  if (words.length + paths.length === 0) throw new UsageError(NOTHING_TO_MATCH);
   const { skills } = skillsHere(cwd, await tools.skills());
   const matcher = createMatcher(skills.map(({ skill }) => skill));
   const matches = matcher.match({ text: words.join(' '), paths });

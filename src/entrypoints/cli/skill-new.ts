@@ -2,7 +2,7 @@ import { MAX_NAME_LENGTH, SKILL_NAME, type SkillOutcome } from '../../domain/ski
 import { parsePackage } from '../../domain/skill/parse.ts';
 import { resolveSkills } from '../../domain/skill/scope.ts';
 import { brokenSkill, NOTHING_TO_DRAFT_FROM, notASkillName, skillBegun } from '../../messages/skill.ts';
-import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
+import { type Context, type DatabaseOption, type Said, UsageError } from './context.ts';
 import { draftOf } from './skill-draft.ts';
 import { writePackage } from './skill-files.ts';
 import { emptyDraft, scaffold } from './skill-scaffold.ts';
@@ -25,9 +25,9 @@ export async function skillNew(
   name: string,
   { description, outcome, draft, program, database }: SkillNewOptions,
 ): Promise<Said> {
-  if (!SKILL_NAME.test(name) || name.length > MAX_NAME_LENGTH) throw new Misuse(notASkillName(name));
+  if (!SKILL_NAME.test(name) || name.length > MAX_NAME_LENGTH) throw new UsageError(notASkillName(name));
   const { builtIn } = await tools.skills();
-  if (draft && description === undefined) throw new Misuse(NOTHING_TO_DRAFT_FROM);
+  if (draft && description === undefined) throw new UsageError(NOTHING_TO_DRAFT_FROM);
   const drafted =
     draft && description !== undefined
       ? await tools.withDatabase(database, 'write', async (storage) => {
@@ -37,7 +37,8 @@ export async function skillNew(
       : emptyDraft(name, description, outcome);
   const parsed = parsePackage(scaffold({ name, outcome, draft: drafted, program }), name);
   const [broken] = resolveSkills({ workspace: [parsed], organisation: [], shipped: [] }, builtIn).broken;
-  if (!parsed.skill || broken) throw new Misuse(brokenSkill(name, broken?.faults ?? parsed.faults));
+  if (!parsed.skill || broken)
+    throw new UsageError(brokenSkill(name, broken?.diagnostics ?? parsed.diagnostics));
   const written = writePackage(cwd, parsed.skill);
   return { text: skillBegun(name, written.files), json: { name, ...written } };
 }

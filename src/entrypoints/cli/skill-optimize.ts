@@ -40,7 +40,7 @@ export async function skillOptimize(
     const path = pathOf(artifact);
     const module = parseModule(artifact.content);
     const read = parseExamples(readText(cwd, file), file, module, outcome);
-    if ('faults' in read) throw new CountersignError('cli.bad_examples', badExamples(read.faults));
+    if ('diagnostics' in read) throw new CountersignError('cli.bad_examples', badExamples(read.diagnostics));
 
     await createSkillKeeper({ storage, clock })(found);
     const stored = (await storage.read.skills.get(id))?.artifacts.find((one) => pathOf(one) === path);

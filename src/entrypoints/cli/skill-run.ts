@@ -6,7 +6,7 @@ import { filesInDiff } from '../../skills/adhoc/diff.ts';
 import { LOCAL_PULL_REQUEST, localReader } from '../../skills/adhoc/local-reader.ts';
 import { onceStep, type Subject } from '../../skills/adhoc/once-step.ts';
 import { runBuiltInOnce, runPackageOnce } from '../../skills/adhoc/run-once.ts';
-import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
+import { type Context, type DatabaseOption, type Said, UsageError } from './context.ts';
 import { readText } from './files.ts';
 import { findInstallation } from './find-installation.ts';
 import { readingGitHub } from './policy-steps.ts';
@@ -24,7 +24,7 @@ const TIMEOUT_MS = 1_800_000;
 /** Carries out a skill as the working folder has it, on a pull request or a local change, and writes nothing anywhere. */
 export async function skillRun(context: Context, name: string, options: SkillRunOptions): Promise<Said> {
   const { cwd, clock, tools } = context;
-  if ((options.pr === undefined) === (options.diff === undefined)) throw new Misuse(ONE_SUBJECT);
+  if ((options.pr === undefined) === (options.diff === undefined)) throw new UsageError(ONE_SUBJECT);
   const known = await tools.skills();
   const found = known.builtIn.includes(name) ? undefined : skillNamed(name, skillsHere(cwd, known));
   const subject = options.diff === undefined ? await onGitHub(context, options) : fromDiff(cwd, options.diff);
@@ -48,7 +48,7 @@ export async function skillRun(context: Context, name: string, options: SkillRun
 }
 
 async function onGitHub({ tools }: Context, { pr, database }: SkillRunOptions): Promise<Subject> {
-  if (!pr) throw new Misuse(ONE_SUBJECT);
+  if (!pr) throw new UsageError(ONE_SUBJECT);
   const world = await tools.policy();
   return tools.withDatabase(database, 'read', async ({ read }) => {
     const { installationId, repository } = await findInstallation(read, pr.repository, pr.number);

@@ -1,7 +1,7 @@
 import { notAnIndex, syncText } from '../../messages/skill-sync.ts';
 import { addressOf } from '../../skills/catalogue/sync/address.ts';
 import { syncSkills } from '../../skills/catalogue/sync/sync.ts';
-import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
+import { type Context, type DatabaseOption, type Said, UsageError } from './context.ts';
 
 export interface SkillSyncOptions extends DatabaseOption {
   force?: boolean;
@@ -18,7 +18,7 @@ export async function skillSync(
   { database, force = false, prune = false }: SkillSyncOptions,
 ): Promise<Said> {
   const index = addressOf(url);
-  if ('because' in index) throw new Misuse(notAnIndex(index.because));
+  if ('because' in index) throw new UsageError(notAnIndex(index.because));
   const { builtIn, shipped } = await tools.skills();
   const reserved = [...builtIn, ...shipped.map(({ name }) => name)];
   return tools.withDatabase(database, 'write', async (storage) => {

@@ -20,7 +20,10 @@ export async function skillTest({ cwd, tools }: Context, name: string | undefine
   }
   return {
     text: testedText(results, name, broken),
-    json: { cases: results, broken: broken.map(({ name, folder, faults }) => ({ name, folder, faults })) },
+    json: {
+      cases: results,
+      broken: broken.map(({ name, folder, diagnostics }) => ({ name, folder, diagnostics })),
+    },
     failed:
       broken.length > 0 ||
       results.some(({ kind }) => kind === 'failed') ||

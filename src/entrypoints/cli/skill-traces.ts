@@ -4,7 +4,7 @@ import { CountersignError } from '../../core/errors.ts';
 import { redactValue } from '../../core/redact/redact.ts';
 import { noModule } from '../../messages/module.ts';
 import { EXAMPLES_OF_ONE_SKILL, examplesExported, tracesExported } from '../../messages/skill.ts';
-import { type Context, type DatabaseOption, Misuse, type Said } from './context.ts';
+import { type Context, type DatabaseOption, type Said, UsageError } from './context.ts';
 import { writeNew } from './files.ts';
 import { skillNamed, skillsHere } from './skill-files.ts';
 import { exampleIn, wholeTrace } from './trace-lines.ts';
@@ -52,7 +52,7 @@ export async function skillTraces(
 
 /** The skill as the working folder has it, whose module the examples are to fit. */
 async function moduleSkillOf(name: string | undefined, cwd: string, tools: Context['tools']) {
-  if (name === undefined) throw new Misuse(EXAMPLES_OF_ONE_SKILL);
+  if (name === undefined) throw new UsageError(EXAMPLES_OF_ONE_SKILL);
   const { skill } = skillNamed(name, skillsHere(cwd, await tools.skills()));
   if (!skill.artifacts.some(({ kind }) => kind === 'dspy_module'))
     throw new CountersignError('cli.no_module', noModule(name));

@@ -2,11 +2,11 @@ import { questionTag, type Saying, withAnswer } from '../../domain/policy/approv
 import { ineligibleBecause } from '../../domain/policy/merge-gate.ts';
 import { type Answer, said } from './answer.ts';
 import type { Command } from './command.ts';
+import { answerOvertaken, overtaken, remember } from './command-order.ts';
 import type { CommandContext } from './context.ts';
-import { answerOvertaken, overtaken, remember } from './in-order.ts';
+import type { Would } from './eligibility.ts';
 import { type Asking, askingSteps, type OpenQuestion } from './questions.ts';
 import type { CommandResult } from './replies.ts';
-import type { Would } from './would-answer.ts';
 
 /**
  * Records what somebody answers to the open question of a step that merges nothing, and has it looked at. The record lets
@@ -45,7 +45,7 @@ export async function confirm(
     at: deps.clock.now().toISOString(),
   });
   await tx.approvals.saveAnswers({ id: approval.id, answers });
-  await deps.engine.signal(tx, run.id, { kind: 'poke', for: ['approval'] }, { kind: 'person', login });
+  await deps.engine.signal(tx, run.id, { kind: 'wake', for: ['approval'] }, { kind: 'person', login });
   return said({ kind: 'answer_noted', says: command.verb, step, head: headSha });
 }
 

@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
 import type { GivenAt, OrderedVerb } from '../../domain/command/order.ts';
 import type { EventOf } from '../../domain/event/event.ts';
-import type { Why } from '../../domain/explanation/why.ts';
+import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { PullRequestNow } from '../../domain/run/plan.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import type { Configuration, ConfigurationLoader } from '../../engine/configuration/configuration.ts';
@@ -14,7 +14,7 @@ import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import type { Issuer } from './command.ts';
-import type { Would } from './would-answer.ts';
+import type { Would } from './eligibility.ts';
 
 /** What hearing and carrying out commands takes. */
 export interface CommandDeps {
@@ -42,8 +42,8 @@ export interface CommandContext {
   configuration: Configuration | undefined;
   /** What a chain is for, as things are now; read when a run that was cancelled may be begun again. */
   governed: Governed | undefined;
-  /** Why there is no run of the pull request as it is now; read when a command asks about the runs. */
-  noRun: Why | undefined;
+  /** Explanation there is no run of the pull request as it is now; read when a command asks about the runs. */
+  noRun: Explanation | undefined;
   /** Whoever gave the command as one who answers; read when a command needs it. */
   would: Would | undefined;
   /** When the command was given, among all that people gave. */

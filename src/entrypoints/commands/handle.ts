@@ -2,7 +2,7 @@ import { unreachable } from '../../core/errors.ts';
 import { redact } from '../../core/redact/redact.ts';
 import { type GivenAt, givenByButton, givenInComment, type OrderedVerb } from '../../domain/command/order.ts';
 import type { EventOf } from '../../domain/event/event.ts';
-import type { Why } from '../../domain/explanation/why.ts';
+import type { Explanation } from '../../domain/explanation/explanation.ts';
 import { isAtLeast } from '../../domain/policy/role.ts';
 import type { Cause } from '../../domain/run/actor.ts';
 import { isAboutNow } from '../../domain/run/plan.ts';
@@ -16,14 +16,14 @@ import type { Tx } from '../../ports/storage.ts';
 import type { AskJob } from '../../skills/ask/ask.ts';
 import { type Answer, said } from './answer.ts';
 import { auditCommand } from './audit.ts';
-import { isBegunAnew } from './begin-again.ts';
-import { carryOut } from './carry-out.ts';
 import { type Command, doesWork, mayIssue } from './command.ts';
 import type { CommandDeps, Governed } from './context.ts';
-import { ANSWERED_AN_HOUR, type Comment, createHowOften, HEARD_AN_HOUR } from './how-often.ts';
+import { readWouldAnswer } from './eligibility.ts';
+import { executeCommand } from './execute-command.ts';
 import { parseCommands } from './parse.ts';
 import { askingSteps } from './questions.ts';
-import { readWouldAnswer } from './would-answer.ts';
+import { ANSWERED_AN_HOUR, type Comment, createHowOften, HEARD_AN_HOUR } from './reply-limit.ts';
+import { isRestarted } from './restart.ts';
 
 type CommandEvent = EventOf<'command.issued'>;
 
@@ -111,7 +111,7 @@ export function createCommandHandler(
             would,
             given: (verb: OrderedVerb) => givenOf(event, cause, verb, line, deps.clock.now()),
           };
-          const done = await carryOut(parsed.ok, context);
+          const done = await executeCommand(parsed.ok, context);
           if (done.ok) await auditCommand(parsed.ok, context);
           answers.push(done);
         }
@@ -164,7 +164,7 @@ async function readGoverned(
     pullRequest: event.pull_request,
     headSha: pullRequest.headSha,
   });
-  if (!runs.some(isBegunAnew)) return undefined;
+  if (!runs.some(isRestarted)) return undefined;
   const { configuration, listed } = await governing(deps, event, pullRequest);
   return {
     now: pullRequestNow(pullRequest, listed),
@@ -175,14 +175,14 @@ async function readGoverned(
 }
 
 /**
- * Why there is no run of the pull request as it is now, from GitHub; `undefined` when there is one, which speaks for itself, or
+ * Explanation there is no run of the pull request as it is now, from GitHub; `undefined` when there is one, which speaks for itself, or
  * when one is under way: if that is about what the pull request was, the event that ends it is on its way.
  */
 async function readNoRun(
   deps: CommandDeps,
   event: CommandEvent,
   pullRequest: PullRequest,
-): Promise<Why | undefined> {
+): Promise<Explanation | undefined> {
   const { repository, pull_request } = event;
   const runs = await deps.storage.read.runs.current({
     repositoryId: repository.id,
@@ -247,7 +247,7 @@ async function react(
   stage: 'seen' | 'answer',
 ): Promise<void> {
   if (event.via.kind !== 'comment') return;
-  await deps.outbox.wish(
+  await deps.outbox.request(
     tx,
     `command:${event.via.comment_id}:${stage}`,
     { kind: 'reaction', ...place(event), comment_id: event.via.comment_id, content },
@@ -312,7 +312,7 @@ async function reply(
   answers: readonly Answer[],
 ): Promise<void> {
   const { marker, body } = commandReply(to, answers);
-  await deps.outbox.wish(
+  await deps.outbox.request(
     tx,
     `command:${to}:reply`,
     { kind: 'comment', ...place(event), issue: event.pull_request, marker, body },

@@ -43,7 +43,7 @@ export type CommandResult =
   | { kind: 'fired'; chain: string }
   /** A run that was cancelled, of a chain that is not for the pull request as it is now. */
   | { kind: 'not_begun'; chain: string; because: string }
-  | { kind: 'broken_chain'; chain: string; fault: string }
+  | { kind: 'broken_chain'; chain: string; diagnostic: string }
   | { kind: 'merges_no_draft'; chain: string }
   | { kind: 'skill_not_used'; skill: string }
   | { kind: 'step_not_begun'; step: string }
@@ -108,7 +108,7 @@ export function replyTo(result: CommandResult): string {
     case 'fired':
       return `Fired ${code(result.chain)}.`;
     case 'broken_chain':
-      return `${code(result.chain)} cannot be fired because of ${inline(result.fault, 400)}.`;
+      return `${code(result.chain)} cannot be fired because of ${inline(result.diagnostic, 400)}.`;
     case 'merges_no_draft':
       return `The pull request is a draft, and ${code(result.chain)} merges; mark it as ready for review first.`;
     case 'skill_not_used':

@@ -6,7 +6,7 @@ import type { JobResult } from '../../ports/queue.ts';
 import type { MissedDelivery, Storage } from '../../ports/storage.ts';
 
 /** How often GitHub is asked what this app did not take, in milliseconds; it sends nothing again by itself. */
-export const LOOK_EVERY_MS = 10 * 60_000;
+export const POLL_EVERY_MS = 10 * 60_000;
 /** GitHub keeps deliveries for about three days. */
 const KEPT_MS = 3 * 86_400_000;
 /** A delivery that failed again is asked for after twice as long, up to this. */
@@ -45,7 +45,7 @@ export async function fetchMissedDeliveries(
   const { clock } = deps;
   await readAttempts(deps, signal);
   const more = await askAgain(deps, signal);
-  return { kind: 'again', at: new Date(clock.now().getTime() + (more ? 0 : LOOK_EVERY_MS)) };
+  return { kind: 'reschedule', at: new Date(clock.now().getTime() + (more ? 0 : POLL_EVERY_MS)) };
 }
 
 async function readAttempts(deps: MissedDeliveriesDeps, signal: AbortSignal): Promise<void> {
@@ -108,7 +108,7 @@ async function askAgain(deps: MissedDeliveriesDeps, signal: AbortSignal): Promis
     const sent = !recorded.has(guid) && !isGone && (await ask(app, one.attemptId, log));
     await storage.transaction(async (tx) => {
       if (!sent) return tx.missedDeliveries.remove(guid);
-      const pause = Math.min(LOOK_EVERY_MS * 2 ** asked, LONGEST_PAUSE_MS);
+      const pause = Math.min(POLL_EVERY_MS * 2 ** asked, LONGEST_PAUSE_MS);
       const askAt = new Date(clock.now().getTime() + pause);
       await tx.missedDeliveries.put({ ...one, asked: asked + 1, askAt });
     });

@@ -67,7 +67,7 @@ async function allInstallations({ github, storage, queue, clock }: ReconcileDeps
     .filter(({ suspended }) => !suspended)
     .map(({ id }) => reconcileInstallationJob(id));
   await storage.transaction((tx) => queue.enqueue(tx, ...jobs));
-  return { kind: 'again', at: new Date(clock.now().getTime() + RECONCILE_EVERY_MS) };
+  return { kind: 'reschedule', at: new Date(clock.now().getTime() + RECONCILE_EVERY_MS) };
 }
 
 /** What the payload of one installation's job is made of; many that come at once are one. */
@@ -89,7 +89,7 @@ async function oneInstallation(
   const repositories = await deps.github.reader(installationId, 'background').repositories();
   const left = repositories.filter(({ id, readOnly }) => id > after && !readOnly).sort((a, b) => a.id - b.id);
   for (const repository of left) {
-    if (signal.aborted) return { kind: 'again', at: clock.now() };
+    if (signal.aborted) return { kind: 'reschedule', at: clock.now() };
     try {
       const { events, seen } = await look(deps, installationId, repository);
       await storage.transaction(async (tx) => {

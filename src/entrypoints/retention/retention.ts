@@ -105,7 +105,7 @@ export async function retain(deps: RetentionDeps, signal: AbortSignal): Promise<
     stored === undefined ? { at: 'rest', since: new Date(0).toISOString() } : positionSchema.parse(stored);
   if (position.at === 'rest') {
     const next = new Date(Date.parse(position.since) + NEXT_PASS_MS);
-    if (next > clock.now()) return { kind: 'again', at: next };
+    if (next > clock.now()) return { kind: 'reschedule', at: next };
     position = { at: 'work', begun: clock.now().toISOString(), step: 0, after: null, deleted: {} };
   }
   // What an earlier turn, or another process, was cut off from.
@@ -113,10 +113,10 @@ export async function retain(deps: RetentionDeps, signal: AbortSignal): Promise<
   const busy = await isBusy(deps);
   for (let left = busy ? 1 : BATCHES_A_TURN; left > 0 && !signal.aborted; left--) {
     position = await batch(deps, position);
-    if (position.at === 'rest') return { kind: 'again', at: later(clock, NEXT_PASS_MS) };
+    if (position.at === 'rest') return { kind: 'reschedule', at: later(clock, NEXT_PASS_MS) };
     await nextTurn();
   }
-  return { kind: 'again', at: later(clock, busy ? BUSY_PAUSE_MS : PAUSE_MS) };
+  return { kind: 'reschedule', at: later(clock, busy ? BUSY_PAUSE_MS : PAUSE_MS) };
 }
 
 function later(clock: Clock, ms: number): Date {

@@ -33,9 +33,9 @@ export interface HeldBody {
 export interface BodyShares {
   /**
    * @param peer the address of the sender, or of the proxy that speaks for it
-   * @param cutOff told when the body has to go for the sake of others; it is released already
+   * @param interrupted told when the body has to go for the sake of others; it is released already
    */
-  open(peer: string | undefined, cutOff: () => void): HeldBody | OverLimit;
+  open(peer: string | undefined, interrupted: () => void): HeldBody | OverLimit;
 }
 
 /** How long a body has to arrive before it may be cut off for another's sake, in milliseconds. GitHub's take a fraction of it. */
@@ -55,7 +55,7 @@ interface Entry {
   since: number;
   bytes: number;
   state: 'arriving' | 'whole' | 'released';
-  cutOff(): void;
+  interrupted(): void;
 }
 
 /**
@@ -91,7 +91,7 @@ export function createBodyShares(limits: BodyLimits, now: () => number): BodySha
       if (now() - entry.since < STALE_MS) break;
       if (entry === asker || entry.state !== 'arriving' || !entry.pools.includes(of)) continue;
       release(entry);
-      entry.cutOff();
+      entry.interrupted();
     }
     return fits();
   }
@@ -107,14 +107,14 @@ export function createBodyShares(limits: BodyLimits, now: () => number): BodySha
   }
 
   return {
-    open(address, cutOff) {
+    open(address, interrupted) {
       const peer = peerOf(address);
       const own = peers.get(peer) ?? pool(limits.peer, 'peer');
       const pools = proven.has(peer) ? [all] : [own, unproven, all];
       const over = take(pools, 0, 1);
       if (over) return over;
       if (own.bodies > 0) peers.set(peer, own);
-      const entry: Entry = { pools, since: now(), bytes: 0, state: 'arriving', cutOff };
+      const entry: Entry = { pools, since: now(), bytes: 0, state: 'arriving', interrupted };
       entries.add(entry);
       return {
         grow(bytes) {

@@ -4,8 +4,8 @@ import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import {
   type AnsweredRequest,
+  type RateLimitStatus,
   type SignedOut,
-  type Standing,
   URGENCIES,
   type Urgency,
 } from '../../ports/github.ts';
@@ -17,7 +17,7 @@ export interface MetricsSources {
   storage: Pick<Storage, 'read'>;
   clock: Clock;
   log: Log;
-  standings(): readonly Standing[];
+  rateLimits(): readonly RateLimitStatus[];
   signedOut(): readonly SignedOut[];
   /** Jobs that are put off until a limit ends. */
   waitingForGitHub(): ReadonlyMap<JobKind, number>;
@@ -86,12 +86,12 @@ export function createMetrics(): Metrics {
   const due = gauge('jobs_due', 'Jobs that are due or under way.');
   const oldest = gauge('oldest_due_job_age_seconds', 'How long the oldest due job has been waiting.');
 
-  function collectGitHub({ standings, signedOut, waitingForGitHub }: MetricsSources): void {
+  function collectGitHub({ rateLimits, signedOut, waitingForGitHub }: MetricsSources): void {
     for (const one of [limit, remaining, reset, held, refused, putOff]) one.reset();
     for (const { installationId, since } of signedOut()) {
       refused.set({ installation: String(installationId ?? 'app') }, since.getTime() / 1_000);
     }
-    const all = standings();
+    const all = rateLimits();
     for (const { installationId, hour, heldUntil } of all) {
       const installation = String(installationId ?? 'app');
       if (heldUntil) held.set({ installation }, heldUntil.getTime() / 1_000);
@@ -103,7 +103,7 @@ export function createMetrics(): Metrics {
     for (const urgency of URGENCIES) {
       waiting.set(
         { urgency },
-        all.reduce((sum, standing) => sum + standing.waiting[urgency], 0),
+        all.reduce((sum, status) => sum + status.waiting[urgency], 0),
       );
     }
     for (const [kind, count] of waitingForGitHub()) putOff.set({ kind }, count);

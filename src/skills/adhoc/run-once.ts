@@ -4,12 +4,12 @@ import type { StepContext, StepHandler } from '../../engine/steps/step.ts';
 import type { Model } from '../../ports/model.ts';
 import type { ActivationDeps } from '../runtime/activate.ts';
 import { outcomeOf } from '../runtime/outcome-of.ts';
-import { saidIn } from '../runtime/trace/carry-out.ts';
+import { saidIn } from '../runtime/trace/execute-artifact.ts';
 import { variantFor } from '../runtime/variant.ts';
 
 export interface Came {
   outcome: Outcome | null;
-  /** Why there is none. */
+  /** Explanation there is none. */
   because: string | null;
   /** What it said while it worked. */
   log: string;
@@ -18,7 +18,7 @@ export interface Came {
 /** Carries out a package as a step of a chain would. */
 export async function runPackageOnce(
   skill: SkillPackage,
-  { handlers, modelFamily, carryOut }: Omit<ActivationDeps, 'skills'>,
+  { handlers, modelFamily, executeArtifact }: Omit<ActivationDeps, 'skills'>,
   step: StepContext,
 ): Promise<Came> {
   const { outcome } = skill;
@@ -31,7 +31,7 @@ export async function runPackageOnce(
   if (!handler)
     return none(`its ${artifact.name} is of the kind ${artifact.kind}, which cannot be carried out here`);
   const owner = { callId: step.session.id };
-  const output = await carryOut(handler, artifact, { step, skill, outcome, owner });
+  const output = await executeArtifact(handler, artifact, { step, skill, outcome, owner });
   if (output.kind === 'waits') return none(output.reason.summary);
   const log = saidIn(output);
   if (output.kind === 'failed') return { ...none(output.because), log };
@@ -57,7 +57,7 @@ export async function runBuiltInOnce(handler: StepHandler, step: StepContext): P
     }
     case 'waits':
     case 'failed':
-    case 'moved':
+    case 'superseded':
       return none(result.reason.summary);
   }
 }

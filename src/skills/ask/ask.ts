@@ -41,7 +41,7 @@ export interface Ask {
   /** Answers the question of a call in one comment. Done twice, it answers once. */
   answer(job: AskJob, signal: AbortSignal): Promise<JobResult>;
   /** Says that there is no answer. */
-  giveUp(job: AskJob): Promise<void>;
+  onRetriesExhausted(job: AskJob): Promise<void>;
 }
 
 export function createAsk(deps: {
@@ -82,10 +82,10 @@ export function createAsk(deps: {
       decision = selected.decision;
       await storage.transaction((tx) => tx.skillCalls.save({ id: call.id, decision, finishedAt: null }));
     }
-    return carriedOut(decision, context, candidates, owner);
+    return executed(decision, context, candidates, owner);
   }
 
-  async function carriedOut(
+  async function executed(
     decision: Decision,
     context: StepContext,
     candidates: readonly Candidate[],
@@ -97,13 +97,17 @@ export function createAsk(deps: {
       case 'question':
         return notAnswered(decision.text);
       case 'skill': {
-        const result = await deps.activation.carryOut(context, { choice: decision, candidates, owner });
+        const result = await deps.activation.executeArtifact(context, {
+          choice: decision,
+          candidates,
+          owner,
+        });
         switch (result.kind) {
           case 'done':
             return outcomeAnswer(decision, result.outcome);
           case 'failed':
             return notAnswered(result.reason.summary);
-          case 'moved':
+          case 'superseded':
             return HEAD_MOVED;
           case 'waits':
             return notAnswered(result.reason.summary);
@@ -131,21 +135,21 @@ export function createAsk(deps: {
     const { marker, body } = answerComment(call.commentId, said);
     const content = said.ok && othersOk ? 'hooray' : 'confused';
     const cause = { person: call.askedBy, pullRequest: `${call.repositoryId}#${call.pullRequest}` };
-    const wish = { runId: null, at: clock.now(), cause };
+    const desired = { runId: null, at: clock.now(), cause };
     await storage.transaction(async (tx) => {
       const now = await tx.skillCalls.get(call.id);
       if (!now || now.finishedAt !== null) return;
       await tx.skillCalls.save({ id: call.id, decision: now.decision, finishedAt: clock.now() });
       const comment = { kind: 'comment', ...place, issue: call.pullRequest, marker, body } as const;
-      await outbox.wish(tx, `command:${call.commentId}:asked`, comment, wish);
+      await outbox.request(tx, `command:${call.commentId}:asked`, comment, desired);
       const reaction = { kind: 'reaction', ...place, comment_id: call.commentId, content } as const;
-      await outbox.wish(tx, `command:${call.commentId}:answer`, reaction, wish);
+      await outbox.request(tx, `command:${call.commentId}:answer`, reaction, desired);
     });
   }
 
   return {
     answer,
-    async giveUp(job) {
+    async onRetriesExhausted(job) {
       const call = await storage.read.skillCalls.get(job.callId);
       if (call && call.finishedAt === null) await say(call, job, GAVE_UP);
     },

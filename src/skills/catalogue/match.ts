@@ -1,8 +1,8 @@
 import { compileIntent } from '../../domain/skill/intent.ts';
 import type { SkillDescription } from '../../domain/skill/package.ts';
 import { createBm25, type WeightedWords } from './bm25.ts';
-import { somePathMatcher } from './some-path.ts';
-import { holdsPhrase, tellingWordsOf, wordsOf } from './words-of.ts';
+import { somePathMatcher } from './glob-matcher.ts';
+import { holdsPhrase, tellingWordsOf, wordsOf } from './words.ts';
 
 /** What a match is looked for. Both may be empty, and may come from anybody. */
 export interface Question {

@@ -1,5 +1,5 @@
 import { messageOf } from '../../core/errors.ts';
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { filesOf, type PackageFile, type SkillPackage } from '../../domain/skill/package.ts';
 import { placeOf } from '../../domain/skill/place.ts';
 
@@ -17,23 +17,23 @@ interface Place {
  * carried out, so this needs no process of its own, other than a rendering or a run. Python is not parsed: its interpreter takes seconds to
  * load, and `skill test` tells. The app does not ask this when it reads a package: a step that carries out such a file fails.
  */
-export async function syntaxFaults(skill: SkillPackage, folder: string): Promise<Fault[]> {
-  const faults: Fault[] = [];
+export async function syntaxDiagnostics(skill: SkillPackage, folder: string): Promise<Diagnostic[]> {
+  const diagnostics: Diagnostic[] = [];
   for (const file of filesOf(skill)) {
     const { line, column = 1, message } = (await faultIn(file)) ?? {};
     if (line !== undefined && message !== undefined)
-      faults.push({ file: `${folder}/${file.path}`, line, column, message });
+      diagnostics.push({ file: `${folder}/${file.path}`, line, column, message });
   }
-  return faults;
+  return diagnostics;
 }
 
 function faultIn({ path, text }: PackageFile): Promise<Place | undefined> | undefined {
-  if (placeOf(path)?.kind === 'prompt_template') return templateFault(text);
-  if (placeOf(path)?.kind === 'code_template' && path.endsWith('.js')) return programFault(text);
+  if (placeOf(path)?.kind === 'prompt_template') return templateDiagnostic(text);
+  if (placeOf(path)?.kind === 'code_template' && path.endsWith('.js')) return programDiagnostic(text);
   return undefined;
 }
 
-async function templateFault(text: string): Promise<Place | undefined> {
+async function templateDiagnostic(text: string): Promise<Place | undefined> {
   const { Environment } = await import('minijinja-js');
   try {
     new Environment().addTemplate('prompt', text);
@@ -45,7 +45,7 @@ async function templateFault(text: string): Promise<Place | undefined> {
   }
 }
 
-async function programFault(text: string): Promise<Place | undefined> {
+async function programDiagnostic(text: string): Promise<Place | undefined> {
   const { newQuickJSWASMModuleFromVariant } = await import('quickjs-emscripten-core');
   // An engine for each: one whose stack ran out is of no use afterwards.
   const engine = await newQuickJSWASMModuleFromVariant(import('@jitl/quickjs-wasmfile-release-sync'));

@@ -1,5 +1,5 @@
 import { contentHash } from '../../core/canonical.ts';
-import { formatFault } from '../../core/fault.ts';
+import { formatDiagnostic } from '../../core/fault.ts';
 import { verify } from '../../domain/artifact/verification.ts';
 import type { PackageReference, Step } from '../../domain/chain/chain.ts';
 import { type ReasonCode, reason } from '../../domain/explanation/reason.ts';
@@ -13,7 +13,7 @@ import type { Skills } from '../../ports/storage.ts';
 import type { AnyHandler, Waiting } from './handler.ts';
 import { outcomeOf } from './outcome-of.ts';
 import type { Owner, SkillContext } from './skill-context.ts';
-import { type CarriedOut, type CarryOut, saidIn } from './trace/carry-out.ts';
+import { type ExecuteArtifact, type ExecutedArtifact, saidIn } from './trace/execute-artifact.ts';
 import { variantFor } from './variant.ts';
 
 export interface ActivationDeps {
@@ -22,7 +22,7 @@ export interface ActivationDeps {
   handlers: readonly AnyHandler<SkillContext>[];
   /** The family of the configured model; `null` when there is none. */
   modelFamily: string | null;
-  carryOut: CarryOut;
+  executeArtifact: ExecuteArtifact;
 }
 
 /** A package to be carried out, as it was when that was decided. */
@@ -68,15 +68,20 @@ export function ownerOf({ state, session }: StepContext): Owner {
 }
 
 /** The package's artifact that is carried out finds the others in its context. */
-export function createRunPackage({ skills, handlers, modelFamily, carryOut }: ActivationDeps): RunPackage {
+export function createRunPackage({
+  skills,
+  handlers,
+  modelFamily,
+  executeArtifact,
+}: ActivationDeps): RunPackage {
   const byKind = new Map(handlers.map((handler) => [handler.kind, handler]));
 
   return async ({ name, id, artifact: wanted, owner, contract }, step) => {
     const stored = id === undefined ? undefined : await skills.get(id);
     if (!stored) return failed(`the skill ${name} is not there as this run began with it`);
-    const { skill, faults } = parsePackage(filesOf(stored), name);
+    const { skill, diagnostics } = parsePackage(filesOf(stored), name);
     if (!skill) {
-      const [first] = faults.map(formatFault);
+      const [first] = diagnostics.map(formatDiagnostic);
       return failed(`the skill ${name} cannot be used by this version of Countersign: ${first ?? ''}`);
     }
     if (skill.id !== id) return failed(`the skill ${name} is not what this run began with`);
@@ -92,10 +97,10 @@ export function createRunPackage({ skills, handlers, modelFamily, carryOut }: Ac
     const handler = byKind.get(artifact.kind);
     if (!handler) {
       return failed(
-        `the skill ${name} cannot be carried out here: its ${pathOf(artifact)} is of the kind ${artifact.kind}, ${carriedOut([...byKind.keys()])}`,
+        `the skill ${name} cannot be carried out here: its ${pathOf(artifact)} is of the kind ${artifact.kind}, ${executableKinds([...byKind.keys()])}`,
       );
     }
-    const output = await carryOut(handler, artifact, { step, skill, outcome, owner });
+    const output = await executeArtifact(handler, artifact, { step, skill, outcome, owner });
     if (output.kind === 'waits') return { ...output, for: 'ci' };
     const blobs = logOf(output);
     if (output.kind === 'failed') {
@@ -131,7 +136,7 @@ function failed(
   return { kind: 'failed', reason: reason(FAILED, because), retryable: false, ...more };
 }
 
-function carriedOut(kinds: readonly string[]): string {
+function executableKinds(kinds: readonly string[]): string {
   return kinds.length === 0 ? 'and no kind can be' : `and only ${kinds.join(', ')} can be`;
 }
 
@@ -147,7 +152,7 @@ function missingOf(
   return first && `${first.id} (${first.path}): ${first.because}`;
 }
 
-function logOf(output: Exclude<CarriedOut, Waiting>): Blob[] {
+function logOf(output: Exclude<ExecutedArtifact, Waiting>): Blob[] {
   const data = saidIn(output);
   return data === '' ? [] : [{ kind: 'log', name: LOG, data }];
 }

@@ -1,8 +1,8 @@
 import type { Finding } from '../../domain/outcome/finding.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { SkillCase } from '../../domain/skill/case-file.ts';
+import { executedWith } from '../../domain/skill/executed-with.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
-import { executedWith } from '../../domain/skill/together.ts';
 import type { StepHandler } from '../../engine/steps/step.ts';
 import { runBuiltInOnce } from '../adhoc/run-once.ts';
 import { brokenWithoutAsking } from '../runtime/assertion/assert.ts';

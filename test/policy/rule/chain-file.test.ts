@@ -49,7 +49,7 @@ describe('rules in a chain file', () => {
     expect(faultsOf(text)).toEqual([]);
   });
 
-  const table: [behaviour: string, text: string, faults: string[]][] = [
+  const table: [behaviour: string, text: string, diagnostics: string[]][] = [
     [
       'an unknown check',
       validating('rule_id: a, field: pr, check: rnge, min: 1'),
@@ -162,10 +162,11 @@ describe('rules in a chain file', () => {
       ['6:36: "with" has no input "pr"; allowed: none'],
     ],
   ];
-  test.each(table)('with %s are faulty', (_, text, faults) => {
+  test.each(table)('with %s are faulty', (_, text, diagnostics) => {
     const found = faultsOf(text);
-    expect(found).toHaveLength(faults.length);
-    for (const [index, fault] of faults.entries()) expect(found[index]).toContain(`chain.yaml:${fault}`);
+    expect(found).toHaveLength(diagnostics.length);
+    for (const [index, diagnostic] of diagnostics.entries())
+      expect(found[index]).toContain(`chain.yaml:${diagnostic}`);
   });
 
   test('tell all their faults at once, beside those of the rest of the file', () => {
@@ -174,7 +175,7 @@ describe('rules in a chain file', () => {
       'rule_id: a, field: labels.0, check: pattern, pattern: "["',
       'rule_id: c, field: pr, check: range, min: 2, max: 1, odd: 1',
     ).replace('name: example', 'name: Example');
-    expect(faultsOf(text).map((fault) => fault.split(': ', 1)[0])).toEqual([
+    expect(faultsOf(text).map((diagnostic) => diagnostic.split(': ', 1)[0])).toEqual([
       'chain.yaml:1:7',
       'chain.yaml:8:29',
       'chain.yaml:8:51',

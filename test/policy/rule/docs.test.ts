@@ -38,8 +38,8 @@ describe('docs/rules.md', () => {
     },
   );
 
-  test.each(examples('faulty', 1))('tells the faults of %s', (text, faults = '') => {
-    expect(faultsOf(text)).toEqual(faults.trimEnd().split('\n'));
+  test.each(examples('faulty', 1))('tells the faults of %s', (text, diagnostics = '') => {
+    expect(faultsOf(text)).toEqual(diagnostics.trimEnd().split('\n'));
   });
 
   test.each(writtenRuleSchema.options.flatMap(({ shape }) => [...Object.keys(shape), shape.check.value]))(

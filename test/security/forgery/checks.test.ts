@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvals,
   CI_AND_MERGE,
   countersign,
@@ -26,12 +26,12 @@ test('a green check under the app’s own name, by another app, is neither the a
   const { github } = harness;
   await github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
   await github.reportCheck(REPO, headSha, { name: 'countersign / pr-review', app: 'evil', ...GREEN });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(ownChecks(harness, headSha).map(({ status }) => status)).toEqual(['in_progress']);
   expect(approvals(harness, number)).toEqual([]);
 
   await github.reportCheck(REPO, headSha, { name: 'test', ...RED });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toEqual([]);
   expect(merged(harness)).toEqual([]);
 });
@@ -42,12 +42,12 @@ test('a red check is not made green by another app’s check, or a status, of th
   await github.reportCheck(REPO, headSha, { name: 'test', ...RED });
   await github.reportCheck(REPO, headSha, { name: 'test', app: 'evil', ...GREEN });
   await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toEqual([]);
 
   await github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
   await github.reportCheck(REPO, headSha, { name: 'test', ...GREEN });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await countersign(harness, number);
   expect(merged(harness)).toEqual([number]);
 });
@@ -60,7 +60,7 @@ test('a check that the branch requires of one app is not met by another app, nor
   github.fail(({ path }) => path.includes('/rules/branches/main'), { status: 200, body: [rule] });
   await github.reportCheck(REPO, headSha, { name: 'test', app: 'evil', ...GREEN });
   await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toEqual([]);
   expect(merged(harness)).toEqual([]);
 });
@@ -69,7 +69,7 @@ test('a check that turns red under the eyes of the look that would merge stops i
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   github.holdDeliveries();
   await github.setStatus(REPO, headSha, { context: 'test', state: 'failure' });
   await countersign(harness, number);
@@ -80,13 +80,13 @@ test('a green of the head before does not count for the head after', async () =>
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   await github.reportCheck(REPO, headSha, { name: 'test', ...GREEN });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const next = await github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'a.txt': 'a\n' } });
   await github.reportCheck(REPO, next, { name: 'test', status: 'queued' });
   await github.reportCheck(REPO, headSha, { name: 'test', ...GREEN });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toHaveLength(1);
   await github.react(REPO, approvals(harness, number)[0]?.id ?? 0, 'mia', 'rocket');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { A_LOOK, react } from '../../scenario/support.ts';
+import { A_RECHECK, react } from '../../scenario/support.ts';
 import { type Harness, REPO } from '../../support/harness.ts';
 import { type Asked, asked, merged } from './support.ts';
 
@@ -13,7 +13,7 @@ async function heldByAPause(): Promise<Asked> {
   const scene = await asked();
   const { harness, number } = scene;
   await harness.github.comment(REPO, number, 'mia', '/countersign pause');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await react(harness, number, 'mia');
   return scene;
 }
@@ -111,7 +111,7 @@ test('a maintainer who lost the permission a second ago commands nothing', async
   await harness.github.comment(REPO, number, 'max', RESUME);
   harness.github.setPermission(REPO, 'max', 'write');
   await harness.github.releaseDeliveries();
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([]);
   await resumeMerges(scene);
 });

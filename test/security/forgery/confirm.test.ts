@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   countersign,
@@ -35,7 +35,7 @@ async function pressedBefore(scene: Asked, deeds: () => Promise<void>): Promise<
   await github.clickAction(REPO, id, 'mia', approveButton(scene) ?? 'none');
   await deeds();
   await github.releaseDeliveries();
-  await advance(A_LOOK);
+  await advance(A_RECHECK);
 }
 
 describe('no command or button merges', () => {
@@ -62,7 +62,7 @@ describe('no command or button merges', () => {
     const { harness, number } = scene;
     await pressedBefore(scene, async () => {
       await react(harness, number, 'max');
-      await harness.advance(A_LOOK);
+      await harness.advance(A_RECHECK);
     });
     expect(wentOn(scene)).toBe(true);
     expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
@@ -78,7 +78,7 @@ describe('no command or button merges', () => {
     const { harness } = scene;
     const three = ['approve safe', 'approve', 'approve merge'].map((words) => `/countersign ${words}`);
     await say(scene, 'mia', three.join('\n\n'));
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(wentOn(scene)).toBe(true);
     expect(merged(harness)).toEqual([]);
   });
@@ -118,7 +118,7 @@ describe('no command or button merges', () => {
     }));
     await storage.transaction((tx) => tx.approvals.saveAnswers({ id, answers }));
     await scene.harness.github.comment(REPO, scene.number, 'mia', 'Look again.');
-    await scene.harness.advance(A_LOOK);
+    await scene.harness.advance(A_RECHECK);
     expect(merged(scene.harness)).toEqual([]);
   });
 });
@@ -176,7 +176,7 @@ describe('an answer that was given does not count any more', () => {
     expect(wentOn(scene)).toBe(false);
     expect(approvalOf(harness, scene.number).body).toContain('mia approved, but has write access');
     harness.github.setPermission(REPO, 'mia', 'maintain');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(wentOn(scene)).toBe(true);
   });
 
@@ -211,7 +211,7 @@ describe('an answer that was given does not count any more', () => {
     let headSha = '';
     await pressedBefore(scene, async () => {
       headSha = await pushAgain(harness);
-      await harness.advance(A_LOOK);
+      await harness.advance(A_RECHECK);
     });
     await say({ ...scene, headSha }, 'max', '/countersign approve');
     expect(approvals(harness, number)).toHaveLength(2);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   CI_AND_MERGE,
@@ -43,7 +43,7 @@ test('a fork that brings its own chain, skill, workflow and settings is governed
     branch: 'main',
     files: TAKEOVER,
   });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toEqual([]);
   expect(Object.fromEntries(ownChecks(harness, headSha).map(({ name, title }) => [name, title]))).toEqual({
     'countersign / pr-review': 'Waiting for CI: no check has reported yet',
@@ -51,17 +51,17 @@ test('a fork that brings its own chain, skill, workflow and settings is governed
   });
 
   await reportCi(harness, headSha, 'failure');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toEqual([]);
 
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toHaveLength(1);
   await react(harness, number, 'will', 'heart');
   await react(harness, number, 'mia', 'heart');
   await react(harness, number, 'otto');
   await react(harness, number, 'will');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([]);
 
   await countersign(harness, number);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { A_LOOK, approvalOf, approvals, countersign, headline, react } from '../../scenario/support.ts';
+import { A_RECHECK, approvalOf, approvals, countersign, headline, react } from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';
 import { type Asked, asked, justBefore, mergeCalls, merged, READS } from './support.ts';
 
@@ -45,7 +45,7 @@ describe('between two reads of the look that sees the countersign', () => {
   ])('%s: nothing is merged', async (_, read, deed, by) => {
     const scene = await countersigned(by);
     justBefore(scene.harness, READS[read], () => void deed(scene));
-    await scene.harness.advance(A_LOOK);
+    await scene.harness.advance(A_RECHECK);
     expect(mergeCalls(scene.harness)).toBe(0);
     expect(merged(scene.harness)).toEqual([]);
   });
@@ -95,9 +95,9 @@ describe('between the countersign and the look, with every webhook late', () => 
     const { harness } = scene;
     harness.github.holdDeliveries();
     await deed(scene);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await harness.github.releaseDeliveries('reverse');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(mergeCalls(harness)).toBe(0);
     expect(merged(harness)).toEqual([]);
   });
@@ -108,7 +108,7 @@ test('what was closed and opened again between the countersign and the look is a
   await harness.github.closePullRequest(REPO, number, 'ada');
   await harness.settle();
   await harness.github.reopenPullRequest(REPO, number, 'ada');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([]);
   expect(approvals(harness, number).map(headline)).toEqual([
     '⏭️ This question is void',
@@ -119,9 +119,9 @@ test('what was closed and opened again between the countersign and the look is a
 test('a round trip to another base between the countersign and the look is asked about anew', async () => {
   const { harness, number } = await countersigned();
   await harness.github.editPullRequest(REPO, number, 'ada', { base: 'release' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await harness.github.editPullRequest(REPO, number, 'ada', { base: 'main' });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([]);
   await countersign(harness, number);
   expect(merged(harness)).toEqual([number]);
@@ -132,7 +132,7 @@ test('a list of commits that is about another head hides nobody who wrote this o
   const { github } = harness;
   const harmless = github.pullRequest(REPO, number).headSha;
   const byMia = await github.push({ repo: REPO, branch: 'greet', author: 'mia', files: { 'a.txt': 'a\n' } });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await react(harness, number, 'mia');
   // The branch steps back while its commits are listed, and is there again when the pull request is read.
   const to = (head: string) => () => {

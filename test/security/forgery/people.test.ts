@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   countersign,
@@ -34,7 +34,7 @@ describe('nothing is merged by', () => {
     const kinds = ['Mannequin', 'Organization', 'Bot', 'Agent'];
     reactionsAre(harness, [null, ...kinds.map((type) => ({ id: 7, login: 'mia', type }))]);
     await react(harness, number, 'otto');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     const { body } = approvalOf(harness, number);
     expect(body.match(/\w+ reacted, but is not a person/g)).toEqual(
       ['ghost', 'mia', 'mia', 'mia', 'mia'].map((login) => `${login} reacted, but is not a person`),
@@ -49,7 +49,7 @@ describe('nothing is merged by', () => {
       harness.github.setPermission(REPO, login, 'admin');
       await react(harness, number, login);
     }
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe('nothing is merged by', () => {
       harness.github.setPermission(REPO, login, 'write');
       await react(harness, number, login);
     }
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([]);
     await countersign(harness, number, 'mia');
     expect(merged(harness)).toEqual([number]);
@@ -99,7 +99,7 @@ describe('nothing is merged by', () => {
     );
     await react(harness, number, 'will');
     harness.github.addTeam('octo', 'release', []);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([]);
   });
 
@@ -107,7 +107,7 @@ describe('nothing is merged by', () => {
     const { harness, number } = await asked({ settings: 'countersign: { count: 2 }\n' });
     const first = approvalOf(harness, number);
     await harness.github.editComment(REPO, first.id, 'will', 'Something else.');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await harness.github.react(REPO, first.id, 'max', 'rocket');
     await countersign(harness, number, 'mia');
     expect(approvals(harness, number)).toHaveLength(2);
@@ -133,7 +133,7 @@ describe('a co-author cannot hide', () => {
       files: { 'src/more.ts': 'export {};\n' },
       coAuthors: [trailer(id)],
     });
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await countersign(harness, number, 'mia');
     expect(approvalOf(harness, number).body).toContain('mia reacted, but wrote or co-wrote');
     expect(merged(harness)).toEqual([]);
@@ -149,7 +149,7 @@ describe('a co-author cannot hide', () => {
       files: { 'b.txt': 'b\n' },
     });
     await harness.github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'c.txt': 'c\n' } });
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await countersign(harness, number, 'mia');
     expect(merged(harness)).toEqual([]);
   });
@@ -176,7 +176,7 @@ describe('co-authors whom only GitHub can tell by their addresses', () => {
     const clear = 'Co-authored-by: Ada <ada@users.noreply.github.com>';
     await push(harness, [clear, ...trailers.map((who) => `Co-authored-by: ${who}`)], 'a.txt');
     await push(harness, ['No trailer here.'], 'b.txt');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await react(harness, number, 'max');
     await countersign(harness, number, 'mia');
     expect(approvalOf(harness, number).body).toContain('mia reacted, but wrote or co-wrote');
@@ -194,7 +194,7 @@ describe('co-authors whom only GitHub can tell by their addresses', () => {
     const { harness, number } = await asked();
     harness.github.addUser('eve', { email: 'someone@example.test' });
     await push(harness, ['Co-authored-by: A Friend <someone@example.test>'], 'a.txt');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await react(harness, number, 'max');
     const answers = [
       { status: 502, body: {} },
@@ -204,13 +204,13 @@ describe('co-authors whom only GitHub can tell by their addresses', () => {
     for (const answer of answers) {
       const before = questions(harness).length;
       const mend = harness.github.fail(({ path }) => path === '/graphql', answer, 100);
-      await harness.advance(A_LOOK);
+      await harness.advance(A_RECHECK);
       expect(questions(harness).length).toBeGreaterThan(before);
       expect(approvalOf(harness, number).body).toContain('max reacted, but could have written some');
       expect(merged(harness)).toEqual([]);
       mend();
     }
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([number]);
   });
 
@@ -234,7 +234,7 @@ test('a maintainer’s rejection behind a page full of other reactions stops ano
 test('a look-alike login in the settings is a fault there, and nothing runs on a guess', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { users: [mіa] }\n' });
   const { number, headSha } = await open(harness);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toEqual([]);
   expect(said(harness, headSha)).toEqual(['neutral: 1 fault in the configuration on main']);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   countersign,
@@ -20,9 +20,9 @@ describe('a countersign does not count', () => {
     const { harness, number } = await asked();
     const older = approvalOf(harness, number);
     await pushAgain(harness);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await harness.github.react(REPO, older.id, 'mia', 'rocket');
-    await harness.advance(3 * A_LOOK);
+    await harness.advance(3 * A_RECHECK);
     expect(approvals(harness, number)).toHaveLength(2);
     expect(merged(harness)).toEqual([]);
   });
@@ -31,10 +31,10 @@ describe('a countersign does not count', () => {
     const { harness, number } = await asked();
     const older = approvalOf(harness, number);
     await pushAgain(harness);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     await harness.github.editComment(REPO, older.id, 'will', approvalOf(harness, number).body);
     await harness.github.react(REPO, older.id, 'mia', 'rocket');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([]);
   });
 
@@ -51,7 +51,7 @@ describe('a countersign does not count', () => {
     const question = approvalOf(harness, other.number);
     await github.comment(REPO, other.number, 'ada', body);
     await github.react(REPO, question.id, 'mia', 'rocket');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([other.number]);
   });
 
@@ -76,7 +76,7 @@ describe('a countersign does not count', () => {
     const isCopy = ({ path }: { path: string }) => copies.some(({ id }) => path.endsWith(`/${id}`));
     expect(github.requests.filter(isCopy)).toEqual([]);
     for (const { id } of copies) await github.react(REPO, id, 'max', 'rocket');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([]);
     await countersign(harness, number);
     expect(merged(harness)).toEqual([number]);
@@ -94,7 +94,7 @@ describe('a question that was edited', () => {
     github.addUser('ci[bot]', { type: 'Bot' });
     await github.react(REPO, id, 'mia', 'rocket');
     await github.editComment(REPO, id, login, body.replace('merged', 'discussed'));
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([]);
     expect(approvals(harness, number).map(headline)).toEqual([
       '⏭️ This question is void',
@@ -110,7 +110,7 @@ describe('a question that was edited', () => {
     await harness.settle();
     await github.react(REPO, id, 'mia', 'rocket');
     await github.editComment(REPO, id, 'will', body);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([]);
   });
 
@@ -124,7 +124,7 @@ describe('a question that was edited', () => {
     const { id, body } = approvalOf(harness, number);
     await harness.github.react(REPO, id, 'mia', 'rocket');
     await harness.github.editComment(REPO, id, 'will', change(body));
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   CI_AND_MERGE,
   countersign,
@@ -39,15 +39,15 @@ test.each(['two bases', 'two branches'] as const)(
     const harness = await start({ chain: CHAIN });
     const [first, second, head] = await twins(harness, how);
     await reportCi(harness, head, 'success');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(approvalOf(harness, first).id).not.toBe(approvalOf(harness, second).id);
 
     await countersign(harness, first);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([first]);
 
     await harness.github.comment(REPO, second, 'ada', 'It was approved there already.');
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([first]);
     expect(ownChecks(harness, head).filter(({ status }) => status === 'in_progress')).toHaveLength(1);
 
@@ -61,7 +61,7 @@ test('a rejection of one says nothing about its twin, nor does the twin’s coun
   const [first, second] = await twins(harness, 'two bases');
   await harness.github.react(REPO, approvalOf(harness, first).id, 'mia', '-1');
   await countersign(harness, second);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([second]);
 });
 
@@ -74,7 +74,7 @@ test('the owner of a fork who installs the app there countersigns nothing but th
   github.setPermission('evil/app', 'eve', 'admin');
   const there = await open(harness, { repo: 'evil/app', author: 'otto' });
   const head = github.pullRequest('evil/app', there.number).headSha;
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect([there.number, head]).toEqual([here.number, github.pullRequest(REPO, here.number).headSha]);
 
   await countersign(harness, here.number, 'eve');
@@ -82,7 +82,7 @@ test('the owner of a fork who installs the app there countersigns nothing but th
     .comments('evil/app', there.number)
     .find(({ body }) => body.includes('countersign:approval'));
   await github.react('evil/app', question?.id ?? 0, 'eve', 'rocket');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(merged(harness, 'evil/app')).toEqual([there.number]);
   expect(merged(harness)).toEqual([]);
 });

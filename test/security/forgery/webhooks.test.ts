@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import {
-  A_LOOK,
+  A_RECHECK,
   approvalOf,
   approvals,
   CI_AND_MERGE,
@@ -68,13 +68,13 @@ test('a command that nobody signed, or somebody else did, resumes nothing', asyn
   ];
   for (const forged of forgeries) expect(await post(harness, { headers: forged, body })).toBe(401);
   expect(await post(harness, { headers, body: `${body} ` })).toBe(401);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([]);
 
   // It was the signature alone that kept it out.
   expect(right).not.toBe('');
   expect(await post(harness, { headers, body })).toBe(202);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([number]);
 });
 
@@ -83,14 +83,14 @@ test('replays of what opened and moved the pull request bring no older head back
   const older = approvalOf(harness, number);
   const second = await pushAgain(harness);
   await pushAgain(harness, 'export {};\n');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await harness.github.react(REPO, older.id, 'mia', 'rocket');
   const before = approvals(harness, number).map(({ id }) => id);
   for (const sent of sentFor(harness, 'pull_request')) {
     await replay(harness, sent);
     await harness.github.redeliver(sent.guid);
   }
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number).map(({ id }) => id)).toEqual(before);
   for (const sha of [first, second]) {
     expect(ownChecks(harness, sha).every(({ conclusion }) => conclusion === 'cancelled')).toBe(true);
@@ -104,20 +104,20 @@ test('a replayed green of CI does not hide that it is red now, nor does one of a
   const { number, headSha } = await open(harness);
   await github.reportCheck(REPO, headSha, { name: 'unit', status: 'completed', conclusion: 'success' });
   await reportCi(harness, headSha, 'success');
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   const greens = ['status', 'check_run', 'check_suite'].flatMap((event) => sentFor(harness, event));
   expect(new Set(greens.map(({ event }) => event)).size).toBe(3);
 
   await reportCi(harness, headSha, 'failure');
   await react(harness, number, 'mia');
   for (const green of greens) await replay(harness, green);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([]);
 
   const next = await pushAgain(harness);
   await reportCi(harness, next, 'pending');
   for (const green of greens) await replay(harness, green);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toHaveLength(1);
   expect(ownChecks(harness, next).map(({ status }) => status)).toEqual(['in_progress']);
   expect(merged(harness)).toEqual([]);
@@ -128,7 +128,7 @@ test('a maintainer’s old resume, sent again under a new GUID, does not end a l
   const { github } = harness;
   const say = async (body: string) => {
     await github.comment(REPO, number, 'mia', body);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
   };
   await say('/countersign pause');
   await say('/countersign resume');
@@ -136,7 +136,7 @@ test('a maintainer’s old resume, sent again under a new GUID, does not end a l
   await say('/countersign pause');
   await react(harness, number, 'mia');
   await replay(harness, resume);
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([]);
   await say('/countersign resume');
   expect(merged(harness)).toEqual([number]);
@@ -160,7 +160,7 @@ test('what GitHub signed as one event is no other event’s word for anything', 
       expect(await post(harness, github.signedDelivery(event, one.payload))).toBe(202);
     }
   }
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([]);
   expect(approvals(harness, number)).toHaveLength(1);
 });
@@ -206,7 +206,7 @@ test('an installation and a repository that a payload makes up lead nowhere', as
   ]) {
     expect(await post(harness, github.signedDelivery('pull_request', JSON.parse(payload)))).toBe(202);
   }
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(github.merges).toEqual([]);
   await countersign(harness, number);
   expect(merged(harness)).toEqual([number]);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DEFAULT_BUDGETS } from '../../../src/domain/model/budget.ts';
-import { A_LOOK, approvals, countersign, said } from '../../scenario/support.ts';
+import { A_RECHECK, approvals, countersign, said } from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';
 import { type StubModel, startStubModel } from '../../support/model/stub.ts';
 import { seen, watched } from '../redaction/search.ts';
@@ -65,7 +65,7 @@ test.each(CHOSEN.map((chosen) => ({ count: chosen.length, chosen })))(
     }
     const order = INJECTIONS[0]?.title;
     const harmless = await openOne('harmless', { 'src/run.ts': FAULT.replace('eval(code)', 'code') }, order);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
 
     expect(stub.asked.length).toBeGreaterThanOrEqual(chosen.length);
     expect(stub.asked.filter(({ body }) => body.tools !== undefined)).toEqual([]);

@@ -86,8 +86,8 @@ export const INJECTIONS: readonly Injection[] = [
 ];
 
 /** Everything that the pull request changes. */
-export function filesOf({ code, files = {} }: Injection, fault = FAULT): Record<string, string> {
-  return { 'src/run.ts': `${code === undefined ? '' : `${code}\n`}${fault}`, ...files };
+export function filesOf({ code, files = {} }: Injection, diagnostic = FAULT): Record<string, string> {
+  return { 'src/run.ts': `${code === undefined ? '' : `${code}\n`}${diagnostic}`, ...files };
 }
 
 export type Obeyed = { kind: 'text'; text: string } | { kind: 'tool'; name: string } | { kind: 'not_told' };

@@ -89,7 +89,7 @@ test.each(INJECTIONS)(
       skills: { get: async () => undefined },
       modelFamily: null,
       prompt: { kind: 'prompt_template', execute: () => Promise.reject(new Error('it fell back')) },
-      carryOut: () => Promise.reject(new Error('it fell back')),
+      executeArtifact: () => Promise.reject(new Error('it fell back')),
     });
     const [, artifact] = skill.artifacts;
     const output = await handler.execute(artifact as SkillArtifact, {

@@ -15,11 +15,11 @@ import { FAULT, filesOf, INJECTIONS, type Injection, obey } from './corpus.ts';
 const HARMLESS = FAULT.replace('eval(code)', 'code.trim()');
 
 /** The pull requests lie beside each other in one change, each in a folder of its own: so the analyzers start once for all. */
-const folderOf = (injection: Injection, fault: string) =>
-  `${fault === FAULT ? 'faulty' : 'harmless'}${INJECTIONS.indexOf(injection)}/`;
-const changeOf = (injection: Injection, fault: string): ChangedFile[] =>
-  Object.entries(filesOf(injection, fault)).map(([path, text]) =>
-    changed(`${folderOf(injection, fault)}${path}`, '', text),
+const folderOf = (injection: Injection, diagnostic: string) =>
+  `${diagnostic === FAULT ? 'faulty' : 'harmless'}${INJECTIONS.indexOf(injection)}/`;
+const changeOf = (injection: Injection, diagnostic: string): ChangedFile[] =>
+  Object.entries(filesOf(injection, diagnostic)).map(([path, text]) =>
+    changed(`${folderOf(injection, diagnostic)}${path}`, '', text),
   );
 
 let analysis: Analysis;
@@ -29,8 +29,8 @@ beforeAll(async () => {
 });
 
 /** What is said of one pull request alone. */
-function partOf(injection: Injection, fault: string): ReviewReport {
-  const folder = folderOf(injection, fault);
+function partOf(injection: Injection, diagnostic: string): ReviewReport {
+  const folder = folderOf(injection, diagnostic);
   const { report } = analysis;
   return {
     ...report,

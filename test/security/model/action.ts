@@ -66,7 +66,7 @@ const role = fc.constantFrom('admin', 'maintain', 'maintain', 'write', 'none');
 const approval = fc.constantFrom<(typeof EMOJI)[number][]>('rocket', '+1');
 
 const oneOf = (...actions: Action[]): fc.Arbitrary<Action> => fc.constantFrom(...actions);
-const A_LOOK: Action = { do: 'wait', seconds: 4 };
+const A_RECHECK: Action = { do: 'wait', seconds: 4 };
 const GREEN: Action = { do: 'ci', as: 'status', says: 'success' };
 
 const push = fc.record({
@@ -139,7 +139,7 @@ const byOthers = fc.record({
 });
 
 const anyAction: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 5, arbitrary: oneOf(A_LOOK, A_LOOK, A_LOOK, { do: 'wait', seconds: 35 }) },
+  { weight: 5, arbitrary: oneOf(A_RECHECK, A_RECHECK, A_RECHECK, { do: 'wait', seconds: 35 }) },
   { weight: 2, arbitrary: open },
   { weight: 3, arbitrary: push },
   { weight: 2, arbitrary: rewrite },
@@ -185,11 +185,11 @@ const approve = reaction(maintainer, approval);
  */
 const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
   { weight: 12, arbitrary: anyAction.map((action) => [action]) },
-  { weight: 3, arbitrary: fc.constant([GREEN, A_LOOK] as const) },
-  { weight: 3, arbitrary: fc.tuple(open, fc.constant(GREEN), fc.constant(A_LOOK)) },
-  { weight: 3, arbitrary: fc.tuple(approve, fc.constant(A_LOOK)) },
+  { weight: 3, arbitrary: fc.constant([GREEN, A_RECHECK] as const) },
+  { weight: 3, arbitrary: fc.tuple(open, fc.constant(GREEN), fc.constant(A_RECHECK)) },
+  { weight: 3, arbitrary: fc.tuple(approve, fc.constant(A_RECHECK)) },
   // Two answers come before the app looks again.
-  { weight: 2, arbitrary: fc.tuple(fc.oneof(approve, rejection), approve, fc.constant(A_LOOK)) },
+  { weight: 2, arbitrary: fc.tuple(fc.oneof(approve, rejection), approve, fc.constant(A_RECHECK)) },
   // Somebody else's commit replaces all of a maintainer's, and that maintainer answers.
   {
     weight: 2,
@@ -197,9 +197,9 @@ const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
       fc.record({ do: fc.constant('open' as const), by: maintainer, draft: fc.constant(false) }),
       rewrite,
       fc.constant(GREEN),
-      fc.constant(A_LOOK),
+      fc.constant(A_RECHECK),
       reaction(fc.constant(THE_AUTHOR), approval),
-      fc.constant(A_LOOK),
+      fc.constant(A_RECHECK),
     ),
   },
   // Somebody's role is taken away, and they answer all the same.
@@ -209,7 +209,7 @@ const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
       fc.tuple(
         fc.record({ do: fc.constant('grant' as const), to: fc.constant(to), role: lowRole }),
         reaction(fc.constant(to), approval),
-        fc.constant(A_LOOK),
+        fc.constant(A_RECHECK),
       ),
     ),
   },
@@ -219,26 +219,29 @@ const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
     arbitrary: fc.tuple(
       byOthers,
       fc.constant(GREEN),
-      fc.constant(A_LOOK),
+      fc.constant(A_RECHECK),
       approve,
-      fc.constant(A_LOOK),
-      fc.oneof(fc.constant(A_LOOK), anyAction),
-      fc.oneof(fc.constant(A_LOOK), anyAction),
+      fc.constant(A_RECHECK),
+      fc.oneof(fc.constant(A_RECHECK), anyAction),
+      fc.oneof(fc.constant(A_RECHECK), anyAction),
       pressByWriter,
       enqueueByWriter,
       ciOfGroup,
     ),
   },
-  { weight: 2, arbitrary: fc.tuple(autoMerge, fc.constant(GREEN), fc.constant(A_LOOK), approve, anyAction) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(autoMerge, fc.constant(GREEN), fc.constant(A_RECHECK), approve, anyAction),
+  },
   // The head earns its check against a branch where nobody asks for much, and is merged elsewhere.
   {
     weight: 2,
     arbitrary: fc.tuple(
       elsewhere,
       fc.constant(GREEN),
-      fc.constant(A_LOOK),
+      fc.constant(A_RECHECK),
       approve,
-      fc.constant(A_LOOK),
+      fc.constant(A_RECHECK),
       fc.constant<Action>({ do: 'turn' }),
       pressByWriter,
     ),
@@ -248,11 +251,11 @@ const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
     weight: 4,
     arbitrary: fc.tuple(
       fc.constant(GREEN),
-      fc.constant(A_LOOK),
+      fc.constant(A_RECHECK),
       oneOf({ do: 'hold' }),
       fc.oneof(push, rewrite, pushBack, ci, ...unnoticed),
       approve,
-      fc.constant(A_LOOK),
+      fc.constant(A_RECHECK),
       fc.constant<Action>({ do: 'release', order: 'fifo' }),
     ),
   },

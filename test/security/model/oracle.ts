@@ -120,7 +120,7 @@ function byRules(witnessed: Witnessed, { reactions }: WitnessedComment, rules: R
       ? []
       : [`${approving.length} of ${rules.count} eligible people approve`]),
     ...eligible(rules.reject).map((login) => `${login} rejects`),
-    ...ciFaults(witnessed, rules),
+    ...ciDiagnostics(witnessed, rules),
   ];
 }
 
@@ -141,7 +141,7 @@ function contributors({ commits }: Witnessed): Set<string> {
   ]);
 }
 
-function ciFaults({ checks }: Witnessed, { ci }: Rules): string[] {
+function ciDiagnostics({ checks }: Witnessed, { ci }: Rules): string[] {
   if (ci === 'ignored') return [];
   const others = checks.filter(({ app }) => app !== 'countersign');
   const missing = ci === 'test passed' && !others.some(({ name }) => name === 'test');

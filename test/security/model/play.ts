@@ -33,20 +33,20 @@ export async function play(actions: readonly Action[]): Promise<Played> {
       if (done !== undefined) told.push(`${at} ${done}`);
       await world.quiet();
       // Later ones may be the first one's fault: what is told ends where it went wrong.
-      if (mergeFaults(world).length > 0) break;
+      if (mergeDiagnostics(world).length > 0) break;
     }
     const during = [...harness.github.merges];
     const byApp = during.filter(({ via }) => via === 'api').length;
-    const unmerged = mergeFaults(world).length > 0 ? [] : await finish(world);
+    const unmerged = mergeDiagnostics(world).length > 0 ? [] : await finish(world);
     const after = harness.github.merges.length - during.length;
     const merges = { byApp, byOthers: during.length - byApp, after };
-    return { told, faults: [...mergeFaults(world), ...unmerged], merges };
+    return { told, faults: [...mergeDiagnostics(world), ...unmerged], merges };
   } finally {
     await harness.stop();
   }
 }
 
-function mergeFaults(world: World): string[] {
+function mergeDiagnostics(world: World): string[] {
   const { github } = world.harness;
   const asked = github.mergeRequests.flatMap((request) => {
     const rules = world.rulesAt(request.pullRequest.baseRef, request.at);

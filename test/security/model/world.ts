@@ -158,14 +158,14 @@ export class World {
   windowOf({ at, via, pullRequest, comments }: MergeRecord): Window {
     const hasFailed = this.failures.some((failure) => at.getTime() - failure.getTime() <= UNREADABLE_MS);
     if (hasFailed) return { ms: UNREADABLE_MS, of: 'everything' };
-    const since = new Date(at.getTime() - LOOK_AT_MOST_MS);
+    const since = new Date(at.getTime() - RECHECK_AT_MOST_MS);
     const isInTheAct = this.inForce(pullRequest.baseRef, since, at).every(({ by }) => by === 'app');
     if (via === 'queue') return { ms: JUDGED_AGAIN_MS, of: 'everything' };
     if (isInTheAct) return { ms: 0, of: 'reactions and roles' };
     const isHeld = this.held.some(({ from, to }) => from <= at && !(to && to < at));
     const asked = comments.findLast(({ body }) => isQuestion(body))?.createdAt ?? at;
     return {
-      ms: lookedAtEvery(at.getTime() - asked.getTime()),
+      ms: recheckedEvery(at.getTime() - asked.getTime()),
       of: isHeld ? 'everything' : 'reactions and roles',
     };
   }
@@ -250,15 +250,15 @@ export class World {
 /** How long the gate check stays green while GitHub cannot be read. */
 const UNREADABLE_MS = 120_000;
 /** The longest pause between two looks while the gate check is green. */
-const LOOK_AT_MOST_MS = 60_000;
+const RECHECK_AT_MOST_MS = 60_000;
 /** How often a merge group is judged. */
 const JUDGED_AGAIN_MS = 10_000;
 
 /** How often a question is looked at, by how long ago it was asked. */
-function lookedAtEvery(openForMs: number): number {
+function recheckedEvery(openForMs: number): number {
   if (openForMs < 120_000) return 3_000;
   if (openForMs < 900_000) return 10_000;
-  return openForMs < 7_200_000 ? 30_000 : LOOK_AT_MOST_MS;
+  return openForMs < 7_200_000 ? 30_000 : RECHECK_AT_MOST_MS;
 }
 
 /** What has not come yet comes after everything. */

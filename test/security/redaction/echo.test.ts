@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { A_LOOK, CI_AND_MERGE, open } from '../../scenario/support.ts';
+import { A_RECHECK, CI_AND_MERGE, open } from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';
 import { seen, type Watched, watched } from './search.ts';
 import { LONG } from './seed.ts';
@@ -37,7 +37,7 @@ test.each(cases)(
     const harness = await watched({ chain: CI_AND_MERGE });
     const { github } = harness;
     await open(harness);
-    await harness.advance(A_LOOK);
+    await harness.advance(A_RECHECK);
     const { text, needles } = ownSecrets(harness);
     expect(harness.credentials.size).toBeGreaterThan(0);
     const answers = [

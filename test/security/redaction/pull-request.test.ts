@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { A_LOOK, countersign, open, ownCheck } from '../../scenario/support.ts';
+import { A_RECHECK, countersign, open, ownCheck } from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';
 import { ONE_LINE, ONE_WORD, PLANTED } from './planted.ts';
 import { seen, type Watched, watched } from './search.ts';
@@ -38,7 +38,7 @@ test('secrets in the files, file names and configuration of a pull request come 
       '.github/countersign/chains/broken.yaml': PLANTED.map(({ text }) => `${text}: [\n`).join(''),
     },
   });
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
 
   expect(ownCheck(harness, headSha).annotations.length).toBeGreaterThan(50);
   await expectClean(harness, {
@@ -115,9 +115,9 @@ test(`secrets in titles, descriptions, commits, labels, checks and statuses come
       targetUrl: `https://ci.test/${encodeURIComponent(text)}`,
     });
   }
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   await github.review(REPO, number, 'will', 'CHANGES_REQUESTED', PLANTED.map(({ text }) => text).join('\n'));
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(github.comments(REPO, number).length).toBeGreaterThan(1);
   await expectClean(harness, {
     requests: 'Witness',
@@ -165,7 +165,7 @@ test('secrets in commands and other comments come out nowhere, and a command tha
     await harness.settle();
   }
   await github.comment(REPO, number, 'otto', PLANTED.map(({ text }) => text).join('\n'));
-  await harness.advance(A_LOOK);
+  await harness.advance(A_RECHECK);
   expect(github.comments(REPO, number).length).toBeGreaterThan(10);
   await expectClean(harness, {
     requests: 'Inputs are written',

@@ -9,8 +9,8 @@ import { openBlobs } from '../../../src/composition/storage.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { CountersignError, messageOf } from '../../../src/core/errors.ts';
 import { createLog, type Log, redactedLog } from '../../../src/core/log.ts';
+import { criterion } from '../../../src/domain/explanation/explanation.ts';
 import { reason } from '../../../src/domain/explanation/reason.ts';
-import { why } from '../../../src/domain/explanation/why.ts';
 import { redactedEffect } from '../../../src/engine/effects/redacted-effect.ts';
 import { runCli } from '../../../src/entrypoints/cli/command-line.ts';
 import { inline } from '../../../src/messages/markdown.ts';
@@ -106,7 +106,7 @@ test('reasons are clean from the start, before anything is cut from them or enco
   const evidence = [{ kind: 'url', id: ADDRESS.text, label: TOKEN.text }] as const;
   const said = [
     reason('step.failed.error', TOKEN.text, [...evidence]),
-    why('unmet', TOKEN.text, [], [ADDRESS.text]),
+    criterion('unmet', TOKEN.text, [], [ADDRESS.text]),
   ];
   expect(said).toMatchObject([
     { summary: '[redacted: GitHub token]' },
@@ -216,7 +216,7 @@ test.each([
 });
 
 test('what Node says of an error that nobody caught is redacted too, and the process ends with 1', async () => {
-  const module = fileURLToPath(new URL('../../../src/core/redact/last-words.ts', import.meta.url));
+  const module = fileURLToPath(new URL('../../../src/core/redact/uncaught.ts', import.meta.url));
   const script = `
     const { redactLastWords } = await import(${JSON.stringify(module)});
     redactLastWords();

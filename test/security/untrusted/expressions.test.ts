@@ -63,10 +63,10 @@ describe('the corpus', () => {
     for (const attack of EXPRESSION_ATTACKS) {
       const step = { action: 'gh-label', condition: attack, with: { labels: [`{{ ${attack} }}`] } };
       const text = JSON.stringify({ name: 'a', trigger: { event: 'pr.opened' }, steps: [step] });
-      const { chain, faults } = parseChain(text, 'a.yaml', { skills: [], actions: ['gh-label'] });
+      const { chain, diagnostics } = parseChain(text, 'a.yaml', { skills: [], actions: ['gh-label'] });
       const { context, touched } = trapped();
       if (chain) renderWith(chain.steps[0]?.with ?? {}, context);
-      else expect(faults.every(({ line, column }) => line === 1 && column > 1)).toBe(true);
+      else expect(diagnostics.every(({ line, column }) => line === 1 && column > 1)).toBe(true);
       expect(touched).toEqual([]);
     }
   });

@@ -3,7 +3,7 @@ export const YAML_ATTACKS: readonly [
   name: string,
   text: string,
   place: `${number}:${number}`,
-  fault: RegExp,
+  diagnostic: RegExp,
 ][] = [
   ['a billion laughs in lists', laughs((value) => `[${value}]`), '2:8', /more than 20 aliases/],
   ['a billion laughs in mappings', laughs((value) => `{${keyed(value)}}`), '2:12', /more than 20 aliases/],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Fault } from '../../../src/core/fault.ts';
+import type { Diagnostic } from '../../../src/core/fault.ts';
 import { parseChain } from '../../../src/domain/chain/parse.ts';
 import { parseSettings } from '../../../src/domain/chain/settings.ts';
 import { withinEffort } from '../../support/effort.ts';
@@ -11,17 +11,20 @@ const READERS = [
 ] as const;
 
 describe.each(READERS)('%s', (_what, read) => {
-  test.each(YAML_ATTACKS)('with %s is refused at its place, with little work', (_, text, place, fault) => {
-    const { faults } = withinEffort<{ faults: readonly Fault[] }>(250, () => read(text));
-    const said = faults.map(({ line, column, message }) => `${line}:${column} ${message}`);
-    const [line = 0] = place.split(':').map(Number);
-    expect(said.join('\n')).toMatch(fault);
-    expect(faults.every((one) => one.line >= 1 && one.column >= 1)).toBe(true);
-    const deep = /nested too deeply/.test(fault.source);
-    if (!deep) {
-      expect(faults.find(({ message }) => fault.test(message))).toMatchObject({ line });
-    }
-  });
+  test.each(YAML_ATTACKS)(
+    'with %s is refused at its place, with little work',
+    (_, text, place, diagnostic) => {
+      const { diagnostics } = withinEffort<{ diagnostics: readonly Diagnostic[] }>(250, () => read(text));
+      const said = diagnostics.map(({ line, column, message }) => `${line}:${column} ${message}`);
+      const [line = 0] = place.split(':').map(Number);
+      expect(said.join('\n')).toMatch(diagnostic);
+      expect(diagnostics.every((one) => one.line >= 1 && one.column >= 1)).toBe(true);
+      const deep = /nested too deeply/.test(diagnostic.source);
+      if (!deep) {
+        expect(diagnostics.find(({ message }) => diagnostic.test(message))).toMatchObject({ line });
+      }
+    },
+  );
 });
 
 test('nothing of all that reached the prototype of all objects', () => {

@@ -49,8 +49,8 @@ export function createRequestValidator(): RequestValidator {
 
     const query = new URLSearchParams(queries.join('?'));
     const sent = body !== undefined && body !== '';
-    const faults = repeatedKeys(query);
-    if (sent && !route.operation.requestBody) faults.push('it takes no body, but one was sent.');
+    const diagnostics = repeatedKeys(query);
+    if (sent && !route.operation.requestBody) diagnostics.push('it takes no body, but one was sent.');
 
     let check = compiled.get(route);
     if (!check) {
@@ -63,8 +63,8 @@ export function createRequestValidator(): RequestValidator {
       ...(sent && { body }),
     };
     // ajv types its errors loosely so that custom keywords fit in; there are none here.
-    if (!check(request)) faults.push(...sentences((check.errors ?? []) as DefinedError[]));
-    return faults.map((fault) => `${name}: ${fault}`);
+    if (!check(request)) diagnostics.push(...sentences((check.errors ?? []) as DefinedError[]));
+    return diagnostics.map((diagnostic) => `${name}: ${diagnostic}`);
   };
 }
 

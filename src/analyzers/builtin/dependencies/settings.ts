@@ -1,5 +1,5 @@
 import type { RuleName } from '../../../domain/skill/analyzer-rules.ts';
-import type { Found } from '../own.ts';
+import type { Found } from '../each-file.ts';
 import { hostOf } from './source.ts';
 
 const REGISTRY =

@@ -46,7 +46,7 @@ export function directSource(from: string): RuleName<'dependencies'> | undefined
 }
 
 /** What is wrong with where an entry comes from. */
-export function sourceFault(
+export function sourceDiagnostic(
   { name, version, resolved }: Entry,
   { known, registries }: Hosts,
 ): { rule: RuleName<'dependencies'>; message: string } | undefined {

@@ -37,7 +37,7 @@ export type Fact =
   | { known: true; value: Json; evidence?: string }
   | {
       known: false;
-      /** Why, as a part of a sentence. */
+      /** Explanation, as a part of a sentence. */
       because: string;
       /** Reading it again for the same head cannot help, as with a list that GitHub cuts off. */
       lasting: boolean;

@@ -1,5 +1,5 @@
 import { unreachable } from '../../../core/errors.ts';
-import { type Why, why } from '../../explanation/why.ts';
+import { criterion, type Explanation } from '../../explanation/explanation.ts';
 import type { FailurePolicy } from '../../gate/gate.ts';
 import type { PlacedGate } from '../../gate/placed.ts';
 import type { Criterion, GateVerdict } from '../../outcome/gate-verdict.ts';
@@ -45,7 +45,7 @@ function verdict(
   const name = gateName({ gate: gate.id, scope });
   const because = failed.map(reasonOf).join('; ');
   const summary = passed ? `gate ${name} is passed` : `gate ${name} is not passed: ${because}`;
-  const holdsUp = policy === 'block' || policy === 'require_human';
+  const isBlocking = policy === 'block' || policy === 'require_human';
   return makeOutcome<'gate_verdict'>({
     outcome_kind: 'gate_verdict',
     summary: clip(summary),
@@ -59,7 +59,7 @@ function verdict(
     feedback: clip(passed || policy === 'block' ? summary : `${summary}; ${EFFECT[policy]}`),
     notes: gate.description === undefined ? [] : [gate.description],
     criteria: [...criteria],
-    blocking_reason: passed || !holdsUp ? null : clip(because),
+    blocking_reason: passed || !isBlocking ? null : clip(because),
     next_action: passed ? null : nextAction(policy, failed),
     inputs_hash: inputsHash,
   });
@@ -112,8 +112,8 @@ export function mayPassLater({ criteria }: GateVerdict): boolean {
  * A verdict as a reason of the merge gate, which asks a person in any case: so one that asks for a person is answered by the
  * countersign, and one that would lessen the outcome of a merge, which cannot be undone, blocks it instead.
  */
-export function conditionOf(found: GateVerdict): Why {
-  const tree = verdictWhy(found);
+export function conditionOf(found: GateVerdict): Explanation {
+  const tree = verdictCriterion(found);
   const lets = found.on_failure === 'warn' || found.on_failure === 'require_human';
   return { ...tree, status: found.gate_passed || lets ? 'met' : 'unmet' };
 }
@@ -122,30 +122,33 @@ export function conditionOf(found: GateVerdict): Why {
  * A verdict as a reason for what the policy says of a step: whether the gate lets it be done. One that asks for a person is
  * answered by a countersign, and one that lessens the outcome keeps nothing but a merge from being done.
  */
-export function permissionOf(found: GateVerdict, step: { merges: boolean; countersigned: boolean }): Why {
+export function permissionOf(
+  found: GateVerdict,
+  step: { merges: boolean; countersigned: boolean },
+): Explanation {
   const { gate_passed, on_failure } = found;
   const lets =
     on_failure === 'warn' ||
     (on_failure === 'degrade' && !step.merges) ||
     (on_failure === 'require_human' && step.countersigned);
   const refusal = on_failure === 'require_human' ? 'pending' : 'unmet';
-  return { ...verdictWhy(found), status: gate_passed || lets ? 'met' : refusal };
+  return { ...verdictCriterion(found), status: gate_passed || lets ? 'met' : refusal };
 }
 
 /** A gate that was not judged yet. */
-export function notJudged({ gate, scope, at }: PlacedGate): Why {
+export function notJudged({ gate, scope, at }: PlacedGate): Explanation {
   const place = at === 'pre' ? 'before' : 'after';
-  return why(
+  return criterion(
     'unknown',
     `gate ${gateName({ gate: gate.id, scope })} ${place} the step is unknown until the step runs`,
   );
 }
 
 /** A verdict as a branch of the answer to "why", each criterion below it. */
-export function verdictWhy(found: GateVerdict): Why {
+export function verdictCriterion(found: GateVerdict): Explanation {
   const { gate_passed, on_failure, criteria } = found;
   const reasons = criteria.map(({ passed, description, evidence }) =>
-    why(
+    criterion(
       passed ? 'met' : on_failure === 'warn' ? 'met' : 'unmet',
       warned(passed, found, description),
       [],
@@ -154,7 +157,7 @@ export function verdictWhy(found: GateVerdict): Why {
   );
   const status =
     gate_passed || on_failure === 'warn' ? 'met' : on_failure === 'require_human' ? 'pending' : 'unmet';
-  return why(status, gate_passed ? found.summary : found.feedback, reasons);
+  return criterion(status, gate_passed ? found.summary : found.feedback, reasons);
 }
 
 function warned(passed: boolean, { on_failure }: GateVerdict, description: string): string {

@@ -6,7 +6,7 @@ import { landing } from './landing.ts';
 import { type Kept, shareOf, type Wanted, withinShare } from './limits.ts';
 
 /** What a step would write into one slot, if there were room for all of it. */
-interface Wish extends Wanted {
+interface DesiredEffect extends Wanted {
   by: Write['by'];
   unfit: number;
 }
@@ -26,7 +26,7 @@ export interface Write extends Kept {
  */
 export function writesOf(step: Step, outcome: Outcome, steps: number): Write[] {
   const landed = landing(outcome);
-  const wanted = SLOTS.flatMap((slot): Wish[] => {
+  const wanted = SLOTS.flatMap((slot): DesiredEffect[] => {
     const source = step.outputMapping?.[slot];
     if (source !== undefined) {
       const said = mapped(slot, source, outcome);

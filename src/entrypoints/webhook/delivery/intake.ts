@@ -25,7 +25,7 @@ export interface Intake {
 
 export interface IntakeParts {
   storage: Pick<Storage, 'transaction'>;
-  queue: Pick<Queue, 'poke'>;
+  queue: Pick<Queue, 'wake'>;
   clock: Clock;
   /** How many deliveries one transaction holds at most. */
   maxGroup?: number;
@@ -79,7 +79,7 @@ export function createIntake({ storage, queue, clock, maxGroup = 256 }: IntakePa
   async function commit(group: readonly Waiting[]): Promise<void> {
     try {
       const fresh = await record(group);
-      queue.poke();
+      queue.wake();
       for (const { delivery, resolve } of group) {
         // A GUID that came twice in one group is fresh once.
         resolve(fresh.delete(delivery.guid) ? 'recorded' : 'duplicate');

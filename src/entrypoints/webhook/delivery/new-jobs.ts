@@ -6,7 +6,7 @@ import type { Tx } from '../../../ports/storage.ts';
  * door is spared the index of all waiting jobs, which costs more than the deliveries themselves (docs/adr/0019).
  */
 export async function jobsOfNewDeliveries({ deliveries }: Tx, most: number): Promise<NewJob[]> {
-  const taken = await deliveries.takeToQueue(most);
+  const taken = await deliveries.claimUnqueued(most);
   // As of when it came: what was enqueued for the same pull request since then waits for it.
   return taken.map(({ id, queueKey, receivedAt }) => ({ ...deliveryJob(id, queueKey), runAt: receivedAt }));
 }

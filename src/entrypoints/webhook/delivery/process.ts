@@ -12,7 +12,7 @@ export interface Processor {
   /** Turns one recorded delivery into events and has each dealt with. */
   process(deliveryId: number): Promise<JobResult>;
   /** The queue gave up: the delivery is marked failed, so that a redelivery runs it again. */
-  giveUp(deliveryId: number, error: unknown): Promise<void>;
+  onRetriesExhausted(deliveryId: number, error: unknown): Promise<void>;
 }
 
 export function createProcessor(deps: {
@@ -72,7 +72,7 @@ export function createProcessor(deps: {
 
   return {
     process,
-    async giveUp(deliveryId, error) {
+    async onRetriesExhausted(deliveryId, error) {
       await mark(deliveryId, 'failed', messageOf(error));
       log.error({ delivery: deliveryId, err: error }, 'gave up on a delivery');
     },

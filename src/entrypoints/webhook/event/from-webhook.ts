@@ -362,9 +362,9 @@ function doesNotMatter(name: string, action: string): string {
 
 /** zod's messages name types, never values. */
 function unreadable(error: z.ZodError): Reading {
-  const faults = error.issues.slice(0, 3).map(({ path, message }) => {
+  const diagnostics = error.issues.slice(0, 3).map(({ path, message }) => {
     const field = path.length === 0 ? 'the payload' : path.join('.');
     return `${field}: ${message.replace(/^Invalid input: /, '')}`;
   });
-  return { kind: 'unreadable', because: faults.join('; ') };
+  return { kind: 'unreadable', because: diagnostics.join('; ') };
 }

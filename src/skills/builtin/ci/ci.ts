@@ -45,7 +45,7 @@ export const ci: StepHandler = {
         return pending(context, judgement);
     }
   },
-  async readAgain(context) {
+  async refresh(context) {
     const judgement = await read(context);
     switch (judgement.kind) {
       case 'concluded':

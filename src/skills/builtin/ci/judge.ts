@@ -4,7 +4,7 @@ import { makeOutcome } from '../../../domain/outcome/outcome.ts';
 import { gateCheckName } from '../../../domain/policy/gate-check.ts';
 import { clip } from '../../../messages/pretty.ts';
 import type { CheckRunFacts, CheckSuiteFacts, RequiredCheck, StatusFacts } from '../../../ports/github.ts';
-import { testsOf, wordsOf } from './said.ts';
+import { testsOf, wordsOf } from './check-text.ts';
 
 export interface CiFacts {
   headSha: string;

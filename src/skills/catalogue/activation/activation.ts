@@ -22,7 +22,7 @@ export interface Activation {
     asked: { text: string; candidates: readonly Candidate[]; mayAnswer: boolean; owner: Owner },
   ): Promise<Selected>;
   /** Carries the choice out; held, at this look, against what the run may do by then. */
-  carryOut(
+  executeArtifact(
     context: StepContext,
     chosen: { choice: SkillChoice; candidates: readonly Candidate[]; owner: Owner },
   ): Promise<StepResult>;
@@ -44,7 +44,9 @@ export function createActivation(deps: {
         // Nobody judges the gates that the settings put on its use: those of the step were placed before it was chosen.
         if (gates.some(({ uses }) => uses === candidate.name)) return false;
         const capability = capabilityOf(candidate.name, candidate);
-        return policy.decide({ capability, asksFirst: false, trust, chain: run.chain }).verdict === 'allowed';
+        return (
+          policy.decide({ capability, needsApproval: false, trust, chain: run.chain }).verdict === 'allowed'
+        );
       });
       const paths =
         run.pullRequest === null ? [] : (await filesOfHead(context)).files.map(({ path }) => path);
@@ -57,7 +59,7 @@ export function createActivation(deps: {
       });
     },
 
-    async carryOut(context, { choice, candidates, owner }) {
+    async executeArtifact(context, { choice, candidates, owner }) {
       const found = candidates.find(({ id }) => id === choice.id);
       if (!found) {
         return {

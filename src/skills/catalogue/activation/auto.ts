@@ -29,7 +29,7 @@ export function autoSkill(deps: {
     async run(context) {
       const choice = context.session.choice ?? (await choose(context, candidates));
       if (choice.kind === 'failed') return choice;
-      return activation.carryOut(context, { choice, candidates, owner: ownerOf(context) });
+      return activation.executeArtifact(context, { choice, candidates, owner: ownerOf(context) });
     },
   });
 

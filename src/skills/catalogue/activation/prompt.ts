@@ -1,7 +1,7 @@
 import type { Json } from '../../../core/canonical.ts';
 import type { SkillDescription } from '../../../domain/skill/package.ts';
+import { pathsLookedAt } from '../glob-matcher.ts';
 import type { Question } from '../match.ts';
-import { pathsLookedAt } from '../some-path.ts';
 
 /** Of each description; what a skill does is said first. In UTF-16 units. */
 const LONGEST_DESCRIPTION = 4_000;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatFault } from '../../../core/fault.ts';
+import { formatDiagnostic } from '../../../core/fault.ts';
 import { AUTO_SKILL } from '../../../domain/chain/chain.ts';
 import { packageFromJson } from '../../../domain/skill/json.ts';
 import type { SkillPackage } from '../../../domain/skill/package.ts';
@@ -7,7 +7,7 @@ import type { AdoptedSkill } from '../../../ports/storage.ts';
 import type { IndexEntry } from './skill-index.ts';
 import { compareVersions } from './version.ts';
 
-export interface Standing {
+export interface SyncStatus {
   /** The address of the index. */
   index: string;
   /** What its name stands for at this moment, from whichever index. */
@@ -21,7 +21,7 @@ export interface Standing {
 export type Wanted = { kind: 'unchanged' } | { kind: 'download' } | { kind: 'refused'; because: string };
 
 /** What is to become of an entry, before anything of it is downloaded. */
-export function wanted(entry: IndexEntry, { index, current, reserved, force }: Standing): Wanted {
+export function wanted(entry: IndexEntry, { index, current, reserved, force }: SyncStatus): Wanted {
   const { name, version, sha256 } = entry;
   if (name === AUTO_SKILL || reserved.includes(name)) {
     return refused(`"${name}" is Countersign's own, and no package of an index takes its place`);
@@ -53,8 +53,8 @@ export function admit(entry: IndexEntry, bytes: Uint8Array): { skill: SkillPacka
   if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
     return { because: ['its SHA-256 is not the one that the index says'] };
   }
-  const { skill, faults } = packageFromJson(new TextDecoder().decode(bytes), url.href);
-  if (!skill) return { because: faults.map(formatFault) };
+  const { skill, diagnostics } = packageFromJson(new TextDecoder().decode(bytes), url.href);
+  if (!skill) return { because: diagnostics.map(formatDiagnostic) };
   if (skill.name !== name) return { because: [`it is called "${skill.name}"`] };
   if (skill.version !== version) {
     return { because: [`its SKILL.md says version ${skill.version ?? 'nothing'}, and the index ${version}`] };

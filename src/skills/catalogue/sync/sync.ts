@@ -3,7 +3,7 @@ import type { Clock } from '../../../core/clock.ts';
 import type { SkillPackage } from '../../../domain/skill/package.ts';
 import type { AdoptedSkill, Storage, Tx } from '../../../ports/storage.ts';
 import { toStored } from '../keep.ts';
-import { admit, type Standing, wanted } from './admit.ts';
+import { admit, type SyncStatus, wanted } from './admit.ts';
 import { download } from './download.ts';
 import { type IndexEntry, MAX_INDEX_BYTES, readIndex } from './skill-index.ts';
 
@@ -85,14 +85,14 @@ export async function syncSkills(
   async function take(entry: IndexEntry): Promise<SyncedSkill> {
     const { name, version } = entry;
     const current = before.find((one) => one.name === name);
-    const standing: Standing = { index: href, current, reserved, force };
+    const status: SyncStatus = { index: href, current, reserved, force };
     const refused = (because: string[]): SyncedSkill => ({
       name,
       version: current?.version ?? null,
       status: 'refused',
       because,
     });
-    const want = wanted(entry, standing);
+    const want = wanted(entry, status);
     if (want.kind === 'refused') return refused([want.because]);
     if (want.kind === 'unchanged') return { name, version, status: 'unchanged', because: [] };
     const got = await download(entry.url, { maxBytes: entry.size, signal });

@@ -25,7 +25,7 @@ export interface AgentProxy {
   token: string;
   /** What all calls that were sent on took so far. */
   spent(): Spent;
-  /** Why a call was not sent on, the first time that happened. */
+  /** Explanation a call was not sent on, the first time that happened. */
   refused(): string | undefined;
   /** Ends every call; what they took stays counted. */
   stop(): Promise<void>;
@@ -82,13 +82,13 @@ export async function startProxy(
     running += 1;
     begun += 1;
     try {
-      await carryOut(rest, protocol, request, response);
+      await forward(rest, protocol, request, response);
     } finally {
       running -= 1;
     }
   }
 
-  async function carryOut(
+  async function forward(
     to: string,
     protocol: Protocol,
     request: IncomingMessage,

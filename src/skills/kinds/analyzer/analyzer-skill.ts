@@ -4,9 +4,9 @@ import { runAnalyzers } from '../../../analyzers/run-analyzers.ts';
 import { verdictOf } from '../../../analyzers/verdict.ts';
 import type { Json } from '../../../core/canonical.ts';
 import { readAnalyzerFile } from '../../../domain/skill/analyzer-file.ts';
+import { executedWith } from '../../../domain/skill/executed-with.ts';
 import { pathOf } from '../../../domain/skill/place.ts';
 import type { SkillArtifact } from '../../../domain/skill/skill.ts';
-import { executedWith } from '../../../domain/skill/together.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
 import type { StepContext, StepHandler } from '../../../engine/steps/step.ts';
 import { ALL_FILES, brokenAnalyzer, NEEDS_A_REVIEW, NO_LIST_OF_FILES } from '../../../messages/analyzer.ts';
@@ -91,8 +91,8 @@ function analyzersOf(
   const analyzers: Configured[] = [];
   const reports: NamedReport[] = [];
   for (const artifact of artifacts) {
-    const { value, faults } = readAnalyzerFile(artifact.content, pathOf(artifact));
-    if (!value) return { because: brokenAnalyzer(faults) };
+    const { value, diagnostics } = readAnalyzerFile(artifact.content, pathOf(artifact));
+    if (!value) return { because: brokenAnalyzer(diagnostics) };
     const name = artifact.name.replace(/\.yml$/, '');
     if (value.analyzer === 'sarif') reports.push({ name, file: value });
     else analyzers.push(configured(value, name));

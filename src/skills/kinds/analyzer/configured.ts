@@ -1,6 +1,6 @@
 import type { AdmittedFile } from '../../../analyzers/admit.ts';
 import { ANALYZERS, type AnalyzerSpec, ownVersion } from '../../../analyzers/analyzers.ts';
-import type { OwnConfig } from '../../../analyzers/builtin/own.ts';
+import type { OwnConfig } from '../../../analyzers/builtin/each-file.ts';
 import { languageOf } from '../../../analyzers/changed-file.ts';
 import { shippedAnalyzer } from '../../../analyzers/review.ts';
 import type { Rule } from '../../../analyzers/rules.ts';

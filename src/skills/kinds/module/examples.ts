@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { canonicalJson, contentHash } from '../../../core/canonical.ts';
 import { messageOf } from '../../../core/errors.ts';
-import type { Fault } from '../../../core/fault.ts';
+import type { Diagnostic } from '../../../core/fault.ts';
 import type { SkillOutcome } from '../../../domain/skill/manifest.ts';
 import type { Module } from '../../../domain/skill/module.ts';
 import { expectedSchema, inputsSchema, type Values } from './shape.ts';
@@ -16,7 +16,7 @@ export const FEWEST_EXAMPLES = 6;
 const MOST_EXAMPLES = 500;
 /** Each is asked with all others of its part as examples, which must fit in a prompt. */
 const MOST_TRAINED = 16;
-const MOST_FAULTS = 20;
+const MOST_DIAGNOSTICS = 20;
 
 /** An example as it is written: all inputs, and some of the outputs. */
 export function exampleSchema(module: Module, outcome: SkillOutcome): z.ZodType<Example> {
@@ -29,13 +29,13 @@ export function parseExamples(
   file: string,
   module: Module,
   outcome: SkillOutcome,
-): { examples: Example[] } | { faults: Fault[] } {
+): { examples: Example[] } | { diagnostics: Diagnostic[] } {
   const schema = exampleSchema(module, outcome);
   const examples = new Map<string, Example>();
-  const faults: Fault[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
-    const refuse = (message: string) => faults.push({ file, line: index + 1, column: 1, message });
+    const refuse = (message: string) => diagnostics.push({ file, line: index + 1, column: 1, message });
     try {
       const read = schema.safeParse(JSON.parse(line));
       if (read.success) examples.set(canonicalJson(read.data), read.data);
@@ -43,14 +43,14 @@ export function parseExamples(
     } catch (error) {
       refuse(`this is not valid JSON: ${messageOf(error)}`);
     }
-    if (faults.length === MOST_FAULTS) break;
+    if (diagnostics.length === MOST_DIAGNOSTICS) break;
   }
   const count = examples.size;
-  if (faults.length === 0 && (count < FEWEST_EXAMPLES || count > MOST_EXAMPLES)) {
+  if (diagnostics.length === 0 && (count < FEWEST_EXAMPLES || count > MOST_EXAMPLES)) {
     const message = `there must be ${FEWEST_EXAMPLES} to ${MOST_EXAMPLES} different examples, and there are ${count}`;
-    faults.push({ file, line: 1, column: 1, message });
+    diagnostics.push({ file, line: 1, column: 1, message });
   }
-  return faults.length > 0 ? { faults } : { examples: [...examples.values()] };
+  return diagnostics.length > 0 ? { diagnostics } : { examples: [...examples.values()] };
 }
 
 /**

@@ -33,7 +33,7 @@ export async function inputsOf(
 }
 
 /** The inputs as the sidecar sees them. Its engine takes what is empty for missing, and a body or labels often are. */
-export function hideStrangers(inputs: Values, fences: Fences): Values {
+export function hideUntrusted(inputs: Values, fences: Fences): Values {
   const shown = ([name, value]: [string, Json]): [string, Json] => {
     const seen = OURS.includes(name) ? value : fences.hide(value);
     if (Array.isArray(seen)) return [name, seen.length === 0 ? ['(none)'] : seen];

@@ -13,7 +13,7 @@ import type { AnyHandler, ArtifactHandler, ArtifactOutput } from '../../runtime/
 import { shownOf } from '../../runtime/pull-request.ts';
 import { purposeOf } from '../../runtime/purpose.ts';
 import type { SkillContext } from '../../runtime/skill-context.ts';
-import type { CarryOut } from '../../runtime/trace/carry-out.ts';
+import type { ExecuteArtifact } from '../../runtime/trace/execute-artifact.ts';
 import { variantFor } from '../../runtime/variant.ts';
 import { gitHubHost } from '../code/github-host.ts';
 import { inputsOf } from './facts.ts';
@@ -32,7 +32,7 @@ export interface ModuleDeps {
   /** What asks the prompt that a module falls back to. */
   prompt: ArtifactHandler<SkillContext>;
   /** How that is done: the prompt is an execution of its own, with what it asserts. */
-  carryOut: CarryOut;
+  executeArtifact: ExecuteArtifact;
   /** Makes the code of a fence. */
   newCode?: () => string;
 }
@@ -47,7 +47,7 @@ export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
     const name = placeOf(path)?.name ?? '';
     const prompt = variantFor(context.skill.artifacts, name, deps.modelFamily);
     if (!prompt) return faulty(artifact, { kind: 'no_fallback', path });
-    const output = await deps.carryOut(deps.prompt, prompt, context);
+    const output = await deps.executeArtifact(deps.prompt, prompt, context);
     if (output.kind === 'waits') return output;
     return { ...output, log: `${fellBack(pathOf(artifact), path, died)}\n${output.log}` };
   }

@@ -4,7 +4,7 @@ import type { Module } from '../../../domain/skill/module.ts';
 import { describeDied, describeModuleFault } from '../../../messages/module.ts';
 import type { Failure, Model, Purpose } from '../../../ports/model.ts';
 import { type Example, split } from './examples.ts';
-import { hideStrangers } from './facts.ts';
+import { hideUntrusted } from './facts.ts';
 import { Fences } from './fences.ts';
 import { moduleHost } from './host.ts';
 import { limitsOf, programOf } from './program.ts';
@@ -96,7 +96,7 @@ async function demonstrations(
   train: readonly Example[],
 ): Promise<{ demos: ModuleState['demos'] } | { because: string }> {
   const fences = new Fences();
-  const hidden = train.map(({ input, expected }) => ({ input: hideStrangers(input, fences), expected }));
+  const hidden = train.map(({ input, expected }) => ({ input: hideUntrusted(input, fences), expected }));
   const limits = limitsOf(module);
   const mostAsks = train.length * limits.modelCalls;
   const timeoutMs = train.length * limits.timeoutMs;

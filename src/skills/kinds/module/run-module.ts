@@ -4,7 +4,7 @@ import { type Module, REASONING } from '../../../domain/skill/module.ts';
 import { type Died, describeModuleFault, type ModuleFault, reasoned } from '../../../messages/module.ts';
 import type { Model, Purpose } from '../../../ports/model.ts';
 import type { CodeHost } from '../code/host.ts';
-import { hideStrangers } from './facts.ts';
+import { hideUntrusted } from './facts.ts';
 import { Fences } from './fences.ts';
 import { moduleHost, type Refusal } from './host.ts';
 import { limitsOf, programOf } from './program.ts';
@@ -44,7 +44,7 @@ export async function runModule(run: ModuleRun): Promise<ModuleEnd> {
     ask: {
       service: 'execute',
       program: programOf(module, outcome, demosOf(state, fences)),
-      inputs: hideStrangers(run.inputs, fences),
+      inputs: hideUntrusted(run.inputs, fences),
     },
     host: served.host,
     timeoutMs,

@@ -81,7 +81,7 @@ export function createSidecar({
   let stopped = false;
   let keepAlive = () => {};
 
-  const givenUp = (): Died | undefined => {
+  const retriesExhausted = (): Died | undefined => {
     if (stopped) return { kind: 'stopped' };
     if (ends < MOST_ENDS || !lastEnd) return undefined;
     if (clock.now().getTime() - lastEnd.at < LEFT_ALONE_MS) return lastEnd.because;
@@ -130,7 +130,7 @@ export function createSidecar({
 
   /** Without a process, every task waits for one; each is told to the one that there is then. */
   async function start(): Promise<void> {
-    const because = givenUp();
+    const because = retriesExhausted();
     if (because) {
       for (const task of running.values()) task.settle({ kind: 'unavailable', because });
       return;

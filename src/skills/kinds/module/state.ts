@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Json } from '../../../core/canonical.ts';
 import type { SkillOutcome } from '../../../domain/skill/manifest.ts';
 import type { Module } from '../../../domain/skill/module.ts';
-import { hideStrangers } from './facts.ts';
+import { hideUntrusted } from './facts.ts';
 import type { Fences } from './fences.ts';
 import { inputsSchema, outputsSchema, type Values } from './shape.ts';
 
@@ -39,5 +39,5 @@ export function isDemo(module: Module, outcome: SkillOutcome, input: Values, out
 
 /** The demonstrations as the engine takes them; what strangers wrote in their inputs is hidden. */
 export function demosOf(state: ModuleState | undefined, fences: Fences): Values[] {
-  return (state?.demos ?? []).map(({ input, output }) => ({ ...output, ...hideStrangers(input, fences) }));
+  return (state?.demos ?? []).map(({ input, output }) => ({ ...output, ...hideUntrusted(input, fences) }));
 }

@@ -30,12 +30,12 @@ async function render({ engine, template, context, fuel, maxBytes }: RenderReque
     const { name, message } = error instanceof Error ? error : new Error(String(error));
     return name === 'RuntimeError' || name === 'RangeError'
       ? { kind: 'out_of_memory' }
-      : templateFault(message, template, context);
+      : templateDiagnostic(message, template, context);
   }
 }
 
 /** `syntax error: unexpected end of block (in <string>:2)`, and below it a picture of the lines around. */
-function templateFault(message: string, template: string, context: object): RenderAnswer {
+function templateDiagnostic(message: string, template: string, context: object): RenderAnswer {
   const [first = ''] = message.split('\n');
   const [, words = first, line] = /^(.*?) \(in <string>:(\d+)\)/.exec(first) ?? [];
   const at = line === undefined ? null : Number(line);

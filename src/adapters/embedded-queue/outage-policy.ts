@@ -6,7 +6,7 @@ import type { Job, JobHandler, JobKind } from '../../ports/queue.ts';
 import { pauseMs } from './backoff.ts';
 
 /** How long GitHub is asked in vain before work that needs it is given up, in milliseconds: longer than its worst outages so far. */
-const PATIENCE_MS = 24 * 3_600_000;
+const MOST_UNAVAILABLE_MS = 24 * 3_600_000;
 
 /**
  * What nobody would do again, nor hear of, if it were given up, with the longest pause between two tries in milliseconds: writes share an
@@ -23,11 +23,11 @@ const OUTLASTS_OUTAGES: ReadonlyMap<JobKind, number> = new Map([
  * How long GitHub may refuse one installation before what ends visibly is given up, in milliseconds: by then it is taken for suspended
  * or removed, although no webhook told of it, and its runs end. A day was rejected, since they would look alive for so long.
  */
-const INSTALLATION_PATIENCE_MS = 3_600_000;
+const INSTALLATION_OUTAGE_MS = 3_600_000;
 /** The longest pause of work that waits for the app to be signed in: most of its tries ask nobody, so none need to be spared. */
 const SIGN_IN_PAUSE_MS = 60_000;
 
-export interface Patience {
+export interface OutagePolicy {
   /**
    * The same handlers, for which GitHub's limits and outages are no failure: the job comes again when GitHub takes requests again.
    * An outage is waited out for a day, and so is a GitHub that does not let the app sign in.
@@ -42,7 +42,7 @@ export interface Patience {
  * tries together, and work that waits for its turn must never be given up; and a process that died in an outage's last try would have
  * been taken for the reason.
  */
-export function createPatience(deps: { clock: Clock; log: Log; random: () => number }): Patience {
+export function createOutagePolicy(deps: { clock: Clock; log: Log; random: () => number }): OutagePolicy {
   const { clock, log, random } = deps;
   const began = clock.now();
   const putOff = new Map<string, { kind: JobKind; until: Date }>();
@@ -58,21 +58,22 @@ export function createPatience(deps: { clock: Clock; log: Log; random: () => num
         if (!(error instanceof GitHubError)) throw error;
         if (error.retryAt) {
           putOff.set(name, { kind: job.kind, until: error.retryAt });
-          return { kind: 'again', at: error.retryAt };
+          return { kind: 'reschedule', at: error.retryAt };
         }
         const bounds = boundsOf(error, job.kind);
         if (!bounds) throw error;
         const { kind, key } = job;
         const now = clock.now().getTime();
-        const awaySince = job.awaySince ?? clock.now();
+        const unavailableSince = job.unavailableSince ?? clock.now();
         // While nobody ran to ask, nothing was asked in vain.
-        if (now - Math.max(awaySince.getTime(), began.getTime()) >= bounds.patienceMs) throw error;
-        const pause = pauseMs(now - awaySince.getTime(), bounds.longestMs, random());
-        const fields = { outage: 'github', kind, key, awaySince, err: messageOf(error) };
+        if (now - Math.max(unavailableSince.getTime(), began.getTime()) >= bounds.unavailableForMs)
+          throw error;
+        const pause = pauseMs(now - unavailableSince.getTime(), bounds.longestMs, random());
+        const fields = { outage: 'github', kind, key, unavailableSince, err: messageOf(error) };
         // One sentence for all of them: the app can do nothing at all, and one line a minute says so.
         if (error instanceof SignInRefused) log.error(fields, SIGNED_OUT[error.whose]);
         else log.warn(fields, `GitHub cannot be asked: jobs of kind ${kind} wait`);
-        return { kind: 'later', at: new Date(now + pause), awaySince };
+        return { kind: 'defer', at: new Date(now + pause), unavailableSince };
       }
     };
   }
@@ -103,16 +104,19 @@ const SIGNED_OUT: Readonly<Record<SignInRefused['whose'], string>> = {
 };
 
 /** How long a job of this kind waits for what was thrown to pass, if it does. */
-function boundsOf(error: GitHubError, kind: JobKind): { patienceMs: number; longestMs: number } | undefined {
+function boundsOf(
+  error: GitHubError,
+  kind: JobKind,
+): { unavailableForMs: number; longestMs: number } | undefined {
   const longestMs = OUTLASTS_OUTAGES.get(kind);
   if (error instanceof SignInRefused) {
-    const isPatient = longestMs !== undefined || error.whose === 'app';
+    const waitsLong = longestMs !== undefined || error.whose === 'app';
     return {
-      patienceMs: isPatient ? PATIENCE_MS : INSTALLATION_PATIENCE_MS,
+      unavailableForMs: waitsLong ? MOST_UNAVAILABLE_MS : INSTALLATION_OUTAGE_MS,
       longestMs: SIGN_IN_PAUSE_MS,
     };
   }
   return error.kind === 'unavailable' && longestMs !== undefined
-    ? { patienceMs: PATIENCE_MS, longestMs }
+    ? { unavailableForMs: MOST_UNAVAILABLE_MS, longestMs }
     : undefined;
 }

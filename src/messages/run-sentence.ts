@@ -6,17 +6,17 @@ import type { Run, RunState } from '../domain/run/run.ts';
 import { code } from './markdown.ts';
 import { neededFor } from './needed.ts';
 import { capital, clip, listed, plural, reactionEmoji } from './pretty.ts';
-import { answerableStep, type Standing } from './standing.ts';
+import { answerableStep, type RunSummary } from './run-summary.ts';
 
 /** Letters of a title: GitHub shows about this many in its list of checks before it cuts. */
 export const MAX_TITLE = 200;
 
 /** The state in one plain sentence without a full stop: the title of the check run, the head of the comment. */
-export function sentence(where: Standing, state: RunState, approval: Approval | null): string {
+export function sentence(where: RunSummary, state: RunState, approval: Approval | null): string {
   return clip(words(where, state, approval), MAX_TITLE);
 }
 
-function words(where: Standing, state: RunState, approval: Approval | null): string {
+function words(where: RunSummary, state: RunState, approval: Approval | null): string {
   switch (where.kind) {
     case 'queued':
       return 'Waiting to start';
@@ -142,7 +142,7 @@ export function severities(findings: readonly Finding[]): string {
  * Who has to do what for it to go on, as Markdown made of our own words only; `undefined` when nobody has to do
  * anything and nothing more will happen.
  */
-export function nextStep(where: Standing, state: RunState, approval: Approval | null): string | undefined {
+export function nextStep(where: RunSummary, state: RunState, approval: Approval | null): string | undefined {
   const { countersign } = state.run.settings;
   switch (where.kind) {
     case 'queued':

@@ -5,7 +5,7 @@ import { type SentWrite, type WaitingWrite, type Window, type Write, whenMayGo }
  * allowed (a fixed gap between writes makes every merge wait); beyond it a write waits until the window has room. Who may write
  * before whom is shared out fairly (`fair-share.ts`).
  */
-export interface Pace {
+export interface WriteLimiter {
   /**
    * Takes a place and answers `undefined`, or says when to ask again.
    * @param options.atOnce it must not wait for others, only for a break that GitHub asked for
@@ -30,7 +30,7 @@ interface Installation {
   heldUntil: number;
 }
 
-export function createPace(): Pace {
+export function createWriteLimiter(): WriteLimiter {
   const installations = new Map<number, Installation>();
 
   function of(installationId: number): Installation {

@@ -2,40 +2,40 @@ import { z } from 'zod';
 import { redact, redactValue } from '../../core/redact/redact.ts';
 import { type EvidenceRef, evidenceRefSchema } from './evidence.ts';
 
-export const WHY_STATUSES = ['met', 'unmet', 'pending', 'unknown'] as const;
+export const CRITERION_STATUSES = ['met', 'unmet', 'pending', 'unknown'] as const;
 
 /** One node of the answer to "why is this pull request (not) merging?". */
-export interface Why {
-  status: (typeof WHY_STATUSES)[number];
+export interface Explanation {
+  status: (typeof CRITERION_STATUSES)[number];
   summary: string;
   evidence: Evidence[];
-  reasons: Why[];
+  reasons: Explanation[];
 }
 
 /** A pointer, or in words what there is none to, such as a line of a file. */
 export type Evidence = EvidenceRef | string;
 
-export const whySchema: z.ZodType<Why> = z.lazy(() =>
+export const explanationSchema: z.ZodType<Explanation> = z.lazy(() =>
   z.strictObject({
-    status: z.enum(WHY_STATUSES),
+    status: z.enum(CRITERION_STATUSES),
     summary: z.string(),
     evidence: z.array(z.union([z.string(), evidenceRefSchema])),
-    reasons: z.array(whySchema),
+    reasons: z.array(explanationSchema),
   }),
 );
 
 /** Without secrets, like every reason. */
-export function why(
-  status: Why['status'],
+export function criterion(
+  status: Explanation['status'],
   summary: string,
-  reasons: Why[] = [],
+  reasons: Explanation[] = [],
   evidence: Evidence[] = [],
-): Why {
+): Explanation {
   return { status, summary: redact(summary), evidence: redactValue(evidence), reasons };
 }
 
 /** What several reasons say together: one unmet decides, then unknown, then pending. Unknown is never met (I5). */
-export function combined(reasons: readonly Why[]): Why['status'] {
+export function combined(reasons: readonly Explanation[]): Explanation['status'] {
   for (const status of ['unmet', 'unknown', 'pending'] as const) {
     if (reasons.some((reason) => reason.status === status)) return status;
   }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/fault.ts';
 import { type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
 import { inFileOrder } from '../../domain/chain/shape.ts';
 import type { PullRequestFile } from '../../ports/github.ts';
@@ -13,7 +13,7 @@ export interface ChangedFile {
   chain?: ParsedChain;
   settings?: SettingsSource;
   /** What is wrong in it by itself; a chain has its own. */
-  faults: readonly Fault[];
+  diagnostics: readonly Diagnostic[];
 }
 
 /** Paths at which a pull request leaves nothing of what the app reads there. A copied file stays where it was. */
@@ -31,11 +31,11 @@ export function takenAway(files: readonly PullRequestFile[]): string[] {
  * @param read what the base branch has
  * @param gone paths that the pull request takes away
  */
-export function faultsOnceMerged(
+export function diagnosticsAfterMerge(
   read: Configuration['read'],
   changes: readonly ChangedFile[],
   gone: readonly string[],
-): Fault[] {
+): Diagnostic[] {
   const isNew = (file: string) => changes.some(({ path }) => path === file);
   const stays = (file: string) => !isNew(file) && !gone.includes(file);
   const settings = {
@@ -52,18 +52,18 @@ export function faultsOnceMerged(
     ],
   });
   const known = unknownIn(read.settings, resolveChains(read.chains).names);
-  const faults = [
-    ...changes.flatMap((file) => file.faults),
-    ...chains.broken.flatMap((broken) => (isNew(broken.file) ? broken.faults : [])),
+  const diagnostics = [
+    ...changes.flatMap((file) => file.diagnostics),
+    ...chains.broken.flatMap((broken) => (isNew(broken.file) ? broken.diagnostics : [])),
     ...unknownIn(settings, chains.names).filter(
-      (fault) => isNew(fault.file) || !known.some((other) => isAt(other, fault)),
+      (diagnostic) => isNew(diagnostic.file) || !known.some((other) => isAt(other, diagnostic)),
     ),
   ];
-  return [...Map.groupBy(faults, ({ file }) => file)]
+  return [...Map.groupBy(diagnostics, ({ file }) => file)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([, ofFile]) => inFileOrder(ofFile));
 }
 
-function isAt({ file, line, column }: Fault, other: Fault): boolean {
+function isAt({ file, line, column }: Diagnostic, other: Diagnostic): boolean {
   return file === other.file && line === other.line && column === other.column;
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { unreachable } from '../../core/errors.ts';
-import { formatFault } from '../../core/fault.ts';
+import { formatDiagnostic } from '../../core/fault.ts';
 import { merges } from '../../domain/chain/chain.ts';
 import { reason } from '../../domain/explanation/reason.ts';
 import { explain, explainText } from '../../domain/run/explain.ts';
@@ -10,16 +10,16 @@ import { codeBlock } from '../../messages/markdown.ts';
 import { statusComment } from '../../messages/status-comment.ts';
 import { type Answer, said, saidWith, told } from './answer.ts';
 import { ask } from './ask.ts';
-import { beginAgain, fireChain, isBegunAnew } from './begin-again.ts';
 import type { Command } from './command.ts';
+import { overtaken, remember } from './command-order.ts';
 import { confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
 import { helpText } from './help.ts';
-import { overtaken, remember } from './in-order.ts';
 import type { CommandResult } from './replies.ts';
+import { beginAgain, fireChain, isRestarted } from './restart.ts';
 
 /** Does what an allowed command asks for, in the transaction of its answer. */
-export async function carryOut(command: Command, context: CommandContext): Promise<Answer> {
+export async function executeCommand(command: Command, context: CommandContext): Promise<Answer> {
   const { pullRequest, moved } = context;
   switch (command.verb) {
     case 'help':
@@ -125,7 +125,7 @@ async function rerun(context: CommandContext, step: string | undefined): Promise
   const refusals: CommandResult[] = [];
   for (const state of states) {
     const { chain } = state.run;
-    const anew = isBegunAnew(state.run);
+    const anew = isRestarted(state.run);
     if (!anew && !wanted(state)) continue;
     const deed = { kind: 'begin', verb: 'rerun', chain, anew } as const;
     const refusal =
@@ -221,7 +221,7 @@ async function again(
       if (uses[0]) refusals.push({ kind: 'step_not_begun', step: uses[0].stepId });
       continue;
     }
-    const anew = isBegunAnew(run);
+    const anew = isRestarted(run);
     const deed = { kind: 'begin', verb, chain: run.chain, anew } as const;
     const refusal =
       (await overtaken(context, deed)) ?? (anew ? await beginAgain(context, verb, run) : undefined);
@@ -234,7 +234,7 @@ async function again(
       const { stepIndex, status } = step;
       const what: Signal = isStepOver(status)
         ? { kind: 'rerun', stepIndex }
-        : { kind: 'poke', for: ['ci', 'until'] };
+        : { kind: 'wake', for: ['ci', 'until'] };
       await signal(context, run, what);
     }
     found = true;
@@ -345,8 +345,9 @@ async function fire(context: CommandContext, chain: string, inputs: Record<strin
   const { chains = [], broken = [] } = context.configuration ?? {};
   const found = chains.find(({ name }) => name === chain);
   if (!found) {
-    const [fault] = broken.find(({ file }) => basename(file).replace(/\.ya?ml$/, '') === chain)?.faults ?? [];
-    if (fault) return said({ kind: 'broken_chain', chain, fault: formatFault(fault) });
+    const [diagnostic] =
+      broken.find(({ file }) => basename(file).replace(/\.ya?ml$/, '') === chain)?.diagnostics ?? [];
+    if (diagnostic) return said({ kind: 'broken_chain', chain, diagnostic: formatDiagnostic(diagnostic) });
     return said({ kind: 'no_such_chain', chain, chains: chains.map(({ name }) => name) });
   }
   // Its question would be void as soon as anything happens to the pull request.

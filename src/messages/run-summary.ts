@@ -13,7 +13,7 @@ import { type Invocation, isMergeStep, isRunOver, type RunState } from '../domai
  * coarse: a review that asks for changes and one that could not be finished both "complete", and a reader must do
  * different things.
  */
-export type Standing =
+export type RunSummary =
   | { kind: 'queued' }
   | { kind: 'paused' }
   | { kind: 'working'; steps: readonly Invocation[] }
@@ -53,20 +53,20 @@ export type Standing =
   | { kind: 'installation_gone' }
   | { kind: 'shut_out' };
 
-export function standing(state: RunState, approval: Approval | null): Standing {
+export function runSummary(state: RunState, approval: Approval | null): RunSummary {
   return isRunOver(state.run.status) ? ended(state) : alive(state, approval);
 }
 
-function alive({ run, invocations }: RunState, approval: Approval | null): Standing {
+function alive({ run, invocations }: RunState, approval: Approval | null): RunSummary {
   if (run.paused) return { kind: 'paused' };
   const working = invocations.filter((step) => step.status === 'running');
   if (working.length > 0) return { kind: 'working', steps: working };
   const asking = invocations.filter((step) => step.status === 'waiting_approval');
   if (asking.length > 0) return asks(asking, approval);
   const ci = invocations.find((step) => step.status === 'waiting_ci');
-  if (ci) return isCutOff(ci) ? cutOff() : { kind: 'waiting_ci', step: ci };
+  if (ci) return isInterrupted(ci) ? interrupted() : { kind: 'waiting_ci', step: ci };
   const later = invocations.find((step) => step.status === 'waiting_until');
-  if (later && isCutOff(later)) return cutOff();
+  if (later && isInterrupted(later)) return interrupted();
   if (later && isConflicting(later)) return conflict(later);
   if (later?.reason?.code === 'step.waiting.mergeability')
     return { kind: 'held_back', because: later.reason.summary };
@@ -76,10 +76,10 @@ function alive({ run, invocations }: RunState, approval: Approval | null): Stand
 }
 
 /** Two steps may ask beside each other: as long as GitHub answers one of them, it is people who are waited for. */
-function asks(steps: readonly Invocation[], approval: Approval | null): Standing {
+function asks(steps: readonly Invocation[], approval: Approval | null): RunSummary {
   const decision = approval?.decision;
   const by = decision?.status === 'met' ? (approval?.countersignedBy ?? []) : [];
-  if (steps.every(isCutOff)) return { kind: 'waiting_github', asks: true, by };
+  if (steps.every(isInterrupted)) return { kind: 'waiting_github', asks: true, by };
   const [first] = steps;
   if (first && steps.every(isConflicting)) return conflict(first);
   if (decision?.status === 'unmet') return { kind: 'held_back', because: decision.summary };
@@ -95,7 +95,7 @@ function readyHow(steps: readonly Invocation[]): 'people' | 'queue' | undefined 
   return codes.includes('step.waiting.merge_queue') ? 'queue' : undefined;
 }
 
-function isCutOff({ reason }: Invocation): boolean {
+function isInterrupted({ reason }: Invocation): boolean {
   return reason?.code === 'step.waiting.github';
 }
 
@@ -103,18 +103,18 @@ function isConflicting({ reason }: Invocation): boolean {
   return reason?.code === 'step.waiting.conflict';
 }
 
-function conflict({ reason }: Invocation): Standing {
+function conflict({ reason }: Invocation): RunSummary {
   return {
     kind: 'conflict',
     because: reason?.summary.replace(/^not merging: /, '') ?? 'there is a conflict',
   };
 }
 
-function cutOff(): Standing {
+function interrupted(): RunSummary {
   return { kind: 'waiting_github', asks: false, by: [] };
 }
 
-function ended(state: RunState): Standing {
+function ended(state: RunState): RunSummary {
   const { run } = state;
   switch (run.status) {
     case 'completed':
@@ -136,7 +136,7 @@ function ended(state: RunState): Standing {
   }
 }
 
-function completed(state: RunState): Standing {
+function completed(state: RunState): RunSummary {
   const { run, invocations } = state;
   const merge = mergeOf(state);
   if (merge) {
@@ -163,7 +163,7 @@ function completed(state: RunState): Standing {
   return { kind: 'not_merged', because: run.reason?.summary ?? 'the merge step was skipped' };
 }
 
-function broken(state: RunState): Standing {
+function broken(state: RunState): RunSummary {
   const step = brokenStep(state);
   const because = step?.reason?.summary ?? state.run.reason?.summary ?? 'no reason is recorded';
   switch (step?.reason?.code) {
@@ -181,7 +181,7 @@ function broken(state: RunState): Standing {
   }
 }
 
-function stopped(reason: Reason | null, by: readonly string[]): Standing {
+function stopped(reason: Reason | null, by: readonly string[]): RunSummary {
   switch (reason?.code) {
     case 'run.cancelled.superseded':
       return { kind: 'superseded' };

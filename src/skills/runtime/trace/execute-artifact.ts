@@ -1,8 +1,8 @@
 import type { Clock } from '../../../core/clock.ts';
 import { messageOf } from '../../../core/errors.ts';
+import { executedWith } from '../../../domain/skill/executed-with.ts';
 import { pathOf } from '../../../domain/skill/place.ts';
 import type { SkillArtifact } from '../../../domain/skill/skill.ts';
-import { executedWith } from '../../../domain/skill/together.ts';
 import { type Asserted, assertAll } from '../assertion/assert.ts';
 import type { AnyHandler, ArtifactOutput, Waiting } from '../handler.ts';
 import { purposeOf } from '../purpose.ts';
@@ -11,24 +11,28 @@ import type { Recorder } from './record.ts';
 import { addTo, inNameOf, type ModelWatch } from './watch-model.ts';
 
 /** What a handler gave back, held against the artifact's assertions; soft ones that do not hold are told beside it. */
-export type CarriedOut = (ArtifactOutput & { warnings: readonly string[] }) | Waiting;
+export type ExecutedArtifact = (ArtifactOutput & { warnings: readonly string[] }) | Waiting;
 
 /** All that was said while it worked. */
-export function saidIn({ log, warnings }: Exclude<CarriedOut, Waiting>): string {
+export function saidIn({ log, warnings }: Exclude<ExecutedArtifact, Waiting>): string {
   return [log, ...warnings].filter(Boolean).join('\n');
 }
 
 /** Has a handler execute an artifact: checked and traced, whatever its kind. */
-export type CarryOut = (
+export type ExecuteArtifact = (
   handler: AnyHandler<SkillContext>,
   artifact: SkillArtifact,
   context: SkillContext,
-) => Promise<CarriedOut>;
+) => Promise<ExecutedArtifact>;
 
 const NOTHING_ASSERTED: Asserted = { run: 0, passed: 0, warnings: [], broken: undefined };
 
 /** Every kind goes through here, so that no handler can leave out its trace or what is asserted of it. */
-export function createCarryOut(deps: { watch: ModelWatch; record: Recorder; clock: Clock }): CarryOut {
+export function createArtifactExecutor(deps: {
+  watch: ModelWatch;
+  record: Recorder;
+  clock: Clock;
+}): ExecuteArtifact {
   const { watch, record, clock } = deps;
 
   return async (handler, artifact, context) => {

@@ -7,7 +7,7 @@ import type { CommandContext } from './context.ts';
 import type { CommandResult } from './replies.ts';
 
 /** Whether there is nothing left of the run to go on with. */
-export function isBegunAnew({ status }: Run): boolean {
+export function isRestarted({ status }: Run): boolean {
   return status === 'cancelled' || status === 'aborted';
 }
 

@@ -1,11 +1,11 @@
 import { MERGE_ACTION } from '../../domain/chain/chain.ts';
+import type { Explanation } from '../../domain/explanation/explanation.ts';
 import { type ReasonCode, reason } from '../../domain/explanation/reason.ts';
-import type { Why } from '../../domain/explanation/why.ts';
 import type { AskedAuthorship } from '../../domain/policy/approval.ts';
 import { askedAuthorship } from '../../domain/policy/authorship.ts';
 import { conflictOf } from '../../domain/policy/conflict.ts';
 import { type MergeQuestion, refusesUnattributed } from '../../domain/policy/merge-gate.ts';
-import { requestedChangesWhy } from '../../domain/policy/reviews-standing.ts';
+import { requestedChangesCriterion } from '../../domain/policy/reviews-standing.ts';
 import { pullRequestOf, type StepContext, type StepResult } from '../steps/step.ts';
 import { readContributors } from './contributors.ts';
 import { wasConflicting } from './merge-facts.ts';
@@ -20,7 +20,7 @@ const CONFLICT_MS = 120_000;
 
 /** What holds a merge up although people may be asked about it, or what must be waited for before they are. */
 export type BeforeAsking =
-  | { kind: 'ask'; heldUpBy: readonly Why[]; authorship: AskedAuthorship | null }
+  | { kind: 'ask'; blockedBy: readonly Explanation[]; authorship: AskedAuthorship | null }
   | { kind: 'wait'; result: StepResult };
 
 /**
@@ -60,15 +60,15 @@ export async function beforeAsking(
       CONFLICT_MS,
     );
   const requested = await readRequestedChanges(context, number);
-  const held = requested ? [requestedChangesWhy(requested, pullRequest.author.id)] : [];
+  const held = requested ? [requestedChangesCriterion(requested, pullRequest.author.id)] : [];
   return ask(held.filter(({ status }) => status !== 'met'));
 
-  async function ask(held: readonly Why[]): Promise<BeforeAsking> {
+  async function ask(held: readonly Explanation[]): Promise<BeforeAsking> {
     const contributors = await readContributors(context, pullRequest, headSha);
     const { countersign } = settings;
     return {
       kind: 'ask',
-      heldUpBy: [...held, ...refusesUnattributed(countersign, contributors)],
+      blockedBy: [...held, ...refusesUnattributed(countersign, contributors)],
       authorship: contributors ? askedAuthorship(countersign, contributors) : null,
     };
   }

@@ -1,5 +1,5 @@
 import type { EvidenceRef } from '../domain/explanation/evidence.ts';
-import { labelOf, type Why } from '../domain/explanation/why.ts';
+import { type Explanation, labelOf } from '../domain/explanation/explanation.ts';
 import { fitting } from './fitting.ts';
 import { link } from './link.ts';
 import { code, prose } from './markdown.ts';
@@ -14,7 +14,7 @@ const MAX_DEPTH = 5;
  * The tree as a nested checklist, without its root, which the reader has as the title.
  * @param pageOf the page of what a reason points to, if it has one
  */
-export function whyList(tree: Why, pageOf: (ref: EvidenceRef) => string | null): string {
+export function explanationList(tree: Explanation, pageOf: (ref: EvidenceRef) => string | null): string {
   const shown = fitting(
     tree.reasons.flatMap((reason) => flat(reason, 0)),
     ({ reason, depth }) => line(reason, depth, pageOf),
@@ -23,13 +23,13 @@ export function whyList(tree: Why, pageOf: (ref: EvidenceRef) => string | null):
   return withRest(shown, 'which `/countersign why` says');
 }
 
-function flat(reason: Why, depth: number): { reason: Why; depth: number }[] {
+function flat(reason: Explanation, depth: number): { reason: Explanation; depth: number }[] {
   const below = depth < MAX_DEPTH ? reason.reasons.flatMap((child) => flat(child, depth + 1)) : [];
   return [{ reason, depth }, ...below];
 }
 
 function line(
-  { status, summary, evidence }: Why,
+  { status, summary, evidence }: Explanation,
   depth: number,
   pageOf: (ref: EvidenceRef) => string | null,
 ): string {

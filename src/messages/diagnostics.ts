@@ -1,26 +1,26 @@
-import { type Fault, formatFault, nearest } from '../core/fault.ts';
+import { type Diagnostic, formatDiagnostic, nearest } from '../core/fault.ts';
 import { plainLine } from '../domain/run/explain.ts';
 import { listed, plural } from './pretty.ts';
 
 /** The most that are said where finding faults is not what was asked for. */
-const MOST_FAULTS = 20;
+const MOST_DIAGNOSTICS = 20;
 
 /** Each as `file:line:col: message`, as a line of its own. */
-export function faultLines(faults: readonly Fault[]): string[] {
-  return faults.map((fault) => plainLine(formatFault(fault)));
+export function diagnosticLines(diagnostics: readonly Diagnostic[]): string[] {
+  return diagnostics.map((diagnostic) => plainLine(formatDiagnostic(diagnostic)));
 }
 
 /**
- * Why something with faults is of no use. Several stand on a line each: the second is often the misspelt key that explains the first.
+ * Explanation something with faults is of no use. Several stand on a line each: the second is often the misspelt key that explains the first.
  * @param so the sentence's beginning, up to the colon.
  * @param lint the command that tells all of them.
  */
-export function becauseOf(so: string, faults: readonly Fault[], lint: string): string {
-  const lines = faultLines(faults);
+export function becauseOf(so: string, diagnostics: readonly Diagnostic[], lint: string): string {
+  const lines = diagnosticLines(diagnostics);
   if (lines.length <= 1) return `${so}: ${lines[0] ?? 'it has faults'}`;
-  const left = lines.length - MOST_FAULTS;
+  const left = lines.length - MOST_DIAGNOSTICS;
   const more = left > 0 ? [`and ${plural(left, 'more fault', 'more faults')}, which ${lint} tells`] : [];
-  return [`${so}:`, ...[...lines.slice(0, MOST_FAULTS), ...more].map((line) => `  ${line}`)].join('\n');
+  return [`${so}:`, ...[...lines.slice(0, MOST_DIAGNOSTICS), ...more].map((line) => `  ${line}`)].join('\n');
 }
 
 /** `There is no chain pr-reviw; did you mean pr-review?`, or which there are. @param meaning what of the name to go by. */

@@ -4,7 +4,7 @@ import { URGENCIES, type Urgency } from '../../ports/github.ts';
  * How fast and how many at once: GitHub's secondary limits, which no header tells. Requests wait here for a moment
  * instead of failing: a job that was sent away would begin anew and spend its points on what it had read already.
  */
-export interface Lane {
+export interface RequestLimiter {
   /** Resolves when the request may leave; what it resolves to is called once its answer is there. */
   enter(urgency: Urgency, points: number): Promise<() => void>;
   /** Requests that have left and are not answered. */
@@ -13,7 +13,7 @@ export interface Lane {
   waiting(): Record<Urgency, number>;
 }
 
-export interface LaneOptions {
+export interface RequestLimiterOptions {
   concurrent: number;
   /** A read is one point, a write five. */
   pointsPerMinute: number;
@@ -22,7 +22,7 @@ export interface LaneOptions {
 }
 
 /** A little below what GitHub publishes (900 points a minute, 100 requests at once), for what else the app's owner does. */
-export const GITHUB_LANE: LaneOptions = { concurrent: 20, pointsPerMinute: 800 };
+export const GITHUB_LIMITER: RequestLimiterOptions = { concurrent: 20, pointsPerMinute: 800 };
 
 /** Up to which part of the lane each may fill it, so that whoever is more urgent always finds room. */
 const SHARE: Readonly<Record<Urgency, number>> = { person: 1, run: 0.8, background: 0.5 };
@@ -33,11 +33,11 @@ interface Waiting {
   leave: (answered: () => void) => void;
 }
 
-export function createLane({
+export function createRequestLimiter({
   concurrent,
   pointsPerMinute,
   now = () => performance.now(),
-}: LaneOptions): Lane {
+}: RequestLimiterOptions): RequestLimiter {
   const queues: Record<Urgency, Waiting[]> = { person: [], run: [], background: [] };
   let sent: { at: number; points: number }[] = [];
   let spent = 0;

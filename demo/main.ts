@@ -62,7 +62,9 @@ async function main(): Promise<void> {
 
   function summarise(verdicts: readonly Verdict[]): void {
     for (const verdict of values.json ? verdicts : []) {
-      tell.say(verdict.diagnostics.length === 0 ? 'as expected' : verdict.diagnostics.join('; '), { ...verdict });
+      tell.say(verdict.diagnostics.length === 0 ? 'as expected' : verdict.diagnostics.join('; '), {
+        ...verdict,
+      });
     }
     if (values.json) return;
     const rows = verdicts.map(({ expected, github: seen, database, diagnostics }) => [

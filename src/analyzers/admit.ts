@@ -49,7 +49,7 @@ export interface Admission {
 export interface Admittance {
   /** Whether there is no verdict without this file. */
   isNeeded(path: string): boolean;
-  /** Explanation only secrets are looked for in a file, or `undefined` when every analyzer may look at it; lines are counted in characters. */
+  /** Why only secrets are looked for in a file, or `undefined` when every analyzer may look at it; lines are counted in characters. */
   secretsOnly(path: string, longestLine: number): string | undefined;
   /** Of one file. */
   maxBytes: number;

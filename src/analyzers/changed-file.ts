@@ -9,7 +9,7 @@ export interface ChangedFile {
   changes?: number;
   /** The bytes at the head; absent when they could not or need not be fetched. */
   content?: Uint8Array;
-  /** Explanation the caller has no content, such as `larger than 1 MB`. */
+  /** Why the caller has no content, such as `larger than 1 MB`. */
   leftOut?: string;
 }
 
@@ -102,7 +102,7 @@ export function notWritten(path: string): string | undefined {
 }
 
 /**
- * Explanation only the search for secrets looks at a file, or `undefined` when every analyzer may.
+ * Why only the search for secrets looks at a file, or `undefined` when every analyzer may.
  * @param longestLine in characters.
  */
 export function secretsOnlyReason(path: string, longestLine: number): string | undefined {
@@ -151,7 +151,7 @@ export function wantsContent(file: Pick<ChangedFile, 'path' | 'status'> & { size
   return file.status !== 'removed' && file.status !== 'unchanged' && unreadableReason(file) === undefined;
 }
 
-/** Explanation a file is not read at all, as people see it, or `undefined` when it is. */
+/** Why a file is not read at all, as people see it, or `undefined` when it is. */
 export function unreadableReason(file: {
   path: string;
   size?: number;

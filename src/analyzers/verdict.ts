@@ -36,7 +36,7 @@ function decide(findings: readonly Finding[], incomplete: boolean) {
   return findings.some((finding) => finding.severity !== 'info') ? 'APPROVE_WITH_SUGGESTIONS' : 'APPROVE';
 }
 
-/** Explanation there can be no approval, as parts of a sentence; empty when the review is complete. */
+/** Why there can be no approval, as parts of a sentence; empty when the review is complete. */
 function missingFrom({ analyzers, leftOut }: ReviewReport): string[] {
   const failed = brokenOff(analyzers);
   const needed = leftOut.filter((omission) => omission.needed);

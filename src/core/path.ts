@@ -1,5 +1,5 @@
 /**
- * Explanation a path from a pull request cannot be a repository-relative file path, or `undefined` when it can.
+ * Why a path from a pull request cannot be a repository-relative file path, or `undefined` when it can.
  * Git itself allows almost any byte; what is refused here is what could leave a folder or break a line of text.
  */
 export function unsafePathReason(path: string): string | undefined {

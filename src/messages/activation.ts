@@ -4,7 +4,7 @@ export const NOTHING_FITS = 'No skill fits that well enough. Name one, or say wh
 export const NO_ANSWER_HERE = 'the model answered by itself, and a step needs a skill';
 export const SAID_NOTHING = 'the model chose to answer by itself, and said nothing';
 
-/** Explanation phase 1 ranks a skill first. */
+/** Why phase 1 ranks a skill first. */
 export function matchedBecause({
   score,
   reasons,

@@ -1,6 +1,6 @@
 import { unreachable } from '../core/errors.ts';
 
-/** Explanation an agent gave no answer. */
+/** Why an agent gave no answer. */
 export type AgentFault =
   | { kind: 'not_turned_on'; agent: string }
   | { kind: 'no_walls' }

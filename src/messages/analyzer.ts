@@ -2,7 +2,7 @@ import type { Diagnostic } from '../core/fault.ts';
 import { formatDiagnostic } from '../core/fault.ts';
 import { plainLine } from '../domain/run/explain.ts';
 
-/** Explanation the analyzers of a package gave no verdict, as parts of a sentence. */
+/** Why the analyzers of a package gave no verdict, as parts of a sentence. */
 export const NEEDS_A_REVIEW =
   'what analyzers come to is a review_verdict, and the SKILL.md says another outcome';
 

@@ -5,7 +5,7 @@ import { visible } from './markdown.ts';
 /** Where in a template something went wrong, counted from 1; `null`: that is not known. */
 type At = { line: number; column: number | null } | null;
 
-/** Explanation a code template gave no result. */
+/** Why a code template gave no result. */
 export type CodeFault =
   | { kind: 'no_language' }
   | { kind: 'network_open' }
@@ -73,7 +73,7 @@ export function describeCodeFault(diagnostic: CodeFault): string {
   }
 }
 
-/** Explanation a template's question is not answered: an error in the template, which its author reads. */
+/** Why a template's question is not answered: an error in the template, which its author reads. */
 export type Refused =
   | { kind: 'unknown' }
   | { kind: 'wrong_argument'; position: number | null; detail: string }

@@ -11,7 +11,7 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[]): string[] {
 }
 
 /**
- * Explanation something with faults is of no use. Several stand on a line each: the second is often the misspelt key that explains the first.
+ * Why something with faults is of no use. Several stand on a line each: the second is often the misspelt key that explains the first.
  * @param so the sentence's beginning, up to the colon.
  * @param lint the command that tells all of them.
  */

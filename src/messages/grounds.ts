@@ -17,7 +17,7 @@ const LIMIT = { items: 20, bytes: 12_000 };
 type Result = CognitiveState['output']['results'][number];
 type Risk = CognitiveState['working']['risks'][number];
 
-/** Explanation a maintainer may say yes or no, from the run's working memory: what each step decided or saw, then what is risked. */
+/** Why a maintainer may say yes or no, from the run's working memory: what each step decided or saw, then what is risked. */
 export function grounds(state: RunState): string {
   const memory = memoryOf(state);
   // What a gate came to is said of all gates together, whoever asked for it.

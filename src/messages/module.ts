@@ -5,7 +5,7 @@ import { plainLine } from '../domain/run/explain.ts';
 import { visible } from './markdown.ts';
 import { asSentence, plural } from './pretty.ts';
 
-/** Explanation the process in which modules run came to its end. */
+/** Why the process in which modules run came to its end. */
 export type Died =
   | { kind: 'not_started'; detail: string }
   | { kind: 'died'; detail: string }
@@ -36,7 +36,7 @@ export function describeDied(died: Died): string {
   }
 }
 
-/** Explanation a module gave no outcome. */
+/** Why a module gave no outcome. */
 export type ModuleFault =
   | { kind: 'unavailable'; died: Died }
   | { kind: 'timed_out'; ms: number }

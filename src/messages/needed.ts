@@ -8,7 +8,7 @@ export function neededFor({ settings }: Pick<Run, 'settings'>, approval: Approva
   return approval?.authorship?.needed ?? settings.countersign.count;
 }
 
-/** Explanation the question needs more than the settings ask for, as a sentence; `undefined` when it does not. */
+/** Why the question needs more than the settings ask for, as a sentence; `undefined` when it does not. */
 export function moreNeeded(run: Pick<Run, 'settings'>, approval: Approval): string | undefined {
   const { count } = run.settings.countersign;
   const needed = neededFor(run, approval);

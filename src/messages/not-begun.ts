@@ -1,7 +1,7 @@
 import type { OrderedVerb } from '../domain/command/order.ts';
 import { code, inline } from './markdown.ts';
 
-/** Explanation a chain that a command asked for has not begun when its turn came. */
+/** Why a chain that a command asked for has not begun when its turn came. */
 export type NotBegun =
   | { kind: 'overtaken'; verb: OrderedVerb; actor: string }
   /** Somebody pushed in between. */

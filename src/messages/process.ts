@@ -36,7 +36,7 @@ export function setupDone(file: string): string {
   );
 }
 
-/** Explanation the page did not answer a browser that another site may have sent. */
+/** Why the page did not answer a browser that another site may have sent. */
 export function setupRefused(because: 'host' | 'origin' | 'state' | 'length'): string {
   switch (because) {
     case 'host':

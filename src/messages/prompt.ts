@@ -4,7 +4,7 @@ import { redact } from '../core/redact/redact.ts';
 import { visible } from './markdown.ts';
 import { listed } from './pretty.ts';
 
-/** Explanation a prompt template gave no text. */
+/** Why a prompt template gave no text. */
 export type RenderFault =
   | {
       kind: 'template';

@@ -27,7 +27,7 @@ export function noModelRead(what: string): string {
   return `${what}: the analyzers looked at it, and no model`;
 }
 
-/** Explanation a model did not read a file, or not all of it. */
+/** Why a model did not read a file, or not all of it. */
 export function beyondBudget(unread: number, parts: number, questions: number): string {
   const limit = `beyond the ${questions} questions that one review asks a model`;
   return unread === parts

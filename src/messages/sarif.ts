@@ -4,7 +4,7 @@ import { plural } from './pretty.ts';
 export const CI_SAYS = 'A tool of the repository’s CI says: {message}.';
 export const LOOK_AT_THE_TOOL = 'Look at what the tool says of this rule.';
 
-/** Explanation a report gave no verdict, as parts of a sentence. */
+/** Why a report gave no verdict, as parts of a sentence. */
 export const NO_RIGHT_TO_READ =
   'the app may not read what workflow runs leave behind: give it the permission "actions: read"';
 

@@ -5,7 +5,7 @@ import { asSentence, listed, short } from './pretty.ts';
 import { runSummary } from './run-summary.ts';
 
 /**
- * Explanation a question to the maintainers is void, as Markdown. What ended the run says it; while the run goes on, the last look
+ * Why a question to the maintainers is void, as Markdown. What ended the run says it; while the run goes on, the last look
  * does, which saw for instance that somebody edited the question.
  */
 export function voidBecause(state: RunState, approval: Approval): string {

@@ -397,7 +397,7 @@ export interface RateLimitStatus {
   waiting: Record<Urgency, number>;
 }
 
-/** Explanation GitHub did not answer as asked, in the terms a caller decides by. */
+/** Why GitHub did not answer as asked, in the terms a caller decides by. */
 export type GitHubErrorKind =
   /** 404 or 410: gone, hidden, or not there yet. */
   | 'not_found'

@@ -52,7 +52,7 @@ export interface Spent {
   cost: number | null;
 }
 
-/** Explanation there is no answer. `detail` is what the other side said: text of strangers, in a few words. */
+/** Why there is no answer. `detail` is what the other side said: text of strangers, in a few words. */
 export type Failure =
   | { kind: 'no_budget'; exceeded: Exceeded }
   | { kind: 'prompt_too_large'; bytes: number; limit: number }

@@ -51,7 +51,7 @@ export interface NewSkillTrace {
   inputPath: string;
   /** The same of what it gave back; `null` when that was nothing. */
   outputPath: string | null;
-  /** Explanation that was of no use. */
+  /** Why that was of no use. */
   error: string | null;
   startedAt: Date;
   completedAt: Date;

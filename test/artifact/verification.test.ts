@@ -16,7 +16,7 @@ const outcome: Expected = {
   source: 'skill',
 };
 
-/** Explanation the one entry is missing: `absent: it is empty`; `there` when it is not. */
+/** Why the one entry is missing: `absent: it is empty`; `there` when it is not. */
 function came(entry: Expected, ...there: ProducedFile[]): string {
   const { missing_required, missing_optional } = verify({ expected: [entry] }, there, [], at(0));
   const [missing] = [...missing_required, ...missing_optional];

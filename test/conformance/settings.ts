@@ -56,7 +56,7 @@ function appOf(environment: Environment): Settings['app'] {
   return { id: Number(id), privateKey };
 }
 
-/** Explanation the suite does not write there; `undefined` when somebody agreed to it. */
+/** Why the suite does not write there; `undefined` when somebody agreed to it. */
 export function refusal(
   { owner, repo, confirmed }: Pick<Settings, 'owner' | 'repo' | 'confirmed'>,
   hasMarker: boolean,

@@ -33,7 +33,7 @@ async function stateOf(scene: Scene) {
   return state;
 }
 
-/** Explanation the chain’s first step failed. */
+/** Why the chain’s first step failed. */
 const failure = async (scene: Scene) => (await stateOf(scene)).invocations[0]?.reason?.summary ?? '';
 
 describe('a step that leaves its skill open, without a model', () => {

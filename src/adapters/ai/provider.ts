@@ -75,7 +75,7 @@ function reply(generated: Generated, { provider }: ModelName, limit: number): Re
 const statusSchema = z.object({ status: z.string() });
 
 /**
- * Explanation the answer ended, unless it ended because it was whole: a beginning of it may be JSON too. OpenAI says of a response that it failed
+ * Why the answer ended, unless it ended because it was whole: a beginning of it may be JSON too. OpenAI says of a response that it failed
  * in its status alone, and Anthropic pauses long answers, both of which the package takes for whole ones; some servers that are
  * compatible with OpenAI name no reason at all.
  */

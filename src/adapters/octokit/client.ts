@@ -181,7 +181,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     return status === 401 ? new SignInRefused('installation', status, failure.message) : failure;
   }
 
-  /** Explanation GitHub does not know the app, or could not be asked whether it does; `undefined` when it does. */
+  /** Why GitHub does not know the app, or could not be asked whether it does; `undefined` when it does. */
   async function whyUntrusted(): Promise<GitHubError | undefined> {
     try {
       await deps.expectApp();

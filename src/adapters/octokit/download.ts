@@ -1,6 +1,6 @@
 import { AnswerTooLarge, type Bounds, bounded, type Fetch } from './transport.ts';
 
-/** Explanation there are no bytes, in words without the address. */
+/** Why there are no bytes, in words without the address. */
 export class NotDownloaded extends Error {
   constructor(message: string) {
     super(message);

@@ -6,7 +6,7 @@ export const ARTIFACT_ID = /^[A-Za-z0-9_-]{1,50}$/;
 export const MAX_WILDCARDS = 8;
 
 /**
- * Explanation a text cannot be the path of one file that a session leaves in its folder, or `undefined` when it can. Wildcards are
+ * Why a text cannot be the path of one file that a session leaves in its folder, or `undefined` when it can. Wildcards are
  * refused rather than taken as themselves: whoever writes one means several files, and says so with `glob`.
  */
 export function unfitPathReason(path: string): string | undefined {

@@ -10,7 +10,7 @@ export interface Expectation {
   state: 'produced' | 'absent' | 'invalid' | 'open' | 'not_run';
   /** What lies there, in bytes; of several files all together. */
   produced: { files: number; size: number };
-  /** Explanation it does not count, as a clause; `null` when it does, or was not looked for. */
+  /** Why it does not count, as a clause; `null` when it does, or was not looked for. */
   because: string | null;
 }
 

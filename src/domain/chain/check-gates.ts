@@ -22,7 +22,7 @@ interface Around {
   skills: readonly string[] | undefined;
   /** Those that cannot be gates. */
   packages: readonly string[];
-  /** Explanation a gate there cannot read that, or `undefined` when it can. */
+  /** Why a gate there cannot read that, or `undefined` when it can. */
   unreadable(reference: Reference, place: Place): string | undefined;
 }
 

@@ -142,7 +142,7 @@ export function checkExpression(
   }
 }
 
-/** Explanation the step cannot read that, or `undefined` when it can. */
+/** Why the step cannot read that, or `undefined` when it can. */
 export function checkReference(
   { root, path: [key, member, field] }: Reference,
   steps: readonly StepOutline[],

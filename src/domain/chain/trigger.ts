@@ -56,7 +56,7 @@ function no(because: string): TriggerMatch {
   return { matches: false, because };
 }
 
-/** Explanation a key of the filter does not hold; `undefined` when it does or is not set. */
+/** Why a key of the filter does not hold; `undefined` when it does or is not set. */
 function mismatch(key: FilterKey, filter: TriggerFilter, facts: TriggerFacts): string | undefined {
   const subject = facts.pull_request ?? facts.issue ?? facts.push;
   switch (key) {

@@ -16,7 +16,7 @@ const place = {
 
 const onPullRequest = { ...place, pull_request: z.int() };
 
-/** Explanation a pull request is looked at again; kept for people, the truth is re-read from GitHub. */
+/** Why a pull request is looked at again; kept for people, the truth is re-read from GitHub. */
 export const PULL_REQUEST_ACTIONS = [
   'opened',
   'reopened',

@@ -4,7 +4,7 @@ import { type EvidenceRef, evidenceRefSchema } from './evidence.ts';
 import { type Explanation, explanationSchema } from './explanation.ts';
 
 /**
- * Explanation something ended or waits as it does. The list is closed and documented in docs/reasons.md; a test holds
+ * Why something ended or waits as it does. The list is closed and documented in docs/reasons.md; a test holds
  * the two together.
  */
 export const REASON_CODES = [

@@ -7,7 +7,7 @@ import { member } from './value.ts';
 export const STATE_MEMBERS = ['frame', 'working', 'gaps', 'output', 'trace'] as const;
 
 /**
- * Explanation an expression cannot read `state` by this path. The part, and a slot of `working`, are written out: a computed one would
+ * Why an expression cannot read `state` by this path. The part, and a slot of `working`, are written out: a computed one would
  * escape the rule that a condition on a gap is false.
  */
 export function stateDiagnostic([part, slot]: Reference['path']): string | undefined {

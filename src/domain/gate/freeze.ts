@@ -29,7 +29,7 @@ export const freezeSchema = z.strictObject({
 });
 export type Freeze = z.infer<typeof freezeSchema>;
 
-/** Explanation the two ends do not make a time, or `undefined` when they do. */
+/** Why the two ends do not make a time, or `undefined` when they do. */
 export function freezeDiagnostic({ from, until }: Pick<Freeze, 'from' | 'until'>): string | undefined {
   if (TIME_OF_DAY.test(from) !== TIME_OF_DAY.test(until))
     return '"from" and "until" must both be dates or both be times of day';

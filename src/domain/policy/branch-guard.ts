@@ -1,5 +1,5 @@
 /**
- * Explanation somebody with no more than write access decides what a branch holds; `undefined` when they do not, so that the branch may
+ * Why somebody with no more than write access decides what a branch holds; `undefined` when they do not, so that the branch may
  * say by its own files who may merge into it.
  *
  * Two things take a branch out of their hands, and both are needed:

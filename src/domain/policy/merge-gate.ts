@@ -202,7 +202,7 @@ export function judgeGroup(
   };
 }
 
-/** Explanation this person's reaction does not count, or `undefined` when it does. */
+/** Why this person's reaction does not count, or `undefined` when it does. */
 export function ineligibleBecause(
   person: Answerer,
   rules: CountersignRules,

@@ -37,7 +37,7 @@ export function duplicate(ruleId: string): string {
   return `the rule_id "${ruleId}" is here twice`;
 }
 
-/** Explanation no number could be in the range, or `undefined` when some can. */
+/** Why no number could be in the range, or `undefined` when some can. */
 export function rangeDiagnostic(min: number | undefined, max: number | undefined): string | undefined {
   if (min === undefined && max === undefined) return 'a range needs a min, a max or both';
   return min !== undefined && max !== undefined && min > max

@@ -3,14 +3,14 @@ import { type Reason, reason } from '../explanation/reason.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { Invocation, RunState } from './run.ts';
 
-/** Explanation a step, and its session, is done: its outcome says it, and is pointed to. */
+/** Why a step, and its session, is done: its outcome says it, and is pointed to. */
 export function doneReason({ outcome, artifactId }: { outcome: Outcome; artifactId: string }): Reason {
   return reason('step.completed', outcome.summary, [
     { kind: 'artifact', id: artifactId, label: outcome.outcome_kind },
   ]);
 }
 
-/** Explanation a run whose steps are all over is complete, told by its outcomes. */
+/** Why a run whose steps are all over is complete, told by its outcomes. */
 export function completedReason({ run, invocations }: RunState): Reason {
   const done = invocations.flatMap((step) => (step.outcome ? [{ step, outcome: step.outcome }] : []));
   for (const { step, outcome } of done) {

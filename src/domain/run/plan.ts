@@ -99,7 +99,7 @@ export function triggerFacts(pullRequest: PullRequestNow): NonNullable<TriggerFa
   };
 }
 
-/** Explanation a run, were it to go on, would be about something that is no more; `undefined` when it may go on. */
+/** Why a run, were it to go on, would be about something that is no more; `undefined` when it may go on. */
 export function outdatedBecause(
   run: Run,
   now: PullRequestNow,
@@ -130,7 +130,7 @@ export function outdatedBecause(
     : reason('run.cancelled.not_triggered', 'its chain is not for this pull request any more');
 }
 
-/** Explanation a run gives way: somebody had the same chain begin again, and the head is as it was. */
+/** Why a run gives way: somebody had the same chain begin again, and the head is as it was. */
 export function newerRun(newer: Pick<Run, 'id' | 'chain'>, by: string): Reason {
   return reason('run.cancelled.newer_run', `superseded by a newer run of ${newer.chain}, begun by ${by}`, [
     { kind: 'run', id: newer.id, label: newer.chain },
@@ -147,7 +147,7 @@ export interface OwnMerge {
   countersignedBy: readonly string[];
 }
 
-/** Explanation every other run of a pull request ends once a chain has merged it. */
+/** Why every other run of a pull request ends once a chain has merged it. */
 export function mergedByChain({ runId, chain, countersignedBy }: OwnMerge): Reason {
   const by = countersignedBy.length === 0 ? '' : `, countersigned by ${countersignedBy.join(', ')}`;
   return reason('run.cancelled.merged_by_chain', `the chain ${chain} merged the pull request${by}`, [

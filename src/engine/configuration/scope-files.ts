@@ -39,7 +39,7 @@ export interface Scope {
   chains: readonly ChainSource[];
   skills: readonly ParsedPackage[];
   settings: SettingsSource;
-  /** Explanation nobody can say what is in it. */
+  /** Why nobody can say what is in it. */
   outOfSight?: Diagnostic;
 }
 

@@ -27,7 +27,7 @@ export interface RequestOptions {
   cause?: WriteCause;
   /** Carried out at once when left out. */
   settleMs?: number;
-  /** Explanation it failed is known to be over, so it need not rest. */
+  /** Why it failed is known to be over, so it need not rest. */
   anew?: boolean;
 }
 

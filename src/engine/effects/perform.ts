@@ -170,7 +170,7 @@ export function createPerformer(deps: {
   }
 
   /**
-   * Explanation GitHub said that there is nobody to tell any more: asking for a token to be refused would help no one. Once its
+   * Why GitHub said that there is nobody to tell any more: asking for a token to be refused would help no one. Once its
    * pull request was read again, there is.
    */
   async function outOfReach(run: Run): Promise<string | undefined> {

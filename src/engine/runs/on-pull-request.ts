@@ -333,7 +333,7 @@ async function wakeRemaining(
   }
 }
 
-/** Explanation a run ended that could not be told of its end on GitHub. */
+/** Why a run ended that could not be told of its end on GitHub. */
 const OUT_OF_REACH: readonly (ReasonCode | undefined)[] = [
   'run.aborted.installation_gone',
   'run.aborted.repository_gone',

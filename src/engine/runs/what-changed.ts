@@ -59,7 +59,7 @@ export function configurationStatus(
   };
 }
 
-/** Explanation nobody can say what the chain asks for now; `undefined` when anybody can, also when it is none any more. */
+/** Why nobody can say what the chain asks for now; `undefined` when anybody can, also when it is none any more. */
 export function unreadableBecause(
   chain: string,
   { branch, broken, read }: Configuration,

@@ -10,7 +10,7 @@ import type { Configuration } from '../configuration/configuration.ts';
 const MOST_TOLD = 20;
 
 /**
- * Explanation no chain has run for a pull request as it is, by what governs it now: the answer of invariant I6 where there is no run to
+ * Why no chain has run for a pull request as it is, by what governs it now: the answer of invariant I6 where there is no run to
  * explain, or only runs about what it was before.
  * @param configuration of its base branch; `undefined` when there is no such branch
  */

@@ -3,7 +3,7 @@ import { type Run, repoOf } from '../../domain/run/run.ts';
 import { type GitHub, GitHubError, SignInRefused } from '../../ports/github.ts';
 
 /**
- * Explanation a run can reach nothing on GitHub any more although no webhook told of it, by the error for which the queue gave up on
+ * Why a run can reach nothing on GitHub any more although no webhook told of it, by the error for which the queue gave up on
  * one of its sessions; `undefined` when it is not known to be so. Only what was not found costs a request: a step may ask for
  * something that is not there, and the repository itself is what tells the two apart.
  */

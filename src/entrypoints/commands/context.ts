@@ -42,7 +42,7 @@ export interface CommandContext {
   configuration: Configuration | undefined;
   /** What a chain is for, as things are now; read when a run that was cancelled may be begun again. */
   governed: Governed | undefined;
-  /** Explanation there is no run of the pull request as it is now; read when a command asks about the runs. */
+  /** Why there is no run of the pull request as it is now; read when a command asks about the runs. */
   noRun: Explanation | undefined;
   /** Whoever gave the command as one who answers; read when a command needs it. */
   would: Would | undefined;

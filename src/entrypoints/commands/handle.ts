@@ -175,7 +175,7 @@ async function readGoverned(
 }
 
 /**
- * Explanation there is no run of the pull request as it is now, from GitHub; `undefined` when there is one, which speaks for itself, or
+ * Why there is no run of the pull request as it is now, from GitHub; `undefined` when there is one, which speaks for itself, or
  * when one is under way: if that is about what the pull request was, the event that ends it is on its way.
  */
 async function readNoRun(

@@ -23,7 +23,7 @@ export interface Guard {
 }
 
 /**
- * Explanation a request to a page without sign-in may have been sent by another site in the reader's browser; `undefined` when it was not.
+ * Why a request to a page without sign-in may have been sent by another site in the reader's browser; `undefined` when it was not.
  *
  * - `Host`: a name that somebody else points at this machine (DNS rebinding) makes their page one of the same origin as ours. Only names
  *   of this machine pass, and plain addresses, which no DNS decides.

@@ -9,7 +9,7 @@ import { variantFor } from '../runtime/variant.ts';
 
 export interface Came {
   outcome: Outcome | null;
-  /** Explanation there is none. */
+  /** Why there is none. */
   because: string | null;
   /** What it said while it worked. */
   log: string;

@@ -12,7 +12,7 @@ export interface Rules {
   /** What CI must say: nothing at all, nothing red or unfinished, or the check `test` with success among nothing red. */
   ci: 'ignored' | 'not red' | 'test passed';
   by: 'app' | 'people' | 'queue';
-  /** Explanation nothing may be merged at all; `undefined` when something may. */
+  /** Why nothing may be merged at all; `undefined` when something may. */
   stopped: 'broken settings' | 'a freeze' | 'no chain' | 'merging switched off' | undefined;
 }
 

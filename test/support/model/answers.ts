@@ -1,7 +1,7 @@
 /** What the stub model says, in the terms of no provider. */
 export interface Said {
   text?: string;
-  /** Explanation it ends, in the provider's own words; `null`: it does not say. OpenAI's responses end with a status. */
+  /** Why it ends, in the provider's own words; `null`: it does not say. OpenAI's responses end with a status. */
   finish?: string | null;
   refusal?: string;
   tool?: { name: string; args: string };

@@ -25,7 +25,7 @@ export interface AgentProxy {
   token: string;
   /** What all calls that were sent on took so far. */
   spent(): Spent;
-  /** Explanation a call was not sent on, the first time that happened. */
+  /** Why a call was not sent on, the first time that happened. */
   refused(): string | undefined;
   /** Ends every call; what they took stays counted. */
   stop(): Promise<void>;

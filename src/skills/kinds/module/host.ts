@@ -43,7 +43,7 @@ export interface ModuleHost {
   host: Host;
   /** What the questions took, a line each. */
   readonly notes: readonly string[];
-  /** Explanation the last question was not answered; what the sidecar makes of that is no news. */
+  /** Why the last question was not answered; what the sidecar makes of that is no news. */
   readonly refusal: Refusal | undefined;
 }
 

@@ -34,7 +34,7 @@ export function asText(value: Json): string {
   return typeof value === 'string' ? value : canonicalJson(value);
 }
 
-/** Explanation it does not hold, as a clause; `undefined` when it does. */
+/** Why it does not hold, as a clause; `undefined` when it does. */
 export function brokenBecause(assertion: PlainAssertion, value: Json): string | undefined {
   const seen = lookedAt(value, assertion.of);
   if (seen === undefined) return NO_SUCH_MEMBER;

@@ -10,7 +10,7 @@ import { emit } from './emit.ts';
 import { announceIssue, setIssueState } from './issues.ts';
 import { markMerged, writeMerge } from './merge.ts';
 
-/** Explanation a pull request left the queue. */
+/** Why a pull request left the queue. */
 type Removal = 'MANUAL' | 'MERGE' | 'MERGE_CONFLICT' | 'CI_FAILURE' | 'CI_TIMEOUT' | 'QUEUE_CLEARED';
 
 export function entryOf({ repository, pull }: PullRequest): QueueEntry | undefined {

@@ -34,7 +34,7 @@ export interface ShownPiece {
 export interface Answers {
   read: Piece[];
   said: Said[];
-  /** Explanation a question was not answered; those after it were not asked any more. */
+  /** Why a question was not answered; those after it were not asked any more. */
   failure: string | undefined;
   log: string;
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { runProcess } from './process.ts';
 
 /** What keeps a process of ours in on this machine, besides its empty environment and Node's own permissions. */
 export interface Sandbox {
@@ -20,26 +20,41 @@ const CUT = [
   ['unshare', '--net'],
 ] as const;
 
-/** The largest file that may be written, in blocks of 512 bytes (64 MB): the copies for oxlint have 1 MB at most. */
-const FILE_BLOCKS = 131_072;
-
 /**
  * Process ids of its own. The process dies as number 1 of its namespace, so nothing that it started can outlive it. The user
  * namespace is what makes it possible for anybody but root.
  */
 const ALONE = ['unshare', '--user', '--map-current-user', '--pid', '--fork', '--kill-child'] as const;
 
+/** Limits that a shell sets before it becomes the command behind it. */
+export interface ShellLimits {
+  /** The largest file that it may write. */
+  fileBytes?: number;
+  /** Processor time. */
+  cpuSeconds?: number;
+  /** When the machine runs out of memory, this process goes and not the app. */
+  diesFirst?: boolean;
+}
+
 /**
- * No core files, since they would hold what the files say; and when the machine runs out of memory, this process goes and not
- * the app. `ulimit -d` or `-v` cannot bound its memory: Node and WebAssembly set aside gigabytes that they never use.
- * `memory.ts` does that.
+ * Put in front of a command: sets the limits, and forbids core files, which would hold what was in memory. `ulimit -d` or `-v`
+ * cannot bound its memory: Node and WebAssembly reserve gigabytes that they never use. `memory.ts` does that.
  */
-const LIMIT = [
-  'sh',
-  '-c',
-  `ulimit -c 0; ulimit -f ${FILE_BLOCKS}; (echo 1000 > /proc/$$/oom_score_adj) 2>/dev/null; exec "$@"`,
-  'sh',
-] as const;
+export function behindLimits({ fileBytes, cpuSeconds, diesFirst }: ShellLimits): string[] {
+  const steps = [
+    'ulimit -c 0',
+    ...(fileBytes === undefined ? [] : [`ulimit -f ${fileBytes / BLOCK_BYTES}`]),
+    ...(cpuSeconds === undefined ? [] : [`ulimit -t ${Math.ceil(cpuSeconds)}`]),
+    ...(diesFirst ? ['(echo 1000 > /proc/$$/oom_score_adj) 2>/dev/null'] : []),
+    'exec "$@"',
+  ];
+  return ['sh', '-c', steps.join('; '), 'sh'];
+}
+
+const BLOCK_BYTES = 512;
+
+/** 64 MB for a file: the copies for oxlint have 1 MB at most. */
+const LIMIT = behindLimits({ fileBytes: 131_072 * BLOCK_BYTES, diesFirst: true });
 
 let found: Promise<Sandbox> | undefined;
 
@@ -66,15 +81,11 @@ async function alone(outer: readonly string[]): Promise<readonly string[]> {
 const PROBE_MS = 60_000;
 
 /** Whether Node starts behind the prefix. */
-function works([command = '', ...args]: readonly string[]): Promise<boolean> {
-  return new Promise((resolve) => {
-    const child = spawn(command, [...args, process.execPath, '--version'], {
-      env: {},
-      stdio: 'ignore',
-      timeout: PROBE_MS,
-      killSignal: 'SIGKILL',
-    });
-    child.on('error', () => resolve(false));
-    child.on('exit', (code) => resolve(code === 0));
+async function works([command = '', ...args]: readonly string[]): Promise<boolean> {
+  const { ending } = await runProcess({
+    command,
+    args: [...args, process.execPath, '--version'],
+    limits: { wallMs: PROBE_MS },
   });
+  return ending.kind === 'exited' && ending.code === 0;
 }

@@ -1,0 +1,210 @@
+import { readFileSync } from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Listener, type ProcessSpec, runProcess, startProcess } from '../../../src/sandbox/process.ts';
+
+const SLEEP = 'setInterval(() => {}, 1e6);';
+
+/** A process of Node that runs this script. */
+const node = (script: string, more: Partial<ProcessSpec> = {}): ProcessSpec => ({
+  command: process.execPath,
+  args: ['-e', script],
+  limits: {},
+  ...more,
+});
+
+/** Starts a process that the test may stop for a reason in words. */
+function start(script: string, more?: Partial<ProcessSpec>, listener?: Listener) {
+  const child = startProcess<string>(node(script, more), listener);
+  onTestFinished(async () => {
+    child.stop();
+    await child.ended.catch(() => {});
+  });
+  return child;
+}
+
+test.concurrent.each<[string, ProcessSpec, object]>([
+  ['exits', node('process.exit(3)'), { kind: 'exited', code: 3, detail: 'exit code 3' }],
+  [
+    'is killed by a signal',
+    node("process.kill(process.pid, 'SIGSEGV')"),
+    { kind: 'exited', code: null, detail: 'SIGSEGV' },
+  ],
+  ['takes too long', node(SLEEP, { limits: { wallMs: 300 } }), { kind: 'timed_out', ms: 300 }],
+  [
+    'takes too much memory',
+    node(`globalThis.all = Buffer.alloc(300e6, 1); ${SLEEP}`, { limits: { memoryMb: 200 } }),
+    { kind: 'too_much_memory', mb: 200 },
+  ],
+  [
+    'writes too much',
+    node('for (;;) fs.writeSync(1, "x\\n")', { limits: { outputBytes: 1_000 } }),
+    { kind: 'too_much_output', limit: 1_000 },
+  ],
+  [
+    'writes too much to standard error and descriptor 3 together',
+    node(`fs.writeSync(2, "x".repeat(600)); fs.writeSync(3, "x".repeat(600)); ${SLEEP}`, {
+      stderr: 'keep',
+      descriptor3: 'pipe',
+      limits: { outputBytes: 1_000 },
+    }),
+    { kind: 'too_much_output', limit: 1_000 },
+  ],
+  [
+    'is not there',
+    { command: '/nowhere/node', args: [], limits: {} },
+    { kind: 'not_started', detail: expect.stringContaining('ENOENT') },
+  ],
+  [
+    'has more arguments than the system allows',
+    node('', { args: ['x'.repeat(5_000_000)] }),
+    { kind: 'not_started', detail: expect.stringContaining('E2BIG') },
+  ],
+])('a process that %s ends with that', async (_, spec, ending) => {
+  expect((await runProcess(spec)).ending).toEqual(ending);
+});
+
+test('a process that its caller stops ends with the first reason, and its signal says so at once', async () => {
+  const child = start(SLEEP, { limits: { wallMs: 100_000 } });
+  expect(child.over.aborted).toBe(false);
+  child.stop('not needed');
+  expect(child.over.aborted).toBe(true);
+  child.stop('too late');
+  expect(await child.ended).toEqual({ kind: 'stopped', because: 'not needed' });
+});
+
+test('a process that its caller stops without a reason counts as exited', async () => {
+  const child = start(SLEEP);
+  child.stop();
+  expect(await child.ended).toEqual({ kind: 'exited', code: null, detail: 'SIGKILL' });
+});
+
+test('an abort kills the process and throws the reason', async () => {
+  const caller = new AbortController();
+  const child = start(
+    `console.log('started'); ${SLEEP}`,
+    { signal: caller.signal },
+    {
+      onLine: () => caller.abort(new Error('superseded')),
+    },
+  );
+  await expect(child.ended).rejects.toThrow('superseded');
+  expect(() => process.kill(child.pid ?? 0, 0)).toThrow('ESRCH');
+});
+
+test('a process is not even started for a signal that is aborted already', () => {
+  const signal = AbortSignal.abort(new Error('superseded'));
+  expect(() => startProcess(node(SLEEP, { signal }))).toThrow('superseded');
+});
+
+test('what a process started dies with it', async () => {
+  const lines: string[] = [];
+  const child = start(
+    `const child = require('node:child_process').spawn('sleep', ['60']); console.log(child.pid); ${SLEEP}`,
+    {},
+    {
+      onLine(line) {
+        lines.push(line);
+        child.stop('seen');
+      },
+    },
+  );
+  await child.ended;
+  await expect.poll(() => commandOf(lines[0] ?? '')).toBe('');
+});
+
+test('no line is heard after the caller stopped the process for a reason, though it was written before', async () => {
+  const lines: string[] = [];
+  const child = start(
+    `fs.writeSync(1, 'one\\ntwo\\nthree\\n'); ${SLEEP}`,
+    {},
+    {
+      onLine(line) {
+        lines.push(line);
+        if (line === 'two') child.stop('enough');
+      },
+    },
+  );
+  await child.ended;
+  expect(lines).toEqual(['one', 'two']);
+});
+
+test('a line that is longer than allowed ends the process, and many short ones do not', async () => {
+  const lines: string[] = [];
+  const child = start(
+    "process.stdin.on('data', (length) => console.log('x'.repeat(Number(length))));",
+    { limits: { lineBytes: 100 } },
+    {
+      onLine(line) {
+        lines.push(line);
+        child.writeLine(lines.length < 9 ? '99' : '100');
+      },
+    },
+  );
+  child.writeLine('99');
+  expect(await child.ended).toEqual({ kind: 'too_much_output', limit: 100 });
+  expect(lines).toEqual(Array(9).fill('x'.repeat(99)));
+});
+
+test('a line arrives whole, although it was written in pieces that cut a character in two', async () => {
+  const lines: string[] = [];
+  const bytes = [...Buffer.from('é ü\nö')].join();
+  await start(
+    `const bytes = [${bytes}]; const next = () => { if (bytes.length === 0) return; fs.writeSync(1, Buffer.from([bytes.shift()])); setTimeout(next, 5); }; next();`,
+    {},
+    { onLine: (line) => void lines.push(line) },
+  ).ended;
+  expect(lines).toEqual(['é ü']);
+});
+
+test('lines to a process arrive while it runs', async () => {
+  const child = start(
+    `process.stdin.on('data', (line) => fs.writeSync(1, line));`,
+    {},
+    {
+      onLine: (line) => (line === 'ping' ? child.writeLine('pong') : child.stop(line)),
+    },
+  );
+  child.writeLine('ping');
+  expect(await child.ended).toEqual({ kind: 'stopped', because: 'pong' });
+});
+
+test('the output of a process is kept for each descriptor, and in its order', async () => {
+  const { ending, output } = await runProcess(
+    node(
+      "fs.writeSync(1, fs.readFileSync(0)); fs.writeSync(2, 'b'); setTimeout(() => { fs.writeSync(1, 'c'); fs.writeSync(3, 'd'); }, 50);",
+      { input: 'a', stderr: 'keep', descriptor3: 'pipe' },
+    ),
+  );
+  expect(ending).toMatchObject({ code: 0 });
+  expect([output(1), output(2), output(3)].map(String)).toEqual(['ac', 'b', 'd']);
+  expect([...String(output(1, 2))].sort().join('')).toBe('abc');
+});
+
+test('the tail of standard error is kept, and does not count as output', async () => {
+  const { ending, output } = await runProcess(
+    node("fs.writeSync(2, 'x'.repeat(5_000) + 'end'); fs.writeSync(1, 'out')", {
+      stderr: 'tail',
+      limits: { outputBytes: 3 },
+    }),
+  );
+  expect(ending).toMatchObject({ code: 0 });
+  expect(String(output(2))).toBe(`${'x'.repeat(997)}end`);
+  expect(String(output(1))).toBe('out');
+});
+
+test('a process has no environment and the folder / unless it is given others', async () => {
+  const script = 'console.log(JSON.stringify([process.env, process.cwd()]))';
+  const said = async (more?: Partial<ProcessSpec>) =>
+    JSON.parse(String((await runProcess(node(script, more))).output(1)));
+  expect(await said()).toEqual([{}, '/']);
+  expect(await said({ env: { A: '1' }, folder: '/tmp' })).toEqual([{ A: '1' }, '/tmp']);
+});
+
+/** Empty for a process that is gone, or dead and not yet collected by its parent. */
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}

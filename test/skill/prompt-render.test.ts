@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
 import { describeRenderFault, type RenderFault } from '../../src/messages/prompt.ts';
-import { sandbox } from '../../src/sandbox/sandbox.ts';
-import { type ShutIn, startShutIn } from '../../src/skills/templating/process.ts';
+import { type AnsweringProcess, commandFor, startAnswering } from '../../src/skills/templating/process.ts';
 import { MAX_RENDERED_BYTES, renderString, withRenderer } from '../../src/skills/templating/render.ts';
 import { missingName } from '../../src/skills/templating/worker/missing-name.ts';
 import { ownChildren } from '../support/own-children.ts';
@@ -207,46 +206,45 @@ describe('several renderings of one step', () => {
 describe('the process of renderings', () => {
   const signal = new AbortController().signal;
   const within = { timeoutMs: 100_000, signal };
-  async function start(name: string): Promise<ShutIn> {
-    const { launcher } = await sandbox();
+  async function start(name: string): Promise<AnsweringProcess> {
     const main = fileURLToPath(new URL(name, import.meta.url));
-    const shutIn = startShutIn(main, { launcher, readable: [], maxOutputBytes: 10_000 });
-    onTestFinished(() => shutIn.end());
-    return shutIn;
+    const child = startAnswering(await commandFor(main, []), 10_000);
+    onTestFinished(() => child.end());
+    return child;
   }
 
   it('answers one question after the other, until it is ended', async () => {
-    const shutIn = await start('./prompt-misbehaving.ts');
-    expect(await shutIn.ask('a', within)).toEqual({ kind: 'said', text: 'a' });
-    expect(await shutIn.ask('b', within)).toEqual({ kind: 'said', text: 'b' });
-    expect(shutIn.isOver()).toBe(false);
-    await shutIn.end();
-    expect(shutIn.isOver()).toBe(true);
+    const child = await start('./prompt-misbehaving.ts');
+    expect(await child.ask('a', within)).toEqual({ kind: 'answer', text: 'a' });
+    expect(await child.ask('b', within)).toEqual({ kind: 'answer', text: 'b' });
+    expect(child.isOver()).toBe(false);
+    await child.end();
+    expect(child.isOver()).toBe(true);
   });
 
   it('is killed when it never ends', async () => {
-    const shutIn = await start('./prompt-misbehaving.ts');
-    expect(await shutIn.ask('endless', { signal, timeoutMs: 300 })).toEqual({ kind: 'timed_out', ms: 300 });
-    expect(shutIn.isOver()).toBe(true);
+    const child = await start('./prompt-misbehaving.ts');
+    expect(await child.ask('endless', { signal, timeoutMs: 300 })).toEqual({ kind: 'timed_out', ms: 300 });
+    expect(child.isOver()).toBe(true);
   });
 
   it('is killed when its caller gives up, whose reason it ends with', async () => {
     const caller = new AbortController();
-    const shutIn = await start('./prompt-misbehaving.ts');
-    const running = shutIn.ask('endless', { timeoutMs: 100_000, signal: caller.signal });
+    const child = await start('./prompt-misbehaving.ts');
+    const running = child.ask('endless', { timeoutMs: 100_000, signal: caller.signal });
     setTimeout(() => caller.abort(new Error('the run was cancelled')), 200);
     await expect(running).rejects.toThrow('the run was cancelled');
-    expect(shutIn.isOver()).toBe(true);
+    expect(child.isOver()).toBe(true);
   });
 
   it('is killed when it never stops talking', async () => {
-    const shutIn = await start('./prompt-misbehaving.ts');
-    expect(await shutIn.ask('talk', within)).toEqual({ kind: 'too_long' });
+    const child = await start('./prompt-misbehaving.ts');
+    expect(await child.ask('talk', within)).toEqual({ kind: 'too_long' });
   });
 
   it('is told of when it dies', async () => {
-    const shutIn = await start('./prompt-misbehaving.ts');
-    expect(await shutIn.ask('die', within)).toEqual({ kind: 'crashed', detail: 'exit code 3' });
+    const child = await start('./prompt-misbehaving.ts');
+    expect(await child.ask('die', within)).toEqual({ kind: 'crashed', detail: 'exit code 3' });
   });
 
   it('is killed when it says more than an answer, so that nothing is taken for the next one', async () => {
@@ -256,7 +254,7 @@ describe('the process of renderings', () => {
       detail: 'it said more than it was asked',
     });
     const later = await start('./prompt-misbehaving.ts');
-    expect(await later.ask('again', within)).toEqual({ kind: 'said', text: 'again' });
+    expect(await later.ask('again', within)).toEqual({ kind: 'answer', text: 'again' });
     await expect.poll(() => later.isOver()).toBe(true);
   });
 
@@ -265,7 +263,7 @@ describe('the process of renderings', () => {
     const probe = await start('./prompt-probe.ts');
     delete process.env.PLANTED_FOR_THE_PROBE;
     const said = await probe.ask('', within);
-    expect(said.kind === 'said' && JSON.parse(said.text)).toEqual({
+    expect(said.kind === 'answer' && JSON.parse(said.text)).toEqual({
       environment: [],
       'read /etc/passwd': 'ERR_ACCESS_DENIED',
       'read the app’s package.json': 'ERR_ACCESS_DENIED',

@@ -1,121 +1,92 @@
-import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
-import { messageOf } from '../../core/errors.ts';
 import type { RenderFault } from '../../messages/prompt.ts';
-import { cutLines } from '../../sandbox/lines.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { type Command, commandOf } from '../../sandbox/node-program.ts';
+import { type Ending, startProcess } from '../../sandbox/process.ts';
 
-/** 128 MB in pages of 64 KB: the most that WebAssembly has, whatever a template asks for. */
-const WASM_PAGES = 2_048;
-const HEAP_MB = 96;
+/** What a process may take, whatever a template asks for. */
+const BOUNDS = { heapMb: 96, wasmMb: 128 };
 
-export interface ProcessBounds extends Pick<Sandbox, 'launcher'> {
-  /** Folders that may be read, besides that of the module. */
-  readable: readonly string[];
-  /** Of one answer. */
-  maxOutputBytes: number;
-}
-
-/** What a question came to. Whatever is not `said` was the end of the process, which is dead by then. */
-export type Said = { kind: 'said'; text: string } | Ending;
-export type Ending = { kind: 'too_long' } | Extract<RenderFault, { kind: 'timed_out' | 'crashed' }>;
+/** Why there is no answer. The process is dead by then. */
+export type NoAnswer = { kind: 'too_long' } | Extract<RenderFault, { kind: 'timed_out' | 'crashed' }>;
+export type Reply = { kind: 'answer'; text: string } | NoAnswer;
 
 /** A process that is asked one thing at a time: a line on its standard input, answered by a line on its standard output. */
-export interface ShutIn {
+export interface AnsweringProcess {
   /**
    * @param question Without a line break.
    * @throws the signal's reason when aborted; the process is dead by then.
    */
-  ask(question: string, bounds: { timeoutMs: number; signal: AbortSignal }): Promise<Said>;
+  ask(question: string, bounds: { timeoutMs: number; signal: AbortSignal }): Promise<Reply>;
   /** Whether it answers no more. */
   isOver(): boolean;
   /** Ends it, and resolves when it is dead. */
   end(): Promise<void>;
 }
 
-const OUT_OF_TURN: Ending = { kind: 'crashed', detail: 'it said more than it was asked' };
-const ENDED: Ending = { kind: 'crashed', detail: 'it was ended' };
+const OUT_OF_TURN: NoAnswer = { kind: 'crashed', detail: 'it said more than it was asked' };
+const ENDED: NoAnswer = { kind: 'crashed', detail: 'it was ended' };
 
-/**
- * Starts a module in a process without environment and network, that reads nothing but the given folders, writes and starts nothing,
- * and is killed when it takes too long or says too much. Node's permissions do not cover the network, so the launcher takes that away
- * where the machine allows it.
- */
-export function startShutIn(main: string, { launcher, readable, maxOutputBytes }: ProcessBounds): ShutIn {
-  const [command = '', ...args] = [
-    ...launcher,
-    process.execPath,
-    ...flags([dirname(main), ...readable]),
-    main,
-  ];
-  const child = spawn(command, args, { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+/** The command of a module that reads nothing but its folder and the given ones, and writes and starts nothing. */
+export function commandFor(main: string, readable: readonly string[]): Promise<Command> {
+  return commandOf({ main, readable: [dirname(main), ...readable], deny: ['code-from-strings'], ...BOUNDS });
+}
 
-  let ending: Ending | undefined;
-  const stop = (because: Ending) => {
-    ending ??= because;
-    child.kill('SIGKILL');
-  };
-  child.on('error', (error) => stop({ kind: 'crashed', detail: messageOf(error) }));
-  const dead = new Promise<Ending>((resolve) => {
-    child.on('close', (code, killedBy) => {
-      ending ??= { kind: 'crashed', detail: killedBy ?? `exit code ${code}` };
-      resolve(ending);
-    });
-  });
-  // A process that dies early breaks the pipe; its `close` tells the story.
-  child.stdin.on('error', () => {});
-
+/** Starts a process that is killed when it takes too long for an answer, or says anything else. */
+export function startAnswering(command: Command, maxAnswerBytes: number): AnsweringProcess {
   /** Set while it is asked. */
-  let hear: ((said: Said) => void) | undefined;
-  let bytes = 0;
-  const lines = cutLines();
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    // It must not answer the next question before it is put.
-    if (!hear) return stop(OUT_OF_TURN);
-    bytes += Buffer.byteLength(text);
-    if (bytes > maxOutputBytes) return stop({ kind: 'too_long' });
-    const [answer, ...more] = lines.add(text);
-    if (answer === undefined) return;
-    if (more.length > 0 || lines.waiting() > 0) return stop(OUT_OF_TURN);
-    hear({ kind: 'said', text: answer });
-    hear = undefined;
-  });
+  let hear: ((text: string) => void) | undefined;
+  const child = startProcess<NoAnswer>(
+    { ...command, limits: { lineBytes: maxAnswerBytes } },
+    {
+      onOutput(part) {
+        const end = part.indexOf('\n');
+        // It must not answer the next question before that is asked.
+        if (!hear || (end >= 0 && end < part.length - 1)) child.stop(OUT_OF_TURN);
+      },
+      onLine(text) {
+        hear?.(text);
+        hear = undefined;
+      },
+    },
+  );
+  const failed = child.ended.then(noAnswerFor);
 
   return {
     async ask(question, { timeoutMs, signal }) {
-      const answer = new Promise<Said>((resolve) => {
-        hear = resolve;
+      const answered = new Promise<Reply>((resolve) => {
+        hear = (text) => resolve({ kind: 'answer', text });
       });
-      bytes = 0;
-      const timer = setTimeout(() => stop({ kind: 'timed_out', ms: timeoutMs }), timeoutMs);
-      const onAbort = () => stop(ENDED);
+      const timer = setTimeout(() => child.stop({ kind: 'timed_out', ms: timeoutMs }), timeoutMs);
+      const onAbort = () => child.stop(ENDED);
       signal.addEventListener('abort', onAbort, { once: true });
       if (signal.aborted) onAbort();
-      child.stdin.write(`${question}\n`);
-      const said = await Promise.race([answer, dead]);
+      child.writeLine(question);
+      const reply = await Promise.race([answered, failed]);
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      if (signal.aborted) {
-        await dead;
-        throw signal.reason;
-      }
-      return said;
+      if (signal.aborted) await child.ended;
+      signal.throwIfAborted();
+      return reply;
     },
-    isOver: () => ending !== undefined,
+    isOver: () => child.over.aborted,
     async end() {
-      stop(ENDED);
-      await dead;
+      child.stop(ENDED);
+      await child.ended;
     },
   };
 }
 
-function flags(readable: readonly string[]): string[] {
-  return [
-    '--permission',
-    ...readable.map((folder) => `--allow-fs-read=${folder}`),
-    `--wasm-max-mem-pages=${WASM_PAGES}`,
-    `--max-old-space-size=${HEAP_MB}`,
-    '--disallow-code-generation-from-strings',
-    '--disable-warning=ExperimentalWarning',
-  ];
+function noAnswerFor(ending: Ending<NoAnswer>): NoAnswer {
+  switch (ending.kind) {
+    case 'stopped':
+      return ending.because;
+    case 'too_much_output':
+      return { kind: 'too_long' };
+    case 'timed_out':
+      return ending;
+    case 'too_much_memory':
+      return { kind: 'crashed', detail: `more than ${ending.mb} MB of memory` };
+    default:
+      return { kind: 'crashed', detail: ending.detail };
+  }
 }

@@ -5,8 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Json } from '../../core/canonical.ts';
 import { OWN_EXTENSION } from '../../core/package-root.ts';
 import type { RenderFault } from '../../messages/prompt.ts';
-import { sandbox } from '../../sandbox/sandbox.ts';
-import { type Ending, type ShutIn, startShutIn } from './process.ts';
+import { type AnsweringProcess, commandFor, type NoAnswer, startAnswering } from './process.ts';
 import { type RenderAnswer, type RenderRequest, renderAnswerSchema } from './worker/protocol.ts';
 
 /** In bytes of UTF-8, of a rendered text. */
@@ -55,23 +54,17 @@ export const renderString: Render = (template, context, options) =>
 export async function withRenderer<T>(work: (render: Render) => Promise<T>): Promise<T> {
   const engine = realpathSync(createRequire(import.meta.url).resolve('minijinja-js'));
   const over = new AbortController();
-  let shutIn: ShutIn | undefined;
+  let renderer: AnsweringProcess | undefined;
   let turn: Promise<unknown> = Promise.resolve();
 
   async function renderNow(input: string, { signal, timeoutMs = TIMEOUT_MS }: RenderOptions) {
-    const { launcher } = await sandbox();
+    const command = await commandFor(MAIN, [dirname(engine)]);
     const until = AbortSignal.any([signal, over.signal]);
     until.throwIfAborted();
-    if (!shutIn || shutIn.isOver()) {
-      shutIn = startShutIn(MAIN, {
-        launcher,
-        readable: [dirname(engine)],
-        maxOutputBytes: MAX_ANSWER_BYTES,
-      });
-    }
-    const said = await shutIn.ask(input, { timeoutMs, signal: until });
-    const answer = said.kind === 'said' ? readAnswer(said.text) : said;
-    if (answer.kind !== 'text') await shutIn.end();
+    if (!renderer || renderer.isOver()) renderer = startAnswering(command, MAX_ANSWER_BYTES);
+    const reply = await renderer.ask(input, { timeoutMs, signal: until });
+    const answer = reply.kind === 'answer' ? readAnswer(reply.text) : reply;
+    if (answer.kind !== 'text') await renderer.end();
     return renderedOf(answer);
   }
 
@@ -96,11 +89,11 @@ export async function withRenderer<T>(work: (render: Render) => Promise<T>): Pro
   } finally {
     // Work that failed in one of its parts may still be at another, which must not start a process that nobody ends.
     over.abort(new Error('what it was rendered for has ended'));
-    await shutIn?.end();
+    await renderer?.end();
   }
 }
 
-function renderedOf(answer: RenderAnswer | Ending): Rendered {
+function renderedOf(answer: RenderAnswer | NoAnswer): Rendered {
   switch (answer.kind) {
     case 'text':
       return { ok: true, text: answer.text };
@@ -113,7 +106,7 @@ function renderedOf(answer: RenderAnswer | Ending): Rendered {
   }
 }
 
-function readAnswer(text: string): RenderAnswer | Ending {
+function readAnswer(text: string): RenderAnswer | NoAnswer {
   try {
     return renderAnswerSchema.parse(JSON.parse(text));
   } catch {

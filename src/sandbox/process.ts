@@ -16,7 +16,7 @@ export interface ProcessSpec {
   /** Standard error: `keep` counts it as output, `tail` keeps its end and does not count it. Dropped by default. */
   stderr?: 'keep' | 'tail';
   /** Descriptor 3: an open file of ours that it reads, or a `pipe` that it writes to. */
-  descriptor3?: number | 'pipe';
+  descriptor3?: number | 'pipe' | undefined;
   limits: ProcessLimits;
   /** Kills it when aborted. */
   signal?: AbortSignal;

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runProcess } from '../../../sandbox/process.ts';
 import { interpreter } from './interpreter.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { commandFor } from './process.ts';
@@ -30,12 +30,18 @@ export function pythonSnapshot(): Promise<Snapshot | undefined> {
 
 async function make(): Promise<Snapshot> {
   const { modules, folders } = interpreter('python');
-  const { command, args } = await commandFor('make-snapshot', {
+  const command = await commandFor('make-snapshot', {
     memoryMb: DEFAULT_LIMITS.memoryMb.python,
     cpuSeconds: TIMEOUT_MS / 1_000,
     readable: folders,
   });
-  const content = await outputOf(command, args, `${JSON.stringify(modules)}\n`);
+  const { ending, output } = await runProcess({
+    ...command,
+    input: `${JSON.stringify(modules)}\n`,
+    limits: { wallMs: TIMEOUT_MS, outputBytes: MAX_BYTES },
+  });
+  const content = output(1);
+  if (ending.kind !== 'exited' || ending.code !== 0 || content.length === 0) throw new Error(ending.kind);
   const folder = await mkdtemp(join(tmpdir(), 'countersign-python-'));
   try {
     const path = join(folder, 'snapshot');
@@ -45,29 +51,4 @@ async function make(): Promise<Snapshot> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function outputOf(command: string, args: readonly string[], input: string): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
-      cwd: '/',
-      env: {},
-      stdio: ['pipe', 'pipe', 'ignore'],
-      timeout: TIMEOUT_MS,
-      killSignal: 'SIGKILL',
-    });
-    const parts: Buffer[] = [];
-    let bytes = 0;
-    child.stdout.on('data', (part: Buffer) => {
-      bytes += part.length;
-      if (bytes > MAX_BYTES) child.kill('SIGKILL');
-      parts.push(part);
-    });
-    child.on('error', reject);
-    child.on('close', (code) =>
-      code === 0 && bytes > 0 ? resolve(Buffer.concat(parts)) : reject(new Error(`exit code ${code}`)),
-    );
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
-  });
 }

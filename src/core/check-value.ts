@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { sentenceBy } from './sentence.ts';
 
-/** Told of one value; the first ones are enough to see what was misunderstood. */
+/** The first ones are enough to see what the model or program misunderstood. */
 const MOST_DIAGNOSTICS = 8;
-/** In characters, of all of them. */
+/** In characters, of all diagnostics together. */
 const LONGEST_DETAIL = 1_000;
 
 /**
- * Checks a value that lies in no file, such as what a model or a program gave back, and says what is wrong, each at its
- * place: `findings[0].severity: cannot be "huge"; allowed: critical, high, …`.
+ * Checks a value that comes from no file, for example the answer of a model or a program. `detail` lists each
+ * diagnostic with its path: `findings[0].severity: cannot be "huge"; allowed: critical, high, …`.
  */
 export function checkValue<T>(
   schema: z.ZodType<T>,
@@ -17,14 +17,14 @@ export function checkValue<T>(
   const result = schema.safeParse(value, { error: sentenceBy(({ length }) => (length === 0 ? 'it' : '')) });
   if (result.success) return { ok: true, value: result.data };
   const diagnostics = result.error.issues.slice(0, MOST_DIAGNOSTICS).map(({ path, message }) => {
-    const said = message.slice(0, LONGEST_DETAIL).trim().replaceAll('\n', '; ');
-    return path.length === 0 ? said : `${placeOf(path)}: ${said}`;
+    const text = message.slice(0, LONGEST_DETAIL).trim().replaceAll('\n', '; ');
+    return path.length === 0 ? text : `${formatPath(path)}: ${text}`;
   });
   return { ok: false, detail: diagnostics.join('; ').slice(0, LONGEST_DETAIL) };
 }
 
-/** `findings[0].severity`, as programs write it. */
-function placeOf(path: readonly PropertyKey[]): string {
+/** The path as programs write it: `findings[0].severity`. */
+function formatPath(path: readonly PropertyKey[]): string {
   return path
     .map((part, index) =>
       typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`,

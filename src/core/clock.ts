@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The only source of time. Everything that decides takes `now` as a value; only the edge asks the clock,
- * so that tests can stand at any moment.
+ * The only source of time. Code that decides takes `now` as a value. Only entry points and adapters read the
+ * clock, so tests can choose any moment.
  */
 export interface Clock {
   now(): Date;
@@ -10,9 +10,12 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => new Date() };
 
-/** Lets time pass, and measures how much has, by a clock that nobody sets: for waits of seconds, which no row outlives. */
+/**
+ * Waits, and measures elapsed time with a monotonic clock. For waits of seconds, which need not survive a
+ * restart.
+ */
 export interface Timers {
-  /** Milliseconds that only ever go up. */
+  /** Milliseconds since an arbitrary start. Never decreases, even when somebody sets the system clock. */
   elapsedMs(): number;
   sleep(ms: number): Promise<void>;
 }

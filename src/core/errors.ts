@@ -1,9 +1,10 @@
 import { redact } from './redact/redact.ts';
 
 /**
- * An error that a person can act on: its message is a sentence for them, its code is for programs.
- * Anything else that is thrown is a bug of ours and is logged with its stack.
- * The message is redacted from the start: it ends in comments, in rows and on terminals, and may quote anything.
+ * An error that a person can act on. Its message is a sentence for that person, its code is for programs. Any
+ * other error is a bug of ours, and the log gets its stack.
+ *
+ * The constructor redacts the message: it is shown in comments, rows and terminals, and may quote any text.
  */
 export class CountersignError extends Error {
   readonly code: string;
@@ -15,12 +16,14 @@ export class CountersignError extends Error {
   }
 }
 
-/** Marks a place that an exhaustive switch never reaches; the type error is the point. */
+/**
+ * Marks code that an exhaustive switch never reaches. The compiler reports a missing case as a type error.
+ */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }
 
-/** The message of anything that was thrown, without secrets. */
+/** The message of any thrown value, redacted. */
 export function messageOf(error: unknown): string {
   return redact(error instanceof Error ? error.message : String(error));
 }

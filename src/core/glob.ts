@@ -1,65 +1,67 @@
 /**
- * Whether the whole text matches a glob: `?` is one character but not `/`, `*` any run without `/`, `**` any run.
- * A `**` between slashes (or at the start) may also be no folder at all, so that `src/**` + `/*.ts` finds `src/a.ts`.
+ * Whether the whole text matches a glob: `?` matches one character but not `/`, `*` any run without `/`, `**`
+ * any run. A `**` between slashes (or at the start) also matches no folder, so `src/**` + `/*.ts` matches
+ * `src/a.ts`.
  *
- * All reachable places in the pattern are followed at once, so the time is text × wildcards whatever the input. A
- * translation to RegExp was rejected: it backtracks, and file names come from the pull request.
+ * Follows all reachable positions in the pattern at once, so the time is text × wildcards for any input.
+ * Rejected: a translation to RegExp. It backtracks, and file names come from the pull request.
  */
 export function globMatches(pattern: string, text: string): boolean {
   return compileGlob(pattern)(text);
 }
 
-/** The same for many texts. */
+/** Compiles a glob once, to match many texts. */
 export function compileGlob(pattern: string): (text: string) => boolean {
   const tokens = tokenise([...pattern]);
   return (text) => tokensMatch(tokens, text);
 }
 
-/** The same where a backslash takes the next character as it is. */
+/** Like `globMatches`, but a backslash escapes the next character. */
 export function escapedGlobMatches(pattern: string, text: string): boolean {
   return tokensMatch(tokenise(pattern.match(/\\?./gsu) ?? []), text);
 }
 
 function tokensMatch(tokens: readonly Token[], text: string): boolean {
-  let places = closure(tokens, [0]);
+  let positions = closure(tokens, [0]);
   for (const char of text) {
     const next: number[] = [];
-    for (const place of places) {
-      const token = tokens[place];
+    for (const position of positions) {
+      const token = tokens[position];
       if (token === undefined) continue;
       switch (token.kind) {
         case 'char':
-          if (token.char === char) next.push(place + 1);
+          if (token.char === char) next.push(position + 1);
           break;
         case 'one':
-          if (char !== '/') next.push(place + 1);
+          if (char !== '/') next.push(position + 1);
           break;
         case 'run':
-          if (char !== '/') next.push(place);
+          if (char !== '/') next.push(position);
           break;
         case 'any':
-          next.push(place);
+          next.push(position);
           break;
         case 'inside':
-          next.push(place);
-          if (char === '/') next.push(place + 1);
+          next.push(position);
+          if (char === '/') next.push(position + 1);
           break;
         case 'folders':
           break;
       }
     }
     if (next.length === 0) return false;
-    places = closure(tokens, next);
+    positions = closure(tokens, next);
   }
-  return places.includes(tokens.length);
+  return positions.includes(tokens.length);
 }
 
-/** Whether any of the globs matches. */
 export function anyGlobMatches(patterns: readonly string[], text: string): boolean {
   return patterns.some((pattern) => globMatches(pattern, text));
 }
 
-/** `folders` reads nothing: it offers a way into the folders (`inside`, which ends after a slash) and one past them. */
+/**
+ * `folders` consumes nothing. It leads into the folders (`inside`, which ends after a slash) and past them.
+ */
 type Token = { kind: 'char'; char: string } | { kind: 'one' | 'run' | 'any' | 'folders' | 'inside' };
 
 /** @param chars each with its backslash, if it has one */
@@ -83,15 +85,15 @@ function tokenise(chars: readonly string[]): Token[] {
   return tokens;
 }
 
-/** The given places and those reached from them without reading a character. */
-function closure(tokens: readonly Token[], places: number[]): number[] {
+/** The given positions, and those that are reachable from them without reading a character. */
+function closure(tokens: readonly Token[], positions: number[]): number[] {
   const all = new Set<number>();
-  for (let place = places.pop(); place !== undefined; place = places.pop()) {
-    if (all.has(place)) continue;
-    all.add(place);
-    const kind = tokens[place]?.kind;
-    if (kind === 'run' || kind === 'any' || kind === 'folders') places.push(place + 1);
-    if (kind === 'folders') places.push(place + 2);
+  for (let position = positions.pop(); position !== undefined; position = positions.pop()) {
+    if (all.has(position)) continue;
+    all.add(position);
+    const kind = tokens[position]?.kind;
+    if (kind === 'run' || kind === 'any' || kind === 'folders') positions.push(position + 1);
+    if (kind === 'folders') positions.push(position + 2);
   }
   return [...all];
 }

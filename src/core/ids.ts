@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-/** What an id names; the prefix makes an id in a log or a URL say what it is. */
+/**
+ * The kind of row that an id belongs to. As a prefix, it makes an id in a log or a URL say what it
+ * identifies.
+ */
 export type IdPrefix = 'run' | 'inv' | 'ses' | 'art' | 'eff' | 'apr' | 'ask';
 
 /** Makes new ids. Injected, so that tests get readable ones. */
@@ -11,8 +14,8 @@ export interface Ids {
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
- * Ids that sort by time of creation (8 letters of milliseconds) and cannot be guessed (80 random bits).
- * ULID's layout with a readable prefix; UUIDs were rejected because people read these ids aloud and in check runs.
+ * Ids that sort by time of creation (9 characters of milliseconds) and cannot be guessed (80 random bits).
+ * Like ULID, with a readable prefix. Rejected: UUIDs, because people read these ids aloud and in check runs.
  */
 export function timeSortedIds(now: () => Date): Ids {
   return {

@@ -1,8 +1,8 @@
 /**
- * What readers of JSON understand differently, as a part of a sentence: a member that one object has twice, of which `JSON.parse` keeps
- * the last without a word, or one called `__proto__`, which gets lost on the way through other objects. `undefined` for a document
- * without such. Rejected: a reviver for `JSON.parse`, which is told of the last of two members only.
- * @param json a document that `JSON.parse` reads.
+ * A diagnostic for JSON that two readers could understand differently. Such JSON has an object with the same
+ * key twice, of which `JSON.parse` silently keeps the last, or a key `__proto__`, which is lost when objects
+ * are copied. `undefined` if there is no such key. Rejected: a reviver for `JSON.parse`, which sees only the
+ * last of two equal keys. @param json a document that `JSON.parse` accepts.
  */
 export function memberDiagnostic(json: string): string | undefined {
   const open: Set<string>[] = [];
@@ -10,7 +10,7 @@ export function memberDiagnostic(json: string): string | undefined {
     if (json[at] === '{') open.push(new Set());
     if (json[at] === '}') open.pop();
     if (json[at] !== '"') continue;
-    const end = endOfText(json, at);
+    const end = endOfString(json, at);
     if (isKey(json, end)) {
       const key: string = JSON.parse(json.slice(at, end));
       const known = open.at(-1);
@@ -23,8 +23,11 @@ export function memberDiagnostic(json: string): string | undefined {
   return undefined;
 }
 
-/** Behind the closing quote. Not by a regular expression: on a text of some millions of escapes, its stack overflows. */
-function endOfText(json: string, start: number): number {
+/**
+ * The index after the closing quote. Rejected: a regular expression, whose stack overflows on millions of
+ * escapes.
+ */
+function endOfString(json: string, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
   return at + 1;

@@ -2,7 +2,9 @@ import { type DestinationStream, pino } from 'pino';
 import { redactedFields } from './redact/fields.ts';
 import { redact } from './redact/redact.ts';
 
-/** Structured log; field names are the words of the vocabulary (`delivery`, `run`, `session`, `effect`, …). */
+/**
+ * Structured log. Field names are the words of docs/glossary.md (`delivery`, `run`, `session`, `effect`, …).
+ */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -15,30 +17,32 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const redacting = new WeakSet<Log>();
 
-/** JSON lines without secrets on standard error, so that a command's own answer on standard output stays clean. */
+/** JSON lines without secrets on standard error. Standard output stays free for the output of commands. */
 export function createLog(level: LogLevel, destination: DestinationStream = pino.destination(2)): Log {
   const log: Log = pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      // Errors are plain data by the time pino sees them; its own serializer would fold their causes into one text.
+      // `redactedFields` has turned errors into plain data. Pino's own serializer would join their causes to
+      // one text.
       serializers: { err: (value) => value },
       hooks: {
-        // Called for the lines that are written only. Pino's own `redact` hides fields by name; a secret can be in any.
+        // Pino calls this only for lines that it writes. Its own `redact` option hides fields by name, but
+        // any field can contain a secret.
         logMethod(given, write) {
           const [fields, message] = given as unknown as Parameters<Log['info']>;
           write.call(this, redactedFields(fields), redact(message));
         },
       },
     },
-    { write: (line: string) => destination.write(inert(line)) },
+    { write: (line: string) => destination.write(escapeControls(line)) },
   );
   redacting.add(log);
   return log;
 }
 
-/** The log with all that is given to it redacted. One from `createLog` is so already. */
+/** The same log with every line redacted. Logs of `createLog` redact already. */
 export function redactedLog(log: Log): Log {
   if (redacting.has(log)) return log;
   const cleaned: Log = {
@@ -52,10 +56,11 @@ export function redactedLog(log: Log): Log {
 }
 
 /**
- * JSON escapes control characters below U+0020 only. The rest can steer a terminal (U+009B begins a command as `ESC [` does) or
- * show a line in another order; they stand within texts only, so that the line stays the same JSON.
+ * JSON escapes only the control characters below U+0020. The others can steer a terminal (U+009B begins a
+ * command as `ESC [` does) or reorder a line. They occur only inside strings, so escaping them leaves the
+ * JSON's meaning unchanged.
  */
-function inert(line: string): string {
+function escapeControls(line: string): string {
   return line.replaceAll(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
       .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)

@@ -1,4 +1,4 @@
-/** Whether a URL's host is this machine itself, as `URL` writes it. */
+/** Whether a host is this machine. `host` is spelled as `URL` spells it. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -6,7 +6,7 @@ export function isMapping(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A member of a mapping, and only its own; `undefined` for everything that has none. */
+/** An own member of a mapping. `undefined` for inherited members and for values that are not mappings. */
 export function memberOf(value: Json | undefined, key: string): Json | undefined;
 export function memberOf(value: unknown, key: string): unknown;
 export function memberOf(value: unknown, key: string): unknown {

@@ -5,14 +5,16 @@ import type { Log } from './log.ts';
 const EVERY_MS = 60_000;
 
 /**
- * Says what goes wrong during an outage of the storage, or of what a line calls `outage`, once a minute instead of once for each webhook,
- * probe and job it befalls; `repeats` counts those left out. Lines about anything else pass. Done here, in front of all rooms,
- * because each of them meets the same full disk at its own pace.
+ * Logs the errors of an outage once a minute instead of once per webhook, probe and job. An outage is one of
+ * the storage, or any that a line names in its field `outage`. `repeats` counts the suppressed lines. All
+ * other lines pass.
+ *
+ * This wraps the whole log because every module meets the same full disk, each at its own rate.
  */
 export function withoutRepeats(log: Log, clock: Clock): Log {
   const last = new Map<string, { at: number; repeats: number }>();
 
-  function saying(level: 'warn' | 'error'): Log['warn'] {
+  function throttled(level: 'warn' | 'error'): Log['warn'] {
     return (fields, message) => {
       if (!isOutage(fields)) return log[level](fields, message);
       const now = clock.now().getTime();
@@ -29,8 +31,8 @@ export function withoutRepeats(log: Log, clock: Clock): Log {
   return {
     debug: (fields, message) => log.debug(fields, message),
     info: (fields, message) => log.info(fields, message),
-    warn: saying('warn'),
-    error: saying('error'),
+    warn: throttled('warn'),
+    error: throttled('error'),
   };
 }
 

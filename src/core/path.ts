@@ -1,6 +1,7 @@
 /**
- * Why a path from a pull request cannot be a repository-relative file path, or `undefined` when it can.
- * Git itself allows almost any byte; what is refused here is what could leave a folder or break a line of text.
+ * Why a path from a pull request is not an acceptable repository-relative path, or `undefined` if it is
+ * acceptable. Git allows almost any byte. This refuses paths that could leave a folder or break a line of
+ * text.
  */
 export function unsafePathReason(path: string): string | undefined {
   if (path === '') return 'it is empty';
@@ -13,15 +14,18 @@ export function unsafePathReason(path: string): string | undefined {
   return undefined;
 }
 
-/** In bytes; the limit of all common file systems. */
+/** In bytes, the limit of all common file systems. */
 const LONGEST_NAME = 255;
 
-/** The same for a path on a disk: what a repository may hold and a file system may not, or may read otherwise. */
+/**
+ * Like `unsafePathReason`, for a path that will be written to a disk: also refuses what some file systems
+ * reject or interpret differently.
+ */
 export function unsafeFilePathReason(path: string): string | undefined {
   const unsafe = unsafePathReason(path);
   if (unsafe !== undefined) return unsafe;
   if (path.includes('\\')) return 'it has a backslash';
-  // Half a surrogate pair becomes U+FFFD in UTF-8: two paths would be one.
+  // UTF-8 turns each unpaired surrogate into U+FFFD, so two different paths could become one.
   if (!path.isWellFormed()) return 'it is not well-formed Unicode';
   if (path.split('/').some((part) => Buffer.byteLength(part) > LONGEST_NAME)) {
     return `a part of it is longer than ${LONGEST_NAME} bytes`;

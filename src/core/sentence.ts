@@ -14,8 +14,8 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is wrong with a value and what is allowed, for zod to say in the place of its own words.
- * @param nameOf what the value at a path is called, where a sentence begins with it.
+ * Makes zod's messages sentences of ours: what is wrong with a value and what is allowed. @param nameOf the
+ * subject of the sentence for the value at a path
  */
 export function sentenceBy(nameOf: (path: readonly PropertyKey[]) => string) {
   return (issue: z.core.$ZodRawIssue) => sentence(issue, nameOf(issue.path ?? []));
@@ -29,16 +29,16 @@ function sentence(issue: z.core.$ZodRawIssue, name: string): string | undefined 
     case 'invalid_value': {
       if (issue.input === undefined) return `${name} is missing`;
       const allowed = issue.values.map(String);
-      // A mapping may have a "toString" of its own.
+      // Only strings: a mapping can have a "toString" of its own.
       const word = typeof issue.input === 'string' ? issue.input : '';
       return notAllowed(`${name} cannot be ${shown(issue.input)}`, allowed, word);
     }
     case 'invalid_union': {
       if (!issue.discriminator || !Array.isArray(issue.options)) return undefined;
-      const said = memberOf(issue.input, issue.discriminator);
-      if (said === undefined) return `${name} is missing`;
-      const word = typeof said === 'string' ? said : '';
-      return notAllowed(`${name} cannot be ${shown(said)}`, issue.options.map(String), word);
+      const given = memberOf(issue.input, issue.discriminator);
+      if (given === undefined) return `${name} is missing`;
+      const word = typeof given === 'string' ? given : '';
+      return notAllowed(`${name} cannot be ${shown(given)}`, issue.options.map(String), word);
     }
     case 'unrecognized_keys': {
       const allowed = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
@@ -62,7 +62,7 @@ function limit(words: string, bound: number | bigint, origin: string): string {
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'a mapping';
-  // Before it is cut: half a secret would not be known for one.
+  // Redacts before truncating: half a secret would not be recognised.
   const text = redact(JSON.stringify(value) ?? 'nothing');
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

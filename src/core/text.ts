@@ -1,8 +1,8 @@
 const utf8 = new TextDecoder();
 
 /**
- * What a file that people wrote says, for whoever reads it from GitHub or from a disk. Without a byte order mark: some editors write one, nobody
- * sees it, and a file should not be another one for it. U+FFFD stands where the bytes are no UTF-8.
+ * The text of a file that a person wrote, from GitHub or from a disk. Drops a byte order mark: some editors
+ * write one, it is invisible, and it must not change a file's content hash. Invalid UTF-8 becomes U+FFFD.
  */
 export function textOfFile(bytes: Uint8Array): string {
   return utf8.decode(bytes);

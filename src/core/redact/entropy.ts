@@ -1,4 +1,4 @@
-/** Shannon entropy in bits a character: low for words and repeats, above 3 for random strings. */
+/** Shannon entropy in bits per character: low for words and repetitions, above 3 for random strings. */
 export function entropy(value: string): number {
   const counts = new Map<string, number>();
   for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1);

@@ -1,8 +1,8 @@
-/** Variables that hold a secret by their name, whoever reads them: ours, the model providers', a proxy's. */
+/** Variables whose name says that they hold a secret: ours, the model providers', a proxy's. */
 const SECRET_VARIABLE =
   /(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|PRIVATE_KEY|ACCESS_KEY|CREDENTIALS?)(?!.*_(?:PATH|FILE|DIR|URL|NAME|ID)$)/i;
 
-/** The secrets of an environment: values of such variables, and passwords inside any address. */
+/** The secrets of an environment: values of variables with such a name, and passwords inside any URL. */
 export function secretsOf(
   environment: Readonly<Record<string, string | undefined>>,
 ): { name: string; value: string }[] {

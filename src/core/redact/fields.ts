@@ -2,18 +2,19 @@ import { redact, redactMember } from './redact.ts';
 
 const DEEPEST = 8;
 const MOST_MEMBERS = 200;
-/** In characters. A longer text is somebody's file, not a fact about what happened. */
+/** In characters. A longer text is probably a file's content. */
 const LONGEST = 16_384;
 
 /**
- * Anything that may be given to a log as plain data without secrets: every text at any depth, keys, and errors with
- * message, stack, own members and causes. Bounded in depth, width and length, and safe for what contains itself.
+ * Turns the fields of a log line into plain data without secrets: every string at any depth, keys, and errors
+ * with their message, stack, extra members and causes. Limits depth, width and length, and handles values that
+ * contain themselves.
  */
 export function redactedFields(fields: object): object {
   return members(fields, new Set(), 0);
 }
 
-function plain(value: unknown, above: ReadonlySet<object>, depth: number): unknown {
+function plain(value: unknown, ancestors: ReadonlySet<object>, depth: number): unknown {
   if (typeof value === 'string') return clipped(redact(value));
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'function' || typeof value === 'symbol') return undefined;
@@ -21,28 +22,28 @@ function plain(value: unknown, above: ReadonlySet<object>, depth: number): unkno
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (value instanceof URL) return clipped(redact(value.href));
   if (ArrayBuffer.isView(value)) return `(${value.byteLength} bytes)`;
-  if (above.has(value)) return '(contains itself)';
+  if (ancestors.has(value)) return '(contains itself)';
   if (depth >= DEEPEST) return '(more)';
-  const around = new Set([...above, value]);
+  const nested = new Set([...ancestors, value]);
   if (Array.isArray(value) || value instanceof Set) {
-    return [...value].slice(0, MOST_MEMBERS).map((item) => plain(item, around, depth + 1));
+    return [...value].slice(0, MOST_MEMBERS).map((item) => plain(item, nested, depth + 1));
   }
-  return members(value instanceof Map ? Object.fromEntries(value) : value, around, depth + 1);
+  return members(value instanceof Map ? Object.fromEntries(value) : value, nested, depth + 1);
 }
 
-function members(value: object, above: ReadonlySet<object>, depth: number): object {
+function members(value: object, ancestors: ReadonlySet<object>, depth: number): object {
   const entries: [string, unknown][] = value instanceof Error ? ofError(value) : Object.entries(value);
   return Object.fromEntries(
     entries
       .slice(0, MOST_MEMBERS)
       .map(([key, member]) => [
         redact(key),
-        typeof member === 'string' ? clipped(redactMember(key, member)) : plain(member, above, depth),
+        typeof member === 'string' ? clipped(redactMember(key, member)) : plain(member, ancestors, depth),
       ]),
   );
 }
 
-/** In the names that pino gives them; the stack begins with the message. */
+/** An error under the names that pino uses. The stack repeats the message. */
 function ofError(error: Error): [string, unknown][] {
   const { name, message, stack, cause } = error;
   const known: [string, unknown][] = [
@@ -52,10 +53,10 @@ function ofError(error: Error): [string, unknown][] {
     ...(cause === undefined ? [] : ([['cause', cause]] satisfies [string, unknown][])),
     ...(error instanceof AggregateError ? ([['errors', error.errors]] satisfies [string, unknown][]) : []),
   ];
-  const own = Object.entries(error).filter(
-    ([key]) => !known.some(([taken]) => taken === key) && key !== 'name',
+  const extra = Object.entries(error).filter(
+    ([key]) => !known.some(([knownKey]) => knownKey === key) && key !== 'name',
   );
-  return [...known, ...own];
+  return [...known, ...extra];
 }
 
 function clipped(text: string): string {

@@ -1,21 +1,23 @@
 import { isAddressPassword, looksSecret, SECRET_NAME } from './likely.ts';
 
-/** One kind of secret by its look. */
+/** One kind of secret that is recognisable by its form. */
 export interface Kind {
-  /** What people read in the place of the secret. */
+  /** The text that people read instead of the secret. */
   name: string;
-  /** Texts of which one is in whatever matches; looking for them is ten times quicker than the pattern. */
+  /**
+   * Every match contains one of these. Searching for them first is ten times faster than running the pattern.
+   */
   mentions?: readonly string[];
   /**
-   * Global. What matches is hidden, without what the group `before` holds. Every repeat is either bounded or of
-   * characters that lead nowhere else, so that no text makes the pattern slower than its length.
+   * Global. Hides the match except the group `before`. Each repetition is either bounded or of characters
+   * that cannot match anything else, so matching takes linear time for every text.
    */
   pattern: RegExp;
-  /** Has the last word. */
+  /** Rejects a match that only looks like a secret. */
   holds?: (groups: Readonly<Record<string, string | undefined>>) => boolean;
 }
 
-/** Where a token may begin: after anything but letters and digits, unless those are the end of an escape. */
+/** Where a token can begin: not after a letter or digit, unless those end an escape sequence. */
 const START = '(?:(?<![A-Za-z0-9])|(?<=\\\\[nrt]|%[0-9A-Fa-f]{2}))';
 
 function token(name: string, mentions: readonly string[], body: string): Kind {
@@ -23,8 +25,8 @@ function token(name: string, mentions: readonly string[], body: string): Kind {
 }
 
 /**
- * The least lengths are below those of the real tokens, so that one whose end was cut off with the text around it
- * is still hidden, and above those of the words that begin in the same way.
+ * The minimum lengths are below those of real tokens, so that a truncated token is still hidden. They are
+ * above those of ordinary words with the same beginning.
  */
 const TOKENS: readonly Kind[] = [
   // https://github.blog/engineering/behind-githubs-new-authentication-token-formats/
@@ -77,7 +79,8 @@ const TOKENS: readonly Kind[] = [
     ['do', 'dapi', 'dckr_pat_', 'shp', 'AGE-SECRET-KEY-1'],
     '(?:do[opr]_v1_[0-9a-f]{40,}|dapi[0-9a-f]{32}|dckr_pat_[A-Za-z0-9_-]{16,}|shp(?:at|ca|pa|ss)_[0-9a-f]{32}|AGE-SECRET-KEY-1[0-9A-Z]{40,})',
   ),
-  // Anchored on the whole alphabet: where each of many beginnings would be read to the end, a text could be made slow.
+  // The lookbehind excludes the whole alphabet. Otherwise a text with many beginnings would be scanned to the
+  // end from each.
   {
     name: 'JWT',
     mentions: ['eyJ'],
@@ -88,8 +91,8 @@ const TOKENS: readonly Kind[] = [
 const QUOTE = String.raw`\\{0,3}["'\x60]`;
 const ASSIGNS = '(?:=>|:=|={1,3}|:)';
 
-/** What is secret for the place it stands in. */
-const PLACES: readonly Kind[] = [
+/** Secrets that are recognisable by their context. */
+const IN_CONTEXT: readonly Kind[] = [
   {
     name: 'credentials',
     pattern: new RegExp(
@@ -143,4 +146,4 @@ const PLACES: readonly Kind[] = [
   },
 ];
 
-export const KINDS: readonly Kind[] = [...TOKENS, ...PLACES];
+export const KINDS: readonly Kind[] = [...TOKENS, ...IN_CONTEXT];

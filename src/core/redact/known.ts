@@ -1,31 +1,40 @@
 import { createPrivateKey } from 'node:crypto';
 import type { Span } from './span.ts';
 
-/** Every form a known secret may come in, with the secret's name. The list is the process's: see `neverShow`. */
+/**
+ * Every encoding in which a known secret can appear, with the secret's name. One list per process: see
+ * `neverShow`.
+ */
 const forms = new Map<string, string>();
-/** The same forms by their last `SHORTEST` characters: tokens of a kind all begin alike, and anybody can write that over and over. */
+/**
+ * The same forms by their last `SHORTEST` characters. Tokens of one kind begin alike, and an attacker can
+ * repeat that beginning.
+ */
 const byEnd = new Map<string, readonly string[]>();
-/** How many forms end so that this is the hash of their last `SHORTEST` characters: nearly all places of a text have none. */
-const alikes = new Uint32Array(1 << 16);
-/** Forms of secrets that pass, such as tokens that live an hour; the oldest are forgotten. */
-const passing = new Set<string>();
-const MOST_PASSING = 2_000;
+/**
+ * How many forms have this hash of their last `SHORTEST` characters. Nearly every position of a text hits a
+ * zero here.
+ */
+const hashCounts = new Uint32Array(1 << 16);
+/** Forms of short-lived secrets, such as tokens that expire after an hour. The oldest are forgotten first. */
+const shortLivedForms = new Set<string>();
+const MOST_SHORT_LIVED = 2_000;
 
 const SHORTEST = 8;
 
 /**
- * From now on nothing shows this value, in whatever place it turns up: as it is, in base64 of its own or inside other
- * text, in hex, or encoded for a URL or JSON. A key in PEM is hidden line by line and in both of its encodings.
+ * Hides this value from now on: as it is, in base64 (its own, or as part of a longer text), in hex, and
+ * encoded for a URL or JSON. A PEM key is hidden line by line and in both of its encodings.
  *
- * Short values of one kind of letters (a database password `countersign`) are left to the patterns for their places: hiding the word
- * everywhere would tell more about it than it hides.
+ * Short values of one character class (a database password `countersign`) are left to the patterns of
+ * kinds.ts: hiding the word everywhere would reveal that it is the password.
  */
-export function remember(name: string, value: string, { passes = false } = {}): string[] {
+export function remember(name: string, value: string, { shortLived = false } = {}): string[] {
   const added: string[] = [];
   for (const text of spellings(value)) {
     for (const form of formsOf(text)) {
-      // What was to pass and is never to be shown from now on does not pass any more.
-      if (!passes) passing.delete(form);
+      // A short-lived secret that is remembered again without a limit becomes permanent.
+      if (!shortLived) shortLivedForms.delete(form);
       if (forms.has(form)) continue;
       index(form, name);
       added.push(form);
@@ -36,10 +45,10 @@ export function remember(name: string, value: string, { passes = false } = {}): 
 
 export function rememberPassing(name: string, value: string): void {
   if (forms.has(value)) return;
-  for (const form of remember(name, value, { passes: true })) passing.add(form);
-  for (const oldest of passing) {
-    if (passing.size <= MOST_PASSING) break;
-    passing.delete(oldest);
+  for (const form of remember(name, value, { shortLived: true })) shortLivedForms.add(form);
+  for (const oldest of shortLivedForms) {
+    if (shortLivedForms.size <= MOST_SHORT_LIVED) break;
+    shortLivedForms.delete(oldest);
     forget(oldest);
   }
 }
@@ -49,7 +58,7 @@ function index(form: string, name: string): void {
   const end = form.slice(-SHORTEST);
   byEnd.set(end, [...(byEnd.get(end) ?? []), form]);
   const hash = hashOf(end);
-  alikes[hash] = (alikes[hash] ?? 0) + 1;
+  hashCounts[hash] = (hashCounts[hash] ?? 0) + 1;
 }
 
 function forget(form: string): void {
@@ -59,19 +68,20 @@ function forget(form: string): void {
   if (others.length > 0) byEnd.set(end, others);
   else byEnd.delete(end);
   const hash = hashOf(end);
-  alikes[hash] = (alikes[hash] ?? 0) - 1;
+  hashCounts[hash] = (hashCounts[hash] ?? 0) - 1;
 }
 
 /**
- * Where known secrets stand. The text is read once, however many there are: a key alone has hundreds of forms, and an app of two days
- * knows 2,000 more. Looking for each form by itself took up to 80 times as long, and one pattern of all forms longer still.
+ * Where known secrets occur. Reads the text once, however many secrets there are: one key has hundreds of
+ * forms, and an app that runs for two days knows 2,000 tokens. Rejected: a search per form, which took up to
+ * 80 times as long, and one pattern of all forms, which took longer still.
  */
 export function knownSecrets(text: string): Span[] {
   const spans: Span[] = [];
   let hash = 0;
   for (let end = 1; end <= text.length; end++) {
     hash = rolled(hash, text.charCodeAt(end - 1));
-    if (alikes[hash] === 0 || end < SHORTEST) continue;
+    if (hashCounts[hash] === 0 || end < SHORTEST) continue;
     for (const form of byEnd.get(text.slice(end - SHORTEST, end)) ?? []) {
       const start = end - form.length;
       if (start >= 0 && text.startsWith(form, start)) spans.push({ start, end, name: forms.get(form) ?? '' });
@@ -80,7 +90,10 @@ export function knownSecrets(text: string): Span[] {
   return spans;
 }
 
-/** The hash, below 65,536, once another character was read: of the last four, since what is older is shifted out. */
+/**
+ * The rolling hash (below 65,536) after one more character. It covers the last four; older ones are shifted
+ * out.
+ */
 function rolled(hash: number, character: number): number {
   return ((hash << 4) ^ character) & 0xffff;
 }
@@ -93,18 +106,18 @@ function hashOf(text: string): number {
 
 function spellings(value: string): string[] {
   const trimmed = value.trim();
-  if (!trimmed.includes('PRIVATE KEY')) return isTelling(trimmed) ? [trimmed] : [];
+  if (!trimmed.includes('PRIVATE KEY')) return isDistinctive(trimmed) ? [trimmed] : [];
   return pems(trimmed.replaceAll('\\n', '\n'))
     .flatMap((pem) => pem.split(/\r?\n/))
     .filter((line) => line.length >= 16 && !line.startsWith('-----'));
 }
 
-function isTelling(value: string): boolean {
+function isDistinctive(value: string): boolean {
   const classes = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/].filter((letters) => letters.test(value)).length;
   return value.length >= 16 || (value.length >= SHORTEST && classes >= 2);
 }
 
-/** The key as it was given and in the encodings it may be turned into, whose base64 is not the same. */
+/** The key as given, and in the other PEM encodings of the same key, whose base64 differs. */
 function pems(pem: string): string[] {
   try {
     const key = createPrivateKey(pem);
@@ -130,12 +143,12 @@ function formsOf(text: string): Set<string> {
   );
 }
 
-/** What the bytes look like in the base64 of a longer text, by how many bytes (modulo 3) stand before them. */
+/** The base64 of the bytes inside a longer text. @param before how many bytes precede them, modulo 3 */
 function base64Inside(bytes: Buffer, before: number): string[] {
   const text = Buffer.concat([Buffer.alloc(before), bytes])
     .toString('base64')
     .replace(/=+$/, '');
-  // The first and the last character hold bits of the neighbours.
+  // The first and the last character also hold bits of the neighbouring bytes.
   const from = Math.ceil((before * 8) / 6);
   const to = Math.floor(((before + bytes.length) * 8) / 6);
   const inside = text.slice(from, to);

@@ -2,15 +2,18 @@ import type { Span } from './span.ts';
 
 const BEGIN = /-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----/g;
 const END = /-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----/g;
-/** Headers of an encrypted key, then lines of base64, with what stands between them in code, JSON, YAML and diffs. */
+/**
+ * Headers of an encrypted key, then lines of base64, with the separators that code, JSON, YAML and diffs put
+ * between them.
+ */
 const LINES =
   /(?:(?:\\[nr]|\s){1,4}[A-Za-z-]{3,20}: [\w ,.-]{1,100}){0,4}(?:(?:\\[nr]|[\s"'+,|>()]){0,40}[A-Za-z0-9+/=]{16,})+/y;
-/** Longer than any key of 16,384 bits. */
+/** In characters, more than a key of 16,384 bits needs. */
 const LONGEST = 32_768;
 
 /**
- * Private keys in PEM, whole or with their end cut off. Not one regular expression: a text of many beginnings without an end
- * would make it look for the end from each of them.
+ * Private keys in PEM, complete or truncated. Rejected: one regular expression. In a text with many
+ * beginnings and no end, it would search for the end from each of them.
  */
 export function privateKeys(text: string): Span[] {
   if (!text.includes('PRIVATE KEY')) return [];

@@ -6,81 +6,89 @@ import { privateKeys } from './private-key.ts';
 import { type Shown, shownMarkdown, shownUrl } from './shown.ts';
 import { merged, type Span } from './span.ts';
 
-/*
- * Hides secrets in everything that leaves: log, comments, check runs, artifacts, error sentences, command line. There are
- * two sources. This app's own secrets are known values; those that people commit or tools print have a known look.
+/**
+ * Hides secrets in everything that leaves the app: log, comments, check runs, artifacts, error messages,
+ * command line. This app's own secrets are known values (known.ts). Secrets that people commit or tools print
+ * are recognised by their form or context (kinds.ts).
  *
- * The list of known values is the process's, unlike everything else here, which is passed by hand: whatever forgot to
- * pass it on would show secrets, and a secret is one for all of the process anyway.
+ * The list of known values is global, while everything else in this project is passed as an argument. A
+ * caller that forgot to pass the list would show secrets, and a secret is one for the whole process anyway.
  */
 
-/** From now on nothing that passes this layer shows the value, nor its usual encodings. */
+/** From now on, redaction hides this value and its usual encodings. */
 export function neverShow(name: string, value: string): void {
   remember(name, value);
 }
 
-/** The same for a credential that lives for an hour or less: only some hundred of the newest are remembered. */
+/** The same for a credential that lives for an hour or less. Only the newest 2,000 forms are remembered. */
 export function neverShowForNow(name: string, value: string): void {
   rememberPassing(name, value);
 }
 
-/** All secrets of an environment: by the names of its variables, and the passwords of addresses in any of them. */
+/**
+ * All secrets of an environment: by the names of its variables, and the passwords of URLs in any variable.
+ */
 export function neverShowSecretsOf(environment: Readonly<Record<string, string | undefined>>): void {
   for (const { name, value } of secretsOf(environment)) remember(name, value);
 }
 
 const MARK = '[redacted';
-/** Each pass over a text hides something or is the last; more than two only happen to texts made for it. */
+/** Each pass hides something or is the last one. Only crafted texts need more than two. */
 const MOST_PASSES = 8;
 
 /**
- * The text with `[redacted: AWS key]` in the place of each secret, in plain or encoded for a URL. Never longer than before, so that
- * GitHub's limits stay kept; again the same when it is done again; time in proportion to the length, whatever the text.
+ * The text with `[redacted: AWS key]` instead of each secret, also if it is encoded for a URL. The result is
+ * never longer than the text, so GitHub's limits still hold. It is idempotent and takes linear time for any
+ * text.
  */
 export function redact(text: string): string {
-  return untilNothingIsLeft(text, (current) => hideShown(hide(current, secretsIn(current)), shownUrl));
+  return untilUnchanged(text, (current) => hideShown(hide(current, secretsIn(current)), shownUrl));
 }
 
-/** The same for Markdown that our encoder made of untrusted text: `ghp\_…` is as good to a reader as what it stands for. */
+/** The same for Markdown that our encoder made of untrusted text, where a token appears as `ghp\_…`. */
 export function redactMarkdown(source: string): string {
-  return untilNothingIsLeft(source, (current) => hideShown(redact(current), shownMarkdown));
+  return untilUnchanged(source, (current) => hideShown(redact(current), shownMarkdown));
 }
 
-/** Hides what is a secret only to those who undo an encoding. */
+/** Hides secrets that appear only after decoding. */
 function hideShown(source: string, show: (source: string) => Shown | undefined): string {
   const shown = show(source);
   if (!shown) return source;
-  const place = (index: number) => shown.at[index] ?? source.length;
+  const sourceIndex = (index: number) => shown.at[index] ?? source.length;
   const spans = secretsIn(shown.text);
   return hide(
     source,
-    spans.map(({ start, end, name }) => ({ start: place(start), end: place(end), name })),
+    spans.map(({ start, end, name }) => ({ start: sourceIndex(start), end: sourceIndex(end), name })),
   );
 }
 
 const isSecretName = new RegExp(SECRET_NAME, 'i');
 
 /**
- * A value with every text in it redacted, at any depth, keys too. A text under a name such as `password` is hidden when it
- * looks like one. What is neither text, list nor plain object stays as it is.
+ * A value with every string in it redacted, at any depth, including keys. A string under a key such as
+ * `password` is hidden if it is probably a secret. Values other than strings, lists and plain objects are
+ * returned unchanged.
  */
 export function redactValue<T>(value: T): T {
-  return inside(value) as T;
+  return redactAny(value) as T;
 }
 
-function inside(value: unknown): unknown {
+function redactAny(value: unknown): unknown {
   if (typeof value === 'string') return redact(value);
-  if (Array.isArray(value)) return value.map(inside);
+  if (Array.isArray(value)) return value.map(redactAny);
   if (!isPlain(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       redact(key),
-      typeof member === 'string' ? redactMember(key, member) : inside(member),
+      typeof member === 'string' ? redactMember(key, member) : redactAny(member),
     ]),
   );
 }
 
-/** A text that an object holds under this key, which may say what the text alone does not. */
+/**
+ * Redacts a string that an object has under this key. The key can reveal a secret that the string alone does
+ * not.
+ */
 export function redactMember(key: string, text: string): string {
   const hidden = redact(text);
   return hidden === text && isSecretName.test(key) && looksSecret(key, text)
@@ -94,7 +102,7 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return prototype === Object.prototype || prototype === null;
 }
 
-function untilNothingIsLeft(text: string, pass: (text: string) => string): string {
+function untilUnchanged(text: string, pass: (text: string) => string): string {
   let current = text;
   for (let passes = 0; passes < MOST_PASSES; passes++) {
     const next = pass(current);
@@ -127,8 +135,8 @@ function hide(text: string, spans: readonly Span[]): string {
   return hidden + text.slice(from);
 }
 
-/** What stands in a secret's place says as much as there is room for. */
-function mark(name: string, room: number): string {
+/** The longest mark that fits. */
+function mark(name: string, space: number): string {
   const marks = [`${MARK}: ${name}]`, `${MARK}]`];
-  return marks.find(({ length }) => length <= room) ?? '***';
+  return marks.find(({ length }) => length <= space) ?? '***';
 }

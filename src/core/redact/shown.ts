@@ -1,7 +1,7 @@
-/** A text as its reader sees it, with the place in the source of each of its characters. */
+/** A text as its reader sees it, with the source position of each character. */
 export interface Shown {
   text: string;
-  /** One more than there are characters: the last is the source's end. */
+  /** One entry more than `text` has characters. The last is the end of the source. */
   at: number[];
 }
 
@@ -15,24 +15,24 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&#8203;': '',
 };
 
-/** What our encoder for Markdown writes, and zero-width characters, which anybody may. */
+/** What our Markdown encoder writes, and zero-width characters, which anybody can write. */
 const MARKDOWN = /\\[!-/:-@[-`{-~]|&(?:amp|lt|gt|quot|#36|#124|#8203);|[\u200b-\u200d\u2060\ufeff]/g;
 
-/** Undoes the encoding of Markdown, or `undefined` when there is none: then the text is its own reading. */
+/** Undoes the encoding of Markdown. `undefined` if the text has none. */
 export function shownMarkdown(source: string): Shown | undefined {
   return decoded(source, MARKDOWN, (code) =>
     code.startsWith('\\') ? code.slice(1) : (ENTITIES[code] ?? ''),
   );
 }
 
-/** Undoes the encoding of URLs, for ASCII: no secret has anything else in it. */
+/** Undoes the encoding of URLs, for ASCII only: secrets contain no other characters. */
 export function shownUrl(source: string): Shown | undefined {
   return decoded(source, /%[0-7][0-9A-Fa-f]/g, (code) =>
     String.fromCharCode(Number.parseInt(code.slice(1), 16)),
   );
 }
 
-/** @param decode Gives one character or none. */
+/** @param decode returns one character or none */
 function decoded(source: string, encoded: RegExp, decode: (code: string) => string): Shown | undefined {
   let text = '';
   const at: number[] = [];

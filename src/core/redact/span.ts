@@ -1,11 +1,11 @@
-/** A secret's place in a text, and what it is. */
+/** A secret's position in a text, and its kind. */
 export interface Span {
   start: number;
   end: number;
   name: string;
 }
 
-/** In order and without overlaps: what several found becomes one, under the name of the first. */
+/** In order and without overlaps. Overlapping spans become one, with the name of the first. */
 export function merged(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {

@@ -2,8 +2,8 @@ import { inspect } from 'node:util';
 import { redact } from './redact.ts';
 
 /**
- * What Node prints when nobody caught an error is the whole error with its causes and members: a way out past the log. From
- * now on it is redacted; the process still ends with 1.
+ * Node prints an uncaught error with its causes and members, which bypasses the log. This redacts it. The
+ * process still exits with 1.
  */
 export function redactLastWords(): void {
   process.setUncaughtExceptionCaptureCallback((error: unknown) => {

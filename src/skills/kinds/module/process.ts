@@ -2,16 +2,11 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OWN_EXTENSION, PACKAGE_ROOT } from '../../../core/package-root.ts';
-import { sandbox } from '../../../sandbox/sandbox.ts';
+import { type Command, commandOf } from '../../../sandbox/node-program.ts';
 
 const HEAP_MB = 256;
-/** Of work, not of waiting: one that loops on after the app died is left to nobody. */
+/** Of work, not of waiting. */
 const CPU_SECONDS = 3_600;
-
-export interface Command {
-  command: string;
-  args: readonly string[];
-}
 
 /**
  * How the sidecar is started: with nothing in its environment, where it reads its own files and packages and does nothing else, as the
@@ -19,24 +14,14 @@ export interface Command {
  * asks the model for it.
  */
 export async function sidecarCommand(): Promise<Command> {
-  const { launcher, alone } = await sandbox();
-  const [command = '', ...args] = [
-    ...launcher,
-    ...alone,
-    'sh',
-    '-c',
-    `ulimit -t ${CPU_SECONDS}; exec env -i "$@"`,
-    'sh',
-    process.execPath,
-    '--permission',
-    ...[...ownFiles(), ...packages()].map((path) => `--allow-fs-read=${path}`),
-    '--disallow-code-generation-from-strings',
-    '--disable-proto=delete',
-    '--disable-warning=ExperimentalWarning',
-    `--max-old-space-size=${HEAP_MB}`,
-    fileURLToPath(new URL(`sidecar/main.${OWN_EXTENSION}`, import.meta.url)),
-  ];
-  return { command, args };
+  return commandOf({
+    main: fileURLToPath(new URL(`sidecar/main.${OWN_EXTENSION}`, import.meta.url)),
+    readable: [...ownFiles(), ...packages()],
+    deny: ['code-from-strings', 'proto'],
+    heapMb: HEAP_MB,
+    cpuSeconds: CPU_SECONDS,
+    alone: true,
+  });
 }
 
 /** Its own folder, what it shares with the processes of programs, and the file that says that our files are modules. */

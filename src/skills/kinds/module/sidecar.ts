@@ -1,12 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { once } from 'node:events';
 import type { Json } from '../../../core/canonical.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { messageOf } from '../../../core/errors.ts';
 import type { Died } from '../../../messages/module.ts';
-import { type Connection, connect } from './connection.ts';
-import { type Command, sidecarCommand } from './process.ts';
-import type { FromSidecar, Request, Wanted } from './sidecar/protocol.ts';
+import type { Command } from '../../../sandbox/node-program.ts';
+import { type Ending, type SandboxedProcess, startProcess } from '../../../sandbox/process.ts';
+import { sidecarCommand } from './process.ts';
+import {
+  type FromSidecar,
+  fromSidecarSchema,
+  type Request,
+  type ToSidecar,
+  type Wanted,
+} from './sidecar/protocol.ts';
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'id' | 'kind'> : never;
 
@@ -43,7 +49,7 @@ export interface Sidecar {
 
 export interface SidecarDeps {
   clock: Clock;
-  command?: () => Promise<Command>;
+  command?: () => Promise<Pick<Command, 'command' | 'args'>>;
   /** Calls back once after so many milliseconds, and gives what takes that back. */
   later?: (ms: number, then: () => void) => () => void;
 }
@@ -54,11 +60,8 @@ export const IDLE_MS = 120_000;
 export const MOST_ENDS = 3;
 const LEFT_ALONE_MS = 300_000;
 
-interface Life {
-  connection: Connection;
-  /** Aborted when the process is gone. */
-  over: AbortController;
-}
+/** The longest line holds a prompt, or an outcome of two hundred findings. */
+const LIMITS = { memoryMb: 512, lineBytes: 4_000_000 };
 
 interface Running extends Task {
   id: number;
@@ -73,7 +76,7 @@ export function createSidecar({
   later = afterRealTime,
 }: SidecarDeps): Sidecar {
   const running = new Map<number, Running>();
-  let life: Life | undefined;
+  let child: SandboxedProcess<Died> | undefined;
   let starting = false;
   let ends = 0;
   let lastEnd: { because: Died; at: number } | undefined;
@@ -92,7 +95,7 @@ export function createSidecar({
   const hear = (message: FromSidecar) => {
     const id = 'task' in message ? message.task : message.id;
     // A task that is over may still have been about to ask; one that never was is made up.
-    if (id > last) return life?.connection.end({ kind: 'no_message' });
+    if (id > last) return child?.stop({ kind: 'no_message' });
     const task = running.get(id);
     if (!task) return;
     if ('task' in message) return void answer(task, message);
@@ -102,25 +105,26 @@ export function createSidecar({
   };
 
   async function answer(task: Running, wanted: Wanted): Promise<void> {
-    if (!life) return;
-    const { connection, over } = life;
-    const signal = AbortSignal.any([task.done.signal, over.signal]);
+    if (!child) return;
+    const asking = child;
+    const signal = AbortSignal.any([task.done.signal, asking.over]);
     const given = await task.host(wanted, signal).catch((error) => {
       if (!signal.aborted) task.fail(error);
     });
     // The next process counts its questions from one again, and must not hear answers to the last one's.
     if (!given || signal.aborted) return;
     const { id } = wanted;
-    if ('value' in given) connection.say({ kind: 'answer', id, value: given.value });
-    else connection.say({ kind: 'refusal', id, because: given.because });
+    if ('value' in given) say(asking, { kind: 'answer', id, value: given.value });
+    else say(asking, { kind: 'refusal', id, because: given.because });
   }
 
-  const send = (task: Running) =>
-    life?.connection.say({ ...task.ask, kind: 'request', id: task.id } as Request);
+  const say = (to: SandboxedProcess<Died> | undefined, message: ToSidecar) =>
+    to?.writeLine(JSON.stringify(message));
+  const send = (task: Running) => say(child, { ...task.ask, kind: 'request', id: task.id } as Request);
 
   /** The tasks that were under way begin again: none has told anybody anything yet. */
   const onEnd = (because: Died): void => {
-    life = undefined;
+    child = undefined;
     if (because.kind !== 'idle') {
       ends += 1;
       lastEnd = { because, at: clock.now().getTime() };
@@ -141,20 +145,23 @@ export function createSidecar({
     starting = false;
     if (stopped) return;
     if ('failed' in built) return onEnd({ kind: 'not_started', detail: built.failed });
-    const over = new AbortController();
-    const connection = connect(built, {
-      hear,
-      onEnd(died) {
-        over.abort();
-        onEnd(died);
+    const begun = startProcess<Died>(
+      { ...built, limits: LIMITS },
+      {
+        onLine(line) {
+          const message = read(line);
+          if (message) hear(message);
+          else begun.stop({ kind: 'no_message' });
+        },
       },
-    });
-    life = { connection, over };
+    );
+    void begun.ended.then((ending) => onEnd(diedOf(ending)));
+    child = begun;
     for (const task of running.values()) send(task);
   }
 
   return {
-    pid: () => life?.connection.pid,
+    pid: () => child?.pid,
 
     perform(task) {
       task.signal.throwIfAborted();
@@ -168,18 +175,18 @@ export function createSidecar({
           clearTimeout(timer);
           task.signal.removeEventListener('abort', onAbort);
           done.abort();
-          if (running.size === 0) keepAlive = later(IDLE_MS, () => life?.connection.end({ kind: 'idle' }));
+          if (running.size === 0) keepAlive = later(IDLE_MS, () => child?.stop({ kind: 'idle' }));
           finish();
         };
         const fail = (error: unknown) => {
-          life?.connection.say({ kind: 'cancel', id });
+          say(child, { kind: 'cancel', id });
           end(() => reject(error));
         };
         const onAbort = () => fail(task.signal.reason);
         const timer = setTimeout(() => {
           // Whether it waits or loops cannot be seen from here; whoever shares the process begins again.
           end(() => resolve({ kind: 'timed_out' }));
-          life?.connection.end({ kind: 'hung' });
+          child?.stop({ kind: 'hung' });
         }, task.timeoutMs);
         task.signal.addEventListener('abort', onAbort, { once: true });
         const one: Running = {
@@ -192,7 +199,7 @@ export function createSidecar({
           fail,
         };
         running.set(id, one);
-        if (life) send(one);
+        if (child) send(one);
         else void start();
       });
     },
@@ -203,11 +210,8 @@ export function createSidecar({
       for (const task of running.values()) task.settle({ kind: 'unavailable', because: { kind: 'stopped' } });
       // The last of them set the timer anew.
       keepAlive();
-      if (!life) return;
-      const { connection, over } = life;
-      const gone = once(over.signal, 'abort');
-      connection.end({ kind: 'stopped' });
-      await gone;
+      child?.stop({ kind: 'stopped' });
+      await child?.ended;
     },
   };
 }
@@ -215,4 +219,27 @@ export function createSidecar({
 function afterRealTime(ms: number, then: () => void): () => void {
   const timer = setTimeout(then, ms).unref();
   return () => clearTimeout(timer);
+}
+
+function read(line: string): FromSidecar | undefined {
+  try {
+    return fromSidecarSchema.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+function diedOf(ending: Ending<Died>): Died {
+  switch (ending.kind) {
+    case 'stopped':
+      return ending.because;
+    case 'exited':
+      return { kind: 'died', detail: ending.detail };
+    case 'too_much_output':
+      return { kind: 'no_message' };
+    case 'timed_out':
+      return { kind: 'hung' };
+    default:
+      return ending;
+  }
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { countersign, parsed } from './cli/support.ts';
+import { countersign, parsed } from './entrypoints/cli/support.ts';
 
 /** What this repository has for its own maintenance, as far as it can be checked without GitHub. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

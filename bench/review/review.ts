@@ -1,7 +1,7 @@
 import type { GitHubReader, PullRequestFile } from '../../src/ports/github.ts';
 import type { Model } from '../../src/ports/model.ts';
 import { prReview } from '../../src/skills/builtin/review/pr-review.ts';
-import { stepContext } from '../../test/skill/step-context.ts';
+import { stepContext } from '../../test/support/step-context.ts';
 
 /**
  * One whole review, as the step of a chain makes it.

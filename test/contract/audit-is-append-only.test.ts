@@ -3,8 +3,8 @@ import BetterSqlite3 from 'better-sqlite3';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { openSqlite } from '../../src/adapters/sqlite/open.ts';
 import { aboutNothing } from '../../src/domain/audit/entry.ts';
-import { at } from './rows.ts';
-import { temporaryFolders } from './temp.ts';
+import { at } from '../support/rows.ts';
+import { temporaryFolders } from '../support/temp.ts';
 
 const folder = temporaryFolders();
 let db: BetterSqlite3.Database;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { aboutNothing, aboutRun, mergedOnce } from '../../src/domain/audit/entry.ts';
 import type { Storage } from '../../src/ports/storage.ts';
-import { type OpenDatabase, useDatabase } from './database.ts';
-import { run } from './rows.ts';
+import { type OpenDatabase, useDatabase } from '../support/database.ts';
+import { run } from '../support/rows.ts';
 
 const SECRET = `ghp_${'a1B2c3D4e5'.repeat(3)}F6g7H8`;
 const byMia = { kind: 'person', login: 'mia' } as const;

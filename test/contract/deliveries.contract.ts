@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type OpenDatabase, useDatabase } from './database.ts';
-import { at, delivery } from './rows.ts';
+import { type OpenDatabase, useDatabase } from '../support/database.ts';
+import { at, delivery } from '../support/rows.ts';
 
 /** What is kept of deliveries, and which are run again. */
 export function deliveriesContract(open: OpenDatabase): void {

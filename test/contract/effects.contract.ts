@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type OpenDatabase, useDatabase } from './database.ts';
-import { at, comment, runState } from './rows.ts';
+import { type OpenDatabase, useDatabase } from '../support/database.ts';
+import { at, comment, runState } from '../support/rows.ts';
 
 /** The rows of the outbox: wishes, and how far they were carried out. */
 export function effectsContract(open: OpenDatabase): void {

@@ -9,11 +9,11 @@ import { silentLog } from '../../src/core/log.ts';
 import { jobsOfNewDeliveries } from '../../src/entrypoints/webhook/delivery/new-jobs.ts';
 import type { Job, JobHandler } from '../../src/ports/queue.ts';
 import { ManualClock } from '../support/clock.ts';
+import { delivery } from '../support/rows.ts';
+import { sqliteTestDatabase, temporaryFolders } from '../support/temp.ts';
 import { everyKind } from './every-kind.ts';
 import { queueContract } from './queue.contract.ts';
 import { queueHoldingContract } from './queue-holding.contract.ts';
-import { delivery } from './rows.ts';
-import { sqliteTestDatabase, temporaryFolders } from './temp.ts';
 
 describe('the embedded queue', () => {
   queueContract(sqliteTestDatabase, createEmbeddedQueue);

@@ -13,8 +13,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { safeJoin } from '../../src/adapters/files/safe-join.ts';
 import { openBlobs } from '../../src/composition/storage.ts';
+import { temporaryFolders } from '../support/temp.ts';
 import { blobsContract } from './blobs.contract.ts';
-import { temporaryFolders } from './temp.ts';
 
 const folder = temporaryFolders();
 

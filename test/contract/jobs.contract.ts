@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Jobs } from '../../src/ports/storage.ts';
-import { type OpenDatabase, useDatabase } from './database.ts';
-import { at } from './rows.ts';
+import { type OpenDatabase, useDatabase } from '../support/database.ts';
+import { at } from '../support/rows.ts';
 
 /** What the rows below the embedded queue do. */
 export function jobsContract(open: OpenDatabase): void {

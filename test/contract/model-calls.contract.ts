@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { NewModelCall } from '../../src/ports/model-calls.ts';
-import { type OpenDatabase, useDatabase } from './database.ts';
-import { at, runState, session } from './rows.ts';
+import { type OpenDatabase, useDatabase } from '../support/database.ts';
+import { at, runState, session } from '../support/rows.ts';
 
 /** What was spent on language models, and for whom. */
 export function modelCallsContract(open: OpenDatabase): void {

@@ -3,7 +3,7 @@ import { silentLog } from '../../src/core/log.ts';
 import type { Job, JobHandler, NewJob, Queue } from '../../src/ports/queue.ts';
 import type { Storage } from '../../src/ports/storage.ts';
 import type { ManualClock } from '../support/clock.ts';
-import { type OpenDatabase, useDatabase } from './database.ts';
+import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { everyKind } from './every-kind.ts';
 
 /** What a queue under test is made with; it tries each job three times, and its leases last `leaseMs`. */

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { CountersignError } from '../../src/core/errors.ts';
 import type { JobHandler, JobResult } from '../../src/ports/queue.ts';
 import { watchedStorage } from '../crash/durable-writes.ts';
-import type { OpenDatabase } from './database.ts';
+import type { OpenDatabase } from '../support/database.ts';
 import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.ts';
 
 const DONE: JobResult = { kind: 'done' };

@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { CountersignError } from '../../src/core/errors.ts';
 import { jobsOfNewDeliveries } from '../../src/entrypoints/webhook/delivery/new-jobs.ts';
 import type { Job, JobHandler, JobKind, JobResult } from '../../src/ports/queue.ts';
-import type { OpenDatabase } from './database.ts';
+import type { OpenDatabase } from '../support/database.ts';
+import { delivery } from '../support/rows.ts';
 import { everyKind } from './every-kind.ts';
 import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.ts';
-import { delivery } from './rows.ts';
 
 const DONE: JobResult = { kind: 'done' };
 

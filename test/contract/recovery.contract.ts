@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MissedDelivery } from '../../src/ports/storage.ts';
-import { type OpenDatabase, useDatabase } from './database.ts';
-import { at, delivery } from './rows.ts';
+import { type OpenDatabase, useDatabase } from '../support/database.ts';
+import { at, delivery } from '../support/rows.ts';
 
 /** How far things outside were read, and the webhooks that are still to come. */
 export function recoveryContract(open: OpenDatabase): void {

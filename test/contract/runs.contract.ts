@@ -3,8 +3,8 @@ import { verify } from '../../src/domain/artifact/verification.ts';
 import { criterion } from '../../src/domain/explanation/explanation.ts';
 import type { Actor } from '../../src/domain/run/actor.ts';
 import type { Run, RunState } from '../../src/domain/run/run.ts';
-import { type OpenDatabase, useDatabase } from './database.ts';
-import { approval, at, completed, delivery, merged, run, runState, session } from './rows.ts';
+import { type OpenDatabase, useDatabase } from '../support/database.ts';
+import { approval, at, completed, delivery, merged, run, runState, session } from '../support/rows.ts';
 
 const byApp: Actor = { kind: 'app' };
 

@@ -9,8 +9,8 @@ import { openSqlite } from '../../src/adapters/sqlite/open.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createMetrics } from '../../src/entrypoints/webhook/metrics.ts';
 import { MOST_COUNTED } from '../../src/ports/storage.ts';
-import { at } from './rows.ts';
-import { temporaryFolders } from './temp.ts';
+import { at } from '../support/rows.ts';
+import { temporaryFolders } from '../support/temp.ts';
 
 const folder = temporaryFolders();
 const clock = { now: () => at(0) };

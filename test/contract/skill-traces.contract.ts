@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { NewSkillTrace, SkillCall } from '../../src/ports/skill-traces.ts';
 import type { Tx } from '../../src/ports/storage.ts';
-import { type OpenDatabase, useDatabase } from './database.ts';
-import { at, runState, session } from './rows.ts';
+import { type OpenDatabase, useDatabase } from '../support/database.ts';
+import { at, runState, session } from '../support/rows.ts';
 import { storedArtifact, storedSkill } from './skills.contract.ts';
 
 const CHOICE = {

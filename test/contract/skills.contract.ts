@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/core/canonical.ts';
 import type { StoredSkill, StoredSkillArtifact } from '../../src/ports/storage.ts';
-import { type OpenDatabase, useDatabase } from './database.ts';
-import { at } from './rows.ts';
+import { type OpenDatabase, useDatabase } from '../support/database.ts';
+import { at } from '../support/rows.ts';
 
 export function storedArtifact(more: Partial<StoredSkillArtifact> = {}): StoredSkillArtifact {
   return {

@@ -6,8 +6,8 @@ import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openStorage } from '../../src/composition/storage.ts';
 import type { Storage } from '../../src/ports/storage.ts';
-import { at, delivery, runState } from './rows.ts';
-import { temporaryFolders } from './temp.ts';
+import { at, delivery, runState } from '../support/rows.ts';
+import { temporaryFolders } from '../support/temp.ts';
 
 const folder = temporaryFolders();
 const opened: Storage[] = [];

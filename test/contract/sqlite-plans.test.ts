@@ -8,9 +8,9 @@ import { sqliteDialect } from '../../src/adapters/sqlite/dialect.ts';
 import { openSqlite } from '../../src/adapters/sqlite/open.ts';
 import { PRUNED_KINDS } from '../../src/ports/retention.ts';
 import type { Tx } from '../../src/ports/storage.ts';
-import { at, comment, delivery, runState, session } from './rows.ts';
+import { at, comment, delivery, runState, session } from '../support/rows.ts';
+import { temporaryFolders } from '../support/temp.ts';
 import { storedArtifact, storedSkill } from './skills.contract.ts';
-import { temporaryFolders } from './temp.ts';
 
 const folder = temporaryFolders();
 const byApp = { kind: 'app' } as const;

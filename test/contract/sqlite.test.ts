@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
+import { sqliteTestDatabase } from '../support/temp.ts';
 import { storageContract } from './storage.contract.ts';
-import { sqliteTestDatabase } from './temp.ts';
 
 describe('SQLite', () => storageContract(sqliteTestDatabase));

@@ -3,8 +3,8 @@ import BetterSqlite3 from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openSqlite } from '../../src/adapters/sqlite/open.ts';
-import { at, comment, delivery, runState } from './rows.ts';
-import { temporaryFolders } from './temp.ts';
+import { at, comment, delivery, runState } from '../support/rows.ts';
+import { temporaryFolders } from '../support/temp.ts';
 
 const folder = temporaryFolders();
 const byApp = { kind: 'app' } as const;

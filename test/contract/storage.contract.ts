@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
+import type { OpenDatabase } from '../support/database.ts';
 import { auditContract } from './audit.contract.ts';
-import type { OpenDatabase } from './database.ts';
 import { deliveriesContract } from './deliveries.contract.ts';
 import { effectsContract } from './effects.contract.ts';
 import { jobsContract } from './jobs.contract.ts';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
-import { type OpenDatabase, useDatabase } from './database.ts';
-import { at, runState } from './rows.ts';
+import { type OpenDatabase, useDatabase } from '../support/database.ts';
+import { at, runState } from '../support/rows.ts';
 
 /** How transactions and reads behave beside one another. */
 export function transactionsContract(open: OpenDatabase): void {

@@ -47,7 +47,7 @@ export function startAppProcess(
     process.execPath,
     [
       ...(program.kind === 'real' && program.endlessPatience === true
-        ? ['--import', join(ROOT, 'test/load/endless-patience.ts')]
+        ? ['--import', join(ROOT, 'test/load/unlimited-wait.ts')]
         : []),
       join(ROOT, program.kind === 'real' ? 'src/main.ts' : 'test/crash/app-main.ts'),
     ],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
-import { countersignOn, countersignProcess } from '../cli/support.ts';
+import { countersignOn, countersignProcess } from '../entrypoints/cli/support.ts';
 import { A_RECHECK, approvals, MERGE_ONLY, open, react, said, start } from '../scenario/support.ts';
 import type { Harness } from '../support/harness.ts';
 

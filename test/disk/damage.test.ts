@@ -6,10 +6,10 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { openStorage } from '../../src/composition/storage.ts';
 import { pullRequestKey } from '../../src/ports/queue.ts';
-import { at, delivery, runState } from '../contract/rows.ts';
-import { temporaryFolders } from '../contract/temp.ts';
 import { MERGE_ONLY, open, start } from '../scenario/support.ts';
 import { REPO } from '../support/harness.ts';
+import { at, delivery, runState } from '../support/rows.ts';
+import { temporaryFolders } from '../support/temp.ts';
 
 const RUNS = process.env.COUNTERSIGN_LONG === '1' ? 500 : 12;
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { LOCK_WAIT_MS } from '../../src/adapters/sqlite/lock-wait.ts';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import type { Timers } from '../../src/core/clock.ts';
-import { temporaryFolders } from '../contract/temp.ts';
 import { approvals, countersign, MERGE_ONLY, open, start } from '../scenario/support.ts';
 import { type Harness, REPO } from '../support/harness.ts';
+import { temporaryFolders } from '../support/temp.ts';
 import { useChildren } from '../two-processes/child.ts';
 import { keepingLog } from './log-lines.ts';
 

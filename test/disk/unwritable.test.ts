@@ -14,8 +14,8 @@ import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createIntake } from '../../src/entrypoints/webhook/delivery/intake.ts';
 import { createHttpServer } from '../../src/entrypoints/webhook/server.ts';
-import { temporaryFolders } from '../contract/temp.ts';
-import { listen, SECRET, sign } from '../intake/support.ts';
+import { listen, SECRET, sign } from '../entrypoints/webhook/support.ts';
+import { temporaryFolders } from '../support/temp.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 const newFolder = temporaryFolders();

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agentSkill } from '../../src/skills/kinds/agent/agent-skill.ts';
 import { hasWalls } from '../../src/skills/kinds/agent/walls.ts';
-import { countingLedger, fakeAgents, KEY } from '../skill/agent-support.ts';
-import { message, startStubResponses } from '../skill/stub-responses.ts';
+import { countingLedger, fakeAgents, KEY } from '../skills/kinds/agent/support.ts';
 import { REPO } from '../support/harness.ts';
+import { message, startStubResponses } from '../support/model/responses.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
 import { logOf } from './support-skills.ts';
 

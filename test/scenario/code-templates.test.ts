@@ -167,7 +167,7 @@ const limited: HarnessOptions = {
   artifactHandlers: [codeSkill({ model: undefined, limits: { timeoutMs: 700 } })],
 };
 
-/** What becomes of a program; test/skill/code-template.test.ts has every form without the app around it. */
+/** What becomes of a program; test/skills/kinds/code/template.test.ts has every form without the app around it. */
 const failures = [
   ['loops', 'for (;;);', 'it took longer than 700 ms'],
   ['submits no verdict', "submit({ passed: 'yes' });", 'no gate\\_verdict: summary: is missing'],

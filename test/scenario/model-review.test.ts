@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openBlobs } from '../../src/composition/storage.ts';
 import type { ModelConfig } from '../../src/config/model.ts';
 import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
-import { anchorIn } from '../skill/review-support.ts';
+import { anchorIn } from '../skills/builtin/review/support.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { type Asked, type Script, type StubModel, startStubModel } from '../support/model/stub.ts';
 import {

@@ -6,10 +6,10 @@ import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
 import { toStored } from '../../src/skills/catalogue/keep.ts';
 import { createSidecar } from '../../src/skills/kinds/module/sidecar.ts';
 import type { ModuleState } from '../../src/skills/kinds/module/state.ts';
-import { commandOf, processesOf } from '../skill/module-memory.ts';
-import { packageOf } from '../skill/package-support.ts';
 import { REPO } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
+import { packageOf } from '../support/packages.ts';
+import { commandOf, processesOf } from '../support/process-memory.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
 import { logOf } from './support-skills.ts';
 
@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => stub.stop());
 
-const FAKE = fileURLToPath(new URL('../skill/module-fake.mjs', import.meta.url));
+const FAKE = fileURLToPath(new URL('../skills/kinds/module/fake.mjs', import.meta.url));
 const SKILL = '.github/countersign/skills/judge';
 const model = (name = 'stub-1'): ModelConfig => ({
   name: { provider: 'openai-compatible', model: name },

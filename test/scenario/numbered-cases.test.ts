@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are the code under review
 import { expect, test } from 'vitest';
-import { fake } from '../review/support.ts';
+import { fake } from '../analyzers/support.ts';
 import { REPO } from '../support/harness.ts';
 import {
   A_RECHECK,

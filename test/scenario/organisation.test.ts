@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countersignOn } from '../cli/support.ts';
+import { countersignOn } from '../entrypoints/cli/support.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,

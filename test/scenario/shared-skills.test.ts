@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { syncSkills } from '../../src/skills/catalogue/sync/sync.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../src/skills/runtime/handler.ts';
 import type { SkillContext } from '../../src/skills/runtime/skill-context.ts';
-import { exported, startStubIndex } from '../skill/stub-index.ts';
+import { exported, startStubIndex } from '../skills/catalogue/stub-index.ts';
 import { REPO } from '../support/harness.ts';
 import { only, type Scene, scenes } from './support-scene.ts';
 

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Claim, claimToServe } from '../../src/adapters/sqlite/serving.ts';
 import { claimDatabase, openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { at } from '../contract/rows.ts';
-import { temporaryFolders } from '../contract/temp.ts';
+import { at } from '../support/rows.ts';
+import { temporaryFolders } from '../support/temp.ts';
 import { useChildren } from './child.ts';
 
 const newFolder = temporaryFolders();

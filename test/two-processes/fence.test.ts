@@ -5,7 +5,7 @@ import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { everyKind } from '../contract/every-kind.ts';
-import { temporaryFolders } from '../contract/temp.ts';
+import { temporaryFolders } from '../support/temp.ts';
 import { useChildren } from './child.ts';
 import { noted } from './noted.ts';
 

@@ -1,5 +1,5 @@
 import type { Tx } from '../../src/ports/storage.ts';
-import { at } from '../contract/rows.ts';
+import { at } from '../support/rows.ts';
 
 /** Writes a word where a test finds it again. */
 export function noted(tx: Tx, word: string): Promise<void> {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStorage } from '../../src/composition/storage.ts';
-import { countersignOn, countersignProcess } from '../cli/support.ts';
-import { temporaryFolders } from '../contract/temp.ts';
+import { countersignOn, countersignProcess } from '../entrypoints/cli/support.ts';
 import { appEnvironment } from '../support/app-environment.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
+import { temporaryFolders } from '../support/temp.ts';
 import { useChildren } from './child.ts';
 
 /** `COUNTERSIGN_LONG=1` waits as long as an operator's process does, and restarts real ones. */

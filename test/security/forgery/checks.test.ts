@@ -11,7 +11,7 @@ import {
 import { REPO } from '../../support/harness.ts';
 import { merged } from './support.ts';
 
-// How the checks of a head are judged is in test/skill/ci-judge.test.ts; here other apps speak under borrowed names.
+// How the checks of a head are judged is in test/skills/builtin/ci/judge.test.ts; here other apps speak under borrowed names.
 
 const GREEN = { status: 'completed', conclusion: 'success' } as const;
 const RED = { status: 'completed', conclusion: 'failure' } as const;

@@ -3,7 +3,7 @@ import { A_RECHECK, react } from '../../scenario/support.ts';
 import { type Harness, REPO } from '../../support/harness.ts';
 import { type Asked, asked, merged } from './support.ts';
 
-// Which comments hold a command at all is in test/command/parse.test.ts, what becomes of one in test/scenario. Here the
+// Which comments hold a command at all is in test/entrypoints/commands/parse.test.ts, what becomes of one in test/scenario. Here the
 // command is the one that lets a countersigned pull request be merged: its `resume`, which only maintainers may say.
 
 const RESUME = '/countersign resume';

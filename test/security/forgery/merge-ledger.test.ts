@@ -4,7 +4,7 @@ import { timeSortedIds } from '../../../src/core/ids.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { judgeMerge } from '../../../src/domain/policy/merge-gate.ts';
 import { mergeKey, mergeOnce } from '../../../src/engine/effects/merge.ts';
-import { facts, question } from '../../policy/merge-facts.ts';
+import { facts, question } from '../../domain/policy/merge-facts.ts';
 import { asked, justBefore, mergeCalls, READS } from './support.ts';
 
 /** Two workers that came to the same yes about one head, each about to merge it. */

@@ -18,7 +18,7 @@ import type { SentDelivery } from '../../support/github/stand-in.ts';
 import { type Harness, REPO } from '../../support/harness.ts';
 import { asked, merged, post } from './support.ts';
 
-// The door's answers to every kind of bad request are in test/intake/door.test.ts, what odd payloads are read as in
+// The door's answers to every kind of bad request are in test/entrypoints/webhook/server.test.ts, what odd payloads are read as in
 // test/intake/hostile-webhook.test.ts.
 
 /** Whoever once read a delivery may send it again: neither its GUID nor its event's name is under the signature. */

@@ -5,10 +5,10 @@ import type { SkillArtifact } from '../../../src/domain/skill/skill.ts';
 import type { GitHubReader } from '../../../src/ports/github.ts';
 import { moduleSkill } from '../../../src/skills/kinds/module/module-skill.ts';
 import { createSidecar } from '../../../src/skills/kinds/module/sidecar.ts';
-import { KEY, useStubModel } from '../../model/support.ts';
-import { files, packageOf, skillMd } from '../../skill/package-support.ts';
-import { changed } from '../../skill/review-support.ts';
-import { stepContext } from '../../skill/step-context.ts';
+import { changed } from '../../skills/builtin/review/support.ts';
+import { KEY, useStubModel } from '../../support/model/questions.ts';
+import { files, packageOf, skillMd } from '../../support/packages.ts';
+import { stepContext } from '../../support/step-context.ts';
 import { filesOf, INJECTIONS, type Injection, obey } from './corpus.ts';
 
 const t = useStubModel();

@@ -8,8 +8,8 @@ import type { ReviewVerdict } from '../../../src/domain/outcome/review-verdict.t
 import type { GitHubReader } from '../../../src/ports/github.ts';
 import { mergeFindings } from '../../../src/skills/builtin/review/merge-findings.ts';
 import { reviewByModel } from '../../../src/skills/builtin/review/model/review.ts';
-import { changed, renderHere, scripted } from '../../skill/review-support.ts';
-import { stepContext } from '../../skill/step-context.ts';
+import { changed, renderHere, scripted } from '../../skills/builtin/review/support.ts';
+import { stepContext } from '../../support/step-context.ts';
 import { FAULT, filesOf, INJECTIONS, type Injection, obey } from './corpus.ts';
 
 const HARMLESS = FAULT.replace('eval(code)', 'code.trim()');

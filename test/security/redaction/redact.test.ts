@@ -198,8 +198,8 @@ test('nothing in this repository is taken for a secret but the samples of the se
   expect(own.length).toBeGreaterThan(400);
   const touched = own.filter(({ text }) => redact(text) !== text).map(({ path }) => path);
   expect(touched.filter((path) => !path.startsWith('test/security/'))).toEqual([
-    'test/review/secrets.test.ts',
-    'test/words/small.test.ts',
+    'test/analyzers/secrets.test.ts',
+    'test/messages/small.test.ts',
   ]);
 });
 

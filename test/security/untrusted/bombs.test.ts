@@ -9,8 +9,8 @@ import { masker } from '../../../src/analyzers/mask.ts';
 import type { Rule } from '../../../src/analyzers/rules.ts';
 import { verdictOf } from '../../../src/analyzers/verdict.ts';
 import { readSkills } from '../../../src/engine/configuration/skill-files.ts';
-import { INSTALLATION, REPO, startFake } from '../../github/fake-server.ts';
-import { added, fake, review } from '../../review/support.ts';
+import { INSTALLATION, REPO, startFake } from '../../adapters/octokit/fake-server.ts';
+import { added, fake, review } from '../../analyzers/support.ts';
 import { withinEffort, withinEffortAsync } from '../../support/effort.ts';
 import { ownChildren } from '../../support/own-children.ts';
 

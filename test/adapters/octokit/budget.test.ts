@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createBudget } from '../../../src/adapters/octokit/budget.ts';
+import { URGENCIES, type Urgency } from '../../../src/ports/github.ts';
+
+const NOW = new Date('2030-01-02T03:00:00Z');
+const RESET = new Date('2030-01-02T03:30:00Z');
+const later = (ms: number) => new Date(NOW.getTime() + ms);
+
+function told(remaining: number, { limit = 5_000, reset = RESET, resource = 'core' } = {}): Headers {
+  return new Headers({
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-reset': String(reset.getTime() / 1_000),
+    'x-ratelimit-resource': resource,
+  });
+}
+
+function having(...answers: Headers[]) {
+  const budget = createBudget();
+  for (const headers of answers) budget.answered(headers);
+  return {
+    budget,
+    /** Who may send something new at that moment. */
+    allowed: (now = NOW, inFlight = 0) =>
+      URGENCIES.filter((urgency) => !budget.refusedUntil({ urgency, mayBeFree: false, inFlight }, now)),
+  };
+}
+
+describe('the budget of an hour', () => {
+  it.each<[remaining: number, allowed: Urgency[]]>([
+    [5_000, ['person', 'run', 'background']],
+    [1_001, ['person', 'run', 'background']],
+    [1_000, ['person', 'run']],
+    [251, ['person', 'run']],
+    [250, ['person']],
+    [1, ['person']],
+    [0, []],
+  ])('with %i of 5,000 left is for %s', (remaining, allowed) => {
+    expect(having(told(remaining)).allowed()).toEqual(allowed);
+  });
+
+  it('names the moment at which GitHub begins a new hour, and not an earlier one', () => {
+    const { budget } = having(told(0));
+    const refused = budget.refusedUntil({ urgency: 'person', mayBeFree: true, inFlight: 0 }, NOW);
+    expect(refused).toEqual(RESET);
+    expect(having(told(0)).allowed(RESET)).toEqual(URGENCIES);
+  });
+
+  it('lets through what costs nothing if it is unchanged', () => {
+    const { budget } = having(told(3));
+    for (const urgency of URGENCIES) {
+      expect(budget.refusedUntil({ urgency, mayBeFree: true, inFlight: 0 }, NOW)).toBeUndefined();
+    }
+  });
+
+  it('counts what is under way as spent, and says to come back soon for that alone', () => {
+    const { budget, allowed } = having(told(260));
+    expect(allowed(NOW, 9)).toEqual(['person', 'run']);
+    expect(allowed(NOW, 10)).toEqual(['person']);
+    const refused = budget.refusedUntil({ urgency: 'run', mayBeFree: false, inFlight: 10 }, NOW);
+    expect(refused).toEqual(later(1_000));
+  });
+
+  it('is not told otherwise by an answer that was overtaken, or by one of the hour before', () => {
+    const before = new Date(RESET.getTime() - 3_600_000);
+    expect(having(told(200), told(4_000)).allowed()).toEqual(['person']);
+    expect(having(told(200), told(4_000, { reset: before })).allowed()).toEqual(['person']);
+  });
+
+  it('is new with a new hour', () => {
+    expect(having(told(0), told(4_999, { reset: later(7_200_000) })).allowed()).toEqual(URGENCIES);
+  });
+
+  it.each([
+    ['none of the headers', new Headers()],
+    [
+      'one that is no number',
+      new Headers({ ...Object.fromEntries(told(0)), 'x-ratelimit-remaining': 'few' }),
+    ],
+    ['those of another budget', told(0, { resource: 'search' })],
+  ])('is unknown with %s, and then keeps nobody back', (_, headers) => {
+    expect(having(headers).allowed()).toEqual(URGENCIES);
+  });
+});
+
+describe('a break that GitHub asked for', () => {
+  it('keeps everybody back until it is over, whatever is left of the hour', () => {
+    const { budget, allowed } = having(told(5_000));
+    budget.hold(later(60_000));
+    budget.hold(later(20_000));
+    expect(allowed(later(59_999))).toEqual([]);
+    expect(budget.refusedUntil({ urgency: 'person', mayBeFree: true, inFlight: 0 }, NOW)).toEqual(
+      later(60_000),
+    );
+    expect(allowed(later(60_000))).toEqual(URGENCIES);
+  });
+});
+
+it('whatever was told, a refusal names a later moment, and whoever is more urgent is never refused for longer', () => {
+  const answers = fc.array(fc.tuple(fc.nat(100), fc.integer({ min: -2, max: 4 })), { maxLength: 8 });
+  fc.assert(
+    fc.property(answers, fc.nat(30), fc.boolean(), fc.nat(4), (list, inFlight, mayBeFree, hours) => {
+      const budget = createBudget();
+      for (const [remaining, hour] of list) {
+        budget.answered(told(remaining, { limit: 100, reset: later(hour * 3_600_000 + 1_000) }));
+      }
+      const now = later((hours - 1) * 3_600_000);
+      const until = URGENCIES.map(
+        (urgency) => budget.refusedUntil({ urgency, mayBeFree, inFlight }, now)?.getTime() ?? 0,
+      );
+      for (const moment of until) expect(moment === 0 || moment > now.getTime()).toBe(true);
+      expect(until).toEqual([...until].sort((a, b) => a - b));
+    }),
+  );
+});

@@ -1,0 +1,416 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createOctokitGitHub } from '../../../src/adapters/octokit/octokit-github.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { CountersignError } from '../../../src/core/errors.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import { GitHubError, SignInRefused } from '../../../src/ports/github.ts';
+import { ManualClock } from '../../support/clock.ts';
+import { type Answer, APP_ID, INSTALLATION, NOW, paged, privateKey, REPO, startFake } from './fake-server.ts';
+
+const REPOSITORY = 'GET /repos/acme/shop';
+const ROUTE = 'GET /repos/{owner}/{repo}';
+const repository = { id: 7, default_branch: 'main' };
+
+async function failureOf(promise: Promise<unknown>): Promise<GitHubError> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof GitHubError)) throw new Error(`a GitHubError was expected, not ${error}`);
+  return error;
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a request', () => {
+  it('says who asks, for which version of the API, with the token of the installation', async () => {
+    const fake = await startFake();
+    fake.on(REPOSITORY, { body: repository });
+    await fake.github.reader(INSTALLATION).repository(REPO);
+    expect(fake.requests[0]?.headers).toMatchObject({
+      authorization: 'token ghs_secret',
+      'user-agent': expect.stringMatching(/^countersign\/\d+\.\d+\.\d+ /),
+      'x-github-api-version': '2022-11-28',
+    });
+  });
+
+  it('takes the token it has, and asks for a new one once GitHub refuses it', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const fake = await startFake();
+    fake.on(REPOSITORY, { body: repository });
+    const reader = fake.github.reader(INSTALLATION);
+    await reader.repository(REPO);
+    await fake.github.reader(INSTALLATION).repository(REPO);
+    expect(fake.tokensGiven).toBe(1);
+
+    // Within the first seconds a refused token only means that GitHub is not done spreading it.
+    vi.setSystemTime(Date.now() + 60_000);
+    fake.on(REPOSITORY, { status: 401, body: { message: 'Bad credentials' } });
+    expect(await failureOf(reader.repository(REPO))).toMatchObject({ kind: 'unavailable', status: 401 });
+    fake.on(REPOSITORY, { body: repository });
+    await reader.repository(REPO);
+    expect(fake.tokensGiven).toBe(2);
+  });
+
+  it('is counted with its route, not with names of repositories', async () => {
+    const [answered, heldBack] = [vi.fn(), vi.fn()];
+    const fake = await startFake({ metrics: { answered, heldBack } });
+    fake.on(REPOSITORY, { body: repository, headers: { 'x-ratelimit-remaining': '4999' } });
+    await fake.github.reader(INSTALLATION).repository(REPO);
+    expect(answered).toHaveBeenCalledWith({
+      installationId: INSTALLATION,
+      route: ROUTE,
+      status: 200,
+      durationMs: 0,
+      revalidated: false,
+      limited: false,
+    });
+  });
+
+  it.each(['.', '..'])('never leaves with %s for a part of its path', async (name) => {
+    const fake = await startFake();
+    const error = await failureOf(fake.github.reader(INSTALLATION).repository({ owner: 'acme', name }));
+    expect(error).toMatchObject({ kind: 'invalid' });
+    expect(fake.requests).toEqual([]);
+  });
+
+  it('cannot be made with something that is no key', () => {
+    expect(() =>
+      createOctokitGitHub({
+        appId: APP_ID,
+        privateKey: 'oops',
+        apiUrl: 'http://127.0.0.1:1',
+        log: silentLog,
+        clock: systemClock,
+      }),
+    ).toThrow(CountersignError);
+  });
+
+  it('works with a key whose line ends are written out', async () => {
+    const fake = await startFake({ privateKey: privateKey.replaceAll('\n', '\\n') });
+    fake.on(REPOSITORY, { body: repository });
+    await expect(fake.github.reader(INSTALLATION).repository(REPO)).resolves.toMatchObject({ id: 7 });
+  });
+});
+
+describe('a failure', () => {
+  it.each([
+    [404, 'Not Found', 'not_found'],
+    [410, 'Gone', 'not_found'],
+    [401, 'Requires authentication', 'unavailable'],
+    [403, 'Resource not accessible by integration', 'forbidden'],
+    [422, 'Validation Failed', 'invalid'],
+    [451, 'Blocked', 'invalid'],
+    [500, 'Oops', 'unavailable'],
+    [503, 'Down', 'unavailable'],
+  ])('with %i (%s) is %s', async (status, message, kind) => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const fake = await startFake();
+    const reader = fake.github.reader(INSTALLATION);
+    fake.on(REPOSITORY, { body: repository });
+    await reader.repository(REPO);
+    // With a token of the last few seconds, Octokit itself would try again after a 401.
+    vi.setSystemTime(Date.now() + 60_000);
+    fake.on(REPOSITORY, { status, body: { message, documentation_url: 'https://docs.example/x' } });
+    const error = await failureOf(reader.repository(REPO));
+    expect(error).toMatchObject({ kind, status, retryAt: undefined });
+    expect(error.message).toBe(
+      status >= 500
+        ? `${ROUTE}: GitHub answered ${status}.`
+        : `${ROUTE}: GitHub answered ${status} (${message}).`,
+    );
+  });
+
+  const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
+  it.each([
+    ['retry-after in seconds', 403, { 'retry-after': '17' }, 'no', at(17)],
+    ['retry-after as a date', 429, { 'retry-after': at(40).toUTCString() }, 'no', at(40)],
+    [
+      'no request left',
+      403,
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(at(600).getTime() / 1_000) },
+      'API rate limit exceeded',
+      at(600),
+    ],
+    ['its own words only', 403, {}, 'You have exceeded a secondary rate limit.', at(60)],
+    ['429 only', 429, {}, 'slow down', at(60)],
+    ['a time that is past', 429, { 'retry-after': at(-40).toUTCString() }, 'no', at(1)],
+    ['a time that is none', 429, { 'retry-after': 'soon' }, 'no', at(60)],
+    [
+      'a reset that does not matter, as requests are left',
+      429,
+      { 'x-ratelimit-remaining': '12', 'x-ratelimit-reset': String(at(600).getTime() / 1_000) },
+      'no',
+      at(60),
+    ],
+  ])('for a limit, told by %s, says when to try again', async (_, status, headers, message, retryAt) => {
+    const fake = await startFake();
+    fake.on(REPOSITORY, { status, headers, body: { message } });
+    const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
+    expect(error).toMatchObject({ kind: 'rate_limited', status, retryAt });
+  });
+
+  const TOKEN = `POST /app/installations/${INSTALLATION}/access_tokens`;
+  const refusal = (status: number, message: string) => ({ status, body: { message } });
+
+  it('to sign in names that route, and is nobody else’s 404', async () => {
+    const fake = await startFake();
+    fake.on(TOKEN, refusal(404, 'Not Found'));
+    fake.on('GET /app', { body: { id: APP_ID } });
+    const reader = fake.github.reader(INSTALLATION);
+    for (const ask of [
+      () => reader.role(REPO, 'mona'),
+      () => reader.folder(REPO, 'x'),
+      () => reader.comment(REPO, 1),
+      () => reader.requiredChecks(REPO, 'main'),
+      () => reader.isTeamMember('acme', 'owners', 'mona'),
+    ]) {
+      const error = await failureOf(ask());
+      expect(error).toBeInstanceOf(SignInRefused);
+      expect(error.message).toMatch(/^POST \/app\/installations\/\{installation_id\}\/access_tokens: /);
+    }
+  });
+
+  it.each<[string, Answer, Answer, unknown]>([
+    ['its key is refused', refusal(401, 'no'), refusal(401, 'no'), { whose: 'app', status: 401 }],
+    [
+      'the App is deleted',
+      refusal(404, 'Not Found'),
+      refusal(404, 'Integration not found'),
+      { whose: 'app', status: 404 },
+    ],
+    [
+      'the installation is removed',
+      refusal(404, 'Not Found'),
+      { body: { id: APP_ID } },
+      { whose: 'installation', status: 404 },
+    ],
+    [
+      'the installation is suspended',
+      refusal(403, 'This installation has been suspended'),
+      { body: { id: APP_ID } },
+      { whose: 'installation', status: 403 },
+    ],
+    [
+      'GitHub fails when it is asked about the App',
+      refusal(404, 'Not Found'),
+      refusal(502, ''),
+      { kind: 'unavailable', status: 502 },
+    ],
+  ])('to sign in is told apart when %s', async (_, token, app, expected) => {
+    const fake = await startFake();
+    fake.on(TOKEN, token);
+    fake.on('GET /app', app);
+    expect(await failureOf(fake.github.reader(INSTALLATION).repository(REPO))).toMatchObject(
+      expected as object,
+    );
+  });
+
+  it('to sign in with a token of before is told apart by what a suspended installation is answered', async () => {
+    const fake = await startFake();
+    fake.on(REPOSITORY, { status: 403, body: { message: 'This installation has been suspended' } });
+    const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
+    expect(error).toMatchObject({ whose: 'installation', status: 403 });
+    expect(fake.github.signedOut()).toMatchObject([{ installationId: INSTALLATION }]);
+  });
+
+  it('to sign in is not repeated for a while, then is, and is over with the first success', async () => {
+    const clock = new ManualClock('2030-01-02T03:04:05.000Z');
+    const fake = await startFake({ clock });
+    fake.on(TOKEN, refusal(401, 'A JSON web token could not be decoded'));
+    fake.on(REPOSITORY, { body: repository });
+    const reader = fake.github.reader(INSTALLATION);
+    const asked: number[] = [];
+    for (let seconds = 0; seconds < 600; seconds += 10) {
+      await failureOf(reader.repository(REPO));
+      await failureOf(fake.github.reader(INSTALLATION + 1).repository(REPO));
+      asked.push(fake.tokensGiven);
+      clock.advance(10_000);
+    }
+    expect([asked[0], asked[1], asked.at(-1)]).toEqual([1, 2, 14]);
+    expect(fake.github.signedOut()).toEqual([
+      {
+        installationId: undefined,
+        since: new Date('2030-01-02T03:04:05.000Z'),
+        status: 401,
+      },
+    ]);
+    fake.on(TOKEN, {
+      status: 201,
+      body: { token: 'ghs_secret', expires_at: '2099-01-01T00:00:00Z', permissions: {} },
+    });
+    clock.advance(60_000);
+    expect(await reader.repository(REPO)).toBeDefined();
+    expect(fake.github.signedOut()).toEqual([]);
+  });
+
+  it.each([
+    ['a connection that is reset', (_: unknown, response: ServerResponse) => void response.destroy()],
+    [
+      'a body that breaks off',
+      (_: unknown, response: ServerResponse) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
+        response.write('{"id": 7, ');
+        setTimeout(() => response.destroy(), 20);
+        return undefined;
+      },
+    ],
+    ['an answer that does not come', () => undefined],
+    [
+      'an answer that does not end',
+      (_: unknown, response: ServerResponse) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write('{');
+        return undefined;
+      },
+    ],
+    ['an answer that is no JSON', () => ({ body: '<html>' })],
+    ['an answer of another shape', () => ({ body: { id: 'seven', default_branch: 'main' } })],
+    ['a number beyond all ids', () => ({ body: '{"id": 99999999999999999999, "default_branch": "main"}' })],
+  ])('by %s is unavailable', async (_, handler) => {
+    const fake = await startFake({ timeoutMs: 1_000 });
+    fake.on(REPOSITORY, handler);
+    const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
+    expect(error.kind).toBe('unavailable');
+    expect(error.message).toMatch(/^GET \/repos\/\{owner\}\/\{repo\}: /);
+  });
+
+  it('to get a token in time is unavailable', async () => {
+    const fake = await startFake({ timeoutMs: 100 });
+    fake.on(`POST /app/installations/${INSTALLATION}/access_tokens`, () => undefined);
+    const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
+    expect(error).toMatchObject({ kind: 'unavailable', status: 0 });
+  });
+
+  it('never holds a token', async () => {
+    const fake = await startFake();
+    const reader = fake.github.reader(INSTALLATION);
+    fake.on(REPOSITORY, (_, response) => void response.destroy());
+    const reset = await failureOf(reader.repository(REPO));
+    fake.on(REPOSITORY, { status: 403, body: { message: 'no' } });
+    const refused = await failureOf(reader.repository(REPO));
+    for (const error of [reset, refused]) {
+      expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('ghs_secret');
+      expect(`${error.cause}`).not.toContain('ghs_secret');
+    }
+  });
+
+  it('shows no more than a line of what GitHub said', async () => {
+    const fake = await startFake();
+    fake.on(REPOSITORY, { status: 422, body: { message: `a\n\u001b[31m${'x'.repeat(900)}` } });
+    const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
+    expect(error.message.length).toBeLessThan(400);
+    expect(error.message).not.toMatch(/\p{Cc}/u);
+  });
+});
+
+describe('an answer that has not changed', () => {
+  it('comes from memory, after GitHub said so', async () => {
+    const [answered, heldBack] = [vi.fn(), vi.fn()];
+    const fake = await startFake({ metrics: { answered, heldBack } });
+    fake.on(
+      REPOSITORY,
+      ({ headers }): Answer =>
+        headers['if-none-match'] === '"one"'
+          ? { status: 304, headers: { 'x-ratelimit-remaining': '4998' } }
+          : { body: repository, headers: { etag: '"one"' } },
+    );
+    const reader = fake.github.reader(INSTALLATION);
+    const first = await reader.repository(REPO);
+    expect(await reader.repository(REPO)).toEqual(first);
+    expect(fake.requests).toHaveLength(2);
+    expect(answered).toHaveBeenLastCalledWith(expect.objectContaining({ status: 200, revalidated: true }));
+  });
+
+  it('gives way to a changed one', async () => {
+    const fake = await startFake();
+    fake.on(REPOSITORY, { body: repository, headers: { etag: '"one"' } });
+    const reader = fake.github.reader(INSTALLATION);
+    await reader.repository(REPO);
+    fake.on(REPOSITORY, { body: { ...repository, default_branch: 'trunk' }, headers: { etag: '"two"' } });
+    expect((await reader.repository(REPO)).defaultBranch).toBe('trunk');
+  });
+
+  it('is not used when GitHub fails', async () => {
+    const fake = await startFake();
+    fake.on(REPOSITORY, { body: repository, headers: { etag: '"one"' } });
+    const reader = fake.github.reader(INSTALLATION);
+    await reader.repository(REPO);
+    fake.on(REPOSITORY, { status: 502, body: 'x' });
+    expect((await failureOf(reader.repository(REPO))).kind).toBe('unavailable');
+  });
+
+  it('is not known to another installation', async () => {
+    const fake = await startFake();
+    fake.on('POST /app/installations/100/access_tokens', {
+      status: 201,
+      body: { token: 'other', expires_at: '2099-01-01T00:00:00Z', permissions: {} },
+    });
+    fake.on(REPOSITORY, { body: repository, headers: { etag: '"one"' } });
+    await fake.github.reader(INSTALLATION).repository(REPO);
+    fake.requests.length = 0;
+    await fake.github.reader(100).repository(REPO);
+    expect(fake.requests.map(({ headers }) => headers['if-none-match'])).not.toContain('"one"');
+  });
+});
+
+describe('a list', () => {
+  const reactions = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      id: index,
+      user: { id: index, login: `u${index}`, type: 'User' },
+      content: 'rocket',
+      created_at: '2030-01-01T00:00:00Z',
+    }));
+  const LIST = 'GET /repos/acme/shop/issues/comments/5/reactions';
+
+  it('is read to its end, by our own address, never the one in the answer', async () => {
+    const fake = await startFake();
+    fake.on(LIST, paged(reactions(250)));
+    expect(await fake.github.reader(INSTALLATION).reactions(REPO, 5)).toHaveLength(250);
+    expect(fake.requests.map(({ path }) => path.split('?')[1])).toEqual([
+      'per_page=100',
+      'per_page=100&page=2',
+      'per_page=100&page=3',
+    ]);
+  });
+
+  it('is read on behind a full page that was not changed and knew of no next one', async () => {
+    const fake = await startFake();
+    const reader = fake.github.reader(INSTALLATION);
+    const full = { body: reactions(100), headers: { etag: '"full"' } };
+    fake.on(LIST, ({ path }) => (path.includes('page=2') ? { body: [] } : full));
+    expect(await reader.reactions(REPO, 5)).toHaveLength(100);
+    fake.on(LIST, ({ path }) => (path.includes('page=2') ? { body: reactions(1) } : { status: 304 }));
+    expect(await reader.reactions(REPO, 5)).toHaveLength(101);
+  });
+
+  it('is read on behind a page that is not full, when GitHub says there is more', async () => {
+    const fake = await startFake();
+    fake.on(LIST, ({ path }) =>
+      path.includes('page=2')
+        ? { body: reactions(2) }
+        : { body: reactions(99), headers: { link: '<https://x/?page=2>; rel="next"' } },
+    );
+    expect(await fake.github.reader(INSTALLATION).reactions(REPO, 5)).toHaveLength(101);
+  });
+
+  it('without an end is refused, not cut', async () => {
+    const fake = await startFake();
+    fake.on(LIST, { body: reactions(100) });
+    const error = await failureOf(fake.github.reader(INSTALLATION).reactions(REPO, 5));
+    expect(error).toMatchObject({ kind: 'invalid' });
+    expect(fake.requests).toHaveLength(100);
+  });
+
+  it('that breaks off on a later page is no list at all', async () => {
+    const fake = await startFake();
+    fake.on(LIST, ({ path }) =>
+      path.includes('page=2') ? { status: 409, body: { message: 'Conflict' } } : { body: reactions(100) },
+    );
+    expect((await failureOf(fake.github.reader(INSTALLATION).reactions(REPO, 5))).status).toBe(409);
+  });
+});

@@ -1,0 +1,120 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import {
+  createOctokitGitHub,
+  type OctokitGitHub,
+  type OctokitGitHubOptions,
+} from '../../../src/adapters/octokit/octokit-github.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import { createRequestValidator } from '../../support/openapi/validator.ts';
+
+export const APP_ID = 4711;
+export const INSTALLATION = 99;
+export const REPO = { owner: 'acme', name: 'shop' };
+export const NOW = new Date('2030-01-02T03:04:05Z');
+export const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+
+/** What the fake answers: a JSON body with 200, or anything else by name. */
+export interface Answer {
+  status?: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+export type Handler = (request: Received, response: ServerResponse) => Answer | undefined;
+
+export interface Received {
+  method: string;
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: unknown;
+}
+
+export interface Fake {
+  github: OctokitGitHub;
+  /** In order, without the requests for tokens. */
+  requests: Received[];
+  tokensGiven: number;
+  /** Answers `METHOD /path`, where the path is without the query; the last one given counts. */
+  on(route: string, handler: Answer | Handler): void;
+}
+
+const TOKEN_ROUTE = `POST /app/installations/${INSTALLATION}/access_tokens`;
+const validate = createRequestValidator();
+
+/**
+ * A server that answers what a test tells it to, and the adapter in front of it. Requests that GitHub's own description
+ * does not allow are answered 400 with the reason, which fails the test.
+ */
+export async function startFake(options: Partial<OctokitGitHubOptions> = {}): Promise<Fake> {
+  const handlers = new Map<string, Handler>();
+  const on: Fake['on'] = (route, handler) => {
+    handlers.set(route, typeof handler === 'function' ? handler : () => handler);
+  };
+  const requests: Received[] = [];
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    // GraphQL is not under the version of REST.
+    const path = (request.url ?? '').replace(/^\/api(\/v3|(?=\/graphql$))/, '');
+    const received: Received = {
+      method: request.method ?? '',
+      path,
+      headers: request.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
+    const route = `${received.method} ${path.split('?')[0]}`;
+    // An address by id is one that GitHub itself gave, in a redirect.
+    const faults = path.startsWith('/repositories/') ? [] : validate(received);
+    if (faults.length > 0) return void response.writeHead(400).end(faults.join('\n'));
+    if (route === TOKEN_ROUTE) fake.tokensGiven++;
+    else requests.push(received);
+    const answer = handlers.get(route)
+      ? handlers.get(route)?.(received, response)
+      : { status: 404, body: { message: 'Not Found' } };
+    if (answer) send(response, answer);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  on(TOKEN_ROUTE, {
+    status: 201,
+    body: { token: 'ghs_secret', expires_at: '2099-01-01T00:00:00Z', permissions: { checks: 'write' } },
+  });
+  const github = createOctokitGitHub({
+    appId: APP_ID,
+    privateKey,
+    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v3`,
+    log: silentLog,
+    clock: { now: () => NOW },
+    ...options,
+  });
+  const fake: Fake = { github, requests, tokensGiven: 0, on };
+  return fake;
+}
+
+function send(response: ServerResponse, { status = 200, body, headers = {} }: Answer): void {
+  const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers }).end(text);
+}
+
+/** Serves a list page by page, with the `Link` header as GitHub writes it. */
+export function paged(all: readonly unknown[], wrap: (page: unknown[]) => unknown = (page) => page): Handler {
+  return ({ path }) => {
+    const query = new URL(path, 'http://x').searchParams;
+    const size = Number(query.get('per_page') ?? 30);
+    const page = Number(query.get('page') ?? 1);
+    const last = page * size >= all.length;
+    return {
+      body: wrap(all.slice((page - 1) * size, page * size)),
+      ...(!last && { headers: { link: `<https://elsewhere.example/?page=${page + 1}>; rel="next"` } }),
+    };
+  };
+}

@@ -1,0 +1,511 @@
+import { describe, expect, it } from 'vitest';
+import { GitHubError } from '../../../src/ports/github.ts';
+import { INSTALLATION, paged, REPO, startFake } from './fake-server.ts';
+
+const SHA = 'ce587453ced02b1526dfb4cb910479d431683101';
+const mona = { id: 1, login: 'mona', type: 'User' };
+const R = '/repos/acme/shop';
+
+async function start() {
+  const fake = await startFake();
+  return { ...fake, reader: fake.github.reader(INSTALLATION) };
+}
+
+const pull = {
+  number: 4,
+  title: 'Fix the cart',
+  body: null,
+  user: mona,
+  state: 'open',
+  merged: false,
+  merge_commit_sha: null,
+  draft: false,
+  head: { sha: SHA, ref: 'fix', repo: null },
+  base: { sha: 'b'.repeat(40), ref: 'main', repo: { id: 7, default_branch: 'main' } },
+  labels: [{ name: 'bug', color: 'f00' }],
+  changed_files: 2,
+  author_association: 'MEMBER',
+  updated_at: '2030-01-01T00:00:00Z',
+};
+
+describe('a pull request', () => {
+  it('is read with what decisions rest on', async () => {
+    const { on, reader } = await start();
+    on(`GET ${R}/pulls/4`, { body: pull });
+    expect(await reader.pullRequest(REPO, 4)).toEqual({
+      number: 4,
+      repositoryId: 7,
+      defaultBranch: 'main',
+      title: 'Fix the cart',
+      body: '',
+      author: mona,
+      state: 'open',
+      merged: false,
+      mergeCommitSha: null,
+      mergedBy: null,
+      mergeable: null,
+      rebaseable: null,
+      mergeableState: null,
+      draft: false,
+      headSha: SHA,
+      headRef: 'fix',
+      headRepository: null,
+      headRepositoryId: null,
+      baseRef: 'main',
+      baseSha: 'b'.repeat(40),
+      labels: ['bug'],
+      changedFiles: 2,
+      authorAssociation: 'MEMBER',
+      updatedAt: new Date('2030-01-01T00:00:00Z'),
+    });
+  });
+
+  it.each([
+    ['a deleted account', null, 'Mannequin'],
+    ['a type of account that is not known', { ...mona, type: 'Agent' }, 'Mannequin'],
+    ['a bot', { ...mona, type: 'Bot' }, 'Bot'],
+  ])('by %s is not a person’s', async (_, user, type) => {
+    const { on, reader } = await start();
+    on(`GET ${R}/pulls/4`, { body: { ...pull, user } });
+    expect((await reader.pullRequest(REPO, 4)).author.type).toBe(type);
+  });
+
+  it.each(['draft', 'merged', 'state', 'head', 'base'])('without %s is no answer', async (field) => {
+    const { on, reader } = await start();
+    on(`GET ${R}/pulls/4`, { body: { ...pull, [field]: undefined } });
+    await expect(reader.pullRequest(REPO, 4)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  const file = (index: number) => ({
+    filename: `f${index}`,
+    status: 'modified',
+    sha: SHA,
+    additions: 1,
+    deletions: 0,
+  });
+  it('has its files read, with what a rename came from', async () => {
+    const { on, reader } = await start();
+    const renamed = {
+      ...file(1),
+      status: 'renamed',
+      previous_filename: 'old',
+      patch: '@@ -1 +1 @@',
+      contents_url: `https://x/contents/f1?ref=${SHA}`,
+    };
+    on(`GET ${R}/pulls/4/files`, { body: [file(0), renamed] });
+    expect(await reader.pullRequestFiles(REPO, 4)).toEqual({
+      truncated: false,
+      files: [
+        { path: 'f0', status: 'modified', blobSha: SHA, additions: 1, deletions: 0, headSha: null },
+        {
+          path: 'f1',
+          previousPath: 'old',
+          patch: '@@ -1 +1 @@',
+          status: 'renamed',
+          blobSha: SHA,
+          additions: 1,
+          deletions: 0,
+          headSha: SHA,
+        },
+      ],
+    });
+  });
+
+  it('says that there are more files than GitHub shows, and asks for no more', async () => {
+    const { on, reader, requests } = await start();
+    on(`GET ${R}/pulls/4/files`, paged(Array.from({ length: 3_200 }, (_, index) => file(index))));
+    const { files, truncated } = await reader.pullRequestFiles(REPO, 4);
+    expect([files.length, truncated, requests.length]).toEqual([3_000, true, 30]);
+  });
+
+  const commit = (author: unknown) => ({
+    sha: SHA,
+    commit: { message: 'm', author: { email: 'a@b.example' }, committer: null },
+    author,
+    committer: mona,
+  });
+  it('has its commits read, whoever wrote them', async () => {
+    const { on, reader } = await start();
+    on(`GET ${R}/pulls/4/commits`, { body: [commit(mona), commit(null), commit({})] });
+    const { commits, truncated } = await reader.pullRequestCommits(REPO, 4);
+    expect(truncated).toBe(false);
+    expect(commits.map(({ author }) => author)).toEqual([mona, null, null]);
+    expect(commits[0]).toMatchObject({ authorEmail: 'a@b.example', committerEmail: null, committer: mona });
+  });
+
+  it('says that there are as many commits as GitHub shows', async () => {
+    const { on, reader } = await start();
+    on(`GET ${R}/pulls/4/commits`, paged(Array.from({ length: 250 }, () => commit(mona))));
+    expect((await reader.pullRequestCommits(REPO, 4)).truncated).toBe(true);
+  });
+
+  const credited = (oid: string, users: unknown[], totalCount = users.length) => ({
+    commit: { oid, authors: { totalCount, nodes: users.map((user) => ({ user })) } },
+  });
+  const credits = (nodes: unknown[], endCursor?: string) => ({
+    data: {
+      repository: {
+        pullRequest: {
+          commits: {
+            pageInfo: { hasNextPage: endCursor !== undefined, endCursor: endCursor ?? null },
+            nodes,
+          },
+        },
+      },
+    },
+  });
+  it('has those read whom its commits credit, page after page, without a commit that has too many', async () => {
+    const { on, reader, requests } = await start();
+    on('POST /graphql', ({ body }) => ({
+      body: JSON.stringify(body).includes('"after":"next"')
+        ? credits([credited('b', [null])])
+        : credits([credited('a', [{ databaseId: 1, login: 'mona' }]), credited('many', [null], 51)], 'next'),
+    }));
+    expect(await reader.commitCredits(REPO, 4)).toEqual([
+      { sha: 'a', authors: [{ id: 1, login: 'mona' }], unknown: 0 },
+      { sha: 'b', authors: [], unknown: 1 },
+    ]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('has those read who pushed to a branch, without moves that GitHub names nobody for', async () => {
+    const { on, reader, requests } = await start();
+    const move = { id: 1, before: 'a', after: 'b', ref: 'refs/heads/fix', activity_type: 'push' };
+    on(`GET ${R}/activity`, {
+      body: [
+        { ...move, actor: mona },
+        { ...move, after: 'c', actor: null },
+      ],
+    });
+    expect(await reader.pushes(REPO, 'fix')).toEqual([{ before: 'a', after: 'b', actorId: mona.id }]);
+    expect(requests[0]?.path).toContain('ref=refs%2Fheads%2Ffix&per_page=100');
+  });
+
+  it('credits nobody when GitHub answers with an error beside the data', async () => {
+    const { on, reader } = await start();
+    on('POST /graphql', { body: { ...credits([]), errors: [{ type: 'FORBIDDEN', message: 'no' }] } });
+    await expect(reader.commitCredits(REPO, 4)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: 'POST /graphql: GitHub answered 200 (but with an error: FORBIDDEN).',
+    });
+  });
+
+  it('waits for the end of the hour when the budget of GraphQL is spent, which comes with status 200', async () => {
+    const { on, reader } = await start();
+    const headers = {
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': '4102444800',
+      'x-ratelimit-resource': 'graphql',
+    };
+    on('POST /graphql', { headers, body: { data: null, errors: [{ type: 'RATE_LIMITED' }] } });
+    await expect(reader.commitCredits(REPO, 4)).rejects.toMatchObject({
+      kind: 'rate_limited',
+      retryAt: new Date('2100-01-01T00:00:00Z'),
+    });
+  });
+
+  it('has the history of a path, of one page', async () => {
+    const { on, reader, requests } = await start();
+    on(`GET ${R}/commits`, paged(Array.from({ length: 150 }, () => commit(mona))));
+    expect(await reader.history(REPO, 'src/a b.ts', SHA)).toHaveLength(100);
+    const [asked] = requests;
+    expect(asked?.path).toContain(`sha=${SHA}&path=src%2Fa%20b.ts`);
+  });
+
+  it('is found by when it changed, oldest first, and what is older is not read', async () => {
+    const { on, reader } = await start();
+    const listed = (number: number, minute: number, over = {}) => ({
+      number,
+      state: 'open',
+      merged_at: null,
+      updated_at: `2026-01-05T12:0${minute}:00Z`,
+      ...over,
+    });
+    const merged = { state: 'closed', merged_at: '2026-01-05T12:08:00Z' };
+    on(`GET ${R}/pulls`, { body: [listed(4, 8, merged), listed(5, 7), listed(6, 1), listed(7, 9)] });
+    const found = await reader.pullRequestsChangedAfter(REPO, new Date('2026-01-05T12:01:00Z'));
+    expect(found.map(({ number, state, merged }) => [number, state, merged])).toEqual([
+      [5, 'open', false],
+      [4, 'closed', true],
+    ]);
+  });
+});
+
+describe('files', () => {
+  const blob = (text: string, size = Buffer.byteLength(text)) => ({
+    encoding: 'base64',
+    size,
+    content: `${Buffer.from(text).toString('base64').replaceAll(/.{60}/g, '$&\n')}\n`,
+  });
+
+  it.each([
+    ['a text', 'Grüße\n', 100, 'Grüße\n'],
+    ['exactly as much as is allowed', 'x'.repeat(100), 100, 'x'.repeat(100)],
+    ['one byte more than allowed', 'x'.repeat(101), 100, undefined],
+    ['far more than allowed', 'x'.repeat(200_000), 100, undefined],
+    ['an empty file', '', 0, ''],
+  ])('of %s', async (_, text, max, expected) => {
+    const { on, reader } = await start();
+    on(`GET ${R}/git/blobs/${SHA}`, { body: blob(text) });
+    const bytes = await reader.blob(REPO, SHA, max);
+    expect(bytes && Buffer.from(bytes).toString()).toBe(expected);
+  });
+
+  it('that are not as long as GitHub says are no answer', async () => {
+    const { on, reader } = await start();
+    on(`GET ${R}/git/blobs/${SHA}`, { body: blob('abc', 5) });
+    await expect(reader.blob(REPO, SHA, 100)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  const entry = (path: string, type: string) => ({ path, type, sha: SHA, size: 3 });
+  it('directly below a folder', async () => {
+    const { on, reader, requests } = await start();
+    on(`GET ${R}/contents/.github%2Fcountersign`, {
+      body: [entry('a', 'file'), entry('b', 'dir'), entry('c', 'symlink')],
+    });
+    const entries = await reader.folder(REPO, '.github/countersign', 'feature/x');
+    expect(entries?.map(({ type }) => type)).toEqual(['file', 'dir', 'other']);
+    expect(requests[0]?.path).toMatch(/\?ref=feature%2Fx$/);
+  });
+
+  it.each([
+    ['a folder that is not there', { status: 404, body: { message: 'Not Found' } }],
+    ['a file', { body: { ...entry('x', 'file'), content: '' } }],
+  ])('are undefined below %s', async (_, answer) => {
+    const { on, reader } = await start();
+    on(`GET ${R}/contents/x`, answer);
+    expect(await reader.folder(REPO, 'x')).toBeUndefined();
+  });
+
+  it('below a folder so large that GitHub leaves some out are refused', async () => {
+    const { on, reader } = await start();
+    on(`GET ${R}/contents/x`, { body: Array.from({ length: 1_000 }, (_, i) => entry(`x/${i}`, 'file')) });
+    await expect(reader.folder(REPO, 'x')).rejects.toMatchObject({ kind: 'invalid' });
+  });
+
+  const tree = (truncated: boolean) => ({
+    truncated,
+    tree: [
+      { path: 'src', mode: '040000', type: 'tree', sha: SHA },
+      { path: 'src/a.ts', mode: '100644', type: 'blob', sha: SHA, size: 3 },
+      { path: 'link', mode: '120000', type: 'blob', sha: SHA, size: 4 },
+      { path: 'vendor', mode: '160000', type: 'commit', sha: SHA },
+    ],
+  });
+  it('of a whole commit, without folders and submodules', async () => {
+    const { on, reader } = await start();
+    on(`GET ${R}/git/trees/main`, { body: tree(false) });
+    expect(await reader.tree(REPO, 'main')).toEqual([
+      { path: 'src/a.ts', type: 'file', sha: SHA, size: 3 },
+      { path: 'link', type: 'other', sha: SHA, size: 4 },
+    ]);
+  });
+
+  it('of a commit too large for GitHub to list are refused', async () => {
+    const { on, reader } = await start();
+    on(`GET ${R}/git/trees/main`, { body: tree(true) });
+    await expect(reader.tree(REPO, 'main')).rejects.toThrow(GitHubError);
+  });
+
+  it('of a repository without commits are undefined', async () => {
+    const { on, reader } = await start();
+    on(`GET ${R}/git/trees/main`, { status: 409, body: { message: 'Git Repository is empty.' } });
+    expect(await reader.tree(REPO, 'main')).toBeUndefined();
+  });
+});
+
+describe('a branch', () => {
+  const branch = { name: 'main', commit: { sha: SHA } };
+  const BRANCH = `GET ${R}/branches/main`;
+  const RULES = `GET ${R}/rules/branches/main`;
+
+  it('has a tip', async () => {
+    const { on, reader } = await start();
+    on(BRANCH, { body: branch });
+    expect(await reader.branchTip(REPO, 'main')).toBe(SHA);
+  });
+
+  it('has none when it is gone, or when GitHub leads on to another name', async () => {
+    const { on, reader } = await start();
+    expect(await reader.branchTip(REPO, 'main')).toBeUndefined();
+    on(BRANCH, { body: { ...branch, name: 'trunk' } });
+    expect(await reader.branchTip(REPO, 'main')).toBeUndefined();
+  });
+
+  it('requires what its protection and its rules name, each once', async () => {
+    const { on, reader } = await start();
+    on(BRANCH, {
+      body: {
+        ...branch,
+        protection: {
+          required_status_checks: {
+            enforcement_level: 'everyone',
+            contexts: ['build', 'lint', 'old'],
+            checks: [
+              { context: 'build', app_id: 15_368 },
+              { context: 'lint', app_id: null },
+            ],
+          },
+        },
+      },
+    });
+    on(RULES, {
+      body: [
+        { type: 'deletion' },
+        {
+          type: 'required_status_checks',
+          parameters: {
+            required_status_checks: [
+              { context: 'build', integration_id: 15_368 },
+              { context: 'e2e', integration_id: -1 },
+            ],
+          },
+        },
+      ],
+    });
+    expect(await reader.requiredChecks(REPO, 'main')).toEqual([
+      { name: 'build', appId: 15_368 },
+      { name: 'lint', appId: null },
+      { name: 'old', appId: null },
+      { name: 'e2e', appId: null },
+    ]);
+  });
+
+  it.each([404, 403])('requires nothing that is known, when GitHub answers %i', async (status) => {
+    const { on, reader } = await start();
+    on(BRANCH, { status, body: { message: 'no' } });
+    on(RULES, { status, body: { message: 'no' } });
+    expect(await reader.requiredChecks(REPO, 'main')).toEqual([]);
+  });
+
+  it('is not known to require nothing, when a limit was hit', async () => {
+    const { on, reader } = await start();
+    on(BRANCH, { body: branch });
+    on(RULES, { status: 403, headers: { 'retry-after': '5' }, body: { message: 'no' } });
+    await expect(reader.requiredChecks(REPO, 'main')).rejects.toMatchObject({ kind: 'rate_limited' });
+  });
+});
+
+describe('the state of a commit', () => {
+  const run = (index: number) => ({
+    id: index,
+    name: `check ${index}`,
+    app: { id: 3 },
+    status: 'completed',
+    conclusion: 'success',
+    started_at: '2030-01-01T00:00:00Z',
+    completed_at: null,
+    html_url: 'https://x',
+    external_id: '',
+    output: { annotations_count: 0, title: `run ${index}`, summary: 'whole '.repeat(10_000) },
+  });
+
+  it('has all its check runs read, the latest of each name', async () => {
+    const { on, reader, requests } = await start();
+    const all = Array.from({ length: 130 }, (_, index) => run(index));
+    on(
+      `GET ${R}/commits/${SHA}/check-runs`,
+      paged(all, (page) => ({ total_count: 130, check_runs: page })),
+    );
+    const runs = await reader.checkRuns(REPO, SHA);
+    expect(runs).toHaveLength(130);
+    expect(runs[0]).toMatchObject({
+      name: 'check 0',
+      appId: 3,
+      startedAt: new Date('2030-01-01T00:00:00Z'),
+      completedAt: null,
+      title: 'run 0',
+      summary: 'whole '.repeat(333).trim(),
+    });
+    expect(requests[0]?.path).toContain('filter=latest');
+  });
+
+  it('has all its statuses read', async () => {
+    const { on, reader } = await start();
+    const all = Array.from({ length: 101 }, (_, index) => ({
+      context: `ci/${index}`,
+      state: 'pending',
+      description: 'Not yet',
+      target_url: null,
+      created_at: '2030-01-01T00:00:00Z',
+    }));
+    on(
+      `GET ${R}/commits/${SHA}/status`,
+      paged(all, (page) => ({ state: 'pending', statuses: page })),
+    );
+    const statuses = await reader.statuses(REPO, SHA);
+    expect(statuses).toHaveLength(101);
+    expect(statuses[0]).toEqual({
+      context: 'ci/0',
+      state: 'pending',
+      description: 'Not yet',
+      url: null,
+      createdAt: new Date('2030-01-01T00:00:00Z'),
+    });
+  });
+});
+
+describe('a comment', () => {
+  const comment = { id: 5, body: 'hello', user: mona };
+
+  it.each([
+    ['a person', { user: mona }, null],
+    ['an app', { user: { ...mona, type: 'Bot' }, performed_via_github_app: { id: 3 } }, 3],
+    ['a person through an app', { user: mona, performed_via_github_app: { id: 3 } }, 3],
+  ])('by %s', async (_, by, viaAppId) => {
+    const { on, reader } = await start();
+    on(`GET ${R}/issues/comments/5`, { body: { ...comment, ...by } });
+    expect(await reader.comment(REPO, 5)).toMatchObject({ id: 5, body: 'hello', viaAppId });
+  });
+
+  it('counts its reactions by content', async () => {
+    const { on, reader } = await start();
+    const reactions = { url: 'https://x', total_count: 3, '+1': 2, '-1': 0, rocket: 1 };
+    on(`GET ${R}/issues/comments/5`, { body: { ...comment, reactions } });
+    expect((await reader.comment(REPO, 5))?.reactions).toEqual({ '+1': 2, '-1': 0, rocket: 1 });
+  });
+
+  it('that was deleted is undefined', async () => {
+    const { reader } = await start();
+    expect(await reader.comment(REPO, 5)).toBeUndefined();
+  });
+});
+
+describe('people', () => {
+  const ROUTE = `GET ${R}/collaborators/mona/permission`;
+
+  it.each([
+    ['write', 'maintain', 'maintain'],
+    ['read', 'triage', 'triage'],
+    ['admin', 'admin', 'admin'],
+    ['write', 'release managers', 'write'],
+    ['read', 'auditors', 'read'],
+    ['read', 'admin', 'read'],
+    ['write', undefined, 'write'],
+    ['none', 'none', 'none'],
+    ['push', 'hasOwnProperty', 'none'],
+  ])('with permission %s and role %s are %s', async (permission, role_name, role) => {
+    const { on, reader } = await start();
+    on(ROUTE, { body: { permission, role_name } });
+    expect(await reader.role(REPO, 'mona')).toBe(role);
+  });
+
+  it('who are unknown have no role', async () => {
+    const { reader } = await start();
+    expect(await reader.role(REPO, 'mona')).toBe('none');
+  });
+
+  it.each([
+    ['active', true],
+    ['pending', false],
+  ])('whose membership is %s: %s', async (state, expected) => {
+    const { on, reader } = await start();
+    on('GET /orgs/acme/teams/owners/memberships/mona', { body: { state, role: 'member' } });
+    expect(await reader.isTeamMember('acme', 'owners', 'mona')).toBe(expected);
+  });
+
+  it('who are not in the team are no members', async () => {
+    const { reader } = await start();
+    expect(await reader.isTeamMember('acme', 'owners', 'mona')).toBe(false);
+  });
+});

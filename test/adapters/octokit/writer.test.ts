@@ -1,0 +1,414 @@
+import { describe, expect, it } from 'vitest';
+import type { CheckRunContent } from '../../../src/domain/effect/effect.ts';
+import { judgeMerge, type MergeProof } from '../../../src/domain/policy/merge-gate.ts';
+import { SignInRefused } from '../../../src/ports/github.ts';
+import { APP_ID, INSTALLATION, NOW, paged, REPO, startFake } from './fake-server.ts';
+
+const SHA = 'ce587453ced02b1526dfb4cb910479d431683101';
+const R = '/repos/acme/shop';
+
+async function start(options: Parameters<typeof startFake>[0] = {}) {
+  const fake = await startFake(options);
+  return { ...fake, writer: fake.github.writer(INSTALLATION) };
+}
+
+const annotations = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    path: 'src/a.ts',
+    start_line: index + 1,
+    end_line: index + 1,
+    level: 'warning' as const,
+    title: '',
+    message: `m${index}`,
+  }));
+
+const content: CheckRunContent = {
+  name: 'countersign / pr-review',
+  head_sha: SHA,
+  external_id: 'run_1',
+  state: { status: 'in_progress', started_at: '2030-01-01T00:00:00Z' },
+  title: 'Reviewing',
+  summary: 'Under way.',
+  text: '',
+  annotations: [],
+  actions: [{ label: 'Run again', description: 'Runs the chain again', identifier: 'rerun' }],
+};
+
+describe('a check run', () => {
+  it('is created as it is wished for', async () => {
+    const { on, writer, requests } = await start();
+    on(`POST ${R}/check-runs`, { status: 201, body: { id: 12, html_url: 'https://github.example/c/12' } });
+    const created = await writer.createCheckRun(REPO, { ...content, annotations: annotations(1) });
+    expect(created).toEqual({ id: 12, url: 'https://github.example/c/12' });
+    expect(requests[0]?.body).toEqual({
+      name: 'countersign / pr-review',
+      head_sha: SHA,
+      external_id: 'run_1',
+      status: 'in_progress',
+      started_at: '2030-01-01T00:00:00Z',
+      output: {
+        title: 'Reviewing',
+        summary: 'Under way.',
+        text: '',
+        annotations: [
+          { path: 'src/a.ts', start_line: 1, end_line: 1, annotation_level: 'warning', message: 'm0' },
+        ],
+      },
+      actions: content.actions,
+    });
+  });
+
+  it('has its annotations sent fifty at a time, each once', async () => {
+    const { on, writer, requests } = await start();
+    on(`POST ${R}/check-runs`, { status: 201, body: { id: 12 } });
+    on(`PATCH ${R}/check-runs/12`, { body: { id: 12 } });
+    await writer.createCheckRun(REPO, { ...content, annotations: annotations(120) });
+    const sent = requests.map(({ method, body }) => ({
+      method,
+      messages: (body as { output: { annotations: { message: string }[] } }).output.annotations.map(
+        ({ message }) => message,
+      ),
+    }));
+    expect(sent.map(({ method, messages }) => [method, messages.length])).toEqual([
+      ['POST', 50],
+      ['PATCH', 50],
+      ['PATCH', 20],
+    ]);
+    expect(new Set(sent.flatMap(({ messages }) => messages)).size).toBe(120);
+  });
+
+  it('is updated as a whole', async () => {
+    const { on, writer, requests } = await start();
+    on(`PATCH ${R}/check-runs/12`, { body: { id: 12 } });
+    await writer.updateCheckRun(REPO, 12, {
+      ...content,
+      state: { status: 'completed', conclusion: 'success', completed_at: '2030-01-01T00:01:00Z' },
+    });
+    expect(requests).toHaveLength(1);
+    expect(requests[0]?.body).toMatchObject({
+      status: 'completed',
+      conclusion: 'success',
+      output: { annotations: [] },
+    });
+  });
+
+  it('is sent without the page that a row of an older version names and that never existed', async () => {
+    const { on, writer, requests } = await start();
+    on(`PATCH ${R}/check-runs/12`, { body: { id: 12 } });
+    const stored = { ...content, details_url: 'https://countersign.example/runs/run_1' };
+    await writer.updateCheckRun(REPO, 12, stored);
+    expect(requests[0]?.body).not.toHaveProperty('details_url');
+  });
+
+  it.each([
+    ['a summary', { summary: 'é'.repeat(32_768) }, /summary has more than 65535 bytes/],
+    ['a text', { text: 'x'.repeat(65_536) }, /text has more than 65535 bytes/],
+    ['a title', { title: 'x'.repeat(256) }, /title has more than 255 characters/],
+    [
+      'a message',
+      { annotations: annotations(1).map((one) => ({ ...one, message: 'x'.repeat(65_537) })) },
+      /message of an annotation/,
+    ],
+    ['a label', { actions: [{ label: 'x'.repeat(21), description: 'y', identifier: 'z' }] }, /a button/],
+  ])('with too large %s is not sent', async (_, change, sentence) => {
+    const { writer, requests } = await start();
+    const attempt = writer.createCheckRun(REPO, { ...content, ...change });
+    await expect(attempt).rejects.toMatchObject({
+      kind: 'invalid',
+      message: expect.stringMatching(sentence),
+    });
+    expect(requests).toEqual([]);
+  });
+
+  const run = (id: number, appId: number, external_id: string) => ({
+    id,
+    name: 'countersign / pr-review',
+    app: { id: appId },
+    status: 'in_progress',
+    conclusion: null,
+    started_at: null,
+    completed_at: null,
+    external_id,
+    output: { annotations_count: 7 },
+  });
+  it('is found again by the app and its external id', async () => {
+    const { on, writer, requests } = await start();
+    on(
+      `GET ${R}/commits/${SHA}/check-runs`,
+      paged([run(1, APP_ID, 'run_0'), run(2, 5, 'run_1'), run(3, APP_ID, 'run_1')], (page) => ({
+        check_runs: page,
+      })),
+    );
+    expect(await writer.findCheckRun(REPO, SHA, 'run_1', 0)).toMatchObject({ id: 3, annotations: 7 });
+    expect(await writer.findCheckRun(REPO, SHA, 'run_2', 0)).toBeUndefined();
+    expect(requests[0]?.path).toContain(`app_id=${APP_ID}&filter=all`);
+  });
+});
+
+describe('a comment', () => {
+  it('is created', async () => {
+    const { on, writer, requests } = await start();
+    const user = { id: 2, login: 'countersign[bot]', type: 'Bot' };
+    on(`POST ${R}/issues/4/comments`, { status: 201, body: { id: 5, user } });
+    expect(await writer.createComment(REPO, 4, 'hello')).toEqual({ id: 5, authorId: 2 });
+    expect(requests[0]?.body).toEqual({ body: 'hello' });
+  });
+
+  it.each([
+    ['nobody', undefined],
+    ['a deleted account', null],
+    ['a person', { id: 1, login: 'mona', type: 'User' }],
+  ])('whose author is %s names no account of this app', async (_, user) => {
+    const { on, writer } = await start();
+    on(`POST ${R}/issues/4/comments`, { status: 201, body: { id: 5, user } });
+    expect(await writer.createComment(REPO, 4, 'hello')).toEqual({ id: 5, authorId: undefined });
+  });
+
+  it('that is too long is not sent', async () => {
+    const { writer, requests } = await start();
+    await expect(writer.createComment(REPO, 4, 'x'.repeat(65_537))).rejects.toMatchObject({
+      kind: 'invalid',
+    });
+    await expect(writer.updateComment(REPO, 5, 'x'.repeat(65_537))).rejects.toMatchObject({
+      kind: 'invalid',
+    });
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
+    [200, 'updated'],
+    [404, 'gone'],
+    [410, 'gone'],
+  ])('answered %i at its update is %s', async (status, result) => {
+    const { on, writer } = await start();
+    on(`PATCH ${R}/issues/comments/5`, { status, body: { message: 'x' } });
+    expect(await writer.updateComment(REPO, 5, 'hello')).toBe(result);
+  });
+
+  it('is not gone when only the connection is', async () => {
+    const { on, writer, requests } = await start();
+    on(`PATCH ${R}/issues/comments/5`, (_, response) => void response.destroy());
+    await expect(writer.updateComment(REPO, 5, 'hello')).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is found again only if this app’s bot wrote it', async () => {
+    const { on, writer } = await start();
+    const bot = { id: 2, login: 'countersign[bot]', type: 'Bot' };
+    const person = { id: 1, login: 'mona', type: 'User' };
+    const ours = { id: APP_ID };
+    const body = 'x\n<!-- countersign:status -->';
+    on(
+      `GET ${R}/issues/4/comments`,
+      paged([
+        { id: 1, body, user: person, performed_via_github_app: null },
+        { id: 2, body, user: person, performed_via_github_app: ours },
+        { id: 3, body, user: bot, performed_via_github_app: { id: 5 } },
+        { id: 4, body: 'y', user: bot, performed_via_github_app: ours },
+        ...Array.from({ length: 100 }, (_, index) => ({ id: 100 + index, body: 'chat', user: person })),
+        { id: 9, body, user: bot, performed_via_github_app: ours },
+      ]),
+    );
+    expect(await writer.findComment(REPO, 4, '<!-- countersign:status -->')).toEqual({ id: 9, authorId: 2 });
+    expect(await writer.findComment(REPO, 4, '<!-- countersign:other -->')).toBeUndefined();
+  });
+
+  it('is found again by its account where GitHub names no app', async () => {
+    const { on, writer } = await start();
+    const bot = { id: 2, login: 'countersign[bot]', type: 'Bot' };
+    const body = 'x\n<!-- countersign:status -->';
+    const namesake = { ...bot, id: 3 };
+    on(
+      `GET ${R}/issues/4/comments`,
+      paged([
+        { id: 1, body, user: { ...bot, type: 'User' } },
+        { id: 2, body, user: namesake },
+        { id: 3, body, user: bot, performed_via_github_app: { id: 5 } },
+        { id: 9, body, user: bot, performed_via_github_app: null },
+      ]),
+    );
+    on('POST /graphql', { body: { data: { viewer: { databaseId: bot.id } } } });
+    expect(await writer.findComment(REPO, 4, '<!-- countersign:status -->')).toEqual({ id: 9, authorId: 2 });
+  });
+
+  it('is not taken to be missing while GitHub does not say which account is the app’s', async () => {
+    const { on, writer } = await start();
+    const user = { id: 2, login: 'countersign[bot]', type: 'Bot' };
+    on(`GET ${R}/issues/4/comments`, paged([{ id: 9, body: '<!-- countersign:status -->', user }]));
+    on('POST /graphql', { body: { errors: [{ type: 'FORBIDDEN' }] } });
+    await expect(writer.findComment(REPO, 4, '<!-- countersign:status -->')).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+  });
+});
+
+describe('a small mark', () => {
+  it('can be a reaction', async () => {
+    const { on, writer, requests } = await start();
+    on(`POST ${R}/issues/comments/5/reactions`, { status: 201, body: { id: 1 } });
+    await writer.react(REPO, 5, 'eyes');
+    expect(requests[0]?.body).toEqual({ content: 'eyes' });
+  });
+
+  it('can be labels', async () => {
+    const { on, writer, requests } = await start();
+    on(`POST ${R}/issues/4/labels`, { body: [] });
+    await writer.label(REPO, 4, ['ready', 'queued']);
+    expect(requests[0]?.body).toEqual({ labels: ['ready', 'queued'] });
+  });
+});
+
+describe('a merge', () => {
+  const MERGE = `PUT ${R}/pulls/4/merge`;
+
+  function proofAt(readAt: Date): MergeProof {
+    const { proof } = judgeMerge(
+      {
+        runId: 'run_1',
+        owner: 'acme',
+        repo: 'shop',
+        pullRequest: 4,
+        headSha: SHA,
+        baseRef: 'main',
+        method: 'squash',
+        by: 'app',
+        rules: {
+          permission: 'maintain',
+          teams: [],
+          users: [],
+          count: 1,
+          approve: ['rocket'],
+          reject: ['-1'],
+        },
+      },
+      {
+        readAt,
+        pullRequest: {
+          state: 'open',
+          merged: false,
+          draft: false,
+          headSha: SHA,
+          baseRef: 'main',
+          author: { id: 2, login: 'ada' },
+        },
+        configuration: { kind: 'as_asked' as const },
+        comment: 'as_written',
+        contributors: { ids: [2], logins: ['ada'], pushers: [2], unattributed: [] },
+        reactors: [{ id: 1, login: 'mona', type: 'User', content: 'rocket', role: 'maintain', teams: [] }],
+        conditions: [],
+        rejectedBefore: [],
+        pausedBy: null,
+      },
+    );
+    if (!proof) throw new Error('the gate gave no proof');
+    return proof;
+  }
+
+  it('sends exactly what the proof is about', async () => {
+    const { on, writer, requests } = await start();
+    on(MERGE, { body: { merged: true, sha: 'd'.repeat(40), message: 'ok' } });
+    expect(await writer.merge(proofAt(NOW), { title: 'Fix the cart (#4)' })).toEqual({
+      kind: 'merged',
+      sha: 'd'.repeat(40),
+    });
+    expect(requests.map(({ body }) => body)).toEqual([
+      { sha: SHA, merge_method: 'squash', commit_title: 'Fix the cart (#4)' },
+    ]);
+  });
+
+  it('leaves the title to GitHub when there is none', async () => {
+    const { on, writer, requests } = await start();
+    on(MERGE, { body: { merged: true, sha: 'd'.repeat(40) } });
+    await writer.merge(proofAt(NOW), {});
+    expect(requests[0]?.body).toEqual({ sha: SHA, merge_method: 'squash' });
+  });
+
+  it.each([
+    [409, 'Head branch was modified.', { kind: 'head_moved' }],
+    [
+      405,
+      'Pull Request is not mergeable',
+      { kind: 'not_mergeable', message: 'Pull Request is not mergeable' },
+    ],
+    [403, 'Forbidden', { kind: 'refused', status: 403, message: 'Forbidden' }],
+    [404, 'Not Found', { kind: 'refused', status: 404, message: 'Not Found' }],
+    [422, 'Validation Failed', { kind: 'refused', status: 422, message: 'Validation Failed' }],
+  ])('answered %i is a result, and sent once', async (status, message, result) => {
+    const { on, writer, requests } = await start();
+    on(MERGE, { status, body: { message, documentation_url: 'https://docs.example' } });
+    expect(await writer.merge(proofAt(NOW), {})).toEqual(result);
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['500', { status: 500, body: { message: 'x' } }, 'unavailable'],
+    ['502', { status: 502, body: '<html>' }, 'unavailable'],
+    ['a limit', { status: 403, headers: { 'retry-after': '5' }, body: { message: 'x' } }, 'rate_limited'],
+    ['a merge that is none', { body: { merged: false, sha: SHA } }, 'unavailable'],
+    ['400', { status: 400, body: { message: 'x' } }, 'invalid'],
+  ])('answered with %s is an error, and sent once', async (_, answer, kind) => {
+    const { on, writer, requests } = await start();
+    on(MERGE, answer);
+    await expect(writer.merge(proofAt(NOW), {})).rejects.toMatchObject({ kind });
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['is reset', (_: unknown, response: { destroy(): void }) => void response.destroy()],
+    ['hangs', () => undefined],
+  ])('whose connection %s is an error, and sent once', async (_, handler) => {
+    const { on, writer, requests } = await start({ mergeTimeoutMs: 200 });
+    on(MERGE, handler);
+    await expect(writer.merge(proofAt(NOW), {})).rejects.toMatchObject({ kind: 'unavailable', status: 0 });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('may take longer than other requests', async () => {
+    const { on, writer, github } = await start({ timeoutMs: 1_000 });
+    on('GET /repos/acme/shop', () => undefined);
+    on(MERGE, (_, response) => {
+      void github
+        .reader(INSTALLATION)
+        .repository(REPO)
+        .catch(() => {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          response.end(JSON.stringify({ merged: true, sha: SHA }));
+        });
+      return undefined;
+    });
+    expect(await writer.merge(proofAt(NOW), {})).toMatchObject({ kind: 'merged' });
+  });
+
+  it('is not refused when only signing in was', async () => {
+    const { on, writer, requests } = await start();
+    on(`POST /app/installations/${INSTALLATION}/access_tokens`, {
+      status: 403,
+      body: { message: 'suspended' },
+    });
+    on('GET /app', { body: {} });
+    await expect(writer.merge(proofAt(NOW), {})).rejects.toBeInstanceOf(SignInRefused);
+    expect(requests.map(({ path }) => path)).toEqual(['/app']);
+  });
+
+  it.each([
+    ['too old', () => proofAt(new Date(NOW.getTime() - 10_001))],
+    ['made by hand', () => ({ ...proofAt(NOW) }) as MergeProof],
+  ])('with a proof that is %s does not leave', async (_, proof) => {
+    const { on, writer, requests } = await start();
+    on(MERGE, { body: { merged: true, sha: SHA } });
+    await expect(writer.merge(proof(), {})).rejects.toThrow(/proof/);
+    expect(requests).toEqual([]);
+  });
+
+  it('does not leave when the proof got too old while the app signed in', async () => {
+    let now = NOW;
+    const { on, writer, requests } = await start({ clock: { now: () => now } });
+    on(`POST /app/installations/${INSTALLATION}/access_tokens`, () => {
+      now = new Date(NOW.getTime() + 10_001);
+      return { status: 201, body: { token: 't', expires_at: '2099-01-01T00:00:00Z', permissions: {} } };
+    });
+    on(MERGE, { body: { merged: true, sha: SHA } });
+    await expect(writer.merge(proofAt(NOW), {})).rejects.toThrow(/too old/);
+    expect(requests).toEqual([]);
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { createTools } from '../../src/composition/cli.ts';
+import { shippedSkills } from '../../src/composition/shipped.ts';
+import { readCaseFile } from '../../src/domain/skill/case-file.ts';
+import { runCase } from '../../src/skills/testing/run-case.ts';
+
+const tools = createTools({});
+const packages = shippedSkills().flatMap(({ skill }) => skill ?? []);
+const cases = packages.flatMap((skill) =>
+  skill.tests
+    .flatMap(({ path, text }) => readCaseFile(text, path).cases)
+    .map((one) => ({ title: `${skill.name}: ${one.name}`, skill, one })),
+);
+
+test('every package that ships has a case that stops and one that is approved', () => {
+  expect(packages.map(({ name }) => name)).toEqual([
+    'ci',
+    'dependency-review',
+    'docs-review',
+    'migration-review',
+    'pr-review',
+    'workflow-review',
+  ]);
+  // What `ci` says comes from check runs, and a case has none: test/skills/builtin/ci/judge.test.ts has its rows.
+  for (const { name } of packages.filter((one) => one.name !== 'ci')) {
+    const verdicts = cases.filter(({ skill }) => skill.name === name).map(({ one }) => one.expect.verdict);
+    expect(verdicts, name).toContain('APPROVE');
+    expect(verdicts.length, name).toBeGreaterThan(1);
+  }
+});
+
+test.concurrent.each(cases)('$title', async ({ skill, one }) => {
+  const caseTools = await tools.caseTools(one);
+  expect(await runCase(skill, one, caseTools, new AbortController().signal)).toEqual({ kind: 'passed' });
+});

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { foldContracts } from '../../../src/domain/artifact/contract.ts';
+import { contractSummary } from '../../../src/messages/artifacts.ts';
+import { SHIPPED_SKILLS } from '../../../src/skills/builtin/shipped.ts';
+import { chainOf, faultsOf, withSteps } from '../../support/chains.ts';
+
+const page = readFileSync(new URL('../../../docs/contracts.md', import.meta.url), 'utf8');
+const [example = ''] = [...page.matchAll(/^```yaml chain\n([\s\S]*?)^```$/gm)].map(([, text]) => text ?? '');
+
+test('docs/contracts.md has a chain that parses, and lint says of it what the page says', () => {
+  expect(faultsOf(example)).toEqual([]);
+  const skillOf = (name: string) => SHIPPED_SKILLS.find((skill) => skill.name === name);
+  const folded = foldContracts(chainOf(example), ({ uses }) => skillOf(uses.name)?.artifactDefaults ?? []);
+  const summary = contractSummary(folded.steps.flatMap(({ artifacts }) => artifacts ?? []));
+  expect(page).toContain(`review.yaml: artifacts: ${summary}\n`);
+});
+
+test.each(SHIPPED_SKILLS.flatMap(({ artifactDefaults = [] }) => artifactDefaults))(
+  'docs/contracts.md tells what the shipped skills leave behind: $id',
+  ({ id }) => {
+    expect(page).toContain(`\`${id}\``);
+  },
+);
+
+test.each([
+  ['{ id: "a b", path: a }', '5:48: an artifact id has 1 to 50 letters, digits, "-" and "_"'],
+  ['{ id: a, path: ../a }', '5:57: this cannot be a path: it has an empty, "." or ".." part'],
+  ['{ id: a, path: "a*" }', '5:57: this cannot be a path: it has one of * ? [ ], which only a glob may'],
+  ['{ id: a, path: a }, { id: a, path: b }', '5:68: the artifact id "a" is already used by entry 1'],
+  ['{ id: a }', '5:42: an entry needs a path, a glob, or kind: outcome'],
+  ['{ id: a, glob: "*" }', '5:51: a glob needs a count: how many files there must be'],
+  ['{ id: a, glob: "*", count: { min: 2, max: 1 } }', '5:62: the least count is above the most'],
+  ['{ id: a, path: a, glob: "*", count: 1 }', '5:60: an entry has either a path or a glob, not both'],
+  ['{ id: a, kind: outcome }', '5:42: an entry of kind "outcome" says which, such as outcome: ci_result'],
+  ['{ id: a, kind: outcome, outcome: ci_result, path: a }', '5:86: "path" says nothing about an outcome'],
+  ['{ id: a, path: a, schema: { type: string, pattern: "(a+)+$" } }', '5:93: "pattern" is not known here'],
+])('a fault of a contract is told where it stands: %s', (entry, said) => {
+  const diagnostics = faultsOf(withSteps(`  - { skill: ci, artifacts: { expected: [${entry}] } }\n`));
+  expect(diagnostics).toEqual([expect.stringContaining(said)]);
+});
+
+test('an action is never asked for files, since they would be missed after it had acted', () => {
+  const merge = 'action: gh-merge, requires_approval: true';
+  const asking = (entry: string) =>
+    faultsOf(withSteps(`  - { ${merge}, artifacts: { expected: [${entry}] } }\n`));
+  expect(asking('{ id: a, path: a }')).toEqual([expect.stringContaining('an action leaves no files behind')]);
+  expect(asking('{ id: a, kind: outcome, outcome: ci_result }')).toEqual([
+    expect.stringContaining('an action comes to the outcome action_result'),
+  ]);
+  expect(asking('{ id: a, kind: outcome, outcome: action_result }')).toEqual([]);
+});

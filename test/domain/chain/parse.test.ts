@@ -1,0 +1,487 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { chainSchema } from '../../../src/domain/chain/chain.ts';
+import { parseChain } from '../../../src/domain/chain/parse.ts';
+import { chainOf, faultsOf, KNOWN, withSteps } from '../../support/chains.ts';
+import { withinEffort } from '../../support/effort.ts';
+
+const shippedText = readFileSync(new URL('../../../chains/pr-review.yaml', import.meta.url), 'utf8');
+
+describe('a chain file without faults', () => {
+  test('the shipped chain parses, and is what its schema says a chain is', () => {
+    const chain = chainOf(shippedText);
+    expect(chainSchema.parse(chain)).toEqual(chain);
+    expect(
+      chain.steps.map(({ id, dependsOn, requiresApproval }) => ({ id, dependsOn, requiresApproval })),
+    ).toEqual([
+      { id: 'review', dependsOn: [], requiresApproval: false },
+      { id: 'ci', dependsOn: ['review'], requiresApproval: false },
+      { id: 'merge', dependsOn: ['ci'], requiresApproval: true },
+      { id: 'changes', dependsOn: ['review'], requiresApproval: false },
+    ]);
+  });
+
+  test('the shipped chain runs for pull requests to the default branch that are no drafts', () => {
+    expect(chainOf(shippedText).trigger).toEqual({
+      event: 'pr.opened',
+      filter: { base: ['{{ repo.default_branch }}'], draft: false },
+    });
+  });
+
+  test('what is left out gets the documented defaults', () => {
+    expect(chainOf(withSteps('  - skill: ci')).steps).toEqual([
+      {
+        id: 'ci',
+        index: 0,
+        uses: { kind: 'skill', name: 'ci' },
+        dependsOn: [],
+        with: {},
+        retry: { attempts: 1, backoffMs: 0 },
+        onFailure: 'fail',
+        requiresApproval: false,
+      },
+    ]);
+  });
+
+  test('durations become milliseconds', () => {
+    const [step] = chainOf(
+      withSteps(
+        '  - skill: ci\n    timeout: 30m\n    retry: {attempts: 3, backoff: 30s}\n    on_failure: continue',
+      ),
+    ).steps;
+    expect(step).toMatchObject({
+      timeoutMs: 1_800_000,
+      retry: { attempts: 3, backoffMs: 30_000 },
+      onFailure: 'continue',
+    });
+  });
+
+  test('an empty depends_on starts at once, and a single id needs no brackets', () => {
+    const steps = chainOf(
+      withSteps(
+        '  - skill: ci\n  - skill: pr-review\n    depends_on: []\n  - action: gh-label\n    depends_on: ci',
+      ),
+    ).steps;
+    expect(steps.map((step) => step.dependsOn)).toEqual([[], [], ['ci']]);
+  });
+
+  test('steps without an id are called after what they use, and written ids keep their names', () => {
+    const steps = chainOf(
+      withSteps('  - action: gh-label\n  - action: gh-label\n  - id: gh-label-2\n    action: gh-label'),
+    ).steps;
+    expect(steps.map((step) => step.id)).toEqual(['gh-label', 'gh-label-3', 'gh-label-2']);
+  });
+
+  test('a name that makes no id gives the place instead', () => {
+    const text = withSteps('  - skill: Odd Name');
+    const { chain } = parseChain(text, 'chain.yaml', { skills: ['Odd Name'], actions: [] });
+    expect(chain?.steps[0]?.id).toBe('step-1');
+  });
+
+  test('an anchor may be used again', () => {
+    const [, second] = chainOf(
+      withSteps('  - skill: ci\n    with: &w {scope: full}\n  - skill: pr-review\n    with: *w'),
+    ).steps;
+    expect(second?.with).toEqual({ scope: 'full' });
+  });
+});
+
+describe('faults name the place, what is wrong and what is allowed', () => {
+  const table: [behaviour: string, text: string, diagnostics: string[]][] = [
+    ['an empty file', '', ['chain.yaml:1:1: the file is empty']],
+    ['a list', '- a', ['chain.yaml:1:1: the file must be a mapping of keys to values, not a list']],
+    [
+      'missing keys',
+      'description: x',
+      [
+        'chain.yaml:1:1: "name" is missing',
+        'chain.yaml:1:1: "trigger" is missing',
+        'chain.yaml:1:1: "steps" is missing',
+      ],
+    ],
+    [
+      'a YAML slip',
+      'name: [a',
+      [
+        'chain.yaml:1:9: this is not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
+      ],
+    ],
+    [
+      'a text with a colon',
+      'name: Says: no',
+      [
+        'chain.yaml:1:7: this is not valid YAML: a second "key: value" begins in this value; a text with ": " in it needs quotes',
+      ],
+    ],
+    [
+      'two documents',
+      'name: a\n---\nname: b',
+      ['chain.yaml:2:1: this is not valid YAML: the file must hold one document'],
+    ],
+    ['a duplicate key', 'name: a\nname: b', ['chain.yaml:2:1: the key "name" is here twice']],
+    [
+      'an own tag',
+      'name: !!js/function x',
+      ['chain.yaml:1:7: this is not valid YAML: Unresolved tag: tag:yaml.org,2002:js/function'],
+    ],
+    ['an alias of nothing', 'name: *gone', ['chain.yaml:1:7: the alias *gone has no anchor before it']],
+    [
+      'the older YAML',
+      '%YAML 1.1\n---\nname: yes',
+      ['chain.yaml:1:1: YAML 1.1 is not read here; use YAML 1.2'],
+    ],
+    [
+      'a number beyond all',
+      'name: 1e999',
+      ['chain.yaml:1:7: this value is not a text, a finite number, true, false or null'],
+    ],
+    ['a key for prototypes', '__proto__: {a: 1}', ['chain.yaml:1:1: the key "__proto__" is not allowed']],
+    [
+      'a bad chain name',
+      'name: Pr Review\ntrigger: {event: pr.opened}\nsteps: [{skill: ci}]',
+      [
+        'chain.yaml:1:7: a chain name starts with a small letter and has at most 50 small letters, digits and "-"',
+      ],
+    ],
+    [
+      'the name of a check run that the app has itself',
+      'name: configuration\ntrigger: {event: pr.opened}\nsteps: [{skill: ci}]',
+      [
+        'chain.yaml:1:7: a chain cannot be named "configuration": the app has a check run "countersign / configuration" of its own',
+      ],
+    ],
+    [
+      'a misspelt key',
+      'name: a\ntriger: 1\ntrigger: {event: pr.opened}\nsteps: [{skill: ci}]',
+      [
+        'chain.yaml:2:1: unknown key "triger": did you mean "trigger"? Allowed: name, description, trigger, steps',
+      ],
+    ],
+    [
+      'a misspelt event',
+      'name: a\ntrigger: {event: pr.open}\nsteps: [{skill: ci}]',
+      [
+        'chain.yaml:2:18: "event" cannot be "pr.open": did you mean "pr.opened"? Allowed: pr.opened, pr.updated, pr.merged, pr.closed, issue.created, file.changed, manual.fired',
+      ],
+    ],
+    [
+      'a filter of the wrong type',
+      'name: a\ntrigger: {event: pr.opened, filter: {draft: yes, base: [main, 3]}}\nsteps: [{skill: ci}]',
+      [
+        'chain.yaml:2:45: "draft" must be true or false, not "yes"',
+        'chain.yaml:2:63: entry 2 of "base" must be a text, not 3',
+      ],
+    ],
+    [
+      'a filter that says nothing about the event',
+      'name: a\ntrigger: {event: issue.created, filter: {draft: true, labels: bug}}\nsteps: [{skill: ci}]',
+      ['chain.yaml:2:42: the filter "draft" says nothing about issue.created; allowed: author, labels'],
+    ],
+    [
+      'a filter that reads what is not known yet',
+      'name: a\ntrigger: {event: pr.opened, filter: {base: "{{ trigger.base }}"}}\nsteps: [{skill: ci}]',
+      ['chain.yaml:2:48: only "repo" is known before the chain starts, not "trigger"'],
+    ],
+    [
+      'a pattern of nothing but wildcards',
+      'name: a\ntrigger: {event: pr.opened, filter: {paths: "*a*a*a*a*a*a*a*a*"}}\nsteps: [{skill: ci}]',
+      ['chain.yaml:2:45: a pattern may have at most 8 wildcards'],
+    ],
+    [
+      'no steps',
+      'name: a\ntrigger: {event: pr.opened}\nsteps: []',
+      ['chain.yaml:3:8: "steps" must have at least 1 entry'],
+    ],
+    [
+      'a step with nothing to do',
+      withSteps('  - id: a'),
+      ['chain.yaml:5:5: a step needs a skill or an action'],
+    ],
+    [
+      'a step with both',
+      withSteps('  - skill: ci\n    action: gh-label'),
+      ['chain.yaml:6:5: a step has either a skill or an action, not both'],
+    ],
+    [
+      'a step that is no mapping',
+      withSteps('  - 5'),
+      ['chain.yaml:5:5: entry 1 of "steps" must be a mapping of keys to values, not 5'],
+    ],
+    [
+      'a mapping with a conversion of its own where a word belongs',
+      withSteps('  - skill: ci\n    on_failure: { toString: 1 }'),
+      ['chain.yaml:6:17: "on_failure" cannot be a mapping; allowed: fail, continue'],
+    ],
+    [
+      'an unknown skill',
+      withSteps('  - skill: pr-reveiw'),
+      ['chain.yaml:5:12: there is no skill "pr-reveiw": did you mean "pr-review"? Allowed: pr-review, ci'],
+    ],
+    [
+      'an unknown action',
+      withSteps('  - action: deploy'),
+      ['chain.yaml:5:13: there is no action "deploy"; allowed: gh-merge, gh-comment, gh-label'],
+    ],
+    [
+      'an id twice',
+      withSteps('  - id: a\n    skill: ci\n  - id: a\n    skill: ci'),
+      ['chain.yaml:7:9: the step id "a" is already used by step 1'],
+    ],
+    [
+      'an id of digits',
+      withSteps('  - id: "7"\n    skill: ci'),
+      [
+        'chain.yaml:5:9: a step id starts with a small letter and goes on with small letters, digits, "-" and "_"',
+      ],
+    ],
+    [
+      'bad durations',
+      withSteps('  - skill: ci\n    timeout: 30\n    retry: {attempts: 11, backoff: 3x}'),
+      [
+        'chain.yaml:6:14: a length of time is a number and a unit, such as 90s, 30m, 2h or 7d, and at most 7d',
+        'chain.yaml:7:23: "attempts" must be at most 10',
+        'chain.yaml:7:36: a length of time is a number and a unit, such as 90s, 30m, 2h or 7d, and at most 1d',
+      ],
+    ],
+    [
+      'a duration of nothing',
+      withSteps('  - skill: ci\n    timeout: 0m'),
+      [
+        'chain.yaml:6:14: a length of time is a number and a unit, such as 90s, 30m, 2h or 7d, and at most 7d',
+      ],
+    ],
+    [
+      'a dependency on no step',
+      withSteps('  - id: review\n    skill: ci\n  - skill: ci\n    depends_on: [reveiw]'),
+      ['chain.yaml:8:18: there is no step "reveiw": did you mean "review"? Allowed: review, ci'],
+    ],
+    [
+      'a circle, as a path',
+      withSteps(
+        '  - id: a\n    skill: ci\n    depends_on: c\n  - id: b\n    skill: ci\n  - id: c\n    skill: ci',
+      ),
+      ['chain.yaml:7:5: these steps wait for each other: a → c → b → a'],
+    ],
+    [
+      'every circle',
+      withSteps(
+        ['  - {id: a, skill: ci, depends_on: a}', '  - {id: b, skill: ci, depends_on: b}'].join('\n'),
+      ),
+      [
+        'chain.yaml:5:24: these steps wait for each other: a → a',
+        'chain.yaml:6:24: these steps wait for each other: b → b',
+      ],
+    ],
+    [
+      'a merge without an approval',
+      withSteps('  - action: gh-merge'),
+      [
+        'chain.yaml:5:13: gh-merge always needs requires_approval: true; no setting turns the countersign off',
+      ],
+    ],
+    [
+      'a merge that declines its approval',
+      withSteps('  - action: gh-merge\n    requires_approval: false'),
+      [
+        'chain.yaml:6:24: gh-merge always needs requires_approval: true; no setting turns the countersign off',
+      ],
+    ],
+    [
+      'a condition on no step',
+      withSteps(
+        '  - {id: review, skill: ci}\n  - skill: ci\n    condition: "{{ steps.reveiw.outcome.passed }}"',
+      ),
+      ['chain.yaml:7:20: there is no step "reveiw": did you mean "review"? Allowed: review, ci'],
+    ],
+    [
+      'a condition on no position',
+      withSteps('  - skill: ci\n  - skill: pr-review\n    condition: "{{ steps[2].outcome.passed }}"'),
+      ['chain.yaml:7:20: there is no steps[2]: positions go from 0 to 1'],
+    ],
+    [
+      'a condition on a step that comes later',
+      withSteps('  - skill: ci\n    condition: steps.late.outcome.passed\n  - {id: late, skill: ci}'),
+      [
+        'chain.yaml:6:16: the step "late" does not come before this one, so its outcome cannot be read here; add it to depends_on',
+      ],
+    ],
+    [
+      'a condition on itself',
+      withSteps('  - skill: ci\n    condition: steps.ci.outcome.passed'),
+      [
+        'chain.yaml:6:16: the step "ci" does not come before this one, so its outcome cannot be read here; add it to depends_on',
+      ],
+    ],
+    [
+      'an input from a step beside it',
+      withSteps(
+        '  - {id: a, skill: ci}\n  - {id: b, skill: ci, depends_on: []}\n  - skill: ci\n    depends_on: [b]\n    with: {deep: [{x: "see {{ steps.a.outcome }}"}]}',
+      ),
+      [
+        'chain.yaml:9:31: the step "a" does not come before this one, so its outcome cannot be read here; add it to depends_on',
+      ],
+    ],
+    [
+      'a field that an action does not tell',
+      withSteps(
+        '  - {id: a, action: gh-comment, with: {body: x}}\n  - skill: ci\n    with: {x: "{{ steps[0].outcome.verdict }}"}',
+      ),
+      [
+        'chain.yaml:7:19: no outcome of the step "a" has "verdict"; allowed: outcome_kind, summary, passed, action, details, content_hash',
+      ],
+    ],
+    [
+      'a misspelt member of a step',
+      withSteps('  - {id: a, skill: ci}\n  - skill: ci\n    condition: "{{ steps.a.outcme.passed }}"'),
+      ['chain.yaml:7:20: a step has no "outcme": did you mean "outcome"? Allowed: id, status, outcome'],
+    ],
+    [
+      'an id with a dash after a dot',
+      withSteps('  - skill: pr-review\n  - skill: ci\n    condition: steps.pr-review.outcome.passed'),
+      [
+        'chain.yaml:7:16: name the step and what you want of it: steps.review.outcome, steps[0].status, or steps[\'my-step\'].outcome for an id with "-"',
+      ],
+    ],
+    [
+      'a root that is not known',
+      withSteps('  - skill: ci\n    with: {a: "{{ triger.number }}"}'),
+      [
+        'chain.yaml:6:19: "triger" is not known here: did you mean "trigger"? Allowed: trigger, repo, steps, state',
+      ],
+    ],
+    [
+      'an unknown filter',
+      withSteps('  - skill: ci\n    condition: "{{ trigger.title | lenght }}"'),
+      [
+        'chain.yaml:6:36: "lenght" is not a known filter: did you mean "length"? Allowed: length, lower, upper, trim, default, join, first, last, int, string, replace, round, abs',
+      ],
+    ],
+    [
+      'an unfinished expression in a block text',
+      withSteps('  - skill: ci\n    with:\n      body: |\n        Hello {{ trigger.title'),
+      [
+        'chain.yaml:7:13: the expression does not go on like this; an operator, a closing quote or a closing }} may be missing',
+      ],
+    ],
+    [
+      'a tag',
+      withSteps('  - skill: ci\n    with: {a: "{% for x in y %}"}'),
+      [
+        'chain.yaml:6:16: tags such as {% if %} are not available here; write a {{ … if … else … }} expression',
+      ],
+    ],
+    [
+      'a condition with words around it',
+      withSteps('  - skill: ci\n    condition: "{{ true }} and more"'),
+      ['chain.yaml:6:17: a condition is exactly one expression, with nothing around its {{ }}'],
+    ],
+  ];
+
+  test.each(table)('%s', (_, text, diagnostics) => {
+    expect(faultsOf(text)).toEqual(diagnostics);
+  });
+
+  test('a field that no outcome has is a fault where it is read', () => {
+    const steps = '  - {id: a, skill: ci}\n  - skill: ci\n    condition: "{{ steps.a.outcome.pased }}"';
+    const [diagnostic] = faultsOf(withSteps(steps));
+    expect(diagnostic).toMatch(
+      /^chain.yaml:7:20: no outcome of the step "a" has "pased": did you mean "passed"\?/,
+    );
+  });
+
+  test('all faults are told at once, in file order', () => {
+    const diagnostics = faultsOf(
+      [
+        'name: A',
+        'trigger: {event: pr.open}',
+        'steps:',
+        '  - skil: ci',
+        '  - skill: reveiw',
+        '    condition: "{{ steps.x.outcome }}"',
+        '    timeout: soon',
+      ].join('\n'),
+    );
+    expect(diagnostics.map((diagnostic) => diagnostic.split(': ', 1)[0])).toEqual([
+      'chain.yaml:1:7',
+      'chain.yaml:2:18',
+      'chain.yaml:4:5',
+      'chain.yaml:4:5',
+      'chain.yaml:5:12',
+      'chain.yaml:6:20',
+      'chain.yaml:7:14',
+    ]);
+  });
+
+  test('a chain with faults still says its name, so that it can shadow', () => {
+    expect(parseChain('name: mine\nsteps: [', 'f.yaml', KNOWN)).toMatchObject({ name: 'mine' });
+  });
+
+  test('a name that cannot be a chain name is not taken for one', () => {
+    expect(parseChain('name: Not One', 'f.yaml', KNOWN)).not.toHaveProperty('name');
+  });
+});
+
+describe('files that are made to exhaust', () => {
+  const nested = 'b c d e f g h'
+    .split(' ')
+    .map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefg'[index]}`).join(', ')}]`);
+  const files: [string, string, string][] = [
+    ['a file above 64 KB', `name: ${'x'.repeat(70_000)}`, 'larger than 64 KB'],
+    ['a file above 64 KB in bytes only', `name: ${'é'.repeat(40_000)}`, 'larger than 64 KB'],
+    ['a billion laughs', ['a: &a [x]', ...nested].join('\n'), 'more than 20 aliases'],
+    ['an alias in itself', 'a: &a [*a]', 'nested more than 32'],
+    ['brackets 30,000 deep', `${'['.repeat(30_000)}${']'.repeat(30_000)}`, 'nested too deeply'],
+    ['brackets 40 deep', `a: ${'['.repeat(40)}${']'.repeat(40)}`, 'nested more than 32 deep'],
+    ['keys of keys', '? '.repeat(32_000), 'keys must be texts'],
+    ['11,000 values', `a: [${'1,'.repeat(11_000)}]`, 'more than 10000 values'],
+    ['9,000 steps', withSteps('  - 5\n'.repeat(9_000)), 'at most 50 entries'],
+    ['6,000 unknown keys', Array.from({ length: 6_000 }, (_, n) => `k${n}: 1`).join('\n'), 'unknown key'],
+    ['9,000 keys of one name', 'a: 1\n'.repeat(9_000), 'is here twice'],
+    [
+      '2,500 unfinished expressions',
+      withSteps(
+        `  - skill: ci\n    with:\n${Array.from({ length: 2_500 }, (_, n) => `      k${n}: "{{ x"\n`).join('')}`,
+      ),
+      'may be missing',
+    ],
+    ['51 steps', withSteps('  - skill: ci\n'.repeat(51)), 'at most 50 entries'],
+  ];
+  test.each(files)('%s: refused with little work', (_, text, message) => {
+    expect(withinEffort(3_000, () => faultsOf(text)).join('\n')).toContain(message);
+  });
+});
+
+describe('properties', () => {
+  /** A chain takes some milliseconds to parse. */
+  const numRuns = process.env.COUNTERSIGN_LONG === '1' ? 250 : 100;
+
+  test('no text makes the parser throw, and each gives a chain or faults', () => {
+    const slice = fc
+      .tuple(fc.nat(shippedText.length), fc.nat(40), fc.string({ maxLength: 12, unit: 'grapheme' }))
+      .map(([at, cut, text]) => shippedText.slice(0, at) + text + shippedText.slice(at + cut));
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), slice), (text) => {
+        const { chain, diagnostics } = parseChain(text, 'f.yaml', KNOWN);
+        expect(chain === undefined).toBe(diagnostics.length > 0);
+      }),
+      { numRuns },
+    );
+  });
+
+  test('every fault points into the file', () => {
+    const broken = fc
+      .tuple(fc.nat(shippedText.length), fc.constantFrom(':', '"', '}', '- ', '\n', '&a ', 'x', '{{'))
+      .map(([at, text]) => shippedText.slice(0, at) + text + shippedText.slice(at));
+    fc.assert(
+      fc.property(broken, (text) => {
+        const lines = text.split('\n');
+        for (const { line, column } of parseChain(text, 'f.yaml', KNOWN).diagnostics) {
+          expect(column).toBeGreaterThanOrEqual(1);
+          expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? -1) + 1);
+        }
+      }),
+      { numRuns },
+    );
+  });
+});

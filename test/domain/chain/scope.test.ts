@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { parseChain } from '../../../src/domain/chain/parse.ts';
+import { type ParsedChain, resolveChains } from '../../../src/domain/chain/scope.ts';
+import { KNOWN } from '../../support/chains.ts';
+
+function file(path: string, name: string, skill = 'ci'): ParsedChain {
+  const text = `name: ${name}\ndescription: ${path}\ntrigger: {event: pr.opened}\nsteps: [{skill: ${skill}}]`;
+  return { file: path, ...parseChain(text, path, KNOWN) };
+}
+
+function unreadable(path: string): ParsedChain {
+  return { file: path, ...parseChain('[', path, KNOWN) };
+}
+
+function resolved(scopes: Partial<Parameters<typeof resolveChains>[0]>) {
+  const { chains, broken } = resolveChains({ repository: [], organisation: [], shipped: [], ...scopes });
+  return {
+    chains: chains.map((chain) => chain.description),
+    broken: broken.map(({ chain, scope, file }) => `${chain} (${scope}: ${file})`),
+  };
+}
+
+describe('of chains with one name', () => {
+  test('the nearest one runs', () => {
+    expect(
+      resolved({
+        repository: [file('r/a.yaml', 'a')],
+        organisation: [file('o/a.yaml', 'a'), file('o/b.yaml', 'b')],
+        shipped: [file('s/a.yaml', 'a'), file('s/b.yaml', 'b'), file('s/c.yaml', 'c')],
+      }),
+    ).toEqual({ chains: ['r/a.yaml', 'o/b.yaml', 's/c.yaml'], broken: [] });
+  });
+
+  test('a nearer broken one keeps a farther one from running', () => {
+    expect(
+      resolved({ repository: [file('r/x.yaml', 'a', 'gone')], shipped: [file('s/a.yaml', 'a')] }),
+    ).toEqual({ chains: [], broken: ['a (repository: r/x.yaml)'] });
+  });
+
+  test('a broken one without a readable name goes by its file name', () => {
+    expect(resolved({ organisation: [unreadable('o/a.yml')], shipped: [file('s/1.yaml', 'a')] })).toEqual({
+      chains: [],
+      broken: ['a (organisation: o/a.yml)'],
+    });
+  });
+
+  test('a farther broken one does no harm', () => {
+    expect(resolved({ repository: [file('r/a.yaml', 'a')], organisation: [unreadable('o/a.yaml')] })).toEqual(
+      {
+        chains: ['r/a.yaml'],
+        broken: [],
+      },
+    );
+  });
+
+  test('two in one scope are both broken, and each names the other', () => {
+    const { chains, broken } = resolveChains({
+      repository: [file('r/1.yaml', 'a'), file('r/2.yaml', 'a')],
+      organisation: [],
+      shipped: [file('s/a.yaml', 'a')],
+    });
+    expect(chains).toEqual([]);
+    expect(broken.flatMap(({ diagnostics }) => diagnostics.map((diagnostic) => diagnostic.message))).toEqual([
+      'the chain name "a" is also used by r/2.yaml',
+      'the chain name "a" is also used by r/1.yaml',
+    ]);
+  });
+});

@@ -1,0 +1,235 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatDiagnostic } from '../../../src/core/fault.ts';
+import {
+  defaultSettings,
+  mergeSettings,
+  parseSettings,
+  unknownChains,
+} from '../../../src/domain/chain/settings.ts';
+
+const faultsOf = (text: string) => parseSettings(text, 'countersign.yml').diagnostics.map(formatDiagnostic);
+
+function settingsOf(text: string) {
+  const { settings, diagnostics } = parseSettings(text, 'countersign.yml');
+  if (!settings)
+    throw new Error(`the test's own settings have faults:\n${diagnostics.map(formatDiagnostic).join('\n')}`);
+  return settings;
+}
+
+describe('a settings file', () => {
+  test.each(['', '# nothing', '{}'])('that says nothing (%j) leaves the defaults', (text) => {
+    expect(mergeSettings(undefined, settingsOf(text))).toEqual(defaultSettings);
+  });
+
+  test('may say everything', () => {
+    const text = `
+chains: [pr-review, release]
+countersign:
+  permission: admin
+  teams: [acme/maintainers]
+  users: [octocat]
+  count: 2
+  unattributed: refuse
+  approve: [heart]
+  reject: []
+merge: { method: rebase, changes_requested: ignore }
+ci: { wait: 90m, no_checks: block, required: [build], ignore: [flaky] }
+noise: quiet
+`;
+    expect(mergeSettings(undefined, settingsOf(text))).toEqual({
+      chains: ['pr-review', 'release'],
+      countersign: {
+        permission: 'admin',
+        teams: ['acme/maintainers'],
+        users: ['octocat'],
+        count: 2,
+        unattributed: 'refuse',
+        approve: ['heart'],
+        reject: [],
+      },
+      merge: { method: 'rebase', by: 'app', changes_requested: 'ignore' },
+      ci: { wait: 5_400_000, no_checks: 'block', required: ['build'], ignore: ['flaky'] },
+      noise: 'quiet',
+    });
+  });
+
+  test.each(['users: [octocat]', 'teams: [acme/maintainers]'])(
+    'may let only those countersign whom it names: %s',
+    (named) => {
+      const { countersign } = settingsOf(`countersign: {permission: none, ${named}}`);
+      expect(countersign?.permission).toBe('none');
+    },
+  );
+
+  test('may write thumbs with quotes or without', () => {
+    expect(settingsOf('countersign: {approve: [+1], reject: [-1]}')).toEqual(
+      settingsOf('countersign: {approve: ["+1"], reject: ["-1"]}'),
+    );
+  });
+});
+
+describe('faults name the place, what is wrong and what is allowed', () => {
+  const table: [behaviour: string, text: string, diagnostics: string[]][] = [
+    [
+      'a misspelt section',
+      'countersing: {}',
+      [
+        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, noise, gates, minimum, merging',
+      ],
+    ],
+    [
+      'a misspelt key in a section',
+      'countersign:\n  permision: admin',
+      [
+        'countersign.yml:2:3: unknown key "permision": did you mean "permission"? Allowed: permission, teams, users, count, unattributed, approve, reject',
+      ],
+    ],
+    [
+      'a permission that is none',
+      'countersign: {permission: read}',
+      ['countersign.yml:1:27: "permission" cannot be "read"; allowed: admin, maintain, write, none'],
+    ],
+    ...['', ', users: []', ', teams: []', ', users: [], teams: []'].map(
+      (named): [string, string, string[]] => [
+        `nobody who may countersign (none${named})`,
+        `countersign: {permission: none${named}}`,
+        [
+          'countersign.yml:1:27: with "permission: none" nobody could countersign: name teams or users beside it',
+        ],
+      ],
+    ),
+    ['counts out of range', 'countersign: {count: 0}', ['countersign.yml:1:22: "count" must be at least 1']],
+    [
+      'the bot’s own reactions',
+      'countersign: {approve: [eyes, hooray], reject: [confused]}',
+      [
+        'countersign.yml:1:25: the reaction "eyes" is one the bot uses itself; allowed: rocket, +1, -1, heart, laugh',
+        'countersign.yml:1:31: the reaction "hooray" is one the bot uses itself; allowed: rocket, +1, -1, heart, laugh',
+        'countersign.yml:1:49: the reaction "confused" is one the bot uses itself; allowed: rocket, +1, -1, heart, laugh',
+      ],
+    ],
+    [
+      'no reaction at all',
+      'countersign: {approve: [roket, 2]}',
+      [
+        'countersign.yml:1:25: "roket" is not a reaction for this: did you mean "rocket"? Allowed: rocket, +1, -1, heart, laugh',
+        'countersign.yml:1:32: 2 is not a reaction for this; allowed: rocket, +1, -1, heart, laugh',
+      ],
+    ],
+    [
+      'nothing that approves',
+      'countersign: {approve: []}',
+      ['countersign.yml:1:24: "approve" must have at least 1 entry'],
+    ],
+    [
+      'one reaction for both',
+      'countersign: {approve: [heart, +1], reject: ["+1"]}',
+      ['countersign.yml:1:46: the reaction "+1" cannot both approve and reject'],
+    ],
+    [
+      'a check that is required and ignored',
+      'ci: {required: [a], ignore: [b, a]}',
+      ['countersign.yml:1:33: the check "a" cannot be both required and ignored'],
+    ],
+    [
+      'all of it, where one thing is badly written and others contradict each other',
+      `noise: loud
+countersign: { permission: none, approve: [eyes, -1, heart], reject: [eyes, "-1", 3], count: x }
+ci: { required: [a, 1], ignore: [1, a], wait: soon }`,
+      [
+        'countersign.yml:1:8: "noise" cannot be "loud"; allowed: normal, quiet',
+        'countersign.yml:2:28: with "permission: none" nobody could countersign: name teams or users beside it',
+        'countersign.yml:2:44: the reaction "eyes" is one the bot uses itself; allowed: rocket, +1, -1, heart, laugh',
+        'countersign.yml:2:71: the reaction "eyes" is one the bot uses itself; allowed: rocket, +1, -1, heart, laugh',
+        'countersign.yml:2:77: the reaction "-1" cannot both approve and reject',
+        'countersign.yml:2:83: 3 is not a reaction for this; allowed: rocket, +1, -1, heart, laugh',
+        'countersign.yml:2:94: "count" must be a number, not "x"',
+        'countersign.yml:3:21: entry 2 of "required" must be a text, not 1',
+        'countersign.yml:3:34: entry 1 of "ignore" must be a text, not 1',
+        'countersign.yml:3:37: the check "a" cannot be both required and ignored',
+        'countersign.yml:3:47: a length of time is a number and a unit, such as 90s, 30m, 2h or 7d, and at most 7d',
+      ],
+    ],
+    [
+      'teams and users in another form',
+      'countersign: {teams: [maintainers], users: ["@octocat"]}',
+      [
+        'countersign.yml:1:23: a team is written organisation/team-slug',
+        'countersign.yml:1:45: a user is a GitHub login, without @',
+      ],
+    ],
+    [
+      'a length of time without a unit',
+      'ci: {wait: 6}',
+      [
+        'countersign.yml:1:12: a length of time is a number and a unit, such as 90s, 30m, 2h or 7d, and at most 7d',
+      ],
+    ],
+    ['a chain name that is none', 'chains: [Pr]', ['countersign.yml:1:10: this is not a chain name']],
+    [
+      'a section left empty',
+      'ci:\n',
+      ['countersign.yml:1:4: "ci" must be a mapping of keys to values, not null'],
+    ],
+  ];
+  test.each(table)('%s', (_, text, diagnostics) => {
+    expect(faultsOf(text)).toEqual(diagnostics);
+  });
+
+  test('of a list that is far too long only so much is told as of the longest', () => {
+    const names = JSON.stringify(Array.from({ length: 2_000 }, () => 'x'));
+    expect(faultsOf(`ci: { required: ${names}, ignore: ${names} }`)).toHaveLength(2 + 100);
+    expect(unknownChains(`chains: ${names}`, 'countersign.yml', ['a'])).toHaveLength(50);
+  });
+
+  test('no text makes the parser throw', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const { settings, diagnostics } = parseSettings(text, 'f.yml');
+        expect(settings === undefined).toBe(diagnostics.length > 0);
+      }),
+    );
+  });
+});
+
+describe('settings of a repository', () => {
+  test('lie over those of its organisation, key by key', () => {
+    const merged = mergeSettings(
+      settingsOf('countersign: {count: 2, permission: admin}\nnoise: quiet\nchains: [a]'),
+      settingsOf('countersign: {permission: write}\nmerge: {method: merge}'),
+    );
+    expect(merged).toMatchObject({
+      chains: ['a'],
+      countersign: { count: 2, permission: 'write', approve: ['rocket', '+1'] },
+      merge: { method: 'merge' },
+      noise: 'quiet',
+    });
+  });
+
+  test('may take a list of chains back to none', () => {
+    expect(mergeSettings(settingsOf('chains: [a]'), settingsOf('chains: []')).chains).toEqual([]);
+  });
+
+  test('let a reaction that rejects never approve', () => {
+    const merged = mergeSettings(
+      settingsOf('countersign: {reject: [rocket, "-1"]}'),
+      settingsOf('countersign: {approve: [rocket, heart]}'),
+    );
+    expect(merged.countersign).toMatchObject({ approve: ['heart'], reject: ['rocket', '-1'] });
+  });
+
+  test('let a required check never be ignored', () => {
+    const merged = mergeSettings(
+      settingsOf('ci: {required: [build]}'),
+      settingsOf('ci: {ignore: [build, x]}'),
+    );
+    expect(merged.ci).toMatchObject({ required: ['build'], ignore: ['x'] });
+  });
+
+  test('do not change the defaults', () => {
+    const before = structuredClone(defaultSettings);
+    mergeSettings(settingsOf('countersign: {reject: [rocket]}'), undefined);
+    expect(defaultSettings).toEqual(before);
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { type TriggerFacts, triggerMatches } from '../../../src/domain/chain/trigger.ts';
+import { chainOf } from '../../support/chains.ts';
+
+const repository = { full_name: 'acme/app', default_branch: 'trunk' };
+const pullRequest = {
+  number: 7,
+  base: 'trunk',
+  head: 'feature/x',
+  draft: false,
+  author: 'Octocat',
+  labels: ['Bug', 'area/api'],
+  changed_paths: ['src/a.ts', 'README.md'],
+};
+const opened: TriggerFacts = { event: 'pr.opened', repository, pull_request: pullRequest };
+
+function triggered(event: string, filter: string, facts: TriggerFacts) {
+  return triggerMatches(
+    chainOf(`name: example\ntrigger: {event: ${event}, filter: ${filter}}\nsteps: [{skill: ci}]`),
+    facts,
+  );
+}
+
+describe('a trigger fires', () => {
+  test.each([
+    ['{}'],
+    ['{base: trunk}'],
+    ['{base: "{{ repo.default_branch }}"}'],
+    ['{base: ["release/*", "{{ repo.default_branch }}"]}'],
+    ['{head: "feature/**"}'],
+    ['{draft: false}'],
+    ['{author: octocat}'],
+    ['{labels: [docs, bug]}'],
+    ['{labels: "area/*"}'],
+    ['{paths: "src/**"}'],
+    ['{base: trunk, draft: false, author: "octo*", labels: bug, paths: "*.md"}'],
+  ])('with the filter %s', (filter) => {
+    expect(triggered('pr.opened', filter, opened)).toEqual({ matches: true });
+  });
+
+  test('for pr.opened on an update too, and for pr.updated only there', () => {
+    const updated = { ...opened, event: 'pr.updated' };
+    expect(triggered('pr.opened', '{}', updated).matches).toBe(true);
+    expect(triggered('pr.updated', '{}', updated).matches).toBe(true);
+    expect(triggered('pr.updated', '{}', opened).matches).toBe(false);
+  });
+
+  test('on a push by branch and paths', () => {
+    const push = { branch: 'trunk', author: 'octocat', changed_paths: ['docs/a.md'] };
+    const facts: TriggerFacts = { event: 'file.changed', repository, push };
+    expect(triggered('file.changed', '{base: trunk, paths: "docs/**"}', facts).matches).toBe(true);
+    expect(triggered('file.changed', '{base: other}', facts).matches).toBe(false);
+  });
+
+  test('on an issue by author and labels', () => {
+    const facts: TriggerFacts = {
+      event: 'issue.created',
+      repository,
+      issue: { number: 1, author: 'octocat', labels: ['bug'] },
+    };
+    expect(triggered('issue.created', '{labels: bug, author: octocat}', facts).matches).toBe(true);
+    expect(triggered('issue.created', '{labels: docs}', facts).matches).toBe(false);
+  });
+
+  test('by hand only for the chain that was named', () => {
+    const facts = (chain: string): TriggerFacts => ({ event: 'manual.fired', repository, manual: { chain } });
+    expect(triggered('manual.fired', '{}', facts('example')).matches).toBe(true);
+    expect(triggered('manual.fired', '{}', facts('other')).matches).toBe(false);
+    expect(triggered('manual.fired', '{}', { event: 'manual.fired', repository }).matches).toBe(false);
+  });
+});
+
+describe('a trigger that does not fire says why', () => {
+  test.each([
+    ['{base: main}', {}, 'the base branch is trunk, and the filter wants main'],
+    ['{head: [a, b]}', {}, 'the head branch is feature/x, and the filter wants a or b'],
+    ['{draft: false}', { draft: true }, 'the pull request is a draft'],
+    ['{draft: true}', {}, 'the pull request is not a draft'],
+    ['{author: "dependabot[bot]"}', {}, 'the author is octocat, and the filter wants dependabot[bot]'],
+    ['{labels: docs}', { labels: [] }, 'the labels are none, and the filter wants docs'],
+    [
+      '{paths: "docs/**"}',
+      { changed_paths: ['a', 'b', 'c', 'd'] },
+      'the changed files are a, b, c, …, and the filter wants docs/**',
+    ],
+    [
+      '{paths: "**"}',
+      { changed_paths: undefined },
+      'the changed files are not known, and the filter wants **',
+    ],
+    ['{base: "{{ repo.missing }}"}', {}, 'the base branch is trunk, and the filter wants {{ repo.missing }}'],
+  ])('%s', (filter, change, because) => {
+    const facts = { ...opened, pull_request: { ...pullRequest, ...change } } as TriggerFacts;
+    expect(triggered('pr.opened', filter, facts)).toEqual({ matches: false, because });
+  });
+
+  test('when the event is another', () => {
+    expect(triggered('pr.merged', '{}', opened)).toEqual({
+      matches: false,
+      because: 'it waits for pr.merged, and this is pr.opened',
+    });
+  });
+
+  test('when nothing is known of the pull request', () => {
+    const facts: TriggerFacts = { event: 'pr.opened', repository };
+    expect(triggered('pr.opened', '{draft: false}', facts).matches).toBe(false);
+    expect(triggered('pr.opened', '{base: "**"}', facts).matches).toBe(false);
+  });
+});

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type AppliedCommand,
+  answerOvertakenBy,
+  BUTTON_DELAY_MS,
+  type Deed,
+  type GivenAt,
+  givenAt,
+  givenByButton,
+  givenInComment,
+  inOrderGiven,
+  overtakenBy,
+  scopesOf,
+} from '../../../src/domain/command/order.ts';
+
+const T = '2026-03-02T09:00:00Z';
+const inComment = (comment_id: number, line = 0, created_at = T) =>
+  givenInComment({ comment_id, created_at }, line);
+const later = (ms: number) => new Date(Date.parse(T) + ms);
+
+describe('of two commands the older one is', () => {
+  test.each<[string, GivenAt, GivenAt]>([
+    [
+      'the one whose comment was written in an earlier second',
+      inComment(9, 0, '2026-03-02T08:59:59Z'),
+      inComment(1),
+    ],
+    ['of the same second the one with the smaller number', inComment(1, 4), inComment(2, 0)],
+    ['of the same comment the one that stands above', inComment(1, 0), inComment(1, 1)],
+    ['a button that lets go on, within the second of a comment', givenAt('resume', later(999)), inComment(1)],
+    ['a comment, within the second of a button that holds back', inComment(1), givenAt('pause', later(0))],
+    ['of two such buttons the one that came first', givenAt('pause', later(1)), givenAt('cancel', later(2))],
+    [
+      'a button that lets go on, as long as its delivery may have been on its way',
+      givenByButton('resume', later(BUTTON_DELAY_MS)),
+      inComment(1),
+    ],
+    [
+      'a comment, when a button that lets go on came later than that',
+      inComment(1),
+      givenByButton('resume', later(BUTTON_DELAY_MS + 1_000)),
+    ],
+  ])('%s', (_, older, newer) => {
+    expect(inOrderGiven(older, newer)).toBeLessThan(0);
+    expect(inOrderGiven(newer, older)).toBeGreaterThan(0);
+    expect(inOrderGiven(older, older)).toBe(0);
+  });
+});
+
+interface World {
+  paused: boolean;
+  running: Record<string, boolean>;
+  answers: Record<string, string>;
+  applied: AppliedCommand[];
+}
+
+const CHAINS = ['ship', 'deploy'];
+
+/** What the command handler does, without all that has nothing to do with order. */
+function apply(world: World, deed: Deed, given: GivenAt): void {
+  const mayDo = (one: Deed) => overtakenBy(one, given, world.applied) === undefined;
+  if (deed.kind === 'stop') {
+    for (const chain of CHAINS) if (mayDo({ ...deed, chain })) world.running[chain] = false;
+  } else if (!mayDo(deed)) return;
+  if (deed.kind === 'hold') world.paused = deed.verb === 'pause';
+  if (deed.kind === 'begin') world.running[deed.chain] = true;
+  if (deed.kind === 'answer') world.answers[`${deed.person} ${deed.step}`] = deed.verb;
+  for (const scope of scopesOf(deed)) {
+    const known = world.applied.find((other) => other.scope === scope);
+    if (known && inOrderGiven(known.given, given) > 0) continue;
+    const mark = { scope, verb: deed.verb, actor: 'mia', given };
+    world.applied = [...world.applied.filter((other) => other.scope !== scope), mark];
+  }
+}
+
+const deeds: fc.Arbitrary<Deed> = fc.oneof(
+  fc.constantFrom<Deed>({ kind: 'hold', verb: 'pause' }, { kind: 'hold', verb: 'resume' }),
+  fc.constant<Deed>({ kind: 'stop', verb: 'cancel', chain: null }),
+  fc
+    .tuple(fc.constantFrom('rerun', 'review', 'ci', 'fire'), fc.constantFrom(...CHAINS))
+    .map(([verb, chain]): Deed => ({ kind: 'begin', verb, chain, anew: verb === 'fire' })),
+  fc
+    .tuple(fc.constantFrom('approve', 'reject'), fc.constantFrom(1, 2))
+    .map(([verb, person]): Deed => ({ kind: 'answer', verb, person, chain: 'ship', step: 'safe' })),
+);
+
+/** Each with a place of its own in the order, some of them in the same second, from comments and buttons. */
+const commands = fc
+  .array(fc.tuple(deeds, fc.integer({ min: 0, max: 3_000 }), fc.boolean()), { maxLength: 12 })
+  .map((all) =>
+    all.map(([deed, ms, isButton], index) => {
+      const at = later(ms);
+      const given = isButton ? givenByButton(deed.verb, at) : inComment(index, 0, at.toISOString());
+      return { deed, given: { ...given, line: index } };
+    }),
+  );
+
+test('in whatever order commands come, the end is the one of the order in which they were given', () => {
+  const newWorld = (): World => ({
+    paused: false,
+    running: { ship: true, deploy: true },
+    answers: {},
+    applied: [],
+  });
+  fc.assert(
+    fc.property(
+      commands.chain((all) =>
+        fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+      ),
+      ([all, asTheyCame]) => {
+        const written = newWorld();
+        for (const { deed, given } of all.toSorted((a, b) => inOrderGiven(a.given, b.given)))
+          apply(written, deed, given);
+        const came = newWorld();
+        for (const { deed, given } of asTheyCame) apply(came, deed, given);
+        expect({ ...came, applied: [] }).toEqual({ ...written, applied: [] });
+      },
+    ),
+  );
+});
+
+test('a person’s answer to a closed question is overtaken by their own newer one alone', () => {
+  const deed = { kind: 'answer', verb: 'reject', person: 1, chain: 'ship', step: 'safe' } as const;
+  const [scope = ''] = scopesOf(deed);
+  const applied = [{ scope, verb: deed.verb, actor: 'mia', given: inComment(5) }];
+  const of = (verb: 'approve' | 'reject', person: number, step: string | undefined, comment: number) =>
+    answerOvertakenBy({ verb, person, step }, inComment(comment), applied)?.actor;
+  expect(of('approve', 1, 'safe', 4)).toBe('mia');
+  expect(of('approve', 1, undefined, 4)).toBe('mia');
+  expect(of('approve', 1, 'other', 4)).toBeUndefined();
+  expect(of('approve', 2, 'safe', 4)).toBeUndefined();
+  expect(of('approve', 1, 'safe', 6)).toBeUndefined();
+  expect(of('reject', 1, 'safe', 4)).toBeUndefined();
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { compileExpression } from '../../../src/domain/expression/condition.ts';
+
+const context = {
+  trigger: { title: ' Fix Σ ', number: 7, labels: ['bug', 'ui'], draft: false, nil: null, map: { a: 1 } },
+  repo: { default_branch: 'main' },
+  steps: {},
+};
+
+describe('the value of an expression', () => {
+  test.each([
+    ['1 + 2 * 3', 7],
+    ['(1 + 2) * 3', 9],
+    ['7 // 2', 3],
+    ['7 % 4', 3],
+    ['2 ** 10', 1024],
+    ['-trigger.number', -7],
+    ['1.5', 1.5],
+    ['"a" ~ 1 ~ true ~ none', 'a1true'],
+    ['trigger.map ~ ""', '{"a":1}'],
+    ['trigger.number == 7', true],
+    ['trigger.number == "7"', false],
+    ['trigger.number != 7', false],
+    ['trigger.number >= 7', true],
+    ['"a" < "b"', true],
+    ['trigger.labels == ["bug", "ui"]', true],
+    ['trigger.labels == ["ui", "bug"]', false],
+    ['trigger.map == {a: 1}', true],
+    ['trigger.map == {a: 1, b: 2}', false],
+    ['trigger.nil == trigger.missing', true],
+    ['"bug" in trigger.labels', true],
+    ['"docs" not in trigger.labels', true],
+    ['"a" in trigger.map', true],
+    ['"ix" in trigger.title', true],
+    ['trigger.number is defined', true],
+    ['trigger.missing is defined', false],
+    ['trigger.missing is not defined', true],
+    ['trigger.nil is none', true],
+    ['trigger.number is not none', true],
+    ['"yes" if trigger.number > 3 else "no"', 'yes'],
+    ['"yes" if trigger.missing else "no"', 'no'],
+    ['"yes" if trigger.draft', undefined],
+    ['trigger.missing or "other"', 'other'],
+    ['trigger.draft or 0', 0],
+    ['trigger.labels[1]', 'ui'],
+    ['trigger["title"] | trim | upper', 'FIX Σ'],
+    ['"ABC"|lower', 'abc'],
+    ['trigger.labels|length', 2],
+    ['trigger.map|length', 1],
+    ['"🚀"|length', 2],
+    ['trigger.missing|length', undefined],
+    ['trigger.labels|join(", ")', 'bug, ui'],
+    ['trigger.labels|first', 'bug'],
+    ['trigger.labels|last', 'ui'],
+    ['"12"|int + 1', 13],
+    ['"x"|int(5)', 5],
+    ['3.7|int', 3],
+    ['7|string', '7'],
+    ['"a-b-c"|replace("-", ".")', 'a.b.c'],
+    ['2.345|round(2)', 2.35],
+    ['2.5|round', 3],
+    ['(-4)|abs', 4],
+    ['trigger.nil|default("none said")', 'none said'],
+    ['not trigger.draft', true],
+    ['not []', true],
+    ['not {a: 1}', false],
+    ['repo.default_branch', 'main'],
+  ])('%s', (expression, expected) => {
+    expect(compileExpression(expression).evaluate(context)).toEqual(expected);
+  });
+
+  test('is the same with and without marks', () => {
+    expect(compileExpression('{{ trigger.number }}').evaluate(context)).toBe(7);
+    expect(compileExpression('\n  {{ trigger.number }}\n').evaluate(context)).toBe(7);
+  });
+});
+
+describe('logic knows three values, so that nothing never becomes true', () => {
+  test.each([
+    ['not trigger.missing', undefined],
+    ['not trigger.nil', undefined],
+    ['not not trigger.missing', undefined],
+    ['not (trigger.missing or trigger.draft)', undefined],
+    ['not (trigger.draft or trigger.missing)', undefined],
+    ['not (trigger.missing and true)', undefined],
+    ['not (true and trigger.missing)', undefined],
+    ['not (trigger.missing < 3)', undefined],
+    ['not (1 in trigger.missing)', undefined],
+    ['not (trigger.draft and trigger.missing)', true],
+    ['trigger.missing or true', true],
+  ])('%s', (expression, expected) => {
+    expect(compileExpression(expression).evaluate(context)).toBe(expected);
+  });
+});
+
+describe('what an expression refers to', () => {
+  test('is every path, as far as it is written out, with its place', () => {
+    const { references } = compileExpression(
+      '{{ steps[0].outcome.passed and trigger[repo.key].x or ["a", trigger.b|default(steps["a-b"].status)] }}',
+    );
+    expect(references).toEqual([
+      { root: 'steps', path: [0, 'outcome', 'passed'], offset: 3 },
+      { root: 'trigger', path: [], offset: 31 },
+      { root: 'repo', path: ['key'], offset: 39 },
+      { root: 'trigger', path: ['b'], offset: 60 },
+      { root: 'steps', path: ['a-b', 'status'], offset: 78 },
+    ]);
+  });
+
+  test('has its place in a bare expression too', () => {
+    expect(compileExpression('1 == trigger.a').references).toEqual([
+      { root: 'trigger', path: ['a'], offset: 5 },
+    ]);
+  });
+});
+
+describe('an error points at the place', () => {
+  test.each([
+    ['{{ trigger.a ! }}', 13],
+    ['trigger.a !', 10],
+    ['trigger.a\n  | lenght', 14],
+    ['trigger.a and globals.b', 14],
+    ['{{ a() }}', 4],
+  ])('%j at %i', (expression, offset) => {
+    expect(() => compileExpression(expression)).toThrow(
+      expect.objectContaining({ code: 'bad_expression', offset }),
+    );
+  });
+});

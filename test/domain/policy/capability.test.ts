@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import {
+  CAPABILITIES,
+  type Capability,
+  HOST_CAPABILITIES,
+  highestOf,
+  KIND_CAPABILITIES,
+} from '../../../src/domain/policy/capability.ts';
+import { isTrusted, TRUST_LEVELS } from '../../../src/domain/policy/trust.ts';
+import { ARTIFACT_KINDS } from '../../../src/domain/skill/skill.ts';
+import { createRegistry } from '../../../src/engine/sessions/registry.ts';
+import { SHIPPED_SKILLS } from '../../../src/skills/builtin/shipped.ts';
+import { HOST_FUNCTIONS } from '../../../src/skills/kinds/code/protocol.ts';
+import { chainOfSteps } from '../../support/builders.ts';
+import { faultsOf } from '../../support/chains.ts';
+
+const registry = createRegistry(SHIPPED_SKILLS);
+
+function useOf(text: string) {
+  const [step] = chainOfSteps(text).steps;
+  if (!step) throw new Error('a chain has at least one step');
+  return registry.useOf(step);
+}
+
+test.each<[string, Capability]>([
+  [
+    'skill: pr-review',
+    { name: 'pr-review', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+  ],
+  ['skill: ci', { name: 'ci', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' }],
+  [
+    'action: gh-comment',
+    { name: 'gh-comment', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+  ],
+  [
+    'action: gh-label',
+    { name: 'gh-label', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+  ],
+  [
+    'action: gh-merge, requires_approval: true',
+    { name: 'gh-merge', minimumTrust: 'privileged', sideEffects: true, confirmation: 'person' },
+  ],
+])('%s takes what it takes', (step, capability) => {
+  expect(useOf(`id: a, ${step}`).capability).toEqual(capability);
+});
+
+test('every skill and action that ships has an entry in the table, and every entry is one of theirs', () => {
+  expect(Object.keys(CAPABILITIES).sort()).toEqual([...registry.skills, ...registry.actions].sort());
+  for (const [name, capability] of Object.entries(CAPABILITIES)) expect(capability.name).toBe(name);
+});
+
+test.each([
+  ['id: a, skill: ci', false],
+  ['id: a, skill: ci, requires_approval: true', true],
+  ['id: a, action: gh-merge, requires_approval: true', true],
+])('%s asks the maintainers first: %s', (step, asks) => {
+  expect(useOf(step).needsApproval).toBe(asks);
+});
+
+test('a merge asks first even where a stored step came to not require it', () => {
+  const [step] = chainOfSteps('id: a, action: gh-merge, requires_approval: true').steps;
+  expect(step && registry.useOf({ ...step, requiresApproval: false })?.needsApproval).toBe(true);
+});
+
+test('every function that a program can call says what it needs', () => {
+  expect(Object.keys(HOST_CAPABILITIES).sort()).toEqual(Object.keys(HOST_FUNCTIONS).sort());
+});
+
+test('every kind of artifact that does something says what it needs', () => {
+  expect(['description', ...Object.keys(KIND_CAPABILITIES)].sort()).toEqual([...ARTIFACT_KINDS].sort());
+});
+
+test('a program needs no less than what it can call', () => {
+  const levels = Object.values(HOST_CAPABILITIES).map(({ minimumTrust }) => minimumTrust);
+  expect(isTrusted(KIND_CAPABILITIES.code_template.minimumTrust, highestOf(levels))).toBe(true);
+});
+
+test.each([
+  [[], 'sandbox'],
+  [['standard'], 'standard'],
+  [['elevated', 'sandbox'], 'elevated'],
+  [['sandbox', 'privileged', 'standard'], 'privileged'],
+] as const)('the highest of %j is %s', (levels, highest) => {
+  expect(highestOf(levels)).toBe(highest);
+});
+
+const page = readFileSync(new URL('../../../docs/policy.md', import.meta.url), 'utf8');
+/** The cells of the table's row that begins with this word. */
+const cells = (word: string) =>
+  new RegExp(`^\\| \`${word}\` \\|(.*)\\|$`, 'm')
+    .exec(page)?.[1]
+    ?.split('|')
+    .map((cell) => cell.trim());
+
+describe('docs/policy.md', () => {
+  test.each(Object.values(CAPABILITIES))(
+    'tells what $name needs',
+    ({ name, minimumTrust, sideEffects, confirmation }) => {
+      const asked = confirmation === 'person' ? 'a person, always' : 'none';
+      expect(cells(name)).toEqual([`\`${minimumTrust}\``, sideEffects ? 'yes' : 'no', asked]);
+    },
+  );
+
+  test.each(Object.entries({ ...KIND_CAPABILITIES, ...HOST_CAPABILITIES }))(
+    'tells what packages with a file of a kind, and functions of programs, need: %s',
+    (name, { minimumTrust, sideEffects, confirmation }) => {
+      expect(cells(name)).toEqual([`\`${minimumTrust}\``, sideEffects ? 'yes' : 'no', confirmation]);
+    },
+  );
+
+  test.each(TRUST_LEVELS)('tells which runs have %s', (level) => {
+    expect(cells(level)).toHaveLength(1);
+  });
+
+  test('has a chain that parses', () => {
+    const [, text = ''] = /^```yaml chain\n([\s\S]*?)^```$/m.exec(page) ?? [];
+    expect(faultsOf(text)).toEqual([]);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import {
+  CODEOWNERS_PATHS,
+  parseCodeowners,
+  TooManyOwners,
+} from '../../../src/domain/policy/facts/codeowners.ts';
+
+const owns = (pattern: string, path: string) => parseCodeowners(`${pattern} @o\n`).of(path) !== undefined;
+
+/**
+ * What GitHub does with a pattern, as a pattern, paths that it owns and paths that it does not. The rules are those of GitHub's page
+ * "About code owners"; where it leaves a case open, the answer is that of the cases in `testdata/patterns.json` of
+ * https://github.com/hmarr/codeowners, whose authors compared them with GitHub.
+ */
+const CASES: readonly [pattern: string, owned: string[], others: string[]][] = [
+  ['*', ['a.ts', 'deep/in/a.ts'], []],
+  ['*.js', ['a.js', 'deep/a.js'], ['a.jsx']],
+  // A name without a slash is found anywhere, and a folder of that name with all that is in it.
+  ['lib', ['lib', 'lib/a', 'x/lib', 'x/lib/a'], ['lib.ts', 'x/lib.ts', 'x/a', 'library/a']],
+  ['lib/', ['lib/a', 'lib/x/a', 'x/lib/a', 'x/lib/y/a'], ['lib', 'x/lib', 'x/a']],
+  // A slash at the start or inside binds it to the root.
+  ['/lib', ['lib', 'lib/a', 'lib/x/a'], ['library', 'x/lib', 'x/lib/a', 'x/a']],
+  ['/lib/', ['lib/a', 'lib/x/a'], ['lib', 'x/lib', 'x/lib/a', 'x/lib/y/a']],
+  ['lib/api', ['lib/api', 'lib/api/a'], ['lib/apis', 'x/lib/api', 'x/lib/api/a']],
+  ['/lib/api', ['lib/api', 'lib/api/a'], ['lib/apis', 'x/lib/api', 'x/lib/api/a']],
+  ['lib/api/', ['lib/api/a'], ['lib/api', 'lib/apis', 'x/lib/api/a']],
+  ['/lib/api/', ['lib/api/a', 'lib/api/x/a'], ['lib/api', 'x/lib/api/a']],
+  // A star is a run within one name; as a whole last name it owns what is in the folder, and not what is in folders there.
+  ['l*', ['lib', 'lib/a', 'x/lib', 'x/lib/a'], ['x/a', 'alib']],
+  ['/*', ['lib', 'README.md'], ['lib/a', 'lib/x/a']],
+  ['/l*', ['lib', 'lib/a', 'lib/x/a'], ['x/lib', 'x/lib/a', 'alib']],
+  ['l*/', ['lib/a', 'x/lib/a'], ['lib', 'x/lib', 'alib']],
+  ['/*/', ['lib/a', 'x/lib', 'x/lib/a'], ['lib']],
+  ['/l*/', ['lib/a'], ['lib', 'x/lib', 'x/lib/a', 'alib']],
+  ['lib/*', ['lib/a'], ['lib', 'lib/x/a', 'x/lib', 'x/lib/a', 'alib']],
+  ['lib/*.md', ['lib/a.md'], ['lib', 'lib/x/a.md', 'x/lib/a.md', 'x/lib/y/a.md']],
+  ['lib/*/api', ['lib/x/api', 'lib/x/api/a'], ['lib', 'lib/x', 'lib/api']],
+  ['l?b', ['lib'], ['lb', 'liib', 'l/b']],
+  // Two stars are folders, as many as there are, as a whole name only.
+  ['**/lib/api', ['lib/api', 'x/lib/api', 'x/lib/api/a'], ['lib/a/api', 'x/lib/a/api']],
+  ['**/*lib*', ['lib', 'x/lib', 'x/alib', 'x/library', 'x/y/lib'], ['x/lb']],
+  ['lib/api/**', ['lib/api/a', 'lib/api/x/a'], ['lib/api', 'x/lib/api', 'x/lib/api/a']],
+  [
+    'lib/**/api',
+    ['lib/api', 'lib/api/a', 'lib/x/api/a', 'lib/x/y/api/a', 'lib/api/x/a'],
+    ['x/lib/api', 'x/lib/api/a'],
+  ],
+  ['lib/**/', ['lib/a', 'lib/x/a'], ['lib']],
+  ['lib/**/api/a*', ['lib/api/ab', 'lib/x/api/ab'], ['lib/api', 'lib/api/b', 'lib/x/api', 'lib/x/api/b']],
+  ['/lib/**', ['lib/a'], ['lib']],
+  ['/lib/**/*.ts', ['lib/a.ts', 'lib/x/y/a.ts'], ['lib/a.js']],
+  ['l**b', ['lib', 'lb'], ['l/b']],
+  // A backslash takes the next character as it is.
+  ['l\\*b', ['l*b'], ['lib', 'lb']],
+  ['l\\?b', ['l?b'], ['lib']],
+  ['l\\**b', ['l*b', 'l*x-b'], ['l*', 'lib']],
+  ['/lib/\\*', ['lib/*'], ['lib/a']],
+  ['with\\ space.md', ['with space.md', 'x/with space.md'], ['with']],
+  ['lib\\(1\\).md', ['lib(1).md'], []],
+  ['lib(1).md', ['lib(1).md'], []],
+  // Paths are told apart by case.
+  ['README.md', ['README.md', 'lib/README.md'], ['readme.md', 'Readme.md']],
+];
+
+describe('CODEOWNERS patterns', () => {
+  test.each(CASES)('%s owns what it owns on GitHub', (pattern, owned, others) => {
+    expect(owned.filter((path) => !owns(pattern, path))).toEqual([]);
+    expect(others.filter((path) => owns(pattern, path))).toEqual([]);
+  });
+});
+
+describe('a CODEOWNERS file', () => {
+  const owners = (text: string, path: string) =>
+    parseCodeowners(text)
+      .of(path)
+      ?.owners.map(({ text: owner }) => owner);
+
+  test.each([
+    ['the last matching line wins', '* @a\n*.ts @b\n', 'x.ts', ['@b']],
+    ['a line without owners takes the owners away', '* @a\n/free/\n', 'free/x', []],
+    ['so does one with a comment alone behind it', '* @a\n/free/ # anybody\n', 'free/x', []],
+    ['comments are none of it', '# all\n* @a # and not @b\n', 'x', ['@a']],
+    ['spaces and tabs around words mean nothing', ' \t* \t @a \t \n', 'x', ['@a']],
+    ['lines may end as on Windows', '* @a\r\n*.ts @b\r\n', 'x.ts', ['@b']],
+    ['an empty file owns nothing', '\n\r\n', 'x', undefined],
+    [
+      'a line may name many owners',
+      '* @a @octo/core ada@example.org\n',
+      'x',
+      ['@a', '@octo/core', 'ada@example.org'],
+    ],
+  ])('%s', (_, text, path, expected) => {
+    expect(owners(text, path)).toEqual(expected);
+  });
+
+  /**
+   * GitHub skips a line with invalid syntax and goes on (the same page). Which those are: the page, and the example of
+   * https://docs.github.com/en/rest/repos/repos#list-codeowners-errors.
+   */
+  test.each([
+    ['a negation', '!x.ts @b'],
+    ['a character range', '/[xy].ts @b'],
+    ['a section of GitLab', '[Docs][2] @b'],
+    ['an escaped hash at the start', '\\#x.ts @b'],
+    ['three stars', '***/x.ts @b'],
+    ['an owner without an at sign', 'x.ts b'],
+    ['half an address as the owner', 'x.ts docs@'],
+    ['an at sign alone as the owner', 'x.ts @'],
+    ['one bad owner beside a good one', 'x.ts @b b'],
+    ['the root alone', '/ @b'],
+  ])('is read without a line that has %s, and tells it', (_, line) => {
+    const codeowners = parseCodeowners(`* @a\n${line}\n`);
+    expect([codeowners.skipped, codeowners.of('x.ts')?.line, codeowners.of('#x.ts')?.line]).toEqual([
+      [2],
+      1,
+      1,
+    ]);
+  });
+
+  test.each([
+    ['@Ada', { kind: 'user', login: 'Ada' }],
+    ['@octo/core', { kind: 'team', organisation: 'octo', slug: 'core' }],
+    ['7+ada@users.noreply.github.com', { kind: 'account', id: 7 }],
+    ['ada@example.org', { kind: 'nobody' }],
+  ])('reads the owner %s', (word, owner) => {
+    expect(parseCodeowners(`* ${word}`).of('x')?.owners).toEqual([{ text: word, owner }]);
+  });
+
+  test('of very many globs is given up rather than compared for minutes', () => {
+    const codeowners = parseCodeowners('/**/a?/x @a\n'.repeat(4_000));
+    expect(() => Array.from({ length: 3_000 }, (_, n) => codeowners.of(`f${n}`))).toThrow(TooManyOwners);
+  });
+
+  test('is looked for where GitHub does, in that order', () => {
+    expect(CODEOWNERS_PATHS).toEqual(['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS']);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { conflictCriteria, conflictOf, type Mergeability } from '../../../src/domain/policy/conflict.ts';
+
+const CLEAN: Mergeability = { mergeable: true, rebaseable: true, mergeableState: 'clean' };
+const RESOLVE = 'conflicts with main: resolve them by merging or rebasing';
+const BY_HAND = 'GitHub cannot rebase it onto main: rebase it by hand, or merge it by another method';
+
+describe('whether a pull request conflicts', () => {
+  it.each<[string, Partial<Mergeability>, 'merge' | 'squash' | 'rebase', string]>([
+    ['can be merged', {}, 'squash', 'none'],
+    ['is blocked by a rule', { mergeableState: 'blocked' }, 'squash', 'none'],
+    ['is behind its base', { mergeableState: 'behind' }, 'merge', 'none'],
+    ['cannot be merged', { mergeable: false, mergeableState: 'dirty' }, 'squash', RESOLVE],
+    [
+      'cannot be merged and is blocked, too',
+      { mergeable: false, mergeableState: 'blocked' },
+      'squash',
+      RESOLVE,
+    ],
+    ['is dirty', { mergeable: null, mergeableState: 'dirty' }, 'merge', RESOLVE],
+    [
+      'is not worked out',
+      { mergeable: null, rebaseable: null, mergeableState: 'unknown' },
+      'squash',
+      'unknown',
+    ],
+    ['is not told of', { mergeable: null, rebaseable: null, mergeableState: null }, 'rebase', 'unknown'],
+    ['can only not be rebased', { rebaseable: false }, 'merge', 'none'],
+    ['cannot be rebased', { rebaseable: false }, 'rebase', BY_HAND],
+  ])('is told of one that %s', (_, said, method, answer) => {
+    const conflict = conflictOf({ ...CLEAN, ...said }, method, 'main');
+    expect(conflict.kind === 'conflict' ? conflict.says : conflict.kind).toBe(answer);
+  });
+
+  it('stays as it was said last while GitHub works it out', () => {
+    expect(conflictCriteria({ kind: 'unknown' }, false, 'main')).toEqual([]);
+    expect(conflictCriteria({ kind: 'unknown' }, true, 'main')).toMatchObject([{ status: 'pending' }]);
+    expect(conflictCriteria({ kind: 'conflict', says: RESOLVE }, false, 'main')).toMatchObject([
+      { status: 'unmet' },
+    ]);
+    expect(conflictCriteria({ kind: 'none' }, true, 'main')).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { Json } from '../../../src/core/canonical.ts';
+import { parseSettings } from '../../../src/domain/chain/settings.ts';
+import {
+  FAILURE_POLICIES,
+  writtenCriterionSchema,
+  writtenGateSchema,
+} from '../../../src/domain/gate/gate.ts';
+import { FACT_NAMES, type Facts, known } from '../../../src/domain/policy/facts/fact.ts';
+import { question } from '../../../src/domain/policy/gate/judge.ts';
+import { faultsOf, KNOWN } from '../../support/chains.ts';
+
+const page = readFileSync(new URL('../../../docs/gates.md', import.meta.url), 'utf8');
+const blocks = [...page.matchAll(/^```(?:yaml|text) (\w+)\n([\s\S]*?)^```$/gm)].map(
+  ([, kind = '', text = '']) => ({ kind, text }),
+);
+
+/** The blocks of a kind, each with those right after it. */
+function examples(kind: string, after: number): string[][] {
+  return blocks.flatMap((block, index) =>
+    block.kind === kind ? [blocks.slice(index, index + after + 1).map(({ text }) => text)] : [],
+  );
+}
+
+describe('docs/gates.md', () => {
+  test('has examples of each kind, and none of a kind that is not run', () => {
+    expect([...new Set(blocks.map(({ kind }) => kind))].sort()).toEqual(
+      ['chain', 'criteria', 'facts', 'faults', 'faulty', 'settings', 'verdict'].sort(),
+    );
+  });
+
+  test.each(examples('chain', 0))('has a chain that parses: %s', (text) => {
+    expect(faultsOf(text)).toEqual([]);
+  });
+
+  test.each(examples('settings', 0))('has settings that parse: %s', (text) => {
+    expect(parseSettings(text, 'countersign.yml', KNOWN).diagnostics).toEqual([]);
+  });
+
+  test.each(examples('criteria', 2))(
+    'has a criterion that says of facts what it says: %s',
+    (text, facts, said) => {
+      const criterion = { kind: 'expression', id: 'it', if: (parse(text) as { if: string }).if } as const;
+      const read: Facts = Object.fromEntries(
+        Object.entries(parse(facts ?? '') as Record<string, Json>).map(([name, value]) => [
+          name,
+          known(value),
+        ]),
+      );
+      const { passed, evidence } = question(criterion, {
+        facts: read,
+        context: {},
+        now: new Date(0),
+      }).judge();
+      expect(`${passed ? 'passed' : 'not passed'}: ${evidence}\n`).toBe(said);
+    },
+  );
+
+  test.each(examples('faulty', 1))('tells the faults of %s', (text, diagnostics = '') => {
+    expect(faultsOf(text)).toEqual(diagnostics.trimEnd().split('\n'));
+  });
+
+  test.each([
+    ...FACT_NAMES.map((name) => `pr.${name}`),
+    ...FAILURE_POLICIES,
+    ...Object.keys(writtenGateSchema.shape),
+    ...Object.keys(writtenCriterionSchema.shape).filter((key) => key !== 'codeowners'),
+  ])('tells of `%s`', (word) => {
+    expect(page).toContain(`\`${word}\``);
+  });
+});

@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { criterion } from '../../../src/domain/explanation/explanation.ts';
+import { NO_CONTRIBUTORS } from '../../../src/domain/policy/authorship.ts';
+import type { CountersignRules } from '../../../src/domain/policy/countersign-rules.ts';
+import {
+  isFreshProof,
+  judgeMerge,
+  type MergeFacts,
+  type MergeQuestion,
+  type Reactor,
+} from '../../../src/domain/policy/merge-gate.ts';
+import { at } from '../../support/builders.ts';
+import { AUTHOR, facts, question, reactor, rules } from './merge-facts.ts';
+
+/** Mostly the first value, so that enough of the generated facts do merge. */
+function mostly<T>(usual: T, ...others: T[]): fc.Arbitrary<T> {
+  return fc.oneof(
+    { weight: 12, arbitrary: fc.constant(usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...others) },
+  );
+}
+
+const PEOPLE = [AUTHOR, { id: 10, login: 'mia' }, { id: 11, login: 'Max' }, { id: 12, login: 'will' }];
+const anyReactor: fc.Arbitrary<Reactor> = fc
+  .record({
+    person: fc.constantFrom(...PEOPLE),
+    type: mostly('User', 'Bot', 'Organization'),
+    content: fc.constantFrom('rocket', 'rocket', '+1', '+1', '-1', 'eyes'),
+    role: fc.constantFrom('admin', 'maintain', 'maintain', 'write', 'triage', 'read', 'none', 'odd'),
+    teams: mostly<string[]>([], ['acme/core']),
+  })
+  .map(({ person, ...more }) => reactor({ ...person, ...more }));
+
+const anyRules: fc.Arbitrary<CountersignRules> = fc
+  .record({
+    permission: fc.constantFrom('admin', 'maintain', 'maintain', 'write', 'none'),
+    users: mostly<string[]>([], ['mia'], ['MAX', 'will']),
+    teams: fc.constantFrom([], ['acme/core']),
+    count: mostly(1, 2, 3),
+    unattributed: fc.constantFrom('one_more', 'allow', 'refuse'),
+    reject: mostly<string[]>(['-1'], []),
+  })
+  .map(rules);
+
+const anyFacts: fc.Arbitrary<MergeFacts> = fc
+  .record({
+    comment: mostly<MergeFacts['comment']>('as_written', 'missing', 'edited', 'not_ours'),
+    contributors: mostly<MergeFacts['contributors']>(
+      { ...NO_CONTRIBUTORS, ids: [AUTHOR.id], logins: [AUTHOR.login] },
+      undefined,
+      { ...NO_CONTRIBUTORS, ids: [10] },
+      { ...NO_CONTRIBUTORS, logins: ['max', 'WILL'] },
+      { ...NO_CONTRIBUTORS, pushers: [10] },
+      { ...NO_CONTRIBUTORS, unattributed: [{ lacks: 'author', sha: 'a'.repeat(40) }] },
+    ),
+    reactors: fc.array(anyReactor, { maxLength: 5 }),
+    conditions: fc.array(
+      mostly(
+        criterion('met', 'a'),
+        criterion('unmet', 'b'),
+        criterion('pending', 'c'),
+        criterion('unknown', 'd'),
+      ),
+      {
+        maxLength: 2,
+      },
+    ),
+    pausedBy: mostly<string | null>(null, 'will'),
+    pullRequest: fc
+      .record({
+        state: mostly<'open' | 'closed'>('open', 'closed'),
+        draft: mostly(false, true),
+        headSha: mostly(question().headSha, 'b'.repeat(40)),
+        baseRef: mostly('main', 'next'),
+      })
+      .map((more) => ({ ...facts().pullRequest, ...more, merged: false })),
+  })
+  .map(facts);
+
+const RANKS = ['none', 'read', 'triage', 'write', 'maintain', 'admin'];
+
+/** Invariant I1, written out anew from the design and sharing nothing with the gate. */
+function mayMerge(asked: MergeQuestion, found: MergeFacts): boolean {
+  const { rules: rule } = asked;
+  const known = found.contributors;
+  if (known === undefined || found.comment !== 'as_written' || found.pausedBy !== null) return false;
+  const { pullRequest: now } = found;
+  if (now.state !== 'open' || now.draft) return false;
+  if (now.headSha !== asked.headSha || now.baseRef !== asked.baseRef) return false;
+  if (found.conditions.some((condition) => condition.status !== 'met')) return false;
+
+  const names = (list: readonly string[]) => new Set(list.map((name) => name.toLowerCase()));
+  const isEligible = (person: Reactor) => {
+    const login = person.login.toLowerCase();
+    const wrote =
+      person.id === now.author.id ||
+      [...known.ids, ...known.pushers].includes(person.id) ||
+      names(known.logins).has(login);
+    if (person.type !== 'User' || wrote) return false;
+    const rank = RANKS.indexOf(person.role);
+    const byRole = rule.permission !== 'none' && rank >= RANKS.indexOf(rule.permission);
+    const byName =
+      rank >= RANKS.indexOf('write') && (names(rule.users).has(login) || person.teams.length > 0);
+    return byRole || byName;
+  };
+  const eligible = found.reactors.filter(isEligible);
+  if (eligible.some((person) => rule.reject.includes(person.content))) return false;
+  const agreed = eligible
+    .filter((person) => rule.approve.includes(person.content))
+    .map((person) => person.id);
+  const isUnclear = known.unattributed.length > 0;
+  if (isUnclear && rule.unattributed === 'refuse') return false;
+  const more = isUnclear && rule.unattributed !== 'allow' ? 1 : 0;
+  return agreed.length > 0 && new Set(agreed).size >= rule.count + more;
+}
+
+describe('the merge gate', () => {
+  test('mints a proof exactly when all of I1 holds', () => {
+    let merged = 0;
+    fc.assert(
+      fc.property(anyRules, anyFacts, (rule, found) => {
+        const asked = question({ rules: rule });
+        const { proof } = judgeMerge(asked, found);
+        expect(proof !== undefined).toBe(mayMerge(asked, found));
+        if (proof) merged++;
+      }),
+      { numRuns: 5_000 },
+    );
+    // A generator that never comes to a merge would hold nothing together.
+    expect(merged).toBeGreaterThan(300);
+  });
+
+  test('mints a proof that is about the question and fresh when the facts are', () => {
+    fc.assert(
+      fc.property(anyRules, anyFacts, (rule, found) => {
+        const asked = question({ rules: rule });
+        const { proof, why: tree, countersignedBy } = judgeMerge(asked, found);
+        expect(tree.status === 'met').toBe(proof !== undefined);
+        if (!proof) return;
+        expect(isFreshProof(proof, at(0))).toBe(true);
+        expect(proof.question).toEqual(asked);
+        expect(proof.countersignedBy).toEqual(countersignedBy);
+        expect(countersignedBy.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('mints no proof on facts that have a place for words, whoever reacted besides, and counts the words', () => {
+    let went = 0;
+    const speaker = fc.record({
+      says: fc.constantFrom('approve' as const, 'reject' as const),
+      role: fc.constantFrom(...RANKS),
+    });
+    fc.assert(
+      fc.property(anyRules, anyFacts, fc.array(speaker, { maxLength: 2 }), (rule, found, words) => {
+        const speakers = words.map((word, index) => ({
+          ...reactor({ id: 50 + index, login: `s${index}` }),
+          ...word,
+        }));
+        const asked = question({ rules: rule });
+        const { proof, why: tree } = judgeMerge(asked, { ...found, speakers });
+        expect(proof).toBeUndefined();
+        // What words say to a step is what the reactions for it would say to a merge.
+        const [yes = ''] = rule.approve;
+        const [no = ''] = rule.reject;
+        if (yes === '' || no === '') return;
+        const asReactions = speakers.map((person) => ({
+          ...person,
+          content: person.says === 'approve' ? yes : no,
+        }));
+        const reactors = [...found.reactors, ...asReactions];
+        expect(tree.status === 'met').toBe(mayMerge(asked, { ...found, reactors }));
+        if (tree.status === 'met') went++;
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(went).toBeGreaterThan(50);
+  });
+
+  test('is void exactly when the pull request itself is not what was asked about', () => {
+    fc.assert(
+      fc.property(anyFacts, (found) => {
+        const { state, draft, headSha, baseRef } = found.pullRequest;
+        const asIs = state === 'open' && !draft && headSha === question().headSha && baseRef === 'main';
+        expect(judgeMerge(question(), found).void).toBe(!asIs);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

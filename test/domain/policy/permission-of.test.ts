@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import type { FailurePolicy } from '../../../src/domain/gate/gate.ts';
+import type { PlacedGate } from '../../../src/domain/gate/placed.ts';
+import { notJudged, permissionOf, verdictOf } from '../../../src/domain/policy/gate/verdict.ts';
+
+const placed = (on_failure: FailurePolicy): PlacedGate => ({
+  gate: { kind: 'skill', id: 'guard', skill: 'ci', on_failure },
+  scope: 'organisation',
+  at: 'pre',
+});
+
+function permission(policy: FailurePolicy, passed: boolean, step: string): string {
+  const criterion = { id: 'a', description: 'small', passed, evidence: '', may_change: false };
+  const verdict = verdictOf(placed(policy), 'say', [criterion], 'sha256:0');
+  return permissionOf(verdict, {
+    merges: step.includes('merge'),
+    countersigned: step.includes('countersigned'),
+  }).status;
+}
+
+const POLICIES: FailurePolicy[] = ['block', 'warn', 'degrade', 'require_human'];
+
+test.each(POLICIES)('a gate that is passed and would %s lets a step be done', (policy) => {
+  expect(permission(policy, true, 'step')).toBe('met');
+});
+
+test.each([
+  ['block', 'countersigned step', 'unmet'],
+  ['warn', 'merge', 'met'],
+  ['degrade', 'step', 'met'],
+  ['degrade', 'countersigned merge', 'unmet'],
+  ['require_human', 'step', 'pending'],
+  ['require_human', 'countersigned step', 'met'],
+] as const)('a gate that is not passed and would %s is for a %s %s', (policy, step, status) => {
+  expect(permission(policy, false, step)).toBe(status);
+});
+
+test('a gate that was not judged yet is unknown', () => {
+  expect(notJudged(placed('warn'))).toMatchObject({
+    status: 'unknown',
+    summary: 'gate guard (organisation) before the step is unknown until the step runs',
+  });
+});

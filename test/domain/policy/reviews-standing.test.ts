@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import type { Review } from '../../../src/domain/policy/facts/reviews.ts';
+import { requestedChangesCriterion, requestingChanges } from '../../../src/domain/policy/reviews-standing.ts';
+
+const PEOPLE: Record<string, Review['person']> = {
+  anna: { id: 1, login: 'anna', type: 'User' },
+  bert: { id: 2, login: 'bert', type: 'User' },
+  robot: { id: 3, login: 'robot', type: 'Bot' },
+};
+
+function review(at: number, who: string, state: Review['state']): Review {
+  const person = PEOPLE[who] ?? { id: 0, login: who, type: 'Mannequin' };
+  return { id: at, person, state, commitSha: 'f'.repeat(40), submittedAt: new Date(at * 1_000) };
+}
+
+describe('changes are requested', () => {
+  it.each<[string, Review[], string[]]>([
+    ['by nobody without a review', [], []],
+    ['by who asked for them', [review(1, 'anna', 'changes_requested')], ['anna']],
+    [
+      'by who approved first',
+      [review(1, 'anna', 'approved'), review(2, 'anna', 'changes_requested')],
+      ['anna'],
+    ],
+    [
+      'by nobody who approved since',
+      [review(1, 'anna', 'changes_requested'), review(2, 'anna', 'approved')],
+      [],
+    ],
+    ['by nobody whose review was dismissed', [review(1, 'anna', 'dismissed')], []],
+    [
+      'by who only commented since',
+      [review(1, 'anna', 'changes_requested'), review(2, 'anna', 'commented')],
+      ['anna'],
+    ],
+    [
+      'by who began another review',
+      [review(1, 'anna', 'changes_requested'), review(2, 'anna', 'pending')],
+      ['anna'],
+    ],
+    [
+      'by who did something unknown since',
+      [review(1, 'anna', 'changes_requested'), review(2, 'anna', 'unknown')],
+      ['anna'],
+    ],
+    [
+      'whatever the order of the list',
+      [review(2, 'anna', 'approved'), review(1, 'anna', 'changes_requested')],
+      [],
+    ],
+    [
+      'by two people',
+      [review(1, 'anna', 'changes_requested'), review(2, 'bert', 'changes_requested')],
+      ['anna', 'bert'],
+    ],
+    ['by no bot', [review(1, 'robot', 'changes_requested')], []],
+    ['by no deleted account', [review(1, 'ghost', 'changes_requested')], []],
+  ])('%s', (_, reviews, logins) => {
+    expect(requestingChanges(reviews).map(({ login }) => login)).toEqual(logins);
+  });
+});
+
+describe('requested changes hold a merge up', () => {
+  const by = (role: string) =>
+    ({ known: true, by: [{ person: { id: 1, login: 'anna', type: 'User' }, role }] }) as const;
+
+  it.each([
+    ['of a writer', by('write'), 'unmet'],
+    ['of an admin', by('admin'), 'unmet'],
+    ['of somebody who can only triage', by('triage'), 'met'],
+    ['of somebody who can only read', by('read'), 'met'],
+    ['of nobody', { known: true, by: [] }, 'met'],
+    ['when it is not known who asks for them', { known: false, because: 'there are too many' }, 'unmet'],
+  ] as const)('%s: %#', (_, requested, status) => {
+    expect(requestedChangesCriterion(requested, 9).status).toBe(status);
+  });
+
+  it('not when the author asks for them', () => {
+    expect(requestedChangesCriterion(by('admin'), 1).status).toBe('met');
+  });
+});

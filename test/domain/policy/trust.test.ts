@@ -1,0 +1,300 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { REPOSITORY_ROLES, type RepositoryRole } from '../../../src/domain/policy/role.ts';
+import {
+  isTrusted,
+  LEAST_TRUST,
+  type Membership,
+  type Origin,
+  TRUST_LEVELS,
+  type TrustContext,
+  type TrustLevel,
+  trustOf,
+} from '../../../src/domain/policy/trust.ts';
+
+const HEAD = 'a'.repeat(40);
+const OTHER = 'b'.repeat(40);
+const OURS = 'acme/shop';
+
+const somebody = (login: string, role: RepositoryRole | undefined): Membership => ({ login, role });
+
+function pullRequest({
+  head = OURS,
+  sha = HEAD,
+  association = 'CONTRIBUTOR',
+  role = 'write',
+  isPerson = true,
+}: {
+  head?: string | null;
+  sha?: string;
+  association?: string;
+  role?: RepositoryRole | undefined;
+  isPerson?: boolean;
+} = {}): Origin {
+  return {
+    kind: 'pull_request',
+    headRepository: head,
+    headSha: sha,
+    author: { ...somebody('ada', role), association, isPerson },
+  };
+}
+
+function context(more: Partial<TrustContext> = {}): TrustContext {
+  return {
+    repository: OURS,
+    headSha: HEAD,
+    origin: pullRequest(),
+    dispatcher: undefined,
+    countersign: undefined,
+    ...more,
+  };
+}
+
+const FORK = pullRequest({ head: 'otto/shop' });
+const OUTSIDER = pullRequest({ role: 'read' });
+const countersign = { headSha: HEAD, by: ['mia'] };
+
+describe('trust', () => {
+  test.each<[string, Partial<TrustContext>, TrustLevel]>([
+    // Whose pull request it is.
+    ['a writer’s pull request', {}, 'standard'],
+    ['a triager’s', { origin: pullRequest({ role: 'triage' }) }, 'standard'],
+    [
+      'a member’s whose role was not asked for',
+      { origin: pullRequest({ association: 'MEMBER', role: undefined }) },
+      'standard',
+    ],
+    ['the owner’s', { origin: pullRequest({ association: 'OWNER', role: undefined }) }, 'standard'],
+    [
+      'a collaborator’s',
+      { origin: pullRequest({ association: 'COLLABORATOR', role: undefined }) },
+      'standard',
+    ],
+    [
+      'that of a member who keeps it private, told by the role alone',
+      { origin: pullRequest({ association: 'NONE', role: 'maintain' }) },
+      'standard',
+    ],
+    ['a reader’s, as anybody is on a public repository', { origin: OUTSIDER }, 'sandbox'],
+    ['that of somebody without any access', { origin: pullRequest({ role: 'none' }) }, 'sandbox'],
+    [
+      'a first contributor’s',
+      { origin: pullRequest({ association: 'FIRST_TIME_CONTRIBUTOR', role: 'read' }) },
+      'sandbox',
+    ],
+    [
+      'a contributor’s whose role is not known',
+      {
+        origin: {
+          kind: 'pull_request',
+          headRepository: OURS,
+          headSha: HEAD,
+          author: { ...somebody('ada', undefined), association: 'CONTRIBUTOR', isPerson: true },
+        },
+      },
+      'sandbox',
+    ],
+    [
+      'one with an association that GitHub did not have when this was written',
+      { origin: pullRequest({ association: 'BEST_FRIEND', role: 'read' }) },
+      'sandbox',
+    ],
+    [
+      'a bot’s, whatever it may do',
+      { origin: pullRequest({ association: 'MEMBER', isPerson: false }) },
+      'sandbox',
+    ],
+    // Where its head is.
+    ['one from a fork', { origin: FORK }, 'sandbox'],
+    [
+      'a member’s from a fork of theirs',
+      { origin: pullRequest({ head: 'ada/shop', association: 'MEMBER' }) },
+      'sandbox',
+    ],
+    ['one from a fork that is gone', { origin: pullRequest({ head: null }) }, 'sandbox'],
+    [
+      'one from a repository whose name only begins like ours',
+      { origin: pullRequest({ head: `${OURS}2` }) },
+      'sandbox',
+    ],
+    [
+      'one from our own repository, in other letters',
+      { origin: pullRequest({ head: 'Acme/Shop' }) },
+      'standard',
+    ],
+    // Who fired it.
+    ['one that a maintainer fired', { dispatcher: somebody('mia', 'maintain') }, 'elevated'],
+    ['one that an admin fired', { dispatcher: somebody('max', 'admin') }, 'elevated'],
+    ['one that a writer fired', { dispatcher: somebody('will', 'write') }, 'standard'],
+    ['one fired by somebody who has no access any more', { dispatcher: somebody('mia', 'none') }, 'standard'],
+    ['one fired by somebody whose role is not known', { dispatcher: somebody('mia', undefined) }, 'standard'],
+    [
+      'one fired by a name that sounds like a maintainer',
+      { dispatcher: somebody('admin', 'read') },
+      'standard',
+    ],
+    [
+      'a fork’s that a maintainer fired: what a stranger wrote stays a stranger’s',
+      { origin: FORK, dispatcher: somebody('mia', 'maintain') },
+      'standard',
+    ],
+    [
+      'an outsider’s that an admin fired',
+      { origin: OUTSIDER, dispatcher: somebody('max', 'admin') },
+      'standard',
+    ],
+    ['a fork’s that a writer fired', { origin: FORK, dispatcher: somebody('will', 'write') }, 'sandbox'],
+    // Whether it is countersigned.
+    ['one that is countersigned for this head', { countersign }, 'privileged'],
+    ['a fork’s that is countersigned for this head', { origin: FORK, countersign }, 'privileged'],
+    [
+      'one that is countersigned for another head',
+      { countersign: { ...countersign, headSha: OTHER } },
+      'standard',
+    ],
+    ['one that is countersigned by nobody', { countersign: { ...countersign, by: [] } }, 'standard'],
+    [
+      'one that is countersigned for another head and fired by a maintainer',
+      { countersign: { ...countersign, headSha: OTHER }, dispatcher: somebody('mia', 'maintain') },
+      'elevated',
+    ],
+    // What has changed, or is not known.
+    ['one with another head by now', { origin: pullRequest({ sha: OTHER }) }, 'sandbox'],
+    [
+      'one with another head by now, fired by an admin and countersigned for the old one',
+      { origin: pullRequest({ sha: OTHER }), dispatcher: somebody('max', 'admin'), countersign },
+      'sandbox',
+    ],
+    [
+      'one that cannot be read, whatever else is known',
+      { origin: undefined, dispatcher: somebody('max', 'admin'), countersign },
+      'sandbox',
+    ],
+    // What is no pull request.
+    ['an issue of a writer’s', { origin: { kind: 'issue', author: somebody('ada', 'write') } }, 'standard'],
+    ['an issue of anybody’s', { origin: { kind: 'issue', author: somebody('otto', 'read') } }, 'sandbox'],
+    ['a push of a writer’s', { origin: { kind: 'push', author: somebody('will', 'write') } }, 'standard'],
+    [
+      'a push by a key that is nobody’s',
+      { origin: { kind: 'push', author: somebody('key', 'none') } },
+      'sandbox',
+    ],
+  ])('of %s', (_, more, level) => {
+    expect(trustOf(context(more)).level).toBe(level);
+  });
+
+  test('says of each fact whether it raises it', () => {
+    const { facts } = trustOf(
+      context({
+        origin: FORK,
+        dispatcher: somebody('mia', 'maintain'),
+        countersign: { ...countersign, headSha: OTHER },
+      }),
+    );
+    expect(facts.map(({ status, summary }) => `${status}: ${summary}`)).toEqual([
+      'unmet: its head is in another repository, otto/shop',
+      'met: ada, who opened the pull request, has write access',
+      'met: mia, who fired it, has maintain access',
+      'unmet: countersigned for bbbbbbb, not for aaaaaaa',
+    ]);
+  });
+
+  test.each<[string, Origin, TrustLevel]>([
+    ['a member’s', pullRequest(), 'elevated'],
+    ['a fork’s', FORK, 'standard'],
+  ])('says how far a maintainer’s dispatch would raise %s', (_, origin, ifDispatched) => {
+    expect(trustOf(context({ origin })).ifDispatched).toBe(ifDispatched);
+  });
+
+  test('levels are in one order, in which each is at least itself', () => {
+    for (const [rank, level] of TRUST_LEVELS.entries()) {
+      expect(TRUST_LEVELS.filter((needed) => isTrusted(level, needed))).toEqual(
+        TRUST_LEVELS.slice(0, rank + 1),
+      );
+    }
+  });
+});
+
+const role = fc.constantFrom(...REPOSITORY_ROLES, undefined);
+const login = fc.constantFrom('ada', 'mia', 'admin', 'acme', 'countersign[bot]', 'maintain');
+const membership = fc.record({ login, role });
+const sha = fc.constantFrom(HEAD, OTHER);
+const origin: fc.Arbitrary<Origin | undefined> = fc.oneof(
+  fc.record({
+    kind: fc.constant('pull_request' as const),
+    headRepository: fc.constantFrom(OURS, 'otto/shop', null),
+    headSha: sha,
+    author: fc.record({
+      login,
+      role,
+      association: fc.constantFrom('MEMBER', 'COLLABORATOR', 'CONTRIBUTOR', 'NONE'),
+      isPerson: fc.boolean(),
+    }),
+  }),
+  fc.record({ kind: fc.constantFrom('issue' as const, 'push' as const), author: membership }),
+  fc.constant(undefined),
+);
+const anyContext: fc.Arbitrary<TrustContext> = fc.record({
+  repository: fc.constant(OURS),
+  headSha: sha,
+  origin,
+  dispatcher: fc.option(membership, { nil: undefined }),
+  countersign: fc.option(fc.record({ headSha: sha, by: fc.array(login, { maxLength: 2 }) }), {
+    nil: undefined,
+  }),
+});
+const seed = Number(process.env.COUNTERSIGN_SEED ?? 4);
+const numRuns = process.env.COUNTERSIGN_LONG === '1' ? 100_000 : 1_000;
+
+/** The same facts about people by other names. */
+function renamed(of: TrustContext): TrustContext {
+  const other = <T extends Membership>(person: T): T => ({ ...person, login: 'somebody-else' });
+  return {
+    ...of,
+    origin: of.origin && ({ ...of.origin, author: other(of.origin.author) } as Origin),
+    dispatcher: of.dispatcher && other(of.dispatcher),
+  };
+}
+
+describe(`of whatever context (seed ${seed})`, () => {
+  test('no name changes the level', () => {
+    fc.assert(
+      fc.property(anyContext, (of) => {
+        expect(trustOf(renamed(of)).level).toBe(trustOf(of).level);
+      }),
+      { seed, numRuns },
+    );
+  });
+
+  test('a fact that is taken away or not known never raises the level', () => {
+    fc.assert(
+      fc.property(anyContext, (of) => {
+        const { level } = trustOf(of);
+        const unknown = of.dispatcher && { ...of.dispatcher, role: undefined };
+        for (const less of [
+          { origin: undefined },
+          { dispatcher: undefined },
+          { dispatcher: unknown },
+          { countersign: undefined },
+        ]) {
+          expect(isTrusted(level, trustOf({ ...of, ...less }).level)).toBe(true);
+        }
+      }),
+      { seed, numRuns },
+    );
+  });
+
+  test('only a countersign for this very head is privileged, and what comes from elsewhere gets no further than standard without', () => {
+    fc.assert(
+      fc.property(anyContext, (of) => {
+        const { level } = trustOf(of);
+        const isForHead = of.countersign?.headSha === of.headSha && of.countersign.by.length > 0;
+        if (level === 'privileged') expect(isForHead).toBe(true);
+        const pr = of.origin?.kind === 'pull_request' ? of.origin : undefined;
+        if (pr && pr.headRepository !== OURS && !isForHead) expect(isTrusted('standard', level)).toBe(true);
+        if (pr && pr.headSha !== of.headSha) expect(level).toBe(LEAST_TRUST.level);
+      }),
+      { seed, numRuns },
+    );
+  });
+});

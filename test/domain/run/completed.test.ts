@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import type { Chain } from '../../../src/domain/chain/chain.ts';
+import { reason } from '../../../src/domain/explanation/reason.ts';
+import type { Outcome } from '../../../src/domain/outcome/outcome.ts';
+import { completedReason } from '../../../src/domain/run/completed.ts';
+import { actionOutcome, chainOfSteps, ciOutcome, reviewOutcome, runState } from '../../support/builders.ts';
+import { Player, said } from './player.ts';
+
+const merging = chainOfSteps(
+  'id: review, skill: pr-review',
+  'id: ci',
+  'id: merge, action: gh-merge, requires_approval: true',
+);
+const reviewing = chainOfSteps('id: review, skill: pr-review', 'id: ci');
+const merged = actionOutcome('gh-merge', 'merged into main as 1112223, countersigned by mia');
+
+/** Of a run whose steps are over: completed with these outcomes, or skipped where there is none. */
+function why(definition: Chain, outcomes: (Outcome | null)[]): string {
+  const state = runState(definition);
+  for (const [index, outcome] of outcomes.entries()) {
+    const status = outcome ? 'completed' : 'skipped';
+    const because = outcome
+      ? reason('step.completed', outcome.summary)
+      : reason('step.skipped.condition', 'its condition does not hold');
+    Object.assign(state.invocations[index] ?? {}, { status, outcome, reason: because });
+  }
+  return said(completedReason(state));
+}
+
+describe('why a completed run is complete', () => {
+  test.each<[string, Chain, (Outcome | null)[], string]>([
+    [
+      'it merged',
+      merging,
+      [reviewOutcome(true), ciOutcome(true), merged],
+      'run.completed: merged into main as 1112223, countersigned by mia',
+    ],
+    [
+      'it merged, whatever an earlier step said',
+      merging,
+      [reviewOutcome(false), ciOutcome(true), merged],
+      'run.completed: merged into main as 1112223, countersigned by mia',
+    ],
+    [
+      'the review asks for changes',
+      merging,
+      [reviewOutcome(false, '2 findings must be fixed'), null, null],
+      'run.completed.changes_requested: 2 findings must be fixed',
+    ],
+    [
+      'the review asks for changes, in a chain that does not merge',
+      reviewing,
+      [reviewOutcome(false, '2 findings must be fixed'), ciOutcome(true)],
+      'run.completed.changes_requested: 2 findings must be fixed',
+    ],
+    [
+      'CI failed',
+      merging,
+      [reviewOutcome(true), ciOutcome(false, '1 of 3 checks failed: test'), null],
+      'run.completed.not_merged: 1 of 3 checks failed: test',
+    ],
+    [
+      'the review reached no verdict',
+      merging,
+      [reviewOutcome(null, 'the review is incomplete: oxlint crashed'), null, null],
+      'run.completed.not_merged: the review is incomplete: oxlint crashed',
+    ],
+    [
+      'the merge was skipped although all outcomes are good',
+      merging,
+      [reviewOutcome(true), ciOutcome(true), null],
+      'run.completed.not_merged: the merge step was skipped',
+    ],
+    [
+      'there is nothing to merge, whatever CI says',
+      reviewing,
+      [reviewOutcome(true), ciOutcome(false, '1 of 3 checks failed: test')],
+      'run.completed: every step is done',
+    ],
+    [
+      'a merge action that says no is no merge',
+      merging,
+      [reviewOutcome(true), ciOutcome(true), actionOutcome('gh-merge', 'not merged', false)],
+      'run.completed.not_merged: not merged',
+    ],
+  ])('%s', (_, definition, outcomes, expected) => {
+    expect(why(definition, outcomes)).toBe(expected);
+  });
+
+  test('names the failure of a merge that the chain lets fail', () => {
+    const chain = chainOfSteps(
+      'id: review, skill: pr-review',
+      'id: merge, action: gh-merge, requires_approval: true, on_failure: continue',
+    );
+    const play = Player.started(chain)
+      .done('review', reviewOutcome(true))
+      .fails('merge', { because: 'rejected by mia' });
+    expect(said(play.run.reason)).toContain('rejected by mia');
+  });
+});

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { shippedSkills } from '../../../src/composition/shipped.ts';
+import { parseChain } from '../../../src/domain/chain/parse.ts';
+import { assertionSchema, assertionsOf } from '../../../src/domain/skill/assertion.ts';
+import { packageFromJson } from '../../../src/domain/skill/json.ts';
+import { manifestSchema } from '../../../src/domain/skill/manifest.ts';
+import { parsePackage } from '../../../src/domain/skill/parse.ts';
+import { PLACES } from '../../../src/domain/skill/place.ts';
+import { ARTIFACT_KINDS } from '../../../src/domain/skill/skill.ts';
+import { emptyDraft, scaffold } from '../../../src/entrypoints/cli/skill-scaffold.ts';
+import { matchText } from '../../../src/messages/skill.ts';
+import { createMatcher } from '../../../src/skills/catalogue/match.ts';
+
+const page = readFileSync(new URL('../../../docs/skills.md', import.meta.url), 'utf8');
+const blocks = [...page.matchAll(/^```(\w+) (\S+)\n([\s\S]*?)^```$/gm)].map(([, language, label, text]) => ({
+  language,
+  label: label ?? '',
+  text: text ?? '',
+}));
+const FOLDER = '.github/countersign/skills/naming';
+const files = blocks
+  .filter(({ label }) => label.startsWith(`${FOLDER}/`))
+  .map(({ label, text }) => ({ path: label.slice(FOLDER.length + 1), text }));
+const { skill, diagnostics } = parsePackage(files, FOLDER);
+
+test('docs/skills.md shows a package without faults, and a chain that names it', () => {
+  expect(files).toHaveLength(3);
+  expect(diagnostics).toEqual([]);
+  const chain = blocks.find(({ label }) => label === 'chain')?.text ?? '';
+  const known = { skills: ['naming'], actions: ['gh-comment'] };
+  expect(parseChain(chain, 'names.yaml', known).diagnostics).toEqual([]);
+});
+
+test('docs/skills.md shows a chain that leaves its skill open', () => {
+  const chain = blocks.find(({ label }) => label === 'auto')?.text ?? '';
+  expect(parseChain(chain, 'fitting.yaml', { skills: [], actions: [] }).chain?.name).toBe('fitting');
+});
+
+test('docs/skills.md shows assertions without faults, of every kind', () => {
+  const shown = blocks.find(({ label }) => label === 'assertions')?.text ?? '';
+  const [skillFile, ...others] = files;
+  const text = skillFile?.text.replace('outcome:', `${shown}outcome:`) ?? '';
+  const parsed = parsePackage([{ path: 'SKILL.md', text }, ...others], FOLDER);
+  expect(parsed.diagnostics).toEqual([]);
+  const kinds = parsed.skill?.artifacts.flatMap(assertionsOf).map(({ kind }) => kind);
+  expect(kinds?.sort()).toEqual(assertionSchema.options.map(({ shape }) => shape.kind.value).sort());
+});
+
+test('docs/skills.md shows an exported package as it is read', () => {
+  const json = blocks.find(({ label }) => label === 'package')?.text ?? '';
+  expect(packageFromJson(json, 'naming.json').diagnostics).toEqual([]);
+});
+
+test('docs/skills.md shows what the match says of its package', () => {
+  // As the command line has it: with the skills that ship, which count for how rare a word is.
+  const packages = [...shippedSkills(), { skill }].flatMap((one) => one.skill ?? []);
+  const matches = createMatcher(packages).match({ text: 'check the names', paths: ['src/a.ts'] });
+  for (const line of matchText(matches).split('\n')) expect(page).toContain(`    ${line}\n`);
+});
+
+test('what skill new writes has the files that docs/skills.md says', () => {
+  expect(
+    scaffold({
+      name: 'naming',
+      outcome: 'gate_verdict',
+      draft: emptyDraft('naming', undefined, 'gate_verdict'),
+    }).map(({ path }) => path),
+  ).toEqual(files.map(({ path }) => path));
+});
+
+test.each([...Object.keys(manifestSchema.shape), ...ARTIFACT_KINDS, ...PLACES])(
+  'docs/skills.md tells of `%s`',
+  (word) => {
+    expect(page).toContain(`\`${word}\``);
+  },
+);

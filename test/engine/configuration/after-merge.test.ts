@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { formatDiagnostic } from '../../../src/core/fault.ts';
+import type { ParsedChain } from '../../../src/domain/chain/scope.ts';
+import {
+  type ChangedFile,
+  diagnosticsAfterMerge,
+  takenAway,
+} from '../../../src/engine/configuration/after-merge.ts';
+import { CHAINS_FOLDER, SETTINGS_FILE } from '../../../src/engine/configuration/configuration-files.ts';
+import { NO_SETTINGS, settingsSource } from '../../../src/engine/configuration/settings-source.ts';
+import type { PullRequestFile } from '../../../src/ports/github.ts';
+
+const SHIP = `${CHAINS_FOLDER}/ship.yaml`;
+const LAB = `${CHAINS_FOLDER}/lab.yaml`;
+const ABOVE = 'octo/.github:.github/countersign.yml';
+
+const chain = (file: string, name: string): ParsedChain => ({ file, name, diagnostics: [] });
+const changed = (path: string, name: string): ChangedFile => ({
+  path,
+  chain: chain(path, name),
+  diagnostics: [],
+});
+
+/** What is told of a repository with a chain `ship`, which its settings name, besides what `base` says. */
+function told(
+  change: { changes?: ChangedFile[]; gone?: string[] },
+  base: { own?: string; above?: string; organisation?: ParsedChain[] } = {},
+): string[] {
+  const { own = 'chains: [ship]', above, organisation = [] } = base;
+  const read = {
+    chains: { repository: [chain(SHIP, 'ship')], organisation, shipped: [] },
+    settings: {
+      repository: own === '' ? NO_SETTINGS : settingsSource(own, SETTINGS_FILE),
+      organisation: above === undefined ? NO_SETTINGS : settingsSource(above, ABOVE),
+    },
+  };
+  return diagnosticsAfterMerge(read, change.changes ?? [], change.gone ?? [])
+    .filter(({ message }) => message.includes('no chain'))
+    .map(formatDiagnostic);
+}
+
+const missing = (place: string, allowed = 'none') =>
+  `${place}: there is no chain "ship"; allowed: ${allowed}`;
+
+describe('a chain that the settings name', () => {
+  test('is missed once it is deleted', () => {
+    expect(told({ gone: [SHIP] })).toEqual([missing('.github/countersign.yml:1:10')]);
+  });
+
+  test('is missed once its file calls it something else', () => {
+    const changes = [changed(SHIP, 'shop')];
+    expect(told({ changes })).toEqual([
+      '.github/countersign.yml:1:10: there is no chain "ship": did you mean "shop"? Allowed: shop',
+    ]);
+  });
+
+  test('is not missed when its file moves, nor when the organisation has one of its name', () => {
+    expect(told({ changes: [changed(LAB, 'ship')], gone: [SHIP] })).toEqual([]);
+    expect(told({ gone: [SHIP] }, { organisation: [chain('octo/.github:ship', 'ship')] })).toEqual([]);
+  });
+
+  test('is not missed when the settings no longer name it', () => {
+    const settings = settingsSource('chains: []', SETTINGS_FILE);
+    expect(told({ changes: [{ path: SETTINGS_FILE, settings, diagnostics: [] }], gone: [SHIP] })).toEqual([]);
+  });
+
+  test('is missed by the organisation’s list when the repository has none, or takes its own away', () => {
+    const above = 'chains: [ship]';
+    expect(told({ gone: [SHIP] }, { own: '', above })).toEqual([missing(`${ABOVE}:1:10`)]);
+    expect(told({ gone: [SHIP, SETTINGS_FILE] }, { above })).toEqual([missing(`${ABOVE}:1:10`)]);
+    expect(told({ gone: [SHIP] }, { own: 'chains: []', above })).toEqual([]);
+  });
+});
+
+test('a name that no chain had before is told to those alone who change the settings', () => {
+  const own = 'chains: [gone, ship]';
+  expect(told({ changes: [changed(LAB, 'lab')] }, { own })).toEqual([]);
+  expect(told({ gone: [SHIP] }, { own })).toEqual([missing('.github/countersign.yml:1:16')]);
+  const settings = settingsSource(own, SETTINGS_FILE);
+  expect(told({ changes: [{ path: SETTINGS_FILE, settings, diagnostics: [] }] }, { own })).toEqual([
+    '.github/countersign.yml:1:10: there is no chain "gone"; allowed: ship',
+  ]);
+});
+
+test('a renamed file is taken away from where it was, a copied one is not', () => {
+  const file = (more: Pick<PullRequestFile, 'path' | 'status' | 'previousPath'>): PullRequestFile => ({
+    blobSha: null,
+    additions: 0,
+    deletions: 0,
+    headSha: null,
+    ...more,
+  });
+  expect(
+    takenAway([
+      file({ path: 'docs/ship.yaml', status: 'renamed', previousPath: SHIP }),
+      file({ path: `${CHAINS_FOLDER}/copy.yaml`, status: 'copied', previousPath: LAB }),
+      file({ path: SETTINGS_FILE, status: 'removed' }),
+      file({ path: `${CHAINS_FOLDER}/sub/lab.yaml`, status: 'removed' }),
+    ]),
+  ).toEqual([SHIP, SETTINGS_FILE]);
+});

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import type { RepositoryRole } from '../../../src/domain/policy/role.ts';
+import { trustOf } from '../../../src/domain/policy/trust.ts';
+import { readTrustContext, type TrustSubject } from '../../../src/engine/gates/trust-facts.ts';
+import { GitHubError, type GitHubReader, type PullRequest } from '../../../src/ports/github.ts';
+import { chainOfSteps, HEAD, manualEvent, pullRequestEvent, runState } from '../../support/builders.ts';
+
+const REPO = { owner: 'acme', name: 'shop' };
+
+/** GitHub with one pull request of ada's and these roles; it notes whose role was asked for. */
+function github(pull: Partial<PullRequest>, roles: Record<string, RepositoryRole>) {
+  const asked: string[] = [];
+  const reader: Pick<GitHubReader, 'pullRequest' | 'role'> = {
+    async pullRequest() {
+      return { author: { id: 1, login: 'ada', type: 'User' }, headSha: HEAD, ...pull } as PullRequest;
+    },
+    async role(_, login) {
+      asked.push(login);
+      const role = roles[login];
+      if (!role) throw new GitHubError('unavailable', 503, 'not now');
+      return role;
+    },
+  };
+  return { reader: reader as GitHubReader, asked };
+}
+
+function subject(more: Partial<TrustSubject> = {}): TrustSubject {
+  const { run } = runState(chainOfSteps('id: a'), { event: pullRequestEvent() });
+  return { ...run, ...more };
+}
+
+const own = (authorAssociation: string) => ({ headRepository: 'acme/shop', authorAssociation });
+
+describe('what trust rests on', () => {
+  test.each(['OWNER', 'MEMBER', 'COLLABORATOR'])(
+    'is the association where GitHub says %s, and nobody’s role is asked for',
+    async (says) => {
+      const { reader, asked } = github(own(says), {});
+      expect(trustOf(await readTrustContext(reader, REPO, subject())).level).toBe('standard');
+      expect(asked).toEqual([]);
+    },
+  );
+
+  test.each(['NONE', 'CONTRIBUTOR', 'FIRST_TIMER', 'MANNEQUIN', ''])(
+    'is the role where GitHub says %j, as it does of members it does not show',
+    async (says) => {
+      const member = github(own(says), { ada: 'write' });
+      expect(trustOf(await readTrustContext(member.reader, REPO, subject())).level).toBe('standard');
+      expect(member.asked).toEqual(['ada']);
+      const stranger = github(own(says), { ada: 'read' });
+      expect(trustOf(await readTrustContext(stranger.reader, REPO, subject())).level).toBe('sandbox');
+    },
+  );
+
+  test('is the role that whoever fired the run has now', async () => {
+    const fired = subject({ event: manualEvent('example') });
+    const levelWith = async (mia: RepositoryRole) =>
+      trustOf(await readTrustContext(github(own('MEMBER'), { mia }).reader, REPO, fired)).level;
+    expect([await levelWith('maintain'), await levelWith('write')]).toEqual(['elevated', 'standard']);
+  });
+
+  test('is not the association of a bot', async () => {
+    const { reader } = github({ ...own('MEMBER'), author: { id: 2, login: 'helper', type: 'Bot' } }, {});
+    expect(trustOf(await readTrustContext(reader, REPO, subject())).level).toBe('sandbox');
+  });
+
+  test('is never a countersign: only the gate’s look says whether there is one', async () => {
+    const { reader } = github(own('MEMBER'), {});
+    expect((await readTrustContext(reader, REPO, subject())).countersign).toBeUndefined();
+  });
+
+  test('is whose issue or push it was, where there is no pull request', async () => {
+    const place = { installation_id: 1, repository: { id: 2, ...REPO } };
+    const issue = {
+      kind: 'issue.created' as const,
+      ...place,
+      issue: 3,
+      title: 'Help',
+      author: 'otto',
+      labels: [],
+    };
+    const push = {
+      kind: 'file.changed' as const,
+      ...place,
+      branch: 'main',
+      default_branch: 'main',
+      before_sha: '',
+      forced: false,
+      head_sha: HEAD,
+      pusher: 'will',
+      paths: [],
+    };
+    const { reader } = github({}, { otto: 'read', will: 'write' });
+    const levelOf = async (event: TrustSubject['event']) =>
+      trustOf(await readTrustContext(reader, REPO, subject({ pullRequest: null, event }))).level;
+    expect([await levelOf(issue), await levelOf(push)]).toEqual(['sandbox', 'standard']);
+  });
+
+  test('is nothing where the run is about nothing that is known', async () => {
+    const { reader } = github({}, {});
+    const context = await readTrustContext(reader, REPO, subject({ pullRequest: null }));
+    expect(trustOf(context).level).toBe('sandbox');
+  });
+
+  test('is not guessed while GitHub does not answer', async () => {
+    const { reader } = github(own('NONE'), {});
+    await expect(readTrustContext(reader, REPO, subject())).rejects.toThrow('not now');
+  });
+});

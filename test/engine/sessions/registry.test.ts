@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { createRegistry } from '../../../src/engine/sessions/registry.ts';
+import type { StepHandler } from '../../../src/engine/steps/step.ts';
+import type { GitHubReader } from '../../../src/ports/github.ts';
+import { LOCAL_PULL_REQUEST } from '../../../src/skills/adhoc/local-reader.ts';
+import { actionOutcome, chainOfSteps } from '../../support/builders.ts';
+import { stepContext } from '../../support/step-context.ts';
+
+/** A skill that notes that it ran. */
+function skill(name: string) {
+  const ran: string[] = [];
+  const handler: StepHandler = {
+    name,
+    capability: { name, minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+    async run({ step }) {
+      ran.push(step.id);
+      return { kind: 'done', outcome: actionOutcome(name, 'done') };
+    },
+  };
+  return { handler, ran };
+}
+
+function stepOf(text: string) {
+  const [step] = chainOfSteps(text).steps;
+  if (!step) throw new Error('a chain has at least one step');
+  return step;
+}
+
+/** GitHub with a pull request that nothing speaks against. */
+const quiet = {
+  pullRequest: async () => LOCAL_PULL_REQUEST,
+  pullRequestReviews: async () => ({ reviews: [], truncated: false }),
+  pullRequestCommits: async () => ({ commits: [], truncated: false }),
+  commitCredits: async () => [],
+} as Partial<GitHubReader> as GitHubReader;
+
+describe('the registry', () => {
+  test('names skills and actions in order', () => {
+    const registry = createRegistry([skill('pr-review').handler, skill('ci').handler]);
+    expect(registry.skills).toEqual(['ci', 'pr-review']);
+    expect(registry.actions).toEqual(['gh-comment', 'gh-label', 'gh-merge']);
+  });
+
+  test('finds a step’s skill and its action', () => {
+    const { handler } = skill('ci');
+    const registry = createRegistry([handler]);
+    expect(registry.handlerOf(stepOf('id: a, skill: ci')).name).toBe(handler.name);
+    expect(registry.handlerOf(stepOf('id: a, action: gh-label')).name).toBe('gh-label');
+  });
+
+  test.each([
+    ['a skill that is not there', 'id: a, skill: pr-review', 'there is no skill named pr-review'],
+    [
+      'a skill by the name of an action',
+      { kind: 'skill', name: 'gh-merge' } as const,
+      'there is no skill named gh-merge',
+    ],
+    [
+      'an action by the name of a skill',
+      { kind: 'action', name: 'ci' } as const,
+      'there is no action named ci',
+    ],
+    [
+      'a name every object has',
+      { kind: 'action', name: 'constructor' } as const,
+      'there is no action named constructor',
+    ],
+  ])('refuses %s', (_, what, message) => {
+    const step = typeof what === 'string' ? stepOf(what) : { ...stepOf('id: a'), uses: what };
+    expect(() => createRegistry([skill('ci').handler]).handlerOf(step)).toThrow(message);
+  });
+
+  test('takes what is built in before a package, also where a stored step came to refer to one', () => {
+    const [builtIn, ofPackage] = [skill('ci').handler, skill('of a package').handler];
+    const registry = createRegistry([builtIn], undefined, () => ofPackage);
+    const reference = { id: 'skl_1', trust: 'sandbox' as const, produces: [] };
+    const uses = (name: string) => ({ kind: 'skill' as const, name, package: reference });
+    const [ci, naming] = ['ci', 'naming'].map((name) => ({
+      ...stepOf('id: a, skill: ci'),
+      uses: uses(name),
+    }));
+    expect(ci && registry.useOf(ci).capability).toBe(builtIn.capability);
+    expect(naming && registry.useOf(naming).capability).toBe(ofPackage.capability);
+  });
+
+  test('asks before a step that requires approval does anything', async () => {
+    const { handler, ran } = skill('ci');
+    const text = 'id: a, skill: ci, requires_approval: true';
+    const context = stepContext(text, { reader: quiet });
+    const result = await createRegistry([handler]).handlerOf(stepOf(text)).run(context);
+    expect(result).toMatchObject({ kind: 'waits', for: 'approval', approval: { status: 'open' } });
+    expect(ran).toEqual([]);
+  });
+
+  test('asks before merging', async () => {
+    const text = 'id: merge, action: gh-merge, requires_approval: true';
+    const result = await createRegistry([])
+      .handlerOf(stepOf(text))
+      .run(stepContext(text, { reader: quiet }));
+    expect(result).toMatchObject({ kind: 'waits', for: 'approval' });
+  });
+
+  test('asks before merging even where a stored step came to not require it', async () => {
+    const step = {
+      ...stepOf('id: merge, action: gh-merge, requires_approval: true'),
+      requiresApproval: false,
+    };
+    const context = stepContext('id: merge, action: gh-merge, requires_approval: true', {
+      step,
+      reader: quiet,
+    });
+    const result = await createRegistry([]).handlerOf(step).run(context);
+    expect(result).toMatchObject({ kind: 'waits', for: 'approval' });
+  });
+
+  test('runs a step that requires no approval at once', async () => {
+    const { handler, ran } = skill('ci');
+    const text = 'id: a, skill: ci';
+    await createRegistry([handler]).handlerOf(stepOf(text)).run(stepContext(text));
+    expect(ran).toEqual(['a']);
+  });
+});

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { callingFolder } from '../../../src/entrypoints/cli/calling-folder.ts';
+import { bareEnvironment } from '../../support/app-environment.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'countersign-elsewhere-')));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const PAGES = ['README.md', 'docs/cli.md', 'docs/skills.md'];
+const aliasIn = (page: string) =>
+  /^ {4}alias countersign='(.+)'$/m.exec(readFileSync(join(ROOT, page), 'utf8'))?.[1];
+
+describe('the line that the docs give for work in one’s own repository', () => {
+  it('is the same on every page that gives it', () => {
+    expect(new Set(PAGES.map(aliasIn)).size).toBe(1);
+    expect(aliasIn('README.md')).toContain('~/countersign');
+  });
+
+  it('writes there, and not into Countersign’s checkout; a path to a database is seen from there, too', async () => {
+    const command = aliasIn('docs/skills.md')?.replace('~/countersign', ROOT);
+    const repository = join(folder, 'shop');
+    mkdirSync(repository);
+    const inRepository = (line: string) =>
+      promisify(execFile)('sh', ['-c', `${command} ${line}`], {
+        cwd: repository,
+        env: { ...bareEnvironment(), HOME: folder },
+      });
+    const [{ stdout, stderr }, missing] = await Promise.all([
+      inRepository('skill new elsewhere-only --json'),
+      inRepository('run list --database sqlite:own.db').catch((error: { stderr: string }) => error),
+    ]);
+    expect([JSON.parse(stdout).name, stderr]).toEqual(['elsewhere-only', '']);
+    const file = '.github/countersign/skills/elsewhere-only/SKILL.md';
+    expect([existsSync(join(repository, file)), existsSync(join(ROOT, file))]).toEqual([true, false]);
+    expect(missing.stderr).toContain(join(repository, 'own.db'));
+  });
+});
+
+describe('the folder that a person stands in', () => {
+  it.each<[string, Record<string, string>, boolean]>([
+    ['is where npm was called, for a script of ours', { npm_package_json: join(ROOT, 'package.json') }, true],
+    [
+      'is found through a link to the checkout',
+      { npm_package_json: join(folder, 'link/package.json') },
+      true,
+    ],
+    [
+      'is the process’s for a script of another package',
+      { npm_package_json: join(folder, 'package.json') },
+      false,
+    ],
+    ['is the process’s without npm', {}, false],
+    [
+      'is the process’s when there is no such folder',
+      { npm_package_json: join(ROOT, 'package.json'), INIT_CWD: '/gone' },
+      false,
+    ],
+  ])('%s', (_what, env, believed) => {
+    if (!existsSync(join(folder, 'link'))) symlinkSync(ROOT, join(folder, 'link'));
+    expect(callingFolder({ INIT_CWD: folder, ...env }, ROOT)).toBe(believed ? folder : undefined);
+  });
+});

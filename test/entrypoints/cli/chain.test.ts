@@ -1,0 +1,205 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { temporaryFolders } from '../../support/temp.ts';
+import { countersign, parsed } from './support.ts';
+
+const newFolder = temporaryFolders();
+
+const GOOD = 'name: deploy\ntrigger: { event: manual.fired }\nsteps:\n  - { skill: ci }\n';
+const MISSPELT =
+  'name: deploy\ntrigger: { event: pr.opened }\nsteps:\n  - { skill: cii }\n  - { acton: gh-merge }\n';
+
+/** A repository's folder with these files. */
+function repository(files: Record<string, string>): string {
+  const folder = newFolder();
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return folder;
+}
+
+const chainLint = (cwd: string, ...paths: string[]) => countersign(['chain', 'lint', ...paths], { cwd });
+
+it('lint checks a repository’s settings and chains when nothing is named', async () => {
+  const cwd = repository({
+    '.github/countersign.yml': 'merge:\n  method: squish\n',
+    '.github/countersign/chains/deploy.yaml': GOOD,
+    '.github/dependabot.yml': 'version: 2\n',
+  });
+  const { code, stdout, stderr } = await chainLint(cwd);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+  expect(stdout).toMatch(/^\.github\/countersign\.yml:2:11: .*squash/);
+  expect(stdout).toMatch(/\n\nChecked 2 files: 1 fault in 1 of them\.\n$/);
+});
+
+it('lint says every fault with its place and ends with 1', async () => {
+  const cwd = repository({ 'deploy.yaml': MISSPELT });
+  const { code, stdout } = await chainLint(cwd, 'deploy.yaml');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^deploy\.yaml:4:\d+: .*cii.*\n/);
+  expect(stdout).toMatch(/^deploy\.yaml:5:\d+: .*acton/m);
+});
+
+it('lint refuses a step whose skill comes to nothing', async () => {
+  const cwd = repository({
+    '.github/countersign/skills/notes/SKILL.md': '---\nname: notes\ndescription: To read.\n---\n',
+    '.github/countersign/chains/read.yaml': GOOD.replace('skill: ci', 'skill: notes'),
+  });
+  expect((await chainLint(cwd)).stdout).toMatch(
+    /^\S+read\.yaml:4:14: the SKILL\.md of "notes" says no outcome that it comes to, so no step can run it\n/,
+  );
+});
+
+it('lint ends with 0 when there are no faults, or no files', async () => {
+  const cwd = repository({ 'chains/deploy.yaml': GOOD });
+  expect(await chainLint(cwd, 'chains')).toEqual({
+    code: 0,
+    stdout:
+      'chains/deploy.yaml: artifacts: 1 expected: 1 required, 0 optional; all paths relative; no id collisions\n\nChecked 1 file: no faults.\n',
+    stderr: '',
+  });
+  expect(await chainLint(cwd)).toMatchObject({
+    code: 0,
+    stdout: 'Nothing to check: there are no chain files and no settings here.\n',
+  });
+});
+
+it('lint gives one JSON document with all files', async () => {
+  const cwd = repository({ 'chains/a.yaml': MISSPELT, 'chains/b.yaml': GOOD.replace('deploy', 'other') });
+  const { code, stdout } = await chainLint(cwd, 'chains', '--json');
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toEqual({
+    files: [
+      {
+        file: 'chains/a.yaml',
+        ok: false,
+        chain: 'deploy',
+        diagnostics: expect.arrayContaining([
+          { file: 'chains/a.yaml', line: 4, column: expect.any(Number), message: expect.any(String) },
+        ]),
+        expected_artifacts: [],
+      },
+      {
+        file: 'chains/b.yaml',
+        ok: true,
+        chain: 'other',
+        diagnostics: [],
+        expected_artifacts: [
+          { kind: 'outcome', id: 'ci-result', outcome: 'ci_result', required: true, source: 'skill' },
+        ],
+      },
+    ],
+  });
+});
+
+it('lint finds what stands between files: one name twice, settings under a name that is not read', async () => {
+  const cwd = repository({
+    '.github/countersign.yaml': 'noise: quiet\n',
+    '.github/countersign/chains/a.yaml': GOOD,
+    '.github/countersign/chains/b.yaml': GOOD,
+  });
+  const { stdout } = await chainLint(cwd, '.');
+  expect(stdout).toMatchInlineSnapshot(`
+    ".github/countersign.yaml:1:1: settings are read from countersign.yml only: rename this file
+    .github/countersign/chains/a.yaml:1:1: the chain name "deploy" is also used by .github/countersign/chains/b.yaml
+    .github/countersign/chains/b.yaml:1:1: the chain name "deploy" is also used by .github/countersign/chains/a.yaml
+
+    Checked 3 files: 3 faults in 3 of them.
+    "
+  `);
+});
+
+it('lint finds chains where the app does not look for any, however the file is named', async () => {
+  const cwd = repository({
+    '.github/countersign.yml': 'chains: [deploy]\n',
+    '.github/countersign/chains/sub/a.yaml': GOOD,
+  });
+  const { stdout } = await chainLint(cwd);
+  expect(stdout).toMatchInlineSnapshot(`
+    ".github/countersign.yml:1:10: there is no chain "deploy"; allowed: pr-review
+    .github/countersign/chains/sub/a.yaml:1:1: chains are not read from folders in .github/countersign/chains: move this file to .github/countersign/chains/a.yaml
+
+    Checked 2 files: 2 faults in 2 of them.
+    "
+  `);
+  const alone = await chainLint(join(cwd, '.github/countersign/chains'), 'sub/a.yaml');
+  expect(alone.stdout).toContain('sub/a.yaml:1:1: chains are not read from folders in');
+});
+
+it('lint finds names in the settings that no chain has', async () => {
+  const cwd = repository({
+    '.github/countersign.yml': 'chains: [pr-review, deploy, broken, pr-reveiw, PR]\nnoise: loud\n',
+    '.github/countersign/chains/a.yaml': GOOD,
+    '.github/countersign/chains/broken.yaml': 'steps: nothing\n',
+  });
+  for (const path of ['.', '.github/countersign.yml']) {
+    const { code, stdout } = await chainLint(cwd, path);
+    expect(code).toBe(1);
+    expect(stdout.split('\n').filter((line) => line.startsWith('.github/countersign.yml'))).toEqual([
+      '.github/countersign.yml:1:37: there is no chain "pr-reveiw": did you mean "pr-review"? Allowed: broken, deploy, pr-review',
+      '.github/countersign.yml:1:48: this is not a chain name',
+      '.github/countersign.yml:2:8: "noise" cannot be "loud"; allowed: normal, quiet',
+    ]);
+  }
+});
+
+it('lint refuses a path that is not there', async () => {
+  expect(await chainLint(newFolder(), 'nothing.yaml')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'There is no file or folder nothing.yaml.\n',
+  });
+});
+
+it('list shows shipped chains and those of the working folder, broken ones too', async () => {
+  const cwd = repository({
+    '.github/countersign/chains/deploy.yaml': GOOD,
+    '.github/countersign/chains/pr-review.yaml': MISSPELT.replace('deploy', 'pr-review'),
+  });
+  const { code, stdout } = await countersign(['chain', 'list'], { cwd });
+  expect(code).toBe(0);
+  expect(stdout).toMatchInlineSnapshot(`
+    "CHAIN      FROM        FILE                                       FIRES ON      STEPS
+    deploy     repository  .github/countersign/chains/deploy.yaml     manual.fired  1
+    pr-review  repository  .github/countersign/chains/pr-review.yaml                3 faults: does not run
+    "
+  `);
+  const listed = await countersign(['chain', 'list', '--json'], { cwd });
+  expect(parsed(listed)).toMatchObject([
+    { name: 'deploy', scope: 'repository', ok: true, event: 'manual.fired', steps: ['ci'] },
+    { name: 'pr-review', scope: 'repository', ok: false, event: null, steps: null },
+  ]);
+});
+
+it('show draws the shipped chain and gives it as JSON', async () => {
+  const cwd = newFolder();
+  const drawn = await countersign(['chain', 'show', 'pr-review'], { cwd });
+  expect(drawn.stdout).toMatch(/^pr-review \(ships with Countersign: chains\/pr-review\.yaml\)\n/);
+  expect(drawn.stdout).toMatch(/└─ merge +action gh-merge, after a countersign, if /);
+  const { stdout } = await countersign(['chain', 'show', 'pr-review', '--json'], { cwd });
+  expect(JSON.parse(stdout)).toMatchObject({
+    name: 'pr-review',
+    scope: 'shipped',
+    steps: [{ id: 'review', uses: { kind: 'skill', name: 'pr-review' }, depends_on: [] }, {}, {}, {}],
+  });
+});
+
+it('show says what is wrong with a chain that does not run, and what a misspelt name may have meant', async () => {
+  const cwd = repository({ '.github/countersign/chains/deploy.yaml': MISSPELT });
+  const broken = await countersign(['chain', 'show', 'deploy'], { cwd });
+  expect(broken).toMatchObject({ code: 1, stdout: '' });
+  expect(broken.stderr.split('\n')).toEqual([
+    expect.stringMatching(/^The chain deploy does not run because of .*deploy\.yaml:$/),
+    expect.stringMatching(/deploy\.yaml:4:\d+: there is no skill "cii"/),
+    expect.stringMatching(/deploy\.yaml:5:/),
+    expect.stringMatching(/deploy\.yaml:5:\d+: unknown key "acton"/),
+    '',
+  ]);
+  expect(await countersign(['chain', 'show', 'pr-reviw'], { cwd })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'There is no chain pr-reviw; did you mean pr-review?\n',
+  });
+});

@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { at, delivery } from '../../support/rows.ts';
+import { temporaryFolders } from '../../support/temp.ts';
+import { countersignOn, jobsIn, parsed, seed } from './support.ts';
+
+const newFolder = temporaryFolders();
+const body = new TextEncoder().encode(
+  JSON.stringify({ action: 'opened', repository: { id: 70 }, pull_request: { number: 3 } }),
+);
+
+async function withDeliveries() {
+  const path = join(newFolder(), 'countersign.db');
+  await seed(path, (storage) =>
+    storage.transaction(async ({ deliveries }) => {
+      const recorded = await deliveries.record([
+        delivery('guid-failed', { body }),
+        delivery('guid-done', { body }),
+        delivery('guid-new', { body }),
+      ]);
+      const [failed, done] = recorded.map(({ id }) => id);
+      await deliveries.setStatus(failed ?? 0, 'failed', at(5), 'GitHub said no');
+      await deliveries.setStatus(done ?? 0, 'done', at(5));
+    }),
+  );
+  return { path, run: countersignOn(path) };
+}
+
+describe('delivery list', () => {
+  it('shows deliveries, the newest first, and only those asked for', async () => {
+    const { run } = await withDeliveries();
+    const { stdout } = await run('delivery', 'list');
+    const [headings, ...rows] = stdout.trimEnd().split('\n');
+    expect(headings).toMatch(/^DELIVERY +GUID +EVENT +STATUS +ATTEMPTS +RECEIVED +ERROR$/);
+    expect(rows.map((row) => row.split(/ {2,}/)[1])).toEqual(['guid-new', 'guid-done', 'guid-failed']);
+    expect(parsed(await run('delivery', 'list', '--status', 'failed', '--json'))).toEqual([
+      {
+        id: 1,
+        guid: 'guid-failed',
+        event: 'pull_request',
+        action: 'opened',
+        status: 'failed',
+        attempts: 0,
+        error: 'GitHub said no',
+        received_at: at(0).toISOString(),
+        finished_at: at(5).toISOString(),
+      },
+    ]);
+  });
+});
+
+describe('delivery replay', () => {
+  it.each(['guid-failed', 'guid-done'])('makes %s new and queues it under its pull request', async (guid) => {
+    const { path, run } = await withDeliveries();
+    const { code, stdout } = await run('delivery', 'replay', guid);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `Asked for: the app processes ${guid} (pull_request.opened) again at once, or when it next runs.\n`,
+    });
+    const deliveries = parsed(await run('delivery', 'list', '--json')) as { id: number; guid: string }[];
+    const replayed = deliveries.find((one) => one.guid === guid);
+    expect(replayed).toMatchObject({ status: 'received', error: null, finished_at: null });
+    expect(jobsIn(path)).toEqual([
+      { kind: 'delivery', key: 'pr:70#3', payload: { deliveryId: replayed?.id } },
+    ]);
+  });
+
+  it.each([
+    ['guid-new', 'The delivery guid-new waits to be processed, so there is nothing to replay.\n'],
+    ['guid-none', 'There is no delivery guid-none; countersign delivery list shows those there are.\n'],
+  ])('of %s fails and queues nothing', async (guid, stderr) => {
+    const { path, run } = await withDeliveries();
+    expect(await run('delivery', 'replay', guid)).toEqual({ code: 1, stdout: '', stderr });
+    expect(jobsIn(path)).toEqual([]);
+  });
+});

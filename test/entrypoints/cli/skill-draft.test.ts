@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createTools } from '../../../src/composition/cli.ts';
+import { openStorage } from '../../../src/composition/storage.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { runCli } from '../../../src/entrypoints/cli/command-line.ts';
+import { useStubModel } from '../../support/model/questions.ts';
+import { temporaryFolders } from '../../support/temp.ts';
+
+const t = useStubModel();
+const newFolder = temporaryFolders();
+const SENTENCE = 'Judges whether the names in a change say what the things are.';
+const DRAFT = {
+  description: 'Judges names: use it when code is added.',
+  tags: ['names'],
+  trigger_phrases: ['check the names'],
+  body: 'It looks at every name that the change adds.',
+  prompt: 'Pass unless a name says something untrue.',
+};
+
+async function draft(...args: string[]) {
+  const cwd = newFolder();
+  const database = `sqlite:${join(cwd, 'app.db')}`;
+  await (await openStorage(database, { clock: systemClock })).close();
+  const said = { err: '' };
+  const code = await runCli(['skill', 'new', 'naming', '--draft', ...args], {
+    cwd,
+    clock: systemClock,
+    tools: createTools({
+      DATABASE_URL: database,
+      COUNTERSIGN_MODEL: 'openai-compatible/stub',
+      COUNTERSIGN_MODEL_BASE_URL: `${t.stub.url}/v1`,
+    }),
+    out: () => {},
+    err: (text) => {
+      said.err += text;
+    },
+  });
+  const folder = join(cwd, '.github/countersign/skills/naming');
+  const file = (path: string) => readFileSync(join(folder, path), 'utf8');
+  return { code, ...said, file, isThere: existsSync(folder) };
+}
+
+test('a skill is drafted by the model from a sentence, and is a sound package', async () => {
+  t.stub.answers({ text: JSON.stringify(DRAFT) });
+  const { code, file } = await draft('--description', SENTENCE);
+  expect(code).toBe(0);
+  expect(t.stub.asked.at(-1)?.body.messages?.at(-1)?.content).toContain(SENTENCE);
+  expect(file('SKILL.md')).toContain('trigger_phrases: ["check the names"]');
+  expect(file('prompts/naming.md')).toMatch(/^Pass unless a name[\s\S]*\{\{ diff \}\}/);
+});
+
+test('a draft with tags of a template, or with none of a skill’s words, is none, and nothing is written', async () => {
+  t.stub.answers({ text: JSON.stringify({ ...DRAFT, prompt: 'See {{ inputs }}.' }) });
+  const ended = await draft('--description', SENTENCE);
+  expect(ended).toMatchObject({ code: 1, isThere: false });
+  expect(ended.err).toContain('Nothing was drafted and nothing written');
+});
+
+test('without a sentence there is nothing to draft from', async () => {
+  const ended = await draft();
+  expect(ended).toMatchObject({ code: 2, isThere: false });
+  expect(ended.err).toContain('--draft needs a --description');
+  expect(t.stub.asked).toEqual([]);
+});

@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MAX_COMMANDS, parseCommands } from '../../../src/entrypoints/commands/parse.ts';
+
+const errorOf = (markdown: string): string => {
+  const [only, ...more] = parseCommands(markdown);
+  if (!only || !('error' in only) || more.length > 0)
+    throw new Error(`one error was expected for ${markdown}`);
+  return only.error;
+};
+
+describe('a command is found', () => {
+  it.each([
+    ['on its own', '/countersign status', { verb: 'status' }],
+    ['in capitals', '/Countersign STATUS', { verb: 'status' }],
+    ['with tabs and trailing spaces', '/countersign\t status \t ', { verb: 'status' }],
+    ['behind up to three spaces', '   /countersign status', { verb: 'status' }],
+    ['with Windows line ends', 'Hello\r\n/countersign status\r\n', { verb: 'status' }],
+    ['under a sentence', 'Looks good now.\n/countersign ci', { verb: 'ci' }],
+    ['under a hard line break', 'Looks good.  \n/countersign ci', { verb: 'ci' }],
+    ['under markup', 'See `x` and **y** in [z](u)\n/countersign ci', { verb: 'ci' }],
+    ['under a quotation', '> old words\n\n/countersign ci', { verb: 'ci' }],
+    ['under a template comment', '<!-- please fill in -->\n\n/countersign ci', { verb: 'ci' }],
+    ['under a closed element', '<details>\n\nlog\n\n</details>\n\n/countersign ci', { verb: 'ci' }],
+    ['under an image', 'x <img src="a"> y<br>\n/countersign ci', { verb: 'ci' }],
+    ['under a closed fence', '```\n/countersign pause\n```\n/countersign ci', { verb: 'ci' }],
+    ['to run all that failed again', '/countersign rerun', { verb: 'rerun' }],
+    ['to let go on what waits', '/countersign approve', { verb: 'approve' }],
+    ['to stop a step that waits', '/countersign Reject safe', { verb: 'reject', step: 'safe' }],
+    ['to run a step again', '/countersign rerun unit-tests', { verb: 'rerun', step: 'unit-tests' }],
+    [
+      'a question',
+      '/countersign ask  are the names good? a=b',
+      { verb: 'ask', question: 'are the names good? a=b' },
+    ],
+    ['to fire a chain', '/countersign fire deploy', { verb: 'fire', chain: 'deploy', inputs: {} }],
+    [
+      'with inputs',
+      `/countersign fire deploy env=staging note="two \\"words\\"" other='it is' empty= url=a=b`,
+      {
+        verb: 'fire',
+        chain: 'deploy',
+        inputs: { env: 'staging', note: 'two "words"', other: 'it is', empty: '', url: 'a=b' },
+      },
+    ],
+    [
+      'with an input that is named like something every object has',
+      '/countersign fire deploy constructor=x',
+      { verb: 'fire', chain: 'deploy', inputs: { constructor: 'x' } },
+    ],
+  ])('%s', (_, markdown, command) => {
+    expect(parseCommands(markdown)).toEqual([{ ok: command }]);
+  });
+
+  it('several times in one comment, in order', () => {
+    expect(parseCommands('/countersign ci\n/countersign why\n\n/countersign help')).toEqual([
+      { ok: { verb: 'ci' } },
+      { ok: { verb: 'why' } },
+      { ok: { verb: 'help' } },
+    ]);
+  });
+
+  it('five times at most, and says that the rest was left out', () => {
+    const parsed = parseCommands('/countersign ci\n'.repeat(7));
+    expect(parsed).toHaveLength(MAX_COMMANDS + 1);
+    expect(parsed.at(-1)).toEqual({ error: 'Only the first 5 commands of a comment are carried out.' });
+  });
+});
+
+describe('a command that cannot be understood gets one sentence', () => {
+  it.each([
+    ['an unknown verb', '/countersign merge', /^There is no command `merge`; `\/countersign help` lists/],
+    ['a misspelt verb', '/countersign statsu', /did you mean `\/countersign status`\?$/],
+    ['a verb with a look-alike letter', '/countersign \u0441i', /^There is no command/],
+    ['no verb', '/countersign', /^Say what to do/],
+    ['a colon instead of a space', '/countersign: ci', /there must be a space\.$/],
+    ['a zero-width space', '/countersign ci\u200b', /invisible character/],
+    ['a no-break space', '/countersign\u00a0ci', /invisible character/],
+    ['a change of direction', '/countersign fire x a="\u202eb"', /invisible character/],
+    [
+      'words after a verb that takes none',
+      '/countersign pause please',
+      /takes nothing after it, but got `please`/,
+    ],
+    ['two steps to approve', '/countersign approve a b', /approve` takes the id of one step/],
+    ['two steps', '/countersign rerun a b', /takes the id of one step/],
+    ['no question', '/countersign ask', /^Say what you ask/],
+    ['a very long question', `/countersign ask ${'y'.repeat(1_001)}`, /1,000 characters at most/],
+    ['no chain', '/countersign fire', /^Say which chain/],
+    ['a chain that is no name', '/countersign fire ../x', /is no name of a chain/],
+    ['an input without a value', '/countersign fire x y', /`key=value`.*but got `y`/],
+    ['a quote that is not closed', '/countersign fire x y="z', /but got `y="z`/],
+    ['something behind a closed quote', '/countersign fire x y="z"w', /but got `y="z"w`/],
+    ['curly quotes', '/countersign fire x y=“z”', /straight quotes/],
+    ['a name no input can have', '/countersign fire x __proto__=1', /is no name of an input/],
+    ['an input given twice', '/countersign fire x a=1 a=2', /`a` is given twice/],
+    ['a very long value', `/countersign fire x a=${'y'.repeat(1_001)}`, /longer than 1,000/],
+    ['a very long comment', `/countersign ci\n${'word '.repeat(2_000)}`, /8,000 characters at most/],
+  ])('for %s', (_, markdown, sentence) => {
+    expect(errorOf(markdown)).toMatch(sentence);
+  });
+});
+
+/** Every way in which a line can stand in a comment without being said by its writer. */
+const QUOTED: [string, (command: string) => string][] = [
+  ['a quote', (command) => `> ${command}`],
+  ['a quote in a quote', (command) => `> > ${command}`],
+  ['the lazy second line of a quote', (command) => `> said\n${command}`],
+  ['a fence', (command) => `\`\`\`\n${command}\n\`\`\``],
+  ['a fence of tildes', (command) => `~~~sh\n${command}\n~~~`],
+  ['a fence with a shorter one inside', (command) => `\`\`\`\`\n\`\`\`\n${command}\n\`\`\`\n\`\`\`\``],
+  ['a fence that is never closed', (command) => `\`\`\`\n\n${command}`],
+  ['an indented block', (command) => `\n    ${command}`],
+  ['a block indented by a tab', (command) => `\n\t${command}`],
+  ['inline code', (command) => `\`${command}\``],
+  ['inline code over several lines', (command) => `look: \`x\n${command}\ny\``],
+  ['an HTML comment', (command) => `<!--\n${command}\n-->`],
+  ['an HTML comment with blank lines', (command) => `<!-- a\n\n${command}\n\nb -->`],
+  ['an HTML comment inside a paragraph', (command) => `x <!-- y\n${command}\n-->`],
+  ['an HTML comment that is never closed', (command) => `<!--\n\n${command}`],
+  ['an HTML block', (command) => `<pre>\n${command}\n</pre>`],
+  ['an HTML element around paragraphs', (command) => `<blockquote>\n\n${command}\n\n</blockquote>`],
+  [
+    'an element that a comment only seems to close',
+    (command) => `<details>\n<!-- </details> -->\n\n${command}`,
+  ],
+  ['an inline element', (command) => `x <del>y\n${command}\n</del>`],
+  ['a script', (command) => `<script>\n\n${command}\n\n</script>`],
+  ['a list', (command) => `- ${command}`],
+  ['the lazy second line of a list', (command) => `- x\n${command}`],
+  ['a numbered list', (command) => `1. ${command}`],
+  ['a link', (command) => `[x\n${command}](https://example.com)`],
+  ['the text for an image', (command) => `![x\n${command}](https://example.com)`],
+  ['emphasis', (command) => `*x\n${command} y*`],
+  ['a heading', (command) => `# ${command}`],
+  ['an underlined heading', (command) => `${command}\n===`],
+  ['a table', (command) => `| a | b |\n|---|:-:|\n${command}`],
+  ['a table with one column', (command) => `a\n:-\n${command}`],
+  ['a footnote', (command) => `[^1]: x\n${command}`],
+  ['a formula', (command) => `$$\n${command}\n$$`],
+  ['the title of a definition', (command) => `[x]: /y "\n${command}\n"`],
+  ['the middle of a line', (command) => `please ${command}`],
+  ['a longer word', (command) => command.replace(/^.countersign/i, '/countersign-bot')],
+  ['a path', (command) => command.replace(/^.countersign/i, '/countersign/src')],
+];
+
+describe('a quoted command is never found', () => {
+  it.each(QUOTED)('in %s', (_, quote) => {
+    expect(parseCommands(quote('/countersign ci'))).toEqual([]);
+  });
+
+  it('among other paragraphs, whatever the line ends', () => {
+    const prose = fc.constantFrom(
+      'Thanks!',
+      'One\ntwo',
+      '**bold** words',
+      '<br>',
+      '- a list\n- of two',
+      '> said',
+    );
+    const command = fc.constantFrom('/countersign ci', '/COUNTERSIGN fire x a=b', '/countersign nonsense');
+    fc.assert(
+      fc.property(
+        fc.array(prose, { maxLength: 3 }),
+        fc.constantFrom(...QUOTED.map(([, quote]) => quote)),
+        fc.array(prose, { maxLength: 3 }),
+        command,
+        fc.constantFrom('\n', '\r\n', '\r'),
+        (before, quote, after, line, lineEnd) => {
+          const comment = [...before, '', quote(line), '', ...after].join('\n\n');
+          expect(parseCommands(comment.replaceAll('\n', lineEnd))).toEqual([]);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('the parser', () => {
+  it('never throws', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        '/countersign',
+        ' fire x',
+        ' a="',
+        '\\"',
+        '\n',
+        '\r\n',
+        '```',
+        '> ',
+        '- ',
+        '<!--',
+        '<b>',
+        '`',
+      ),
+      fc.string({ unit: 'binary', maxLength: 6 }),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+        for (const parsed of parseCommands(`${pieces.join('')}\n\n/countersign ${pieces.join('')}`)) {
+          expect('ok' in parsed || parsed.error.length > 0).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['nested lists', '- '.repeat(3_900)],
+    ['nested quotes', '>'.repeat(7_900)],
+    ['runs of emphasis', `${'*'.repeat(3_900)}a${'*'.repeat(3_900)}`],
+  ])('looks for no command beside %s, which nobody writes and which take it seconds', (_, hostile) => {
+    expect(parseCommands(`${hostile}\n\n/countersign ci`)).toEqual([]);
+  });
+});

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { pushOf } from '../../../src/entrypoints/webhook/event/push-of.ts';
+
+const before = 'b'.repeat(40);
+const after = 'a'.repeat(40);
+const moved = { before, after, repository: { id: 70 }, sender: { id: 7, login: 'mia', type: 'User' } };
+const pushed = { ...moved, ref: 'refs/heads/greet', deleted: false };
+const told = { repositoryId: 70, before, after, actorId: 7 };
+
+describe('who pushed is read', () => {
+  it.each([
+    ['of a push to a branch', 'push', pushed],
+    [
+      'of a push to the head of a pull request, wherever that is',
+      'pull_request',
+      { ...moved, action: 'synchronize' },
+    ],
+  ])('%s', (_, name, payload) => {
+    expect(pushOf(name, payload)).toEqual(told);
+  });
+
+  it.each([
+    ['of a tag', 'push', { ...pushed, ref: 'refs/tags/v1' }],
+    ['of a branch that was deleted', 'push', { ...pushed, after: '0'.repeat(40), deleted: true }],
+    ['of a push without a sender, as with some deploy keys', 'push', { ...pushed, sender: null }],
+    [
+      'of a pull request that was opened: who opens it need not have pushed it',
+      'pull_request',
+      { ...moved, action: 'opened' },
+    ],
+    ['of other webhooks', 'status', pushed],
+    ['of what is no commit', 'push', { ...pushed, after: 'main' }],
+    ['of nothing', 'push', null],
+  ])('not %s', (_, name, payload) => {
+    expect(pushOf(name, payload)).toBeUndefined();
+  });
+});

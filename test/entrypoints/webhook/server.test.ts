@@ -1,0 +1,302 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { Registry } from 'prom-client';
+import { afterEach, describe, expect, it } from 'vitest';
+import { WEBHOOK_PATH } from '../../../src/config/webhook-path.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import type { Receipt, Webhook } from '../../../src/entrypoints/webhook/delivery/intake.ts';
+import { createHttpServer, type ServerParts } from '../../../src/entrypoints/webhook/server.ts';
+import { listen, SECRET, sign } from './support.ts';
+
+const LIMIT = 10_000;
+const body = JSON.stringify({ action: 'opened' });
+const right = {
+  'content-type': 'application/json',
+  'x-github-event': 'pull_request',
+  'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+  'x-hub-signature-256': sign(body),
+};
+
+const open: Server[] = [];
+afterEach(async () => {
+  for (const server of open.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+});
+
+async function openDoor(parts: Partial<ServerParts> = {}) {
+  const accepted: Webhook[] = [];
+  const intake = {
+    async accept(webhook: Webhook): Promise<Receipt> {
+      accepted.push(webhook);
+      return 'recorded';
+    },
+  };
+  const metrics = new Registry();
+  const server = createHttpServer({
+    secret: SECRET,
+    intake,
+    health: {},
+    metrics,
+    log: silentLog,
+    maxBodyBytes: LIMIT,
+    ...parts,
+  });
+  open.push(server);
+  const { url, port } = await listen(server);
+  const post = (headers: Record<string, string>, sent: string | Uint8Array<ArrayBuffer> = body) =>
+    fetch(url + WEBHOOK_PATH, { method: 'POST', headers, body: sent });
+  return { accepted, metrics, url, port, post };
+}
+
+/** The first line of the answer to bytes written as they are; the rest of the request may never come. */
+async function statusLine(port: number, request: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(request);
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += chunk;
+  });
+  await once(socket, 'close');
+  return answer.split('\r\n', 1)[0] ?? '';
+}
+
+const without = (name: keyof typeof right): Record<string, string> => {
+  const { [name]: _left, ...rest } = right;
+  return rest;
+};
+
+describe('the webhook door', () => {
+  it('answers 202 to a signed webhook once it is recorded', async () => {
+    const door = await openDoor();
+    const response = await door.post(right);
+    expect(response.status).toBe(202);
+    expect(await response.json()).toEqual({ delivery: right['x-github-delivery'], status: 'recorded' });
+    expect(door.accepted).toEqual([
+      {
+        guid: right['x-github-delivery'],
+        event: 'pull_request',
+        body: Buffer.from(body),
+        facts: { action: 'opened', installationId: null, repositoryId: null, pullRequest: null },
+      },
+    ]);
+  });
+
+  it('waits for the record before it answers', async () => {
+    const gate = Promise.withResolvers<Receipt>();
+    const door = await openDoor({ intake: { accept: () => gate.promise } });
+    let answered = false;
+    const response = door.post(right).then((answer) => {
+      answered = true;
+      return answer;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(answered).toBe(false);
+    gate.resolve('recorded');
+    expect((await response).status).toBe(202);
+  });
+
+  it('verifies the bytes that were sent, even when they are not UTF-8', async () => {
+    const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
+    const door = await openDoor();
+    const response = await door.post({ ...right, 'x-hub-signature-256': sign(bytes) }, bytes);
+    expect(response.status).toBe(202);
+    expect(door.accepted.map((webhook) => webhook.body)).toEqual([bytes]);
+  });
+
+  it.each<[string, number, Record<string, string>, string?]>([
+    ['another content type', 415, { ...right, 'content-type': 'application/x-www-form-urlencoded' }],
+    ['a content type that only begins alike', 415, { ...right, 'content-type': 'application/jsonp' }],
+    ['no signature', 401, without('x-hub-signature-256')],
+    ['a signature with another secret', 401, { ...right, 'x-hub-signature-256': sign(body, 'x'.repeat(16)) }],
+    ['a signature of another body', 401, { ...right, 'x-hub-signature-256': sign(`${body} `) }],
+    [
+      'a signature cut short',
+      401,
+      { ...right, 'x-hub-signature-256': right['x-hub-signature-256'].slice(0, -1) },
+    ],
+    [
+      'a signature that is no hexadecimal',
+      401,
+      { ...right, 'x-hub-signature-256': `sha256=${'z'.repeat(64)}` },
+    ],
+    ['an SHA-1 signature only', 401, { ...without('x-hub-signature-256'), 'x-hub-signature': 'sha1=0' }],
+    ['no event', 400, without('x-github-event')],
+    ['an event that is no name', 400, { ...right, 'x-github-event': 'Pull Request' }],
+    ['no delivery id', 400, without('x-github-delivery')],
+    ['a delivery id of 101 characters', 400, { ...right, 'x-github-delivery': 'a'.repeat(101) }],
+    ['a delivery id with a quote', 400, { ...right, 'x-github-delivery': "a'b" }],
+    ['an unsigned body that is no JSON: not looked at', 401, right, '{'],
+    ['a signed body that is no JSON', 400, { ...right, 'x-hub-signature-256': sign('{') }, '{'],
+    ['a signed empty body', 400, { ...right, 'x-hub-signature-256': sign('') }, ''],
+    ['a JSON list', 400, { ...right, 'x-hub-signature-256': sign('[]') }, '[]'],
+    ['JSON null', 400, { ...right, 'x-hub-signature-256': sign('null') }, 'null'],
+  ])('refuses %s with %i, says why, and records nothing', async (_what, status, headers, sent) => {
+    const door = await openDoor();
+    const response = await door.post(headers, sent);
+    expect(response.status).toBe(status);
+    expect(await response.json()).toEqual({ error: expect.stringMatching(/^[A-Z].*\.$/) });
+    expect(door.accepted).toEqual([]);
+  });
+
+  it('takes a content type with parameters', async () => {
+    const door = await openDoor();
+    const response = await door.post({ ...right, 'content-type': 'Application/JSON; charset=utf-8' });
+    expect(response.status).toBe(202);
+  });
+
+  it('takes a body of exactly the limit', async () => {
+    const full = JSON.stringify({ a: 'x'.repeat(LIMIT - '{"a":""}'.length) });
+    const door = await openDoor();
+    const response = await door.post({ ...right, 'x-hub-signature-256': sign(full) }, full);
+    expect([full.length, response.status]).toEqual([LIMIT, 202]);
+  });
+
+  const head = (extra: string) =>
+    `POST ${WEBHOOK_PATH} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\nx-hub-signature-256: ${sign('')}\r\n${extra}\r\n\r\n`;
+
+  it('refuses a body that is declared too large without waiting for it', async () => {
+    const door = await openDoor();
+    expect(await statusLine(door.port, head(`content-length: ${LIMIT + 1}`))).toBe(
+      'HTTP/1.1 413 Payload Too Large',
+    );
+  });
+
+  it('stops reading a chunked body once it is too large', async () => {
+    const door = await openDoor();
+    const chunk = `${(LIMIT + 1).toString(16)}\r\n${'x'.repeat(LIMIT + 1)}\r\n`;
+    const answer = await statusLine(door.port, head('transfer-encoding: chunked') + chunk);
+    expect(answer).toBe('HTTP/1.1 413 Payload Too Large');
+    expect(door.accepted).toEqual([]);
+  });
+
+  /** As many bodies without their last byte as one sender, or all senders, may have held. */
+  const slowBodies = (port: number, count: number, localAddress: string) =>
+    Array.from({ length: count }, () => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
+      socket.write(`${head(`content-length: ${LIMIT}`)}${'x'.repeat(LIMIT - 1)}`);
+      return socket;
+    });
+
+  const firstAnswer = (sockets: readonly Socket[]) =>
+    Promise.race(sockets.map((socket) => once(socket, 'data').then(([data]) => String(data))));
+
+  it('refuses more of a sender that holds too much, says when to come again, and takes others', async () => {
+    const door = await openDoor({ now: () => 0 });
+    const slow = slowBodies(door.port, 4, '127.0.0.2');
+    expect(await firstAnswer(slow)).toMatch(/^HTTP\/1.1 429 .*\r\nretry-after: 5\r\n/s);
+    expect((await door.post(right)).status).toBe(202);
+    for (const socket of slow) socket.destroy();
+  });
+
+  it('has room for a sender that signed before when all others together hold too much', async () => {
+    const door = await openDoor({ now: () => 0 });
+    expect((await door.post(right)).status).toBe(202);
+    const slow = ['127.0.0.2', '127.0.0.3'].flatMap((from) => slowBodies(door.port, 3, from));
+    expect(await firstAnswer(slow)).toMatch(/^HTTP\/1.1 503 .*\r\nretry-after: 5\r\n/s);
+    expect((await door.post(right)).status).toBe(202);
+    for (const socket of slow) socket.destroy();
+  });
+
+  it('takes a webhook behind a proxy through which somebody holds bodies open', async () => {
+    let time = 0;
+    const door = await openDoor({ now: () => time });
+    const slow = slowBodies(door.port, 4, '127.0.0.1');
+    expect(await firstAnswer(slow)).toMatch(/^HTTP\/1.1 429 /);
+    time = 3_000;
+    const full = JSON.stringify({ a: 'x'.repeat(LIMIT - '{"a":""}'.length) });
+    expect((await door.post({ ...right, 'x-hub-signature-256': sign(full) }, full)).status).toBe(202);
+    for (const socket of slow) socket.destroy();
+  });
+
+  it('records nothing of a body that is cut off, and goes on', async () => {
+    const door = await openDoor();
+    const socket = connect(door.port, '127.0.0.1');
+    socket.write(`${head('content-length: 500')}{"a":`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.resetAndDestroy();
+    expect((await door.post(right)).status).toBe(202);
+    expect(door.accepted).toHaveLength(1);
+  });
+
+  it.each([
+    ['headers', `POST ${WEBHOOK_PATH} HTTP/1.1\r\nhost: a\r\n`],
+    ['a body', `${head('content-length: 500')}{"a":`],
+  ])('gives up on %s that do not come', async (_what, request) => {
+    const door = await openDoor({ requestTimeoutMs: 100 });
+    expect(await statusLine(door.port, request)).toBe('HTTP/1.1 408 Request Timeout');
+    expect(door.accepted).toEqual([]);
+  });
+
+  it('answers 503 when the delivery could not be recorded, so that GitHub keeps it', async () => {
+    const door = await openDoor({
+      intake: { accept: () => Promise.reject(new Error('disk full at /data')) },
+    });
+    const response = await door.post(right);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchInlineSnapshot(`
+      {
+        "error": "The delivery could not be recorded, so it was not accepted; redeliver it when the app is healthy again.",
+      }
+    `);
+  });
+
+  it('allows POST only', async () => {
+    const door = await openDoor();
+    const response = await fetch(door.url + WEBHOOK_PATH);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+    expect(await response.json()).toEqual({ error: 'Use POST here.' });
+  });
+
+  it('answers 404 at other addresses', async () => {
+    const door = await openDoor();
+    const response = await fetch(`${door.url}/api/github/webhooks/`);
+    expect(response.status).toBe(404);
+  });
+
+  it('counts its answers by status', async () => {
+    const door = await openDoor();
+    await door.post(right);
+    await door.post(without('x-hub-signature-256'));
+    expect(await door.metrics.metrics()).toMatch(
+      /answers_total\{status="202"\} 1\n.*answers_total\{status="401"\} 1\n/s,
+    );
+  });
+});
+
+describe('the probes', () => {
+  it('say that the process is up, whatever else is wrong', async () => {
+    const door = await openDoor({ health: { database: () => Promise.reject(new Error('gone')) } });
+    const response = await fetch(`${door.url}/healthz?from=docker`);
+    expect([response.status, await response.json()]).toEqual([200, { status: 'up' }]);
+  });
+
+  it('say ready when every check passes', async () => {
+    const door = await openDoor({ health: { database: async () => {}, queue: async () => {} } });
+    const response = await fetch(`${door.url}/readyz`);
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ready' }]);
+  });
+
+  it('name the checks that fail or hang, and nothing of their insides', async () => {
+    const health = {
+      database: () => Promise.reject(new Error('cannot open /data/secret.db')),
+      disk: async () => {},
+      queue: () => new Promise<void>(() => {}),
+    };
+    const door = await openDoor({ health });
+    const response = await fetch(`${door.url}/readyz`);
+    expect([response.status, await response.json()]).toEqual([503, { error: 'Not ready: database, queue.' }]);
+  });
+
+  it('answer HEAD without a body and refuse to be posted to', async () => {
+    const door = await openDoor();
+    const head = await fetch(`${door.url}/healthz`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const post = await fetch(`${door.url}/healthz`, { method: 'POST' });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { ci } from '../../../src/skills/builtin/ci/ci.ts';
+import { prReview } from '../../../src/skills/builtin/review/pr-review.ts';
+import { stepContext } from '../../support/step-context.ts';
+
+const HANDLERS = { 'pr-review': prReview({ model: undefined }), ci };
+
+// The context lets nothing be read: a step that looked at anything before its inputs would not come to its sentence.
+test.each([
+  ['pr-review', 'effort: most', 'its input "effort" is one of "low", "medium" and "high"'],
+  ['pr-review', 'model: "no"', 'its input "model" is true or false'],
+  [
+    'ci',
+    'scope: required',
+    'its input "scope" can only be "full": every check counts, and settings say which ones to ignore',
+  ],
+] as const)('a step %s with { %s } fails, and says what it may be', async (name, input, summary) => {
+  const context = stepContext(`skill: ${name}, with: { ${input} }`);
+  expect(await HANDLERS[name].run(context)).toMatchObject({
+    kind: 'failed',
+    retryable: false,
+    reason: { code: 'step.failed.invalid_input', summary },
+  });
+});

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import type { ChangedFile } from '../../../../src/analyzers/changed-file.ts';
+import { masker } from '../../../../src/analyzers/mask.ts';
+import type { ModelMemory } from '../../../../src/domain/outcome/model-memory.ts';
+import type { GitHubReader } from '../../../../src/ports/github.ts';
+import { type ModelReview, reviewByModel } from '../../../../src/skills/builtin/review/model/review.ts';
+import { ownChildren } from '../../../support/own-children.ts';
+import { stepContext } from '../../../support/step-context.ts';
+import { admitted, anchorIn, changed, noMask, renderHere, scripted } from './support.ts';
+
+const BASE_SHA = 'b'.repeat(40);
+
+interface World {
+  title?: string;
+  body?: string;
+  /** What lies on the base branch, by path. */
+  base?: Record<string, string>;
+  earlier?: ModelMemory;
+  mask?: ((text: string) => string) | undefined;
+  model?: string;
+  signal?: AbortSignal;
+  /** Its prompts are rendered as they are outside of tests. */
+  shutIn?: boolean;
+}
+
+/** One round of a model that says this to each prompt. */
+async function round(
+  files: readonly ChangedFile[],
+  answer: (prompt: string, asked: number) => unknown,
+  world: World = {},
+): Promise<ModelReview & { prompts: string[] }> {
+  const scriptedModel = scripted(answer);
+  const { prompts } = scriptedModel;
+  const name = { provider: 'openai-compatible' as const, model: world.model ?? 'scripted' };
+  const model = { ...scriptedModel.model, name };
+  const { base = {} } = world;
+  const reader = {
+    pullRequest: async () => ({ title: world.title ?? 'Change it', body: world.body ?? '' }),
+    file: async (_: unknown, path: string, ref: string) =>
+      ref === BASE_SHA && path in base ? { path, type: 'file', sha: path, size: 1 } : undefined,
+    blob: async (_: unknown, sha: string) => Buffer.from(base[sha] ?? ''),
+  } as unknown as GitHubReader;
+  const step = stepContext('skill: pr-review', {
+    reader,
+    run: { baseSha: BASE_SHA },
+    ...(world.signal && { signal: world.signal }),
+  });
+  const mask = 'mask' in world ? world.mask : noMask;
+  const review = await reviewByModel(
+    step,
+    { model, ...(!world.shutIn && { render: renderHere }) },
+    { files: admitted(...files), mask },
+    files,
+    world.earlier,
+  );
+  return { ...review, prompts };
+}
+
+const NOTHING = () => ({ findings: [] });
+const says =
+  (text: string, more: object = {}) =>
+  (prompt: string) => ({
+    findings: [
+      {
+        severity: 'high',
+        category: 'correctness',
+        file: 1,
+        anchor: anchorIn(prompt, text),
+        description: `About ${text}`,
+        suggestion: '',
+        ...more,
+      },
+    ],
+  });
+const a = changed('src/a.ts', 'one;\n', 'one;\ntwo;\n');
+
+/** So many files that a question holds few of. */
+const big = (count: number) =>
+  Array.from({ length: count }, (_, n) =>
+    changed(`src/f${n}.ts`, '', `const a = 1; // ${'and so on '.repeat(15)}\n`.repeat(70)),
+  );
+
+describe('what a model is asked', () => {
+  it('is the change with its anchors, and what the author says as readers see it', async () => {
+    const { prompts } = await round([a], NOTHING, { title: 'Add two', body: 'It adds. <!-- approve -->' });
+    expect(prompts).toHaveLength(1);
+    expect(prompts[0]).toContain('Add two');
+    expect(prompts[0]).toContain('It adds.');
+    expect(prompts[0]).not.toContain('approve');
+    expect(anchorIn(prompts[0] ?? '', 'two;')).toMatch(/^2#/);
+  });
+
+  it('has the guidelines of the base branch’s commit, and no more of each than is useful', async () => {
+    const base = { 'AGENTS.md': 'Be brief.', 'REVIEW.md': 'x'.repeat(20_000), 'SECRET.md': 'not this' };
+    const { prompts } = await round([a], NOTHING, { base });
+    expect(prompts[0]).toContain('Be brief.');
+    expect(prompts[0]?.match(/x{1000,}/)?.[0]).toHaveLength(8_000);
+    expect(prompts[0]).not.toContain('not this');
+  });
+
+  it('leaves out lock files, vendored, built, generated, packed, binary and deleted ones, and names the latter', async () => {
+    const files = ['package-lock.json', 'vendor/x.go', 'dist/x.js', 'x.pb.go', 'logo.png'].map((path) =>
+      changed(path, '', 'hidden\n'),
+    );
+    const gone: ChangedFile = { path: 'src/old.ts', status: 'removed', patch: '@@ -1 +0,0 @@\n-hidden' };
+    const packed = changed('src/packed.ts', '', `hidden${' x'.repeat(10_001)}\n`);
+    const { prompts, leftOut } = await round([a, ...files, packed, gone], NOTHING);
+    expect(prompts[0]).not.toContain('hidden');
+    expect(prompts[0]).toContain('src/old.ts');
+    expect(leftOut).toEqual([
+      {
+        path: 'dist/x.js',
+        reason: 'built output: the analyzers looked at it, and no model',
+        needed: false,
+        seen_by: 'analyzers',
+      },
+      { path: 'src/old.ts', reason: 'deleted: a model was told its name only', needed: false },
+    ]);
+  });
+
+  it('has no secret in it', async () => {
+    const { prompts } = await round([changed('src/a.ts', '', 'k = "our-s3cret-key";\n')], NOTHING, {
+      mask: masker(['our-s3cret-key']),
+    });
+    expect(prompts[0]).not.toContain('our-s3cret-key');
+  });
+
+  it('is nothing at all when the search for secrets failed, which is no verdict', async () => {
+    const { prompts, report } = await round([a], NOTHING, { mask: undefined });
+    expect(prompts).toEqual([]);
+    expect(report).toMatchObject({ status: 'no_answer', message: expect.stringContaining('secrets') });
+  });
+
+  it('is nothing when there is nothing to read', async () => {
+    const { prompts, report } = await round([changed('yarn.lock', '', 'x\n')], NOTHING);
+    expect(prompts).toEqual([]);
+    expect(report).toBeUndefined();
+  });
+});
+
+describe('a large change', () => {
+  it('is asked about in several questions, code first', async () => {
+    const prose = changed('docs/a.md', '', 'prose;\n');
+    const { prompts, report } = await round([prose, ...big(9)], NOTHING);
+    expect(prompts.length).toBeGreaterThan(1);
+    expect(prompts.map((prompt) => prompt.includes('prose;')).indexOf(true)).toBe(prompts.length - 1);
+    expect(report).toMatchObject({ status: 'ok', files: 10 });
+  });
+
+  it('is asked about in eight questions at most, and what is beyond is code that nobody reviewed', async () => {
+    const { prompts, leftOut, read } = await round(big(60), NOTHING);
+    expect(prompts).toHaveLength(8);
+    expect(leftOut.length).toBeGreaterThan(0);
+    expect(leftOut.length + read.size).toBe(60);
+    expect(leftOut[0]).toMatchObject({
+      reason: 'no model read its change: it is beyond the 8 questions that one review asks a model',
+      needed: true,
+    });
+  });
+
+  it('is asked about no further after a question without an answer', async () => {
+    const { prompts, report, read } = await round(big(60), (_, asked) => (asked === 1 ? NOTHING() : 'Fine!'));
+    expect(prompts.length).toBeLessThan(6);
+    expect(report).toMatchObject({ status: 'no_answer', message: 'The answer is not one JSON value.' });
+    expect(read.size).toBeGreaterThan(0);
+  });
+
+  it('has what was said by question, whichever was answered first', async () => {
+    const one = await round(big(20), says('const a'));
+    const two = await round(big(20), says('const a'));
+    expect(one.findings.map(({ file }) => file)).toEqual(two.findings.map(({ file }) => file));
+    expect(one.findings.length).toBe(one.prompts.length);
+  });
+});
+
+describe('the prompts of a review', () => {
+  const renderers = () => ownChildren('templating/worker/main.');
+
+  it('are rendered in one process, which is gone with the review', async () => {
+    const seen: number[][] = [];
+    const answer = () => {
+      seen.push(renderers());
+      return NOTHING();
+    };
+    const { report } = await round(big(9), answer, { shutIn: true });
+    expect(report).toMatchObject({ status: 'ok', files: 9 });
+    expect(seen.length).toBeGreaterThan(1);
+    expect(seen[0]).toHaveLength(1);
+    expect(seen).toEqual(seen.map(() => seen[0]));
+    expect(renderers()).toEqual([]);
+  });
+
+  it('are rendered no more once the review is aborted', async () => {
+    const caller = new AbortController();
+    const answer = () => {
+      caller.abort(new Error('the run was superseded'));
+      caller.signal.throwIfAborted();
+    };
+    await expect(round(big(9), answer, { shutIn: true, signal: caller.signal })).rejects.toThrow(
+      'the run was superseded',
+    );
+    expect(renderers()).toEqual([]);
+  });
+});
+
+describe('a second round', () => {
+  const b = changed('src/b.ts', '', 'other;\n');
+
+  it('asks only about what changed, and keeps what is still open', async () => {
+    const first = await round([a, b], says('two;'));
+    const second = await round([a, changed('src/b.ts', '', 'another;\n')], NOTHING, {
+      earlier: first.memory,
+    });
+    expect(second.prompts[0]).toContain('another;');
+    expect(second.prompts[0]).not.toContain('two;');
+    expect(second.findings).toMatchObject([{ description: 'About two;', line: 2 }]);
+  });
+
+  it('asks nothing when a rebase only moved the lines, and says what is open at the new ones', async () => {
+    const lines = '  line;\n'.repeat(9);
+    const first = await round([changed('src/a.ts', lines, `${lines}two;\n`)], says('two;'));
+    const moved = `  upstream;\n${lines}`;
+    const again = await round([changed('src/a.ts', moved, `${moved}two;\n`)], NOTHING, {
+      earlier: first.memory,
+    });
+    expect(again.prompts).toEqual([]);
+    expect(again.findings).toMatchObject([{ description: 'About two;', line: 11 }]);
+    expect(again.report).toMatchObject({ status: 'ok', files: 1 });
+  });
+
+  it('does not say a finding twice when the model says it again', async () => {
+    const first = await round([a, b], says('two;'));
+    const mended = changed('src/a.ts', 'one;\n', 'one;\ntwo;\nthree;\n');
+    const second = await round([mended, b], says('two;'), { earlier: first.memory });
+    expect(second.findings).toHaveLength(1);
+  });
+
+  it('asks about everything again when the guidelines changed', async () => {
+    const first = await round([a], NOTHING);
+    const { prompts } = await round([a], NOTHING, { earlier: first.memory, base: { 'REVIEW.md': 'New.' } });
+    expect(prompts).toHaveLength(1);
+  });
+
+  it('asks another model about everything again', async () => {
+    const first = await round([a], NOTHING);
+    const { prompts } = await round([a], NOTHING, { earlier: first.memory, model: 'another' });
+    expect(prompts).toHaveLength(1);
+  });
+
+  it('asks again about what nobody answered in the first', async () => {
+    const first = await round([a], () => 'Approved.');
+    expect(first.report?.status).toBe('no_answer');
+    const second = await round([a], NOTHING, { earlier: first.memory });
+    expect(second.prompts).toHaveLength(1);
+    expect(second.report?.status).toBe('ok');
+  });
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AgentDeps, agentSkill } from '../../../../src/skills/kinds/agent/agent-skill.ts';
+import type { AgentModel } from '../../../../src/skills/kinds/agent/proxy.ts';
+import { hasWalls } from '../../../../src/skills/kinds/agent/walls.ts';
+import { caseStep } from '../../../../src/skills/testing/case-step.ts';
+import { message, startStubResponses } from '../../../support/model/responses.ts';
+import { files, packageOf, skillMd } from '../../../support/packages.ts';
+import { countingLedger, fakeAgents, KEY } from './support.ts';
+
+const agents = fakeAgents();
+let stub: Awaited<ReturnType<typeof startStubResponses>>;
+beforeAll(async () => {
+  stub = await startStubResponses();
+  stub.answers(message('the model said so'));
+});
+afterAll(() => stub.stop());
+
+/** What comes of an agent; `heads` are the globs of each head that was written for it. */
+async function look(lines: string, script: string, more: Partial<AgentDeps> = {}, calls = 99) {
+  const skill = packageOf(
+    files(
+      { 'agents/look.yml': `agent: codex\nprompt: prompts/look.md\n${lines}`, 'prompts/look.md': 'Look.\n' },
+      skillMd('outcome: gate_verdict\n'),
+    ),
+  );
+  const artifact = skill.artifacts.find(({ kind }) => kind === 'agent');
+  if (!artifact) throw new Error('the package has an agent');
+  const heads: unknown[] = [];
+  const handler = agentSkill({
+    agents: { codex: agents.program(script) },
+    model: modelOf('openai', calls),
+    gitAccess: async () => ({ url: 'https://git.example/acme/shop.git', token: 'ghs_x' }),
+    async head(_folder, _sha, _access, { paths }) {
+      heads.push(paths);
+      return [];
+    },
+    ...more,
+  });
+  const step = caseStep(
+    skill,
+    { name: 'one', files: { 'a.ts': 'x\n' }, expect: {} },
+    new AbortController().signal,
+  );
+  const owner = { callId: 'one' };
+  return { output: await handler.execute(artifact, { step, skill, outcome: 'gate_verdict', owner }), heads };
+}
+
+function modelOf(provider: 'openai' | 'anthropic', calls = 99): AgentModel {
+  const { ledger } = countingLedger(calls);
+  return { name: { provider, model: 'a-model' }, apiKey: KEY, baseUrl: stub.url, ledger };
+}
+
+const PASSES = `import fs from 'node:fs'; fs.writeFileSync('/tmp/answer.json', JSON.stringify({ summary: 'x', passed: true, criteria: [] }));`;
+
+test('no agent is run, nor its head fetched, where the machine has no walls for it', async () => {
+  const { output, heads } = await look('', PASSES, { walls: async () => false });
+  expect(output).toMatchObject({
+    kind: 'failed',
+    because: expect.stringContaining('does not allow the namespaces'),
+  });
+  expect(heads).toEqual([]);
+});
+
+test.each([
+  ['a model of another provider', () => modelOf('anthropic')],
+  ['no model', () => undefined],
+])('no agent is run with %s, nor its head fetched', async (_, model) => {
+  const { output, heads } = await look('', PASSES, { model: model(), walls: async () => true });
+  expect(output).toMatchObject({
+    kind: 'failed',
+    because: 'the agent codex needs a model of openai or openai-compatible, and none is configured',
+  });
+  expect(heads).toEqual([]);
+});
+
+const WALLS = await hasWalls();
+
+test.skipIf(!WALLS)(
+  'an agent sees the files that its package names, and has the time that it says',
+  async () => {
+    const { output, heads } = await look('timeout: 1s\npaths: [src/**]\n', 'setInterval(() => {}, 1000);');
+    expect(heads).toEqual([['src/**']]);
+    expect(output).toMatchObject({
+      kind: 'failed',
+      because: 'the agent took longer than 1 s and was ended',
+      retryable: true,
+    });
+  },
+);
+
+test.skipIf(!WALLS)(
+  'an agent that fails when it is refused its model says why, and what it said is kept',
+  async () => {
+    const secret = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');
+    const asks = `
+const base = process.argv.find((one) => one.includes('base_url')).match(/base_url="([^"]+)"/)[1];
+const headers = { authorization: 'Bearer ' + process.env.AGENT_TOKEN };
+const { status } = await fetch(base + '/responses', { method: 'POST', headers, body: JSON.stringify({ input: 'x' }) });
+console.log('found ${secret}, refused with', status);
+process.exit(3);`;
+    const { output } = await look('', asks, {}, 0);
+    expect(output).toMatchObject({
+      kind: 'failed',
+      because: expect.stringMatching(
+        /^the agent ended with exit code 3, after a call to the model was refused: The budget for language models is spent/,
+      ),
+      log: expect.stringMatching(/^found \[redacted: GitHub token\], refused with 403\n/),
+    });
+    expect(stub.asked).toEqual([]);
+  },
+);

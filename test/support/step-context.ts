@@ -1,0 +1,77 @@
+import { silentLog } from '../../src/core/log.ts';
+import type { Run } from '../../src/domain/run/run.ts';
+import type { StepContext } from '../../src/engine/steps/step.ts';
+import type { GitHubReader } from '../../src/ports/github.ts';
+import { at, chainOfSteps, runState } from './builders.ts';
+
+const refuse = () => Promise.reject(new Error('this test’s step may not do that'));
+
+/** GitHub as a step sees it that has no business there: every read fails. */
+const noReader = new Proxy({}, { get: () => refuse }) as GitHubReader;
+
+/** What the only step of a chain, written as in `chainOfSteps`, gets to see; it can neither read, ask nor merge. */
+export function stepContext(
+  step: string,
+  { run = {}, ...more }: Partial<StepContext> & { run?: Partial<Run> } = {},
+): StepContext {
+  const definition = chainOfSteps(step);
+  const state = runState(definition, run);
+  const [only] = definition.steps;
+  const [invocation] = state.invocations;
+  if (!only || !invocation) throw new Error('a chain has at least one step');
+  return {
+    state,
+    step: only,
+    invocation,
+    session: {
+      id: 'ses_1',
+      invocationId: invocation.id,
+      attempt: 1,
+      status: 'running',
+      reason: null,
+      contract: null,
+      verification: null,
+      startedAt: at(0),
+      finishedAt: null,
+    },
+    inputs: only.with,
+    text: (input) => {
+      const source = only.with[input];
+      return typeof source === 'string' ? source : undefined;
+    },
+    repo: { owner: 'acme', name: 'shop' },
+    reader: noReader,
+    urgentReader: noReader,
+    appId: 100,
+    clock: { now: () => at(0) },
+    log: silentLog,
+    judged: [],
+    signal: new AbortController().signal,
+    because: 'event',
+    round: async () => 1,
+    earlierReview: async () => undefined,
+    newId: () => 'apr_1',
+    approval: undefined,
+    timesAsked: 0,
+    approvalComment: refuse,
+    mergeBegun: refuse,
+    ownMerge: refuse,
+    configurationNow: refuse,
+    mergingOff: false,
+    mergeRefusedAt: refuse,
+    confirmMerge: refuse,
+    pausedBy: refuse,
+    pushesTold: refuse,
+    earlierRejections: refuse,
+    merge: refuse,
+    gate: {
+      open: refuse,
+      withdraw: async () => undefined,
+      settle: refuse,
+      isOpen: refuse,
+      isHeldByAnother: refuse,
+    },
+    mergeQueue: { enqueue: refuse, dequeue: refuse },
+    ...more,
+  };
+}

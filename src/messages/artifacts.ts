@@ -1,5 +1,5 @@
 import { unreachable } from '../core/errors.ts';
-import { type Contract, placeOf } from '../domain/artifact/contract.ts';
+import { type Contract, entryLabel } from '../domain/artifact/contract.ts';
 import { type Delivery, deliveryOf } from '../domain/artifact/delivery.ts';
 import { type Expectation, expectationsOf } from '../domain/chain/artifact-expectations.ts';
 import type { RunState } from '../domain/run/run.ts';
@@ -49,7 +49,7 @@ export function artifactsSection(state: RunState): string | undefined {
 function row(expectation: Expectation): string {
   const { stepId, entry } = expectation;
   const optional = entry.required ? '' : ' (optional)';
-  return `| ${markOf(expectation)} | ${code(clip(stepId, 60))} | ${code(clip(placeOf(entry), 100))}${optional} | ${tableProse(cameToWords(expectation), 160)} |`;
+  return `| ${markOf(expectation)} | ${code(clip(stepId, 60))} | ${code(clip(entryLabel(entry), 100))}${optional} | ${tableProse(cameToWords(expectation), 160)} |`;
 }
 
 /** What is optional only warns. */
@@ -81,7 +81,7 @@ export function artifactsInWords(state: RunState): { met: boolean; words: string
   if (delivery(state) === undefined) return undefined;
   const looked = expectations(state).filter((one) => one.state !== 'open' && one.state !== 'not_run');
   const there = looked.filter((one) => one.state === 'produced');
-  const missing = looked.filter((one) => one.state !== 'produced').map(({ entry }) => placeOf(entry));
+  const missing = looked.filter((one) => one.state !== 'produced').map(({ entry }) => entryLabel(entry));
   const words = `${there.length} of ${plural(looked.length, 'expected artifact')} ${there.length === 1 ? 'was' : 'were'} left behind`;
   return {
     met: missing.length === 0,
@@ -96,7 +96,7 @@ export function artifactsInWords(state: RunState): { met: boolean; words: string
 export function artifactRows(state: RunState): string[][] {
   return expectations(state).map((expectation) => [
     expectation.stepId,
-    placeOf(expectation.entry),
+    entryLabel(expectation.entry),
     expectation.entry.required ? 'required' : 'optional',
     cameToWords(expectation),
   ]);

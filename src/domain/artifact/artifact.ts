@@ -1,4 +1,4 @@
-/** A row: a structured outcome in `content`, or a large blob by its path in the blob store. */
+/** One row: a structured outcome in `content`, or a large blob as its path in the blob store. */
 export interface Artifact {
   id: string;
   runId: string;

@@ -5,18 +5,18 @@ import { schemaDiagnostics } from './json-schema.ts';
 import { MIME_TYPES } from './mime-type.ts';
 import { ARTIFACT_ID, unfitGlobReason, unfitPathReason } from './place.ts';
 
-/** Entries of one step, at most. */
+/** Per step. */
 export const MAX_EXPECTED = 50;
 
 const base = {
   id: z.string().regex(ARTIFACT_ID),
   required: z.boolean(),
   description: z.string().max(500).optional(),
-  /** Who asked for it: the skill's own word about what it leaves behind, or the chain's. */
+  /** Who requires it: the skill, which declares what it produces, or the chain's step. */
   source: z.enum(['skill', 'step']),
 };
 
-/** What every file of the entry must be, besides there and not empty. */
+/** What every file of the entry must be. It must also exist and not be empty. */
 const content = {
   /** In bytes. */
   min_size: z.int().positive().optional(),
@@ -27,7 +27,7 @@ const content = {
     .optional(),
 };
 
-/** One thing that a session must, or should, leave behind. Paths are relative to the session's own folder. */
+/** One thing that a session must or should produce. Paths are relative to the session's own folder. */
 export const expectedSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('file'),
@@ -39,7 +39,7 @@ export const expectedSchema = z.discriminatedUnion('kind', [
     kind: z.literal('files'),
     ...base,
     glob: z.string().refine((glob) => unfitGlobReason(glob) === undefined, { error: 'the glob is not safe' }),
-    /** How many files there must be, both ends included. */
+    /** How many files must match, both limits included. */
     count: z.strictObject({ min: z.int().positive(), max: z.int().positive() }),
     ...content,
   }),
@@ -47,7 +47,7 @@ export const expectedSchema = z.discriminatedUnion('kind', [
 ]);
 export type Expected = z.infer<typeof expectedSchema>;
 
-/** What a session must leave behind: a clean exit is not a delivery. */
+/** What a session must produce. A clean exit alone does not count as success. */
 export const contractSchema = z.strictObject({
   expected: z
     .array(expectedSchema)
@@ -59,17 +59,17 @@ export const contractSchema = z.strictObject({
 export type Contract = z.infer<typeof contractSchema>;
 
 /**
- * What a step's session must leave behind: the union by id of what its skill usually produces and what the chain says.
- * The chain's entry replaces the skill's entirely, in its place. Merging the two key by key was rejected: nobody could read
- * in the chain what holds.
+ * The contract of a step's session: the entries that its skill usually produces and those of the chain,
+ * united by id. An entry of the chain replaces the skill's entry with the same id. Rejected: merging two
+ * entries key by key, because then nobody can read in the chain what applies.
  */
 export function resolve(skillDefaults: readonly Expected[], stepEntries: readonly Expected[]): Contract {
   const byId = new Map([...skillDefaults, ...stepEntries].map((entry) => [entry.id, entry]));
   return { expected: [...byId.values()] };
 }
 
-/** What an entry asks for, as people name it: `reports/*.json`, `outcome review_verdict`. */
-export function placeOf(entry: Expected): string {
+/** An entry as people name it: `reports/*.json`, `outcome review_verdict`. */
+export function entryLabel(entry: Expected): string {
   switch (entry.kind) {
     case 'file':
       return entry.path;
@@ -87,8 +87,8 @@ interface WithContract {
 }
 
 /**
- * The chain with the whole contract of each step, as a run keeps it: folded in once, before the first step runs, so that
- * neither another version of a skill nor an edit of the chain reaches a run under way.
+ * The chain with the complete contract of each step, as a run stores it. Computed once, before the first step
+ * runs, so that neither a new version of a skill nor an edit of the chain affects a run in progress.
  */
 export function foldContracts<S extends WithContract, C extends { steps: S[] }>(
   chain: C,

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
 import { isMapping } from '../../core/mapping.ts';
 
-export interface SchemaFault {
+export interface SchemaDiagnostic {
   path: (string | number)[];
   message: string;
 }
 
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
-/** With the type each belongs to; `undefined` belongs to all. */
+/** The types that each keyword applies to; `undefined` is all types. */
 const KEYWORDS: Readonly<Record<string, readonly string[] | undefined>> = {
   type: undefined,
   title: undefined,
@@ -30,14 +30,14 @@ const COUNTS = ['minItems', 'maxItems', 'minLength', 'maxLength'];
 const BOUNDS = ['minimum', 'maximum'];
 
 /**
- * What is wrong with a JSON Schema of a contract. It is the part of JSON Schema whose check takes time in proportion to the
- * file: no `pattern`, whose matching could be made to last for minutes, no `$ref`, no `anyOf`. Every level says its `type`,
- * `enum` or `const`, because without one a limit would apply to nothing and pass everything.
+ * Diagnostics of a JSON Schema in a contract. Allowed is the subset of JSON Schema whose check takes linear
+ * time: no `pattern`, whose matching could take minutes, no `$ref`, no `anyOf`. Every level must have `type`,
+ * `enum` or `const`. Without one, a limit would apply to nothing and accept everything.
  */
-export function schemaDiagnostics(schema: Json, path: (string | number)[] = []): SchemaFault[] {
+export function schemaDiagnostics(schema: Json, path: (string | number)[] = []): SchemaDiagnostic[] {
   if (!isMapping(schema)) return [{ path, message: 'a schema is a mapping' }];
   const { type } = schema;
-  const diagnostics: SchemaFault[] = [];
+  const diagnostics: SchemaDiagnostic[] = [];
   const diagnostic = (key: string, message: string) => diagnostics.push({ path: [...path, key], message });
 
   if (type === undefined && schema.enum === undefined && schema.const === undefined) {
@@ -80,7 +80,7 @@ export function schemaDiagnostics(schema: Json, path: (string | number)[] = []):
     diagnostic('properties', '"properties" must be a mapping');
   const named = isMapping(properties) ? properties : {};
   for (const [name, member] of Object.entries(named)) {
-    // zod reads a member as JavaScript does, so an absent one would be found among what every object inherits.
+    // zod checks for members with `in`, so it would find a missing member of this name on the prototype.
     if (name in Object.prototype)
       diagnostics.push({
         path: [...path, 'properties', name],
@@ -106,19 +106,22 @@ export function schemaDiagnostics(schema: Json, path: (string | number)[] = []):
   return diagnostics;
 }
 
-/** What a JSON value lacks of a schema without faults, as one clause; `undefined` when it is what the schema says. */
+/**
+ * Where a JSON value does not match a schema, as one clause; `undefined` if it matches. The schema must have
+ * no diagnostics.
+ */
 export function schemaMismatch(schema: { [key: string]: Json }, value: unknown): string | undefined {
-  const result = z.fromJSONSchema(withItems(schema)).safeParse(value);
+  const result = z.fromJSONSchema(addItems(schema)).safeParse(value);
   const [first] = result.error?.issues ?? [];
   if (!first) return undefined;
   const where = first.path.length === 0 ? 'the whole' : first.path.join('.');
   return `${where}: ${first.message}`;
 }
 
-/** zod 4 takes a list's limits as read only where its items are spoken of. */
-function withItems(schema: { [key: string]: Json }): { [key: string]: Json } {
+/** zod 4 ignores a list's limits if the schema has no `items`. */
+function addItems(schema: { [key: string]: Json }): { [key: string]: Json } {
   const { type, items, properties } = schema;
-  const inner = (value: Json | undefined) => (isMapping(value) ? withItems(value) : {});
+  const inner = (value: Json | undefined) => (isMapping(value) ? addItems(value) : {});
   return {
     ...schema,
     ...(type === 'array' ? { items: inner(items) } : {}),

@@ -1,4 +1,4 @@
-/** The types a contract may ask for: those whose bytes tell what they are. A file's name only claims it. */
+/** The types that a contract may require: those that the bytes identify. A file's name only claims a type. */
 export const MIME_TYPES = [
   'application/gzip',
   'application/json',
@@ -13,7 +13,10 @@ export type MimeType = (typeof MIME_TYPES)[number];
 
 type Magic = Exclude<MimeType, 'application/json' | 'text/plain'>;
 
-/** The first bytes, from the formats' own specifications (RFC 1952, ISO 32000, APPNOTE, GIF89a, JFIF, RFC 2083). */
+/**
+ * The first bytes, from the specifications of the formats (RFC 1952, ISO 32000, APPNOTE, GIF89a, JFIF, RFC
+ * 2083).
+ */
 const MAGIC: Readonly<Record<Magic, readonly number[]>> = {
   'application/gzip': [0x1f, 0x8b],
   'application/pdf': [0x25, 0x50, 0x44, 0x46, 0x2d],
@@ -23,14 +26,14 @@ const MAGIC: Readonly<Record<Magic, readonly number[]>> = {
   'image/png': [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
 };
 
-/** Whether the bytes are of the type. JSON is also plain text. */
+/** Whether the bytes are of the type. JSON also counts as plain text. */
 export function isOfType(bytes: Uint8Array, type: MimeType): boolean {
   switch (type) {
     case 'application/json':
       return readJson(bytes) !== undefined;
     case 'text/plain': {
       const text = readText(bytes);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what no text holds
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: text contains none of them
       return text !== undefined && !/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text);
     }
     default:
@@ -38,7 +41,7 @@ export function isOfType(bytes: Uint8Array, type: MimeType): boolean {
   }
 }
 
-/** The value of a JSON text, in a box, since it may be `null`; `undefined` when it is none. */
+/** The value of a JSON text, wrapped because it may be `null`; `undefined` if the bytes are not JSON. */
 export function readJson(bytes: Uint8Array): { value: unknown } | undefined {
   const text = readText(bytes);
   if (text === undefined) return undefined;

@@ -1,13 +1,14 @@
 import { unsafeFilePathReason } from '../../core/path.ts';
 
-/** Names an entry of a contract, in the chain and wherever people read of it. */
+/** The id of a contract's entry, in the chain and in messages. */
 export const ARTIFACT_ID = /^[A-Za-z0-9_-]{1,50}$/;
 
 export const MAX_WILDCARDS = 8;
 
 /**
- * Why a text cannot be the path of one file that a session leaves in its folder, or `undefined` when it can. Wildcards are
- * refused rather than taken as themselves: whoever writes one means several files, and says so with `glob`.
+ * Why a text is not an acceptable path of one file in a session's folder, or `undefined` if it is. Wildcards
+ * are refused rather than taken literally: an author who writes one means several files and should use
+ * `glob`.
  */
 export function unfitPathReason(path: string): string | undefined {
   return (
@@ -15,7 +16,10 @@ export function unfitPathReason(path: string): string | undefined {
   );
 }
 
-/** The same for a glob. Its wildcards are limited, because the time to match it grows with them. */
+/**
+ * Like `unfitPathReason`, for a glob. The number of wildcards is limited, because matching time grows with
+ * it.
+ */
 export function unfitGlobReason(glob: string): string | undefined {
   const unfit = unfitReason(glob);
   if (unfit !== undefined) return unfit;
@@ -27,7 +31,7 @@ export function unfitGlobReason(glob: string): string | undefined {
 
 function unfitReason(path: string): string | undefined {
   if (path.length > 256) return 'it is longer than 256 characters';
-  // They would show as another path than they are.
+  // These would be displayed as a different path.
   if (/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u.test(path)) return 'it has characters that cannot be seen';
   return unsafeFilePathReason(path);
 }

@@ -3,27 +3,30 @@ import { canonicalJson } from '../../core/canonical.ts';
 import { unreachable } from '../../core/errors.ts';
 import { globMatches } from '../../core/glob.ts';
 import type { Outcome } from '../outcome/outcome.ts';
-import { type Contract, type Expected, placeOf } from './contract.ts';
+import { type Contract, type Expected, entryLabel } from './contract.ts';
 import { schemaMismatch } from './json-schema.ts';
 import { isOfType, readJson } from './mime-type.ts';
 
-/** JSON is parsed up to so many bytes: it is read in the process that serves everybody. */
+/** JSON up to this size is parsed. The app's main process does it, so a large file would delay everybody. */
 const MAX_JSON_BYTES = 1_000_000;
 
 const missingSchema = z.strictObject({
   id: z.string(),
   /** As the contract names it. */
   path: z.string(),
-  /** `absent`: nothing of it is there, or it is empty; `invalid`: it is there, and not what was asked for. */
+  /**
+   * `absent`: no such file or outcome, or an empty file. `invalid`: it exists but does not match the
+   * contract.
+   */
   problem: z.enum(['absent', 'invalid']),
-  /** A clause: `it is empty`. */
+  /** A clause, such as `it is empty`. */
   because: z.string(),
 });
 export type Missing = z.infer<typeof missingSchema>;
 
-/** What a session left behind, held against its contract. */
+/** What a session produced, compared with its contract. */
 export const verificationSchema = z.strictObject({
-  /** `warning`: only optional entries are missing; `skipped`: the contract asks for nothing. */
+  /** `warning`: only optional entries are missing; `skipped`: the contract requires nothing. */
   status: z.enum(['passed', 'failed', 'warning', 'skipped']),
   checked_at: z.iso.datetime(),
   missing_required: z.array(missingSchema),
@@ -33,7 +36,7 @@ export const verificationSchema = z.strictObject({
 });
 export type Verification = z.infer<typeof verificationSchema>;
 
-/** A file in the session's folder, as the store gave it back. */
+/** A file in the session's folder, as the store returned it. */
 export interface ProducedFile {
   /** Relative to that folder. */
   path: string;
@@ -42,7 +45,7 @@ export interface ProducedFile {
 
 type Found = { size: number; path: string }[];
 
-/** Whether the store must be asked for a file to verify the contract. */
+/** Whether verification needs the content of this file. */
 export function isExpected({ expected }: Contract, path: string): boolean {
   return expected.some(
     (entry) =>
@@ -52,7 +55,8 @@ export function isExpected({ expected }: Contract, path: string): boolean {
 }
 
 /**
- * Holds what a session produced against its contract. Never throws: what cannot be read is missing (invariant I5).
+ * Compares what a session produced with its contract. Never throws: an unreadable file counts as missing
+ * (invariant I5).
  */
 export function verify(
   { expected }: Contract,
@@ -65,7 +69,7 @@ export function verify(
     checked.flatMap(({ entry, lack }) =>
       lack === undefined || entry.required !== required
         ? []
-        : [{ id: entry.id, path: placeOf(entry), ...lack }],
+        : [{ id: entry.id, path: entryLabel(entry), ...lack }],
     );
   const [missing_required, missing_optional] = [missing(true), missing(false)];
   return {

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { type Actor, actorSchema } from '../run/actor.ts';
 import type { Run } from '../run/run.ts';
 
-/** Commands of people and of operators that change something; those that only tell are not recorded. */
+/**
+ * Commands of people and operators that change something. Commands that only show something are not recorded.
+ */
 export const AUDITED_VERBS = [
   'review',
   'rerun',
@@ -18,28 +20,29 @@ export const AUDITED_VERBS = [
 ] as const;
 export type AuditedVerb = (typeof AUDITED_VERBS)[number];
 
-/** What every entry says: who did it, and on what. A field is `null` when it does not apply. */
+/** The common fields: who did it, and to what. A field that does not apply is `null`. */
 const common = {
   by: actorSchema,
   repository: z.strictObject({ id: z.int().nullable(), name: z.string() }).nullable(),
   pull_request: z.int().nullable(),
   head_sha: z.string().nullable(),
   base_ref: z.string().nullable(),
-  /** The commit whose files governed. */
+  /** The commit whose configuration applied. */
   configuration_sha: z.string().nullable(),
   run_id: z.string().nullable(),
 };
 
-/** A question to the maintainers; `merges` tells whether it was about a merge. */
+/** The approval comment of a step; `merges` says whether it was about a merge. */
 const question = { step: z.string(), merges: z.boolean(), people: z.array(z.string()) };
 
 /**
- * Everything that the audit log records. The union is closed: a new fact is a new kind here, with its own fields. Kinds are never
- * renamed and fields never removed, because lines that people exported years ago are read with lines of today.
+ * Everything that the audit log records. The union is closed: a new fact is a new kind with its own fields.
+ * Kinds are never renamed and fields never removed, because people read lines that they exported years ago
+ * together with new ones.
  */
 export const auditEntrySchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('run.begun'), ...common, chain: z.string(), event: z.string() }),
-  /** A run that was over goes on: CI turned green, or somebody asked for it. */
+  /** A run that had ended continues: CI turned green, or a person asked for it. */
   z.strictObject({ kind: z.literal('run.continued'), ...common, chain: z.string() }),
   z.strictObject({
     kind: z.literal('run.ended'),
@@ -59,22 +62,25 @@ export const auditEntrySchema = z.discriminatedUnion('kind', [
     method: z.enum(['merge', 'squash', 'rebase']),
     merge_sha: z.string(),
   }),
-  /** Somebody else merged it. GitHub names them in the pull request. */
+  /** A person or another tool merged it. GitHub names them in the pull request. */
   z.strictObject({
     kind: z.literal('merge.made_elsewhere'),
     ...common,
     merge_sha: z.string().nullable(),
-    /** Who had countersigned, when the gate check was green for it; absent when it was merged around the gate. */
+    /**
+     * Who had countersigned, if the gate check was green for this merge; absent if the merge bypassed the
+     * gate.
+     */
     people: z.array(z.string()).optional(),
   }),
-  /** The gate check of a head and base turned green; of a merge group, for these pull requests. */
+  /** The gate check of a head and base turned green. For a merge group, `members` has its pull requests. */
   z.strictObject({
     kind: z.literal('gate.opened'),
     ...common,
     people: z.array(z.string()),
     members: z.array(z.int()).optional(),
   }),
-  /** It fell back without a merge. */
+  /** The gate check turned red or pending again without a merge. */
   z.strictObject({
     kind: z.literal('gate.closed'),
     ...common,
@@ -92,29 +98,29 @@ export const auditEntrySchema = z.discriminatedUnion('kind', [
     step: z.string().optional(),
     chain: z.string().optional(),
     inputs: z.record(z.string(), z.string()).optional(),
-    /** The GUID of the delivery that is to be processed again. */
+    /** The GUID of the delivery to process again. */
     delivery: z.string().optional(),
   }),
-  /** The first run under a configuration that differs from the one before on the same base. */
+  /** The first run under a configuration that differs from that of the previous run on the same base. */
   z.strictObject({ kind: z.literal('configuration.changed'), ...common, digest: z.string() }),
-  /** A push changed files of the configuration. */
+  /** A push changed configuration files. */
   z.strictObject({ kind: z.literal('configuration.pushed'), ...common, paths: z.array(z.string()) }),
   z.strictObject({
     kind: z.literal('retention.pass'),
     ...common,
-    /** Rows deleted, by what they are. */
+    /** Deleted rows by table or kind. */
     deleted: z.record(z.string(), z.int()),
   }),
 ]);
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 export type AuditKind = AuditEntry['kind'];
 
-/** An entry as the log holds it. */
+/** An entry as the log stores it. */
 export interface AuditLine {
   id: number;
   at: Date;
   kind: string;
-  /** The entry's fields as they were recorded, by whichever version of Countersign. */
+  /** The fields as recorded, possibly by another version of Countersign. */
   entry: Readonly<Record<string, unknown>>;
 }
 
@@ -136,7 +142,7 @@ export function aboutRun(run: Run, by: Actor): About {
   };
 }
 
-/** The common fields of an entry that is about no pull request and no run. */
+/** The common fields of an entry about neither a pull request nor a run. */
 export function aboutNothing(by: Actor): About {
   return {
     by,
@@ -149,7 +155,7 @@ export function aboutNothing(by: Actor): About {
   };
 }
 
-/** A pull request is merged once, whoever does it: the first entry counts. */
+/** The idempotency key of a merge. A pull request is merged only once, so the first entry counts. */
 export function mergedOnce(repositoryId: number, pullRequest: number): string {
   return `merged:${repositoryId}#${pullRequest}`;
 }

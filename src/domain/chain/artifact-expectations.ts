@@ -2,15 +2,15 @@ import type { Expected } from '../artifact/contract.ts';
 import type { Verification } from '../artifact/verification.ts';
 import type { Chain } from './chain.ts';
 
-/** One thing a run must, or should, leave behind, beside what came of it. */
+/** One thing that a run must or should produce, and whether it did. */
 export interface Expectation {
   stepId: string;
   entry: Expected;
-  /** `open`: not looked for yet; `not_run`: its step was skipped, and nothing can be expected of it. */
+  /** `open`: not checked yet; `not_run`: its step was skipped, so nothing is expected. */
   state: 'produced' | 'absent' | 'invalid' | 'open' | 'not_run';
-  /** What lies there, in bytes; of several files all together. */
+  /** Size in bytes, of all files together. */
   produced: { files: number; size: number };
-  /** Why it does not count, as a clause; `null` when it does, or was not looked for. */
+  /** Why it does not count, as a clause; `null` if it counts or has not been checked. */
   because: string | null;
 }
 
@@ -20,15 +20,15 @@ interface StepNow {
   verification: Verification | null;
 }
 
-/** What all steps of a run must leave behind, in their order, side by side with what they did. */
+/** What all steps of a run must produce, in step order, with what they did produce. */
 export function expectationsOf(definition: Chain, steps: readonly StepNow[]): Expectation[] {
   return definition.steps.flatMap(({ id, index, artifacts }) => {
     const now = steps.find(({ stepIndex }) => stepIndex === index);
-    return (artifacts?.expected ?? []).map((entry) => ({ stepId: id, entry, ...cameOf(entry, now) }));
+    return (artifacts?.expected ?? []).map((entry) => ({ stepId: id, entry, ...resultOf(entry, now) }));
   });
 }
 
-function cameOf(entry: Expected, step: StepNow | undefined): Omit<Expectation, 'stepId' | 'entry'> {
+function resultOf(entry: Expected, step: StepNow | undefined): Omit<Expectation, 'stepId' | 'entry'> {
   const { verification = null, status } = step ?? {};
   const files = verification?.produced.filter(({ id }) => id === entry.id) ?? [];
   const produced = { files: files.length, size: files.reduce((sum, { size }) => sum + size, 0) };

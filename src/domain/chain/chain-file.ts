@@ -19,7 +19,7 @@ export const globSchema = z
   });
 const globs = listOrOne(globSchema).optional();
 
-/** The filter's keys are exactly FILTER_KEYS; the type says so. */
+/** `satisfies` keeps the keys equal to FILTER_KEYS. */
 const filter = z
   .strictObject({
     base: globs.describe(
@@ -44,8 +44,8 @@ const retry = z.strictObject({
 });
 
 const rules = z.array(writtenRuleSchema).min(1).max(MAX_RULES);
-/** A text that names files, or says why it cannot. */
-const place = (what: string, unfit: (text: string) => string | undefined) =>
+/** A text that names files. `unfit` says why it cannot. */
+const fileName = (what: string, unfit: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {
     const because = unfit(text);
     if (because !== undefined)
@@ -54,15 +54,17 @@ const place = (what: string, unfit: (text: string) => string | undefined) =>
 
 const fileCount = z.int().min(1).max(1_000);
 
-/** One entry of a step's `artifacts: {expected: […]}`; what its keys mean together is checked in `check-artifacts.ts`. */
+/** One entry of a step's `artifacts: {expected: […]}`. Rules across keys are in `check-artifacts.ts`. */
 export const expectedInFileSchema = z.strictObject({
   id: z
     .string()
     .regex(ARTIFACT_ID, { error: 'an artifact id has 1 to 50 letters, digits, "-" and "_"' })
     .describe("Takes the place of the skill's own entry with this id."),
   kind: z.enum(['file', 'outcome']).optional().describe('Left out, a file, or several by glob.'),
-  path: place('path', unfitPathReason).optional().describe("A file, relative to the session's own folder."),
-  glob: place('glob', unfitGlobReason).optional().describe('Several files, in the place of a path.'),
+  path: fileName('path', unfitPathReason)
+    .optional()
+    .describe("A file, relative to the session's own folder."),
+  glob: fileName('glob', unfitGlobReason).optional().describe('Several files, in the place of a path.'),
   count: z
     .union([fileCount, z.strictObject({ min: fileCount, max: fileCount })], {
       error: 'a count is a whole number from 1 to 1000, or {min: …, max: …} of such numbers',

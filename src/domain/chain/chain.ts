@@ -5,7 +5,10 @@ import { stepGatesSchema } from '../gate/gate.ts';
 import { TRUST_LEVELS } from '../policy/trust.ts';
 import { MAX_RULES, writtenRuleSchema } from '../rule/rule.ts';
 
-/** Events a chain may wait for. `pr.opened` also fires on `pr.updated`: the newer run supersedes the older one. */
+/**
+ * Events that can trigger a chain. `pr.opened` also fires on `pr.updated`; the newer run supersedes the older
+ * one.
+ */
 export const TRIGGER_EVENTS = [
   'pr.opened',
   'pr.updated',
@@ -22,7 +25,10 @@ export type FilterKey = (typeof FILTER_KEYS)[number];
 
 const PULL_REQUEST_FILTERS: readonly FilterKey[] = FILTER_KEYS;
 
-/** The filters that mean something for an event. Others are faults, because they would silently never apply. */
+/**
+ * The filters that apply to each event. Any other filter is a diagnostic, because it would silently never
+ * match.
+ */
 export const FILTERS_OF: Readonly<Record<TriggerEvent, readonly FilterKey[]>> = {
   'pr.opened': PULL_REQUEST_FILTERS,
   'pr.updated': PULL_REQUEST_FILTERS,
@@ -37,10 +43,10 @@ export const CHAIN_NAME = /^[a-z][a-z0-9-]{0,49}$/;
 export const STEP_ID = /^[a-z][a-z0-9_-]*$/;
 export const MAX_STEPS = 50;
 
-/** The action that merges. Whatever else a chain says, its step needs a countersign. */
+/** The action that merges. Its step always needs a countersign, whatever else the chain says. */
 export const MERGE_ACTION = 'gh-merge';
 
-/** What a step may say in the place of a skill’s name to have one chosen that fits. */
+/** A step can name this instead of a skill; Countersign then chooses a skill that fits. */
 export const AUTO_SKILL = 'auto';
 
 const filterSchema = z.strictObject({
@@ -52,10 +58,10 @@ const filterSchema = z.strictObject({
   paths: z.array(z.string()).optional(),
 });
 
-/** A package by the id of its content, with what must be known of it before it is read. */
+/** A package by the id of its content, with what the engine must know before it reads the package. */
 const packageReferenceSchema = z.strictObject({
   id: z.string(),
-  /** The least trust a run needs for it. */
+  /** The lowest trust level with which a run can use it. */
   trust: z.enum(TRUST_LEVELS),
   /** The slots of the run's working memory that its outcome fills. */
   produces: z.array(slotSchema),
@@ -72,9 +78,11 @@ const stepSchema = z.strictObject({
   uses: z.strictObject({
     kind: z.enum(['skill', 'action']),
     name: z.string(),
-    /** The skill package that the name meant when the run began; absent for what is built in. */
+    /**
+     * The skill package that the name referred to when the run began; absent for built-in skills and actions.
+     */
     package: packageReferenceSchema.optional(),
-    /** Of a step that leaves its skill open: the packages that it could mean when the run began. */
+    /** For a step with `skill: auto`: the packages that it could choose from when the run began. */
     candidates: z.array(candidateSchema).optional(),
   }),
   dependsOn: z.array(z.string()),
@@ -84,23 +92,23 @@ const stepSchema = z.strictObject({
   retry: z.strictObject({ attempts: z.int().min(1).max(10), backoffMs: z.int().nonnegative() }),
   onFailure: z.enum(['fail', 'continue']),
   requiresApproval: z.boolean(),
-  /** Absent in runs that were begun before there were rules, as in steps without any. */
+  /** Absent in steps without rules, and in runs that began before rules existed. */
   validate: z.array(writtenRuleSchema).max(MAX_RULES).optional(),
   expect: z.array(writtenRuleSchema).max(MAX_RULES).optional(),
-  /** As written; in a run's definition, what its skill usually produces is folded in. */
+  /** In a chain file: as written. In a run's definition: with the entries that the skill usually produces. */
   artifacts: contractSchema.optional(),
   /** By slot, an expression over the step's outcome. */
   outputMapping: z.partialRecord(slotSchema, z.string()).optional(),
-  /** In a run's definition, the slots that its skill fills; absent in chains that no run has begun, and in older runs. */
+  /** In a run's definition: the slots that its skill fills. Absent in chain files and in older runs. */
   produces: z.array(slotSchema).optional(),
-  /** The step's own gates; those of the settings come to them when it runs. */
+  /** The step's own gates. Those of the settings are added when the step runs. */
   gates: stepGatesSchema.optional(),
 });
 
 /**
- * A chain as the engine runs it and as a run snapshots it: defaults filled in, dependencies resolved, durations in
- * milliseconds. What people write is the shape in `chain-file.ts`; keeping the two apart lets the file's spelling
- * change without touching stored runs.
+ * A chain as the engine runs it and a run stores it: with defaults filled in, dependencies resolved, and
+ * durations in milliseconds. The YAML shape is in `chain-file.ts`. The two are separate so that the YAML
+ * syntax can change without affecting stored runs.
  */
 export const chainSchema = z.strictObject({
   name: z.string().regex(CHAIN_NAME),
@@ -111,10 +119,9 @@ export const chainSchema = z.strictObject({
 
 export type Chain = z.infer<typeof chainSchema>;
 export type TriggerFilter = z.infer<typeof filterSchema>;
-/** `retry.attempts` counts all attempts, the first one included; `dependsOn` holds step ids. */
+/** `retry.attempts` includes the first attempt; `dependsOn` has step ids. */
 export type Step = z.infer<typeof stepSchema>;
 
-/** Whether any step of the chain merges. */
 export function merges({ steps }: Pick<Chain, 'steps'>): boolean {
   return steps.some(({ uses }) => uses.name === MERGE_ACTION);
 }

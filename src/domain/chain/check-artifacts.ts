@@ -8,7 +8,7 @@ import type { Path, YamlSource } from './positions.ts';
 const ACTION_OUTCOME = 'action_result';
 const OF_FILES = ['path', 'glob', 'count', 'min_size', 'mime_type', 'schema'] as const;
 
-/** Faults of what steps must leave behind, beyond the shape of each entry. */
+/** Diagnostics of the artifacts that steps must produce, beyond the shape of each entry. */
 export function checkArtifacts(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
   return steps.flatMap((step) => {
     const path: Path = ['steps', step.index, 'artifacts', 'expected'];
@@ -19,7 +19,7 @@ export function checkArtifacts(source: YamlSource, steps: readonly StepOutline[]
   });
 }
 
-/** The same of one list of entries, wherever it stands. */
+/** The same for one list of entries, in a chain or a skill. */
 export function checkExpected(source: YamlSource, list: Path, entries: readonly Json[]): Diagnostic[] {
   return entries.flatMap((entry, index) => {
     const path = [...list, index];
@@ -82,7 +82,10 @@ function checkSchema(source: YamlSource, path: Path, entry: Json): Diagnostic[] 
   );
 }
 
-/** An action acts: a file asked of it would be found missing only after it had, and a merge cannot be undone. */
+/**
+ * An action must not require a file: verification would miss it only after the action, and a merge cannot be
+ * undone.
+ */
 function checkAction(source: YamlSource, path: Path, entry: Json, { action }: StepOutline): Diagnostic[] {
   if (action === undefined) return [];
   const outcome = memberOf(entry, 'outcome');

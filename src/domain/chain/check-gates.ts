@@ -12,21 +12,21 @@ import type { KnownNames } from './known-names.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 
-const PLACES = ['pre', 'post'] as const;
-type Place = (typeof PLACES)[number];
+const POSITIONS = ['pre', 'post'] as const;
+type Position = (typeof POSITIONS)[number];
 
-/** What is known of the place of a gate. */
-interface Around {
+/** What the checks know about the step that a gate belongs to. */
+interface GateContext {
   isMerge: boolean;
-  /** The skills there are; `undefined` when that is not known. */
+  /** The skills that exist; `undefined` if that is not known. */
   skills: readonly string[] | undefined;
-  /** Those that cannot be gates. */
+  /** Skills from packages, which cannot be gates. */
   packages: readonly string[];
-  /** Why a gate there cannot read that, or `undefined` when it can. */
-  unreadable(reference: Reference, place: Place): string | undefined;
+  /** Why a gate at this position cannot read the reference, or `undefined` if it can. */
+  unreadable(reference: Reference, position: Position): string | undefined;
 }
 
-/** Faults of the steps' own gates that no shape can tell. What has the wrong type is reported by the schema. */
+/** Diagnostics of the steps' own gates that the schema cannot express. The schema reports wrong types. */
 export function checkGates(
   source: YamlSource,
   steps: readonly StepOutline[],
@@ -40,16 +40,19 @@ export function checkGates(
         isMerge: step.action === MERGE_ACTION,
         skills: known.builtIn ?? known.skills,
         packages: known.skills,
-        // Behind the step its own outcome is there, too.
-        unreadable: (reference, place) =>
-          checkReference(reference, steps, new Set(place === 'post' ? [...before, step.id] : before)),
+        // A gate after the step can also read the step's own outcome.
+        unreadable: (reference, position) =>
+          checkReference(reference, steps, new Set(position === 'post' ? [...before, step.id] : before)),
       }),
       ...checkIds(source, idsIn(step.gates, ['steps', step.index, 'gates'])),
     ];
   });
 }
 
-/** Faults of the settings' `gates:`. Which steps a chain has is not known there; what a step lacks is not passed. */
+/**
+ * Diagnostics of the settings' `gates:`. The steps of the chains are not known here, so references are not
+ * checked. A gate that reads an outcome that its step does not have is not passed.
+ */
 export function checkMandatoryGates(source: YamlSource, known: KnownNames | undefined): Diagnostic[] {
   const entries = memberOf(source.value, 'gates');
   if (!Array.isArray(entries)) return [];
@@ -72,7 +75,7 @@ export function checkMandatoryGates(source: YamlSource, known: KnownNames | unde
   return [...diagnostics, ...checkIds(source, ids)];
 }
 
-/** A name that nothing has would be a gate that nobody ever meets. */
+/** A gate for a name that does not exist would never apply. */
 function checkUses(
   source: YamlSource,
   path: Path,
@@ -87,26 +90,32 @@ function checkUses(
   ];
 }
 
-function checkLists(source: YamlSource, path: Path, lists: Json, around: Around): Diagnostic[] {
-  const written = PLACES.filter((place) => memberOf(lists, place) !== undefined);
-  const key = (place: Place, message: string) =>
-    source.diagnostic([...path, place], message, { part: 'key' });
+function checkLists(source: YamlSource, path: Path, lists: Json, context: GateContext): Diagnostic[] {
+  const written = POSITIONS.filter((position) => memberOf(lists, position) !== undefined);
+  const key = (position: Position, message: string) =>
+    source.diagnostic([...path, position], message, { part: 'key' });
   return [
     ...(written.length === 0
       ? [source.diagnostic(path, 'gates stand before the step (pre) or after it (post)')]
       : []),
-    ...(around.isMerge && written.includes('post')
+    ...(context.isMerge && written.includes('post')
       ? [key('post', `${MERGE_ACTION} cannot have gates after it: by then it is merged`)]
       : []),
-    ...written.flatMap((place) =>
-      listOf(memberOf(lists, place)).flatMap((gate, index) =>
-        checkGate(source, [...path, place, index], gate, place, around),
+    ...written.flatMap((position) =>
+      listOf(memberOf(lists, position)).flatMap((gate, index) =>
+        checkGate(source, [...path, position, index], gate, position, context),
       ),
     ),
   ];
 }
 
-function checkGate(source: YamlSource, path: Path, gate: Json, place: Place, around: Around): Diagnostic[] {
+function checkGate(
+  source: YamlSource,
+  path: Path,
+  gate: Json,
+  position: Position,
+  context: GateContext,
+): Diagnostic[] {
   if (!isMapping(gate)) return [];
   const [criteria, skill] = [memberOf(gate, 'criteria'), memberOf(gate, 'skill')];
   const diagnostics: Diagnostic[] = [];
@@ -118,20 +127,20 @@ function checkGate(source: YamlSource, path: Path, gate: Json, place: Place, aro
         part: 'key',
       }),
     );
-  if (typeof skill === 'string' && around.skills && !around.skills.includes(skill))
+  if (typeof skill === 'string' && context.skills && !context.skills.includes(skill))
     diagnostics.push(
       source.diagnostic(
         [...path, 'skill'],
         notAllowed(
-          around.packages.includes(skill)
+          context.packages.includes(skill)
             ? `a gate can ask what is built in, and no package such as "${skill}"`
             : `there is no skill "${skill}"`,
-          around.skills,
+          context.skills,
           skill,
         ),
       ),
     );
-  if (around.isMerge && memberOf(gate, 'on_failure') === 'degrade')
+  if (context.isMerge && memberOf(gate, 'on_failure') === 'degrade')
     diagnostics.push(
       source.diagnostic(
         [...path, 'on_failure'],
@@ -143,7 +152,7 @@ function checkGate(source: YamlSource, path: Path, gate: Json, place: Place, aro
     ...diagnostics,
     ...list.flatMap((criterion, index) =>
       checkCriterion(source, [...path, 'criteria', index], criterion, (reference) =>
-        around.unreadable(reference, place),
+        context.unreadable(reference, position),
       ),
     ),
     ...checkIds(
@@ -206,15 +215,15 @@ interface WrittenId {
 }
 
 function idsIn(lists: Json, path: Path): WrittenId[] {
-  return PLACES.flatMap((place) =>
-    listOf(memberOf(lists, place)).map((gate, index) => ({
+  return POSITIONS.flatMap((position) =>
+    listOf(memberOf(lists, position)).map((gate, index) => ({
       id: memberOf(gate, 'id'),
-      path: [...path, place, index, 'id'],
+      path: [...path, position, index, 'id'],
     })),
   );
 }
 
-/** People are told of gates and criteria by their ids alone. */
+/** Messages identify gates and criteria by their ids only. */
 function checkIds(source: YamlSource, ids: readonly WrittenId[]): Diagnostic[] {
   return ids.flatMap(({ id, path }, index) => {
     const first = ids.findIndex((other) => other.id === id);

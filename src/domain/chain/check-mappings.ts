@@ -7,7 +7,10 @@ import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 import { MAPPING_ROOTS } from './state-mapping.ts';
 
-/** Faults of the expressions in `output_mapping:`. What is no text, and what is no slot, is reported by the schema. */
+/**
+ * Diagnostics of the expressions in `output_mapping:`. The schema reports values that are not strings, and
+ * unknown slots.
+ */
 export function checkMappings(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
   return steps.flatMap((step) => {
     const { index, outputMapping } = step;
@@ -21,7 +24,7 @@ export function checkMappings(source: YamlSource, steps: readonly StepOutline[])
   });
 }
 
-/** A field that no outcome of the step has would leave its slot unwritten in every run. */
+/** A field that no outcome of the step has would leave its slot empty in every run. */
 function checkMapping(source: YamlSource, path: Path, text: string, fields: readonly string[]): Diagnostic[] {
   try {
     return compileExpression(text, MAPPING_ROOTS).references.flatMap(({ path: [field], offset }) => {

@@ -10,14 +10,17 @@ import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 
 /**
- * Whether a pattern of the file was too large. It takes a tenth of a second to find that out, a file has room for hundreds,
- * and anybody can open a pull request with such files: after the first one, the file's other patterns are not tried.
+ * Whether a pattern of the file was too large. Compiling one takes a tenth of a second, a file has room for
+ * hundreds, and anybody can open a pull request with such files. So after the first one, the file's other
+ * patterns are not compiled.
  */
 interface Tried {
   tooLarge: boolean;
 }
 
-/** Faults of `validate:` and `expect:` that no shape can tell. What has the wrong type is reported by the schema. */
+/**
+ * Diagnostics of `validate:` and `expect:` that the schema cannot express. The schema reports wrong types.
+ */
 export function checkRules(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
   const tried: Tried = { tooLarge: false };
   return steps.flatMap((step) => {
@@ -31,7 +34,7 @@ export function checkRules(source: YamlSource, steps: readonly StepOutline[]): D
   });
 }
 
-/** An expectation of a merge could only be broken once everything is merged. */
+/** A merge's `expect` could only fail after the merge. */
 function checkMerge(source: YamlSource, { index, action, expect }: StepOutline): Diagnostic[] {
   if (action !== MERGE_ACTION || expect === undefined) return [];
   const message = `${MERGE_ACTION} cannot have "expect": by then it is merged; expect it of the steps before`;
@@ -51,9 +54,9 @@ function checkList(
   return rules.flatMap((rule, index) => {
     const at = [...path, index];
     const [id, field] = [ids[index], memberOf(rule, 'field')];
-    const again = typeof id === 'string' && ids.indexOf(id) < index;
+    const isDuplicate = typeof id === 'string' && ids.indexOf(id) < index;
     return [
-      ...(again ? [source.diagnostic([...at, 'rule_id'], duplicate(id))] : []),
+      ...(isDuplicate ? [source.diagnostic([...at, 'rule_id'], duplicate(id))] : []),
       ...(typeof field === 'string' ? checkField(source, [...at, 'field'], field, of, fields) : []),
       ...checkRange(source, at, rule),
       ...checkPattern(source, [...at, 'pattern'], memberOf(rule, 'pattern'), tried),
@@ -61,7 +64,7 @@ function checkList(
   });
 }
 
-/** A field that cannot be there would break its rule in every run, or never, when the rule is optional. */
+/** A rule on a field that cannot exist would fail in every run, or never apply if the rule is optional. */
 function checkField(
   source: YamlSource,
   path: Path,
@@ -71,8 +74,8 @@ function checkField(
 ): Diagnostic[] {
   const [name = ''] = field.split('.');
   if (!fields || fields.includes(name)) return [];
-  const said = of === 'input' ? `"with" has no input "${name}"` : `no outcome of this step has "${name}"`;
-  return [source.diagnostic(path, notAllowed(said, fields, name))];
+  const sentence = of === 'input' ? `"with" has no input "${name}"` : `no outcome of this step has "${name}"`;
+  return [source.diagnostic(path, notAllowed(sentence, fields, name))];
 }
 
 function checkRange(source: YamlSource, path: Path, rule: Json): Diagnostic[] {

@@ -14,7 +14,7 @@ import { outcomeFieldsOf } from './outcome-fields.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 
-/** Faults of single steps: what they use, their ids, the approval of a merge. */
+/** Diagnostics of single steps: their skill or action, their ids, the approval of a merge. */
 export function checkSteps(
   source: YamlSource,
   steps: readonly StepOutline[],
@@ -62,7 +62,10 @@ function checkId(source: YamlSource, step: StepOutline, steps: readonly StepOutl
   return [source.diagnostic(['steps', step.index, 'id'], message)];
 }
 
-/** The gate refuses a merge without a countersign in any case; this says so where the chain is written. */
+/**
+ * The merge gate refuses a merge without a countersign in any case. This diagnostic says so to the chain's
+ * author.
+ */
 function checkApproval(source: YamlSource, { index, action, requiresApproval }: StepOutline): Diagnostic[] {
   if (action !== MERGE_ACTION || requiresApproval === true) return [];
   const message = `${MERGE_ACTION} always needs requires_approval: true; no setting turns the countersign off`;
@@ -70,42 +73,45 @@ function checkApproval(source: YamlSource, { index, action, requiresApproval }: 
   return [source.diagnostic(['steps', index, key], message)];
 }
 
-/** Faults of the graph: names of no step, steps that wait for themselves, circles (each named once, as a path). */
+/**
+ * Diagnostics of the dependency graph: unknown steps, steps that depend on themselves, cycles (each reported
+ * once, as a path).
+ */
 export function checkGraph(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
   const ids = steps.map((step) => step.id);
   const unknown = steps.flatMap((step) =>
     step.dependsOnWritten
-      ? step.dependsOn.flatMap((id, place) =>
+      ? step.dependsOn.flatMap((id, position) =>
           ids.includes(id)
             ? []
             : [
                 source.diagnostic(
-                  ['steps', step.index, 'depends_on', place],
+                  ['steps', step.index, 'depends_on', position],
                   notAllowed(`there is no step "${id}"`, ids, id),
                 ),
               ],
         )
       : [],
   );
-  // Two steps of one id are a fault of their own, and would look like a circle here.
+  // Two steps with one id have their own diagnostic, and would look like a cycle here.
   const distinct = new Set(ids).size === ids.length;
   return distinct ? [...unknown, ...cycleDiagnostics(source, steps)] : unknown;
 }
 
 function cycleDiagnostics(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
-  const circle = findCycle(steps);
-  if (!circle) return [];
-  const [first] = circle;
+  const cycle = findCycle(steps);
+  if (!cycle) return [];
+  const [first] = cycle;
   const index = steps.find((step) => step.id === first)?.index ?? 0;
-  const message = `these steps wait for each other: ${circle.join(' → ')}`;
-  const rest = steps.filter((step) => !circle.includes(step.id));
+  const message = `these steps wait for each other: ${cycle.join(' → ')}`;
+  const rest = steps.filter((step) => !cycle.includes(step.id));
   return [
     source.diagnostic(['steps', index, 'depends_on'], message, { part: 'key' }),
     ...cycleDiagnostics(source, rest),
   ];
 }
 
-/** Faults of conditions and `with:` values, and of what they say about other steps. */
+/** Diagnostics of conditions and `with:` values, and of their references to other steps. */
 export function checkExpressions(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
   return steps.flatMap((step) => {
     const mayRead = new Set(dependenciesOf(steps, step.id));
@@ -142,7 +148,7 @@ export function checkExpression(
   }
 }
 
-/** Why the step cannot read that, or `undefined` when it can. */
+/** Why the step cannot read the reference, or `undefined` if it can. */
 export function checkReference(
   { root, path: [key, member, field] }: Reference,
   steps: readonly StepOutline[],
@@ -160,14 +166,17 @@ export function checkReference(
   }
   if (!mayRead.has(step.id))
     return `the step "${step.id}" does not come before this one, so its outcome cannot be read here; add it to depends_on`;
-  // A field that no outcome has would be nothing in every run: a condition on it never holds, and nothing tells why.
+  // A field that no outcome has would be undefined in every run. A condition on it would never hold, with no
+  // explanation.
   if (member !== 'outcome' || field === undefined) return undefined;
   const fields = outcomeFieldsOf(step);
   if (fields.includes(String(field))) return undefined;
   return notAllowed(`no outcome of the step "${step.id}" has "${field}"`, fields, String(field));
 }
 
-/** Faults of the trigger: filters that say nothing about its event, bad expressions in their patterns. */
+/**
+ * Diagnostics of the trigger: filters that do not apply to its event, invalid expressions in its patterns.
+ */
 export function checkTrigger(source: YamlSource, trigger: Json | undefined): Diagnostic[] {
   const event = memberOf(trigger, 'event');
   const filter = memberOf(trigger, 'filter');

@@ -1,7 +1,7 @@
 import type { Contract, Expected } from '../artifact/contract.ts';
 import type { ExpectedInFile } from './chain-file.ts';
 
-/** What a step's `artifacts:` asks for, once `check-artifacts.ts` found no fault in it. */
+/** The contract of a step's `artifacts:`, for entries without diagnostics of `check-artifacts.ts`. */
 export function toContract(entries: readonly ExpectedInFile[]): Contract {
   return { expected: entries.map(toExpected) };
 }

@@ -1,15 +1,15 @@
 import { CountersignError } from '../../core/errors.ts';
 
-/** What the graph needs of a step. `dependsOn` names other nodes; names of no node are ignored. */
+/** The parts of a step that the graph needs. Names in `dependsOn` that are no node are ignored. */
 export interface GraphNode {
   readonly id: string;
   readonly dependsOn: readonly string[];
 }
 
 /**
- * Ids in an order in which every node comes after what it depends on (Kahn's algorithm). Among nodes that could come
- * next, the one written first comes first, so the order is the same on every machine.
- * @throws CountersignError `chain_circle` when there is no such order.
+ * Ids in an order in which every node follows its dependencies (Kahn's algorithm). Ties go to the node that
+ * is written first, so the order is the same on every machine. @throws CountersignError `chain_circle` if the
+ * nodes have a cycle.
  */
 export function topologicalOrder(nodes: readonly GraphNode[]): string[] {
   const order: string[] = [];
@@ -36,8 +36,8 @@ export function readyNodes(nodes: readonly GraphNode[], settled: ReadonlySet<str
 }
 
 /**
- * A circle as a path whose last id is its first again, such as `['a', 'b', 'a']` where a depends on b and b on a;
- * `undefined` when there is none.
+ * A cycle as a path that ends where it begins: `['a', 'b', 'a']` if a depends on b and b on a. `undefined` if
+ * there is none.
  */
 export function findCycle(nodes: readonly GraphNode[]): string[] | undefined {
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -51,8 +51,8 @@ export function findCycle(nodes: readonly GraphNode[]): string[] | undefined {
     if (start >= 0) return [...path.slice(start), id];
     path.push(id);
     for (const dependency of node.dependsOn) {
-      const circle = visit(dependency);
-      if (circle) return circle;
+      const cycle = visit(dependency);
+      if (cycle) return cycle;
     }
     path.pop();
     cleared.add(id);
@@ -60,19 +60,19 @@ export function findCycle(nodes: readonly GraphNode[]): string[] | undefined {
   };
 
   for (const node of nodes) {
-    const circle = visit(node.id);
-    if (circle) return circle;
+    const cycle = visit(node.id);
+    if (cycle) return cycle;
   }
   return undefined;
 }
 
-/** Everything the node waits for, directly or through others, in written order. */
+/** All direct and indirect dependencies of the node, in written order. */
 export function dependenciesOf(nodes: readonly GraphNode[], id: string): string[] {
   const byId = new Map(nodes.map((node) => [node.id, node.dependsOn]));
   return reachable(nodes, id, (at) => byId.get(at) ?? []);
 }
 
-/** Everything that waits for the node, directly or through others, in written order. */
+/** All nodes that directly or indirectly depend on the node, in written order. */
 export function dependentsOf(nodes: readonly GraphNode[], id: string): string[] {
   return reachable(nodes, id, (at) =>
     nodes.filter((node) => node.dependsOn.includes(at)).map((node) => node.id),

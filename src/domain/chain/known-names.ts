@@ -1,11 +1,11 @@
-/** The skills and actions a chain may use. */
+/** The skills and actions that a chain can use. */
 export interface KnownNames {
   skills: readonly string[];
   actions: readonly string[];
-  /** The skills that a gate may ask, which are those that are no packages; all of them when left out. */
+  /** The skills that a gate can use: the built-in ones. All skills if left out. */
   builtIn?: readonly string[];
-  /** Skills that are there for reading only; a step that names one would fail when it is run. */
+  /** Skills that only describe something. A step that names one would fail when it runs. */
   withoutOutcome?: readonly string[];
-  /** Skills that are there, and whose packages have faults. */
+  /** Skills whose packages have diagnostics. */
   broken?: readonly string[];
 }

@@ -4,7 +4,10 @@ import type { StepOutline } from './outline.ts';
 
 const ACTION_FIELDS: readonly string[] = Object.keys(actionResultSchema.shape);
 
-/** Everything that an outcome of the step can say, at its outermost. Which kind a skill comes to is its own matter. */
+/**
+ * All top-level fields that an outcome of the step can have. A skill can have any kind of outcome, so all
+ * kinds count.
+ */
 export function outcomeFieldsOf({ action }: Pick<StepOutline, 'action'>): readonly string[] {
   return action === undefined ? OUTCOME_FIELDS : ACTION_FIELDS;
 }

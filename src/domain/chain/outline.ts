@@ -3,21 +3,21 @@ import { isMapping, memberOf } from '../../core/mapping.ts';
 import { MAX_STEPS, STEP_ID } from './chain.ts';
 
 /**
- * What can be read of a chain even when parts of it are wrong. Rules across steps are checked on this, so that one slip
- * in the third step does not hide a misspelt skill in the fifth. What does not have the right type is left out here;
- * the schema reports it.
+ * A step of a chain file that may be partly wrong. Rules across steps are checked on this, so that one error
+ * in the third step does not hide a misspelt skill in the fifth. Values of the wrong type are left out; the
+ * schema reports them.
  */
 export interface StepOutline {
   index: number;
-  /** The keys that were written, right or wrong; `undefined` when the step is no mapping at all. */
+  /** All keys of the step, valid or not; `undefined` if the step is not a mapping. */
   keys: readonly string[] | undefined;
   id: string;
-  /** The id as written, which may be a duplicate or none. */
+  /** The id as written, which may be a duplicate; `undefined` if the step has none. */
   writtenId: string | undefined;
   skill: string | undefined;
   action: string | undefined;
   dependsOn: string[];
-  /** Whether `depends_on` was written; otherwise the step before is meant. */
+  /** Whether the step has `depends_on`. Otherwise it depends on the step previous. */
   dependsOnWritten: boolean;
   condition: string | undefined;
   with: Json | undefined;
@@ -25,18 +25,18 @@ export interface StepOutline {
   validate: Json | undefined;
   expect: Json | undefined;
   outputMapping: Json | undefined;
-  /** The entries of `artifacts: {expected: […]}`, right or wrong. */
+  /** The entries of `artifacts: {expected: […]}`, valid or not. */
   expected: readonly Json[];
   gates: Json | undefined;
 }
 
-/** The steps of a file; none when there are too many, which is then the one thing to say of them. */
+/** The steps of a file. Empty if there are too many, so that this is the only diagnostic. */
 export function outlineSteps(file: Json | undefined): StepOutline[] {
   const steps = memberOf(file, 'steps');
   if (!Array.isArray(steps) || steps.length > MAX_STEPS) return [];
   const ids = stepIds(steps);
   return steps.map((step, index): StepOutline => {
-    const before = ids[index - 1];
+    const previous = ids[index - 1];
     const dependsOn = textsOf(memberOf(step, 'depends_on'));
     return {
       index,
@@ -45,7 +45,7 @@ export function outlineSteps(file: Json | undefined): StepOutline[] {
       writtenId: textOf(memberOf(step, 'id')),
       skill: textOf(memberOf(step, 'skill')),
       action: textOf(memberOf(step, 'action')),
-      dependsOn: dependsOn ?? (before === undefined ? [] : [before]),
+      dependsOn: dependsOn ?? (previous === undefined ? [] : [previous]),
       dependsOnWritten: dependsOn !== undefined,
       condition: textOf(memberOf(step, 'condition')),
       with: memberOf(step, 'with'),
@@ -60,8 +60,9 @@ export function outlineSteps(file: Json | undefined): StepOutline[] {
 }
 
 /**
- * A step without an id is called after its skill or action; if that name is taken, `-2`, `-3`… is added, and where it
- * would not make an id the step is `step-<place, from 1>`. Written ids come first, so adding one never renames another.
+ * The ids of the steps. A step without an id is named after its skill or action. If that name is taken, `-2`,
+ * `-3`… is added. If that name is no valid id, the step is `step-<position, from 1>`. Written ids come first,
+ * so adding an id to one step never renames another.
  */
 function stepIds(steps: readonly Json[]): string[] {
   const taken = new Set(steps.flatMap((step) => textOf(memberOf(step, 'id')) ?? []));

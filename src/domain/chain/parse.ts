@@ -15,8 +15,8 @@ import { readYaml } from './positions.ts';
 import { checkShape, inFileOrder } from './shape.ts';
 
 /**
- * Reads a chain file. Either there is a chain, or there are all of its faults in file order, with `name` if the file
- * at least says what it is called. Never throws, whatever the text.
+ * Reads a chain file. Returns the chain, or all diagnostics in file order. With diagnostics, `name` is the
+ * chain's name if the file has a valid one. Never throws, for any text.
  */
 export function parseChain(
   text: string,

@@ -16,18 +16,19 @@ import type { Diagnostic } from '../../core/fault.ts';
 
 export type Path = readonly PropertyKey[];
 
-/** A YAML file as read: its plain value, or the faults that keep it from having one, and where everything stands. */
+/** A YAML file: its plain value, or the diagnostics that prevent one, and the position of every part. */
 export interface YamlSource {
   readonly file: string;
-  /** `undefined` exactly when there are faults. */
+  /** `undefined` exactly if there are diagnostics. */
   readonly value: Json | undefined;
   readonly diagnostics: readonly Diagnostic[];
   /**
-   * A fault at the value of a path, or at its key. What the path names but the file lacks is put at the nearest thing
-   * around it. `offset` points into a text value, in characters, where the YAML spells that text as it is.
+   * A diagnostic at the value of a path, or at its key. A path that the file lacks gets the position of its
+   * nearest existing parent. `offset` points into a text value, in characters, if the YAML spells that text
+   * without escapes.
    */
   diagnostic(path: Path, message: string, at?: { part?: 'key' | 'value'; offset?: number }): Diagnostic;
-  /** The text at a key of the outermost mapping, even when the rest of the file is broken. */
+  /** The string at a top-level key, even if the rest of the file is broken. */
   peek(key: string): string | undefined;
 }
 
@@ -35,13 +36,13 @@ const MAX_BYTES = 64 * 1024;
 const MAX_ALIASES = 20;
 const MAX_NODES = 10_000;
 const MAX_NESTING = 32;
-/** One slip in YAML often makes the parser stumble many times; the first few say enough. */
+/** One error in YAML often causes many parser errors; the first few are enough. */
 const MAX_SYNTAX_DIAGNOSTICS = 10;
 
 /**
- * Reads one YAML 1.2 document by its core schema: no other tags, no merge keys, keys are texts and unique.
- * The library's own conversion is not used: it gives no positions for its errors, and on a broken document of nested
- * `? ` keys it works for minutes.
+ * Reads one YAML 1.2 document with the core schema: no other tags, no merge keys, and keys that are unique
+ * strings. Rejected: the library's own conversion. It gives no positions for its errors, and it takes minutes
+ * for a broken document of nested `? ` keys.
  */
 export function readYaml(text: string, file: string): YamlSource {
   if (Buffer.byteLength(text) > MAX_BYTES)
@@ -83,10 +84,11 @@ function unreadable(file: string, message: string): YamlSource {
 function parseLeniently(text: string): Document | undefined {
   const { stackTraceLimit } = Error;
   try {
-    // The library makes an error for each of 60,000 misplaced commas, and nobody reads where in its code it did.
+    // The library makes an error for each of 60,000 misplaced commas. Their stack traces would be expensive
+    // and unread.
     Error.stackTraceLimit = 0;
-    // Duplicate keys are found in `toPlain`: the library compares every key with every other.
-    // Not `silent`: then the library would drop further documents of the file without a word.
+    // `toPlain` finds duplicate keys, because the library compares every key with every other. Not `silent`:
+    // then the library would drop all documents after the first without an error.
     return parseDocument(text, {
       prettyErrors: false,
       version: '1.2',
@@ -107,7 +109,7 @@ function parseLeniently(text: string): Document | undefined {
 
 type At = (offset: number, message: string) => Diagnostic;
 
-/** Counted from the text: the library's own counter misses line ends inside quoted texts that are not closed. */
+/** Computed from the text: the library's own line counter misses line ends inside unclosed quoted strings. */
 function positionsIn(text: string): (offset: number) => { line: number; column: number } {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
@@ -123,13 +125,16 @@ function positionsIn(text: string): (offset: number) => { line: number; column: 
   };
 }
 
-/** What is no text, and U+FFFD, which stands where bytes were no UTF-8. Escapes such as "\0" are plain letters here. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const NO_TEXT = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\uFFFD]/;
+/**
+ * Characters that a text file cannot contain, and U+FFFD, which replaces invalid UTF-8. Escapes such as "\0"
+ * are plain letters in YAML source.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
+const NOT_TEXT = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\uFFFD]/;
 
-/** YAML leaves these characters out; the library reads them all the same. */
+/** YAML forbids these characters, but the library accepts them. */
 function unreadableCharacters(text: string, at: At): Diagnostic[] {
-  const offset = text.search(NO_TEXT);
+  const offset = text.search(NOT_TEXT);
   if (offset < 0) return [];
   const code = text.charCodeAt(offset).toString(16).toUpperCase().padStart(4, '0');
   const because = code === 'FFFD' ? 'something that is not UTF-8 text' : `the control character U+${code}`;
@@ -155,19 +160,20 @@ function syntaxMessage(code: string, message: string): string {
     case 'RESOURCE_EXHAUSTION':
       return 'it is nested too deeply';
     case 'BLOCK_AS_IMPLICIT_KEY':
-      // By far the most often a sentence with a colon; the library speaks of compact mappings.
+      // In most cases this is a sentence with a colon. The library's message is about compact mappings.
       return 'a second "key: value" begins in this value; a text with ": " in it needs quotes';
     default:
       return message;
   }
 }
 
-/** Where each alias leads. */
+/** The node that each alias refers to. */
 type Targets = Map<Alias, Node>;
 
 /**
- * Converts the document, collects what YAML allows but a file of ours does not, and says where its aliases lead. The library's
- * own look-up is not used: it walks the document once for each alias, which takes 20 seconds for 15,000 of them.
+ * Converts the document, collects what YAML allows but our files do not, and resolves aliases. Rejected: the
+ * library's own alias lookup. It walks the document once per alias, which takes 20 seconds for 15,000
+ * aliases.
  */
 function toPlain(document: Document, at: At, diagnostics: Diagnostic[], targets: Targets): Json {
   const anchors = new Map<string, Node>();
@@ -186,7 +192,7 @@ function toPlain(document: Document, at: At, diagnostics: Diagnostic[], targets:
       return nodes === MAX_NODES + 1 ? refuse(`the file holds more than ${MAX_NODES} values`) : null;
     }
     if (depth > MAX_NESTING) return refuse(`this is nested more than ${MAX_NESTING} deep`);
-    if (isAlias(node)) return followed(node, depth, refuse);
+    if (isAlias(node)) return followAlias(node, depth, refuse);
     if (node.anchor !== undefined) anchors.set(node.anchor, node);
     if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1));
     if (isMap(node)) return convertMap(node, depth);
@@ -196,8 +202,8 @@ function toPlain(document: Document, at: At, diagnostics: Diagnostic[], targets:
     return refuse('this value is not a text, a finite number, true, false or null');
   };
 
-  /** Every use counts, also of the same alias in what another one leads to. */
-  const followed = (alias: Alias, depth: number, refuse: (message: string) => null): Json => {
+  /** Every use counts, also those inside the target of another alias. */
+  const followAlias = (alias: Alias, depth: number, refuse: (message: string) => null): Json => {
     if (++aliases > MAX_ALIASES) {
       return aliases === MAX_ALIASES + 1 ? refuse(`more than ${MAX_ALIASES} aliases are used`) : null;
     }
@@ -233,7 +239,10 @@ function keyOf(key: unknown): string {
 
 const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
 
-/** The first pair of a key. Indexed once a mapping, because a file of many faults asks for each of its keys. */
+/**
+ * The first pair with a key. Each mapping is indexed once, because a file with many diagnostics looks up many
+ * keys.
+ */
 function pairOf(map: YAMLMap, key: PropertyKey): Pair | undefined {
   let index = indexes.get(map);
   if (!index) {
@@ -243,7 +252,7 @@ function pairOf(map: YAMLMap, key: PropertyKey): Pair | undefined {
   return index.get(String(key));
 }
 
-/** The node a path leads to, or the last one on the way that exists. */
+/** The node at a path, or its nearest existing parent. */
 function locate(document: Document, targets: Targets, path: Path, part: 'key' | 'value'): Node | undefined {
   let node: unknown = document.contents;
   let shown = node;
@@ -263,7 +272,10 @@ function locate(document: Document, targets: Targets, path: Path, part: 'key' | 
   return (shown as Node | null) ?? undefined;
 }
 
-/** Where a node starts, or a character of its text if the file spells the text without escapes or folding. */
+/**
+ * The offset of a node, or of a character inside its text if the file spells the text without escapes or
+ * folding.
+ */
 function startOf(node: Node, offset: number | undefined, text: string): number {
   const start = node.range?.[0] ?? 0;
   if (offset === undefined || !isScalar(node) || typeof node.value !== 'string') return start;

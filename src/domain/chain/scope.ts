@@ -4,7 +4,7 @@ import type { Chain } from './chain.ts';
 export const SCOPES = ['repository', 'organisation', 'shipped'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** One chain file as parsed. `name` is what a broken file calls itself, if that much could be read. */
+/** One chain file after parsing. `name` is the name inside a broken file, if it is readable. */
 export interface ParsedChain {
   file: string;
   chain?: Chain | undefined;
@@ -12,7 +12,7 @@ export interface ParsedChain {
   diagnostics: Diagnostic[];
 }
 
-/** A name that no chain runs under, because the nearest file for it has faults. */
+/** A name that no chain runs under, because the nearest file with that name has diagnostics. */
 export interface BrokenChain {
   chain: string;
   scope: Scope;
@@ -21,14 +21,14 @@ export interface BrokenChain {
 }
 
 /**
- * The chains in force, by name: the nearest scope wins. A broken file takes its name out of force instead of letting a
- * farther chain of that name run: whoever overrode the shipped chain did so for a reason. When a broken file's own
- * name cannot be read, the file's name stands for it. Two files of one scope with one name are both broken.
+ * The chains in force, by name; the nearest scope wins. A broken file disables its name: no chain of that
+ * name from a farther scope runs, because somebody overrode it for a reason. If the name inside a broken file
+ * is not readable, its file name counts. Two files of one scope with one name are both broken.
  */
 export function resolveChains(scopes: Readonly<Record<Scope, readonly ParsedChain[]>>): {
   chains: Chain[];
   broken: BrokenChain[];
-  /** Every name that there is a file for, of chains and of broken ones. */
+  /** Every name for which a file exists, broken or not. */
   names: string[];
 } {
   const chains: Chain[] = [];
@@ -64,7 +64,7 @@ function byName(files: readonly ParsedChain[]): Map<string, ParsedChain[]> {
   return Map.groupBy(files, nameOf);
 }
 
-/** What a chain file stands for, whether or not it can be used. */
+/** The name of a chain file, whether or not the chain is usable. */
 export function nameOf({ chain, name, file }: ParsedChain): string {
   return chain?.name ?? name ?? baseName(file);
 }

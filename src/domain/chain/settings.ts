@@ -16,10 +16,10 @@ import { checkShape, duration, inFileOrder } from './shape.ts';
 const REACTIONS = ['rocket', '+1', '-1', 'heart', 'laugh'] as const;
 export type Reaction = (typeof REACTIONS)[number];
 
-/** Reactions the bot gives itself; one of them as an approval would let the bot seem to approve. */
+/** Reactions that the bot itself uses. If one of them approved, the bot would seem to approve. */
 const BOT_REACTIONS: readonly unknown[] = ['eyes', 'hooray', 'confused'];
 
-/** YAML reads +1 and -1 without quotes as numbers; they mean the same here. */
+/** YAML reads an unquoted +1 or -1 as a number, which means the same here. */
 const reaction = z
   .union([z.enum(REACTIONS), z.literal(1), z.literal(-1)], {
     error: ({ input }) =>
@@ -27,11 +27,13 @@ const reaction = z
         ? `the reaction "${input}" is one the bot uses itself; allowed: ${REACTIONS.join(', ')}`
         : notAllowed(`${JSON.stringify(input)} is not a reaction for this`, REACTIONS, String(input)),
   })
-  .transform((said): Reaction => (said === 1 ? '+1' : said === -1 ? '-1' : said));
+  .transform((given): Reaction => (given === 1 ? '+1' : given === -1 ? '-1' : given));
 
 const pattern = (form: RegExp, error: string) => z.string().regex(form, { error });
 
-/** Of longer lists it is told that they are too long, and beyond that no entry is looked at: anybody may write thousands. */
+/**
+ * For a longer list, the only diagnostic is its length, and no entry is checked: anybody can write thousands.
+ */
 const MAX_CHAINS = 50;
 const MAX_CHECKS = 100;
 const MAX_REACTIONS = 5;
@@ -115,7 +117,7 @@ const merging = z
     'off: nothing is merged until it is on again. What is off in the organisation is off everywhere.',
   );
 
-/** One `.github/countersign.yml`: everything may be left out. */
+/** One `.github/countersign.yml`. All keys are optional. */
 export const settingsFileSchema = z.strictObject({
   chains: chains.optional(),
   countersign: countersign.partial().optional(),
@@ -130,27 +132,27 @@ export const settingsFileSchema = z.strictObject({
   merging: merging.optional(),
 });
 
-/** What one file says, and nothing about what it leaves out. */
+/** The contents of one file, without defaults. */
 export type SettingsFile = z.infer<typeof settingsFileSchema>;
 
-/** What holds for a repository once files and defaults are put together. `ci.wait` is in milliseconds. */
+/** The settings of a repository after merging files and defaults. `ci.wait` is in milliseconds. */
 export interface Settings {
-  /** `undefined`: no file says which chains run. */
+  /** `undefined` if no file says which chains run. */
   chains?: string[] | undefined;
   countersign: z.infer<typeof countersign> & {
-    /** What named people and teams need, too; `write` when absent. */
+    /** The role that named people and team members also need; `write` if absent. */
     least?: NonNullable<Minimum['permission']>;
   };
   merge: z.infer<typeof merge>;
   ci: z.infer<typeof ci>;
   noise: z.infer<typeof noise>;
-  /** Absent without any, as in runs that were begun before there were gates. */
+  /** Absent without gates, and in runs that began before gates existed. */
   gates?: readonly MandatoryGates[];
-  /** Whose settings have merging switched off; absent while it is on. */
+  /** Whose settings turn merging off; absent while it is on. */
   mergingOff?: 'organisation' | 'repository';
-  /** The least trust that a step with a skill package needs; absent without a minimum. */
+  /** The lowest trust level for a step with a skill package; absent without a minimum. */
   leastTrust?: TrustLevel;
-  /** What a file asked for less of than the minimum, in words; absent without any. */
+  /** Sentences about each setting that was below the minimum and was raised to it; absent without any. */
   lifted?: readonly string[];
 }
 
@@ -172,9 +174,9 @@ export const defaultSettings: Readonly<Settings> = {
 };
 
 /**
- * Reads `.github/countersign.yml`; an empty file says nothing and is fine. A file with faults has no settings at all,
- * and a caller must then not merge: falling back to defaults would drop what its writer asked for.
- * @param known the names that gates can be for; left out, any.
+ * Reads `.github/countersign.yml`. An empty file is valid and sets nothing. A file with diagnostics has no
+ * settings, and the caller must then not merge: falling back to defaults would drop what the author asked
+ * for. @param known the names that gates can apply to; without it, any name is valid
  */
 export function parseSettings(
   text: string,
@@ -196,8 +198,9 @@ export function parseSettings(
 }
 
 /**
- * What no shape can tell of parts that are each well written. It is told of the file as it stands, so that a slip elsewhere in it
- * does not hide it; an entry that is none by its shape has its fault already, and contradicts nothing.
+ * Contradictions between settings that are each valid. They are found in the file as written, so that an
+ * error elsewhere in the file does not hide them. An invalid entry already has its own diagnostic and is
+ * ignored here.
  */
 function contradictions(source: YamlSource): Diagnostic[] {
   const [people, checks] = [memberOf(source.value, 'countersign'), memberOf(source.value, 'ci')];
@@ -205,7 +208,7 @@ function contradictions(source: YamlSource): Diagnostic[] {
   const reject = entriesOf(memberOf(people, 'reject'), reaction, MAX_REACTIONS);
   const required = entriesOf(memberOf(checks, 'required'), checkName, MAX_CHECKS);
   const ignore = entriesOf(memberOf(checks, 'ignore'), checkName, MAX_CHECKS);
-  // Names from another file do not help: that file may be changed by people who do not know of this one.
+  // Only this file counts: people who edit the other file may not know of this one.
   const nobody =
     memberOf(people, 'permission') === 'none' &&
     namesNone(memberOf(people, 'teams')) &&
@@ -231,7 +234,7 @@ function contradictions(source: YamlSource): Diagnostic[] {
   ];
 }
 
-/** The entries of a list as a schema reads them, each at its index; `undefined` for one that it refuses. */
+/** The entries of a list as the schema parses them, by index; `undefined` for an invalid one. */
 function entriesOf<T>(list: Json | undefined, schema: z.ZodType<T>, most: number): (T | undefined)[] {
   return Array.isArray(list) ? list.slice(0, most).map((entry) => schema.safeParse(entry).data) : [];
 }
@@ -249,11 +252,10 @@ function inBoth<T>(
 }
 
 /**
- * Names in `chains:` that no chain has. Such a file is sound by itself, and what else it says holds: like a chain file with
- * faults, a name that leads nowhere takes out what it stands for and nothing else.
- * What is no name at all is a fault of the file's shape.
- * @param known the names that chains have here, those of broken files among them
- * @returns `undefined` when the file has no such list, so that another file's may be in force
+ * Names in `chains:` that no chain has. The rest of such a file stays in force: like a broken chain file, an
+ * unknown name disables only the chain that it names. Entries that are not names have a diagnostic of the
+ * schema. @param known the names of all chains, including those of broken files @returns `undefined` if the
+ * file has no such list, so that another file's list can apply
  */
 export function unknownChains(
   text: string,
@@ -272,7 +274,10 @@ export function unknownChains(
     );
 }
 
-/** The strictest of both, key by key: a repository may raise the minimum of its organisation for itself, and never lower it. */
+/**
+ * The stricter of both, key by key. A repository can raise its organisation's minimum for itself, but not
+ * lower it.
+ */
 export function strictestMinimum(organisation: Minimum = {}, repository: Minimum = {}): Minimum {
   const strictest = <T>(order: readonly T[], a: T | undefined, b: T | undefined): T | undefined =>
     [a, b].filter((one) => one !== undefined).toSorted((x, y) => order.indexOf(y) - order.indexOf(x))[0];
@@ -288,52 +293,58 @@ export function strictestMinimum(organisation: Minimum = {}, repository: Minimum
   };
 }
 
-/** Roles that may be asked for, the least first. */
+/** Roles that a file can require, lowest first. */
 const BY_ROLE = ['write', 'maintain', 'admin'] as const;
 
-/** What of a file asks for less than the minimum, as keys from its root, each with what holds in its place. */
+/**
+ * The settings of a file that are below the minimum: the key's path, its value, and the value that applies
+ * instead.
+ */
 function belowMinimum(
   file: SettingsFile,
   { count, permission, no_checks }: Minimum,
-): { path: [string, string]; said: string; holds: string }[] {
+): { path: [string, string]; given: string; holds: string }[] {
   const { countersign: people, ci: checks } = file;
-  const isLooser = (said: string) =>
-    said !== 'none' && BY_ROLE.findIndex((role) => role === said) < BY_ROLE.indexOf(permission ?? 'write');
+  const isLooser = (given: string) =>
+    given !== 'none' && BY_ROLE.findIndex((role) => role === given) < BY_ROLE.indexOf(permission ?? 'write');
   return [
     ...(people?.count !== undefined && count !== undefined && people.count < count
-      ? [{ path: ['countersign', 'count'] as [string, string], said: `${people.count}`, holds: `${count}` }]
+      ? [{ path: ['countersign', 'count'] as [string, string], given: `${people.count}`, holds: `${count}` }]
       : []),
     ...(people?.permission !== undefined && permission !== undefined && isLooser(people.permission)
       ? [
           {
             path: ['countersign', 'permission'] as [string, string],
-            said: people.permission,
+            given: people.permission,
             holds: permission,
           },
         ]
       : []),
     ...(checks?.no_checks === 'allow' && no_checks === 'block'
-      ? [{ path: ['ci', 'no_checks'] as [string, string], said: 'allow', holds: 'block' }]
+      ? [{ path: ['ci', 'no_checks'] as [string, string], given: 'allow', holds: 'block' }]
       : []),
   ];
 }
 
-/** Faults of a settings file that asks for less than the minimum, which holds all the same: whoever wrote it should know. */
+/**
+ * Diagnostics for a settings file that is below the minimum. The minimum applies anyway, and its author
+ * should know.
+ */
 export function diagnosticsBelowMinimum(text: string, file: string, least: Minimum): Diagnostic[] {
   const source = readYaml(text, file);
   const { value } =
     source.value === undefined ? { value: undefined } : checkShape(settingsFileSchema, source);
   if (value === undefined) return [];
-  return belowMinimum(value, least).map(({ path, said, holds }) =>
-    source.diagnostic(path, `${said} is less than the minimum of the organisation, so ${holds} holds`),
+  return belowMinimum(value, least).map(({ path, given, holds }) =>
+    source.diagnostic(path, `${given} is less than the minimum of the organisation, so ${holds} holds`),
   );
 }
 
 /**
- * Settings of a repository: its own file over the organisation's over the defaults, key by key. Where the files then
- * contradict each other the stricter word wins: a reaction that rejects does not approve, a required check is not
- * ignored. Gates add up, so that a repository cannot take one of its organisation's away, and nothing goes below the
- * organisation's minimum.
+ * The settings of a repository: its own file over the organisation's over the defaults, key by key. If the
+ * files then contradict each other, the stricter setting wins: a reaction that rejects does not approve, and
+ * a required check is not ignored. Gates add up, so that a repository cannot remove one of its organisation.
+ * Nothing goes below the organisation's minimum.
  */
 export function mergeSettings(
   organisation: SettingsFile | undefined,
@@ -345,8 +356,8 @@ export function mergeSettings(
   const mandatory = mandatoryGates(organisation?.gates, repository?.gates);
   const least = strictestMinimum(organisation?.minimum, repository?.minimum);
   const lifted = belowMinimum({ countersign, ci }, least).map(
-    ({ path, said, holds }) =>
-      `${path.join('.')} is ${holds}, the minimum of the organisation, and not ${said}`,
+    ({ path, given, holds }) =>
+      `${path.join('.')} is ${holds}, the minimum of the organisation, and not ${given}`,
   );
   const liftedTo = (key: string) =>
     belowMinimum({ countersign, ci }, least).some(({ path }) => path[1] === key);
@@ -379,10 +390,10 @@ export function mergeSettings(
   };
 }
 
-/** The base with what the layers say, the last one last; a key that is there but undefined says nothing. */
+/** The base with all layers applied; a later layer wins. A key whose value is `undefined` changes nothing. */
 function overlaid<T extends object>(base: T, ...layers: (Partial<T> | undefined)[]): T {
-  const said = layers
+  const given = layers
     .flatMap((layer) => Object.entries(layer ?? {}))
     .filter(([, value]) => value !== undefined);
-  return { ...base, ...Object.fromEntries(said) };
+  return { ...base, ...Object.fromEntries(given) };
 }

@@ -5,8 +5,8 @@ import { sentenceBy } from '../../core/sentence.ts';
 import type { YamlSource } from './positions.ts';
 
 /**
- * Checks a file against a schema and says everything that is wrong in sentences, each at its place in the file.
- * A schema's own `error` text wins over the sentences made here.
+ * Checks a file against a schema. Each diagnostic is a sentence with its position in the file. A schema's own
+ * `error` text takes precedence over the sentences made here.
  */
 export function checkShape<T>(
   schema: z.ZodType<T>,
@@ -25,7 +25,7 @@ export function checkShape<T>(
   };
 }
 
-/** Faults in the order in which a reader of the file meets them, each once. */
+/** Diagnostics in file order, without duplicates. */
 export function inFileOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const sorted = diagnostics.toSorted((a, b) => a.line - b.line || a.column - b.column);
   return sorted.filter((diagnostic, index) => {
@@ -38,7 +38,7 @@ export function inFileOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   });
 }
 
-/** A length of time such as `30m`, as milliseconds. */
+/** A duration such as `30m`, as milliseconds. */
 export function duration(longest: string): z.ZodType<number, string> {
   const limit = parseDuration(longest) ?? 0;
   const message = `a length of time is a number and a unit, such as 90s, 30m, 2h or 7d, and at most ${longest}`;
@@ -53,7 +53,7 @@ export function duration(longest: string): z.ZodType<number, string> {
     });
 }
 
-/** A list whose brackets may be left out when it has one entry. */
+/** A list that can be written without brackets if it has one entry. */
 export function listOrOne<T extends z.ZodType>(entry: T, { least = 1 } = {}) {
   return z
     .preprocess(

@@ -9,9 +9,9 @@ export interface RepositoryFacts {
   default_branch: string;
 }
 
-/** What is known of an event when chains are chosen for it. Names are those of the webhook payloads. */
+/** The facts of an event for choosing chains. Field names are those of the webhook payloads. */
 export interface TriggerFacts {
-  /** The kind of event, such as `pr.opened`; kinds that start no chain match none. */
+  /** The kind of event, such as `pr.opened`. Kinds that start noMatch chain never match. */
   event: string;
   repository: RepositoryFacts;
   pull_request?: {
@@ -21,29 +21,29 @@ export interface TriggerFacts {
     draft: boolean;
     author: string;
     labels: readonly string[];
-    /** Left out when GitHub did not say them all; a filter on paths then does not match. */
+    /** Left out if GitHub did not list them all. A filter on paths then does not match. */
     changed_paths?: readonly string[];
   };
   issue?: { number: number; author: string; labels: readonly string[] };
   push?: { branch: string; author: string; changed_paths?: readonly string[] };
-  /** The chain a person named. */
+  /** The chain that a person named. */
   manual?: { chain: string };
 }
 
 export type TriggerMatch = { matches: true } | { matches: false; because: string };
 
 /**
- * Whether an event starts a chain: the event is the trigger's, and every key of the filter holds. Within a key one
- * entry is enough. What a filter asks for and the facts do not tell does not match.
+ * Whether an event starts a chain: it must be the trigger's event, and every key of the filter must match.
+ * Within a key, one matching entry is enough. A filter whose fact is unknown does not match.
  */
 export function triggerMatches(chain: Chain, facts: TriggerFacts): TriggerMatch {
   const { event, filter } = chain.trigger;
-  if (!firesOn(event, facts.event)) return no(`it waits for ${event}, and this is ${facts.event}`);
+  if (!firesOn(event, facts.event)) return noMatch(`it waits for ${event}, and this is ${facts.event}`);
   if (event === 'manual.fired' && facts.manual?.chain !== chain.name)
-    return no('another chain was asked for');
+    return noMatch('another chain was asked for');
   for (const key of FILTER_KEYS) {
     const because = mismatch(key, filter, facts);
-    if (because !== undefined) return no(because);
+    if (because !== undefined) return noMatch(because);
   }
   return { matches: true };
 }
@@ -52,11 +52,11 @@ function firesOn(waitsFor: string, event: string): boolean {
   return waitsFor === event || (waitsFor === 'pr.opened' && event === 'pr.updated');
 }
 
-function no(because: string): TriggerMatch {
+function noMatch(because: string): TriggerMatch {
   return { matches: false, because };
 }
 
-/** Why a key of the filter does not hold; `undefined` when it does or is not set. */
+/** Why a key of the filter does not match; `undefined` if it does or is not set. */
 function mismatch(key: FilterKey, filter: TriggerFilter, facts: TriggerFacts): string | undefined {
   const subject = facts.pull_request ?? facts.issue ?? facts.push;
   switch (key) {
@@ -107,7 +107,7 @@ function wanted(
   return `${what} ${verb} ${found}, and the filter wants ${wants}`;
 }
 
-/** An entry with its expressions filled in; one that gives no text matches nothing. */
+/** An entry with its expressions filled in; one that gives noMatch text matches nothing. */
 function rendered(pattern: string, repo: RepositoryFacts): string[] {
   const value = compileTemplate(pattern).evaluate({ repo });
   return typeof value === 'string' && value !== '' ? [value] : [];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatDuration } from '../../../core/duration.ts';
-import { placeOf } from '../../artifact/contract.ts';
+import { entryLabel } from '../../artifact/contract.ts';
 import { MERGE_ACTION, type Step } from '../../chain/chain.ts';
 import { gatesOf } from '../../gate/placed.ts';
 import type { Run } from '../run.ts';
@@ -71,7 +71,7 @@ function criteriaOf(step: Step, { settings }: Run): string[] {
     ...validate.map(({ rule_id }) => `its inputs keep the rule ${rule_id}`),
     ...(artifacts?.expected ?? [])
       .filter(({ required }) => required)
-      .map((entry) => `leaves behind ${entry.id} (${placeOf(entry)})`),
+      .map((entry) => `leaves behind ${entry.id} (${entryLabel(entry)})`),
     ...expect.map(({ rule_id }) => `its outcome keeps the rule ${rule_id}`),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Step } from '../../chain/chain.ts';
-import { mapped } from '../../chain/state-mapping.ts';
+import { mapOutcome } from '../../chain/state-mapping.ts';
 import { SLOTS, type Slot } from '../../expression/state-slot.ts';
 import type { Outcome } from '../../outcome/outcome.ts';
 import { landing } from './landing.ts';
@@ -29,8 +29,8 @@ export function writesOf(step: Step, outcome: Outcome, steps: number): Write[] {
   const wanted = SLOTS.flatMap((slot): DesiredEffect[] => {
     const source = step.outputMapping?.[slot];
     if (source !== undefined) {
-      const said = mapped(slot, source, outcome);
-      return said === undefined ? [] : [{ slot, by: 'output_mapping', ...said }];
+      const mapped = mapOutcome(slot, source, outcome);
+      return mapped === undefined ? [] : [{ slot, by: 'output_mapping', ...mapped }];
     }
     const entries = writerOf(step, slot) ? landed[slot] : undefined;
     return entries === undefined ? [] : [{ slot, by: 'produces', entries, unfit: 0 }];

@@ -1,11 +1,11 @@
 import { unreachable } from '../core/errors.ts';
-import { MERGE_ACTION } from '../domain/chain/chain.ts';
 import type { Reason } from '../domain/explanation/reason.ts';
 import type { ActionResult } from '../domain/outcome/action-result.ts';
 import type { CiResult } from '../domain/outcome/ci-result.ts';
 import type { Outcome, OutcomeKind } from '../domain/outcome/outcome.ts';
 import { brokenOff, type ReviewVerdict } from '../domain/outcome/review-verdict.ts';
 import type { Approval } from '../domain/policy/approval.ts';
+import { actionNamed } from '../domain/policy/capability.ts';
 import { type Invocation, isMergeStep, isRunOver, type RunState } from '../domain/run/run.ts';
 
 /**
@@ -244,7 +244,7 @@ export function outcomesOf<K extends OutcomeKind>(
 /** What the merge step said when it merged. */
 export function mergeOf(state: RunState): ActionResult | undefined {
   return outcomesOf(state, 'action_result').find(
-    (outcome) => outcome.action === MERGE_ACTION && outcome.passed === true,
+    (outcome) => actionNamed(outcome.action)?.merges && outcome.passed === true,
   );
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contractSchema } from '../artifact/contract.ts';
 import { slotSchema } from '../expression/state-slot.ts';
 import { stepGatesSchema } from '../gate/gate.ts';
+import { actionOf } from '../policy/capability.ts';
 import { TRUST_LEVELS } from '../policy/trust.ts';
 import { MAX_RULES, writtenRuleSchema } from '../rule/rule.ts';
 
@@ -42,9 +43,6 @@ export const FILTERS_OF: Readonly<Record<TriggerEvent, readonly FilterKey[]>> = 
 export const CHAIN_NAME = /^[a-z][a-z0-9-]{0,49}$/;
 export const STEP_ID = /^[a-z][a-z0-9_-]*$/;
 export const MAX_STEPS = 50;
-
-/** The action that merges. Its step always needs a countersign, whatever else the chain says. */
-export const MERGE_ACTION = 'gh-merge';
 
 /** A step can name this instead of a skill; Countersign then chooses a skill that fits. */
 export const AUTO_SKILL = 'auto';
@@ -123,5 +121,5 @@ export type TriggerFilter = z.infer<typeof filterSchema>;
 export type Step = z.infer<typeof stepSchema>;
 
 export function merges({ steps }: Pick<Chain, 'steps'>): boolean {
-  return steps.some(({ uses }) => uses.name === MERGE_ACTION);
+  return steps.some(({ uses }) => actionOf(uses)?.merges);
 }

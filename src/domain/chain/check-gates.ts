@@ -4,8 +4,8 @@ import { isMapping, memberOf } from '../../core/mapping.ts';
 import type { Reference } from '../expression/condition.ts';
 import { freezeDiagnostic } from '../gate/freeze.ts';
 import { EVERY_USE } from '../gate/placed.ts';
+import { actionNamed, byThen, type Capability } from '../policy/capability.ts';
 import { compileCriterion } from '../policy/gate/criterion.ts';
-import { MERGE_ACTION } from './chain.ts';
 import { checkExpression, checkReference } from './check.ts';
 import { dependenciesOf } from './graph.ts';
 import type { KnownNames } from './known-names.ts';
@@ -17,7 +17,8 @@ type Position = (typeof POSITIONS)[number];
 
 /** What the checks know about the step that a gate belongs to. */
 interface GateContext {
-  isMerge: boolean;
+  /** The action that the gate is for, if nobody can undo it. */
+  irreversible: Capability | undefined;
   /** The skills that exist; `undefined` if that is not known. */
   skills: readonly string[] | undefined;
   /** Skills from packages, which cannot be gates. */
@@ -37,7 +38,7 @@ export function checkGates(
     const before = dependenciesOf(steps, step.id);
     return [
       ...checkLists(source, ['steps', step.index, 'gates'], step.gates, {
-        isMerge: step.action === MERGE_ACTION,
+        irreversible: irreversible(step.action),
         skills: known.builtIn ?? known.skills,
         packages: known.skills,
         // A gate after the step can also read the step's own outcome.
@@ -63,7 +64,7 @@ export function checkMandatoryGates(source: YamlSource, known: KnownNames | unde
       ...checkUses(source, [...path, 'uses'], uses, known),
       ...(isMapping(entry)
         ? checkLists(source, path, entry, {
-            isMerge: uses === MERGE_ACTION,
+            irreversible: irreversible(uses),
             skills: known?.builtIn ?? known?.skills,
             packages: known?.skills ?? [],
             unreadable: () => undefined,
@@ -73,6 +74,11 @@ export function checkMandatoryGates(source: YamlSource, known: KnownNames | unde
   });
   const ids = entries.flatMap((entry, index) => idsIn(entry, ['gates', index]));
   return [...diagnostics, ...checkIds(source, ids)];
+}
+
+function irreversible(action: Json | undefined): Capability | undefined {
+  const declared = typeof action === 'string' ? actionNamed(action) : undefined;
+  return declared?.irreversible ? declared : undefined;
 }
 
 /** A gate for a name that does not exist would never apply. */
@@ -98,8 +104,13 @@ function checkLists(source: YamlSource, path: Path, lists: Json, context: GateCo
     ...(written.length === 0
       ? [source.diagnostic(path, 'gates stand before the step (pre) or after it (post)')]
       : []),
-    ...(context.isMerge && written.includes('post')
-      ? [key('post', `${MERGE_ACTION} cannot have gates after it: by then it is merged`)]
+    ...(context.irreversible && written.includes('post')
+      ? [
+          key(
+            'post',
+            `${context.irreversible.name} cannot have gates after it: ${byThen(context.irreversible)}`,
+          ),
+        ]
       : []),
     ...written.flatMap((position) =>
       listOf(memberOf(lists, position)).flatMap((gate, index) =>
@@ -140,11 +151,11 @@ function checkGate(
         ),
       ),
     );
-  if (context.isMerge && memberOf(gate, 'on_failure') === 'degrade')
+  if (context.irreversible && memberOf(gate, 'on_failure') === 'degrade')
     diagnostics.push(
       source.diagnostic(
         [...path, 'on_failure'],
-        `${MERGE_ACTION} cannot be degraded, because it cannot be undone: block, warn or require_human`,
+        `${context.irreversible.name} cannot be degraded, because it cannot be undone: block, warn or require_human`,
       ),
     );
   const list = listOf(criteria);

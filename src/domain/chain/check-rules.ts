@@ -1,10 +1,10 @@
 import type { Json } from '../../core/canonical.ts';
 import { type Diagnostic, notAllowed } from '../../core/fault.ts';
 import { isMapping, memberOf } from '../../core/mapping.ts';
+import { actionNamed, byThen } from '../policy/capability.ts';
 import { compilePattern, PatternError } from '../rule/pattern.ts';
 import { MAX_PATTERN_LENGTH } from '../rule/rule.ts';
 import { duplicate, rangeDiagnostic } from '../rule/rule-set.ts';
-import { MERGE_ACTION } from './chain.ts';
 import { outcomeFieldsOf } from './outcome-fields.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
@@ -29,15 +29,16 @@ export function checkRules(source: YamlSource, steps: readonly StepOutline[]): D
     return [
       ...checkList(source, ['steps', step.index, 'validate'], step.validate, 'input', inputs, tried),
       ...checkList(source, ['steps', step.index, 'expect'], step.expect, 'outcome', fields, tried),
-      ...checkMerge(source, step),
+      ...checkIrreversible(source, step),
     ];
   });
 }
 
-/** A merge's `expect` could only fail after the merge. */
-function checkMerge(source: YamlSource, { index, action, expect }: StepOutline): Diagnostic[] {
-  if (action !== MERGE_ACTION || expect === undefined) return [];
-  const message = `${MERGE_ACTION} cannot have "expect": by then it is merged; expect it of the steps before`;
+/** Nobody could undo what broke the expectation. */
+function checkIrreversible(source: YamlSource, { index, action, expect }: StepOutline): Diagnostic[] {
+  const declared = actionNamed(action);
+  if (!declared?.irreversible || expect === undefined) return [];
+  const message = `${declared.name} cannot have "expect": ${byThen(declared)}; expect it of the steps before`;
   return [source.diagnostic(['steps', index, 'expect'], message, { part: 'key' })];
 }
 

@@ -7,7 +7,8 @@ import {
   ExpressionError,
   type Reference,
 } from '../expression/condition.ts';
-import { AUTO_SKILL, FILTER_KEYS, FILTERS_OF, MERGE_ACTION, type TriggerEvent } from './chain.ts';
+import { actionNamed } from '../policy/capability.ts';
+import { AUTO_SKILL, FILTER_KEYS, FILTERS_OF, type TriggerEvent } from './chain.ts';
 import { dependenciesOf, findCycle } from './graph.ts';
 import type { KnownNames } from './known-names.ts';
 import { outcomeFieldsOf } from './outcome-fields.ts';
@@ -62,13 +63,10 @@ function checkId(source: YamlSource, step: StepOutline, steps: readonly StepOutl
   return [source.diagnostic(['steps', step.index, 'id'], message)];
 }
 
-/**
- * The merge gate refuses a merge without a countersign in any case. This diagnostic says so to the chain's
- * author.
- */
+/** Such a step asks people in any case. This diagnostic says so to the chain's author. */
 function checkApproval(source: YamlSource, { index, action, requiresApproval }: StepOutline): Diagnostic[] {
-  if (action !== MERGE_ACTION || requiresApproval === true) return [];
-  const message = `${MERGE_ACTION} always needs requires_approval: true; no setting turns the countersign off`;
+  if (actionNamed(action)?.confirmation !== 'person' || requiresApproval === true) return [];
+  const message = `${action} always needs requires_approval: true; no setting turns the countersign off`;
   const key = requiresApproval === undefined ? 'action' : 'requires_approval';
   return [source.diagnostic(['steps', index, key], message)];
 }

@@ -32,13 +32,13 @@ export function mandatoryGates(
 }
 
 /**
- * The gates of a step, the farthest scope first. A merge has none behind it: by then it is merged, so a gate that is asked for
- * after every use means nothing for it, and one that is asked for after merges is a fault of its file.
+ * The gates of a step, the farthest scope first. An irreversible one has none after it: by then it is done, so a gate that is
+ * asked for after every use means nothing for it, and one that is asked for after this very action is a fault of its file.
  */
 export function gatesOf(
   step: { uses: { name: string }; gates?: StepGates | undefined },
   mandatory: readonly MandatoryGates[],
-  isMerge: boolean,
+  irreversible: boolean,
 ): Record<'pre' | 'post', PlacedGate[]> {
   const all = [
     ...mandatory.filter(({ uses }) => uses === EVERY_USE || uses === step.uses.name),
@@ -46,5 +46,5 @@ export function gatesOf(
   ];
   const at = (place: 'pre' | 'post') =>
     all.flatMap((gates) => gates[place].map((gate): PlacedGate => ({ gate, scope: gates.scope, at: place })));
-  return { pre: at('pre'), post: isMerge ? [] : at('post') };
+  return { pre: at('pre'), post: irreversible ? [] : at('post') };
 }

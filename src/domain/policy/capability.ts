@@ -1,6 +1,6 @@
 import { TRUST_LEVELS, type TrustLevel } from './trust.ts';
 
-/** Something a step can do, and what it takes. */
+/** What a skill or an action declares of itself: what it needs, and what kind of thing it does. */
 export interface Capability {
   readonly name: string;
   readonly minimumTrust: TrustLevel;
@@ -8,25 +8,66 @@ export interface Capability {
   readonly sideEffects: boolean;
   /** `person`: the maintainers are asked before every use, whether the chain says so or not. */
   readonly confirmation: 'none' | 'person';
+  /**
+   * Nobody can undo it, so everything that could speak against it is judged before it happens. Its gates are judged together
+   * with the answers to its question. No gate can follow it or degrade its outcome, and no step can `expect:` anything of that.
+   */
+  readonly irreversible?: true;
+  /** It merges the pull request of its run: whatever holds up a merge holds it up, and only a reaction countersigns it. */
+  readonly merges?: true;
 }
 
+/** What the skills that are built in declare. */
+const SKILLS = {
+  'pr-review': { name: 'pr-review', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+  ci: { name: 'ci', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+} as const satisfies Readonly<Record<string, Capability>>;
+
+/** Nothing irreversible compiles that does not ask people first. */
+type AsksPeople = { confirmation: 'person' };
+
 /**
- * The one table of what the shipped skills and actions need; each of them declares its own entry, and a handler without one does
- * not compile.
+ * What the actions declare. A new action needs an entry here and a handler in `engine/actions`; everything else asks `actionOf`
+ * what the action does, and never compares names.
  *
  * Labels take no more than comments do. A label can set other automation off, and `standard` would keep that from outsiders'
  * pull requests; but which labels there are to set is written on the base branch, and labelling newcomers' pull requests is
  * what most chains with a label are for. Whoever wants it otherwise puts `requires_approval: true` on the step.
  */
-export const CAPABILITIES = {
-  'pr-review': { name: 'pr-review', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
-  ci: { name: 'ci', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+const ACTIONS = {
   'gh-comment': { name: 'gh-comment', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
   'gh-label': { name: 'gh-label', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
-  'gh-merge': { name: 'gh-merge', minimumTrust: 'privileged', sideEffects: true, confirmation: 'person' },
-} as const satisfies Readonly<Record<string, Capability>>;
+  'gh-merge': {
+    name: 'gh-merge',
+    minimumTrust: 'privileged',
+    sideEffects: true,
+    confirmation: 'person',
+    irreversible: true,
+    merges: true,
+  },
+} as const satisfies Readonly<Record<string, Capability & (AsksPeople | { irreversible?: never })>>;
 
-type Needs = Omit<Capability, 'name'>;
+export type ActionName = keyof typeof ACTIONS;
+
+/** Each handler declares its own entry, and a handler without one does not compile. */
+export const CAPABILITIES = { ...SKILLS, ...ACTIONS };
+
+/** What the action of that name declares; `undefined` when there is no such action. */
+export function actionNamed(name: string | undefined): Capability | undefined {
+  return name !== undefined && Object.hasOwn(ACTIONS, name) ? ACTIONS[name as ActionName] : undefined;
+}
+
+/** What the action declares that a step names; `undefined` when the step names a skill, which is never irreversible. */
+export function actionOf({ kind, name }: { kind: 'skill' | 'action'; name: string }): Capability | undefined {
+  return kind === 'action' ? actionNamed(name) : undefined;
+}
+
+/** Why no gate and no expectation can follow an irreversible action, in words. */
+export function byThen({ merges }: Capability): string {
+  return merges ? 'by then it is merged' : 'by then it is done';
+}
+
+type Needs = Pick<Capability, 'minimumTrust' | 'sideEffects' | 'confirmation'>;
 
 const READS_ONLY = {
   minimumTrust: 'sandbox',

@@ -1,7 +1,8 @@
 import { stepRef } from '../explanation/evidence.ts';
 import { type Reason, reason } from '../explanation/reason.ts';
 import type { Outcome } from '../outcome/outcome.ts';
-import type { Invocation, RunState } from './run.ts';
+import { actionNamed } from '../policy/capability.ts';
+import { actionOfStep, type Invocation, type RunState } from './run.ts';
 
 /** Why a step, and its session, is done: its outcome says it, and is pointed to. */
 export function doneReason({ outcome, artifactId }: { outcome: Outcome; artifactId: string }): Reason {
@@ -14,7 +15,7 @@ export function doneReason({ outcome, artifactId }: { outcome: Outcome; artifact
 export function completedReason({ run, invocations }: RunState): Reason {
   const done = invocations.flatMap((step) => (step.outcome ? [{ step, outcome: step.outcome }] : []));
   for (const { step, outcome } of done) {
-    if (outcome.outcome_kind === 'action_result' && outcome.action === 'gh-merge' && outcome.passed) {
+    if (outcome.outcome_kind === 'action_result' && actionNamed(outcome.action)?.merges && outcome.passed) {
       return reason('run.completed', outcome.summary, [stepRef(step)]);
     }
   }
@@ -23,7 +24,7 @@ export function completedReason({ run, invocations }: RunState): Reason {
       return reason('run.completed.changes_requested', outcome.summary, [stepRef(step)]);
     }
   }
-  const merge = invocations.find((step) => run.definition.steps[step.stepIndex]?.uses.name === 'gh-merge');
+  const merge = invocations.find((step) => actionOfStep(run, step)?.merges);
   if (!merge)
     return reason(
       'run.completed',

@@ -1,7 +1,7 @@
 import { unreachable } from '../../core/errors.ts';
 import { deliveryOf } from '../artifact/delivery.ts';
 import type { Missing } from '../artifact/verification.ts';
-import { MERGE_ACTION, merges } from '../chain/chain.ts';
+import { merges } from '../chain/chain.ts';
 import { dependenciesOf } from '../chain/graph.ts';
 import type { EvidenceRef } from '../explanation/evidence.ts';
 import { combined, criterion, type Explanation, labelOf } from '../explanation/explanation.ts';
@@ -10,9 +10,10 @@ import { isBlocking, SEVERITIES } from '../outcome/finding.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import { brokenOff, type ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
+import { actionOf } from '../policy/capability.ts';
 import { verdictCriterion } from '../policy/gate/verdict.ts';
 import { choiceSaid } from '../skill/decision.ts';
-import { type Invocation, isRunOver, isStepOver, type Run, type RunState } from './run.ts';
+import { actionOfStep, type Invocation, isRunOver, isStepOver, type Run, type RunState } from './run.ts';
 
 /** Children of one node at most: people read the first few, and the outcome itself has them all. */
 const MAX_REASONS = 20;
@@ -90,7 +91,7 @@ function deliveryExplanation({ invocations }: RunState): Explanation[] {
 /** The steps a merge depends on, and the merge itself; all steps of a chain that merges nothing. */
 export function stepsOnTheWay({ run, invocations }: RunState): Invocation[] {
   const { steps } = run.definition;
-  const merging = steps.filter((step) => step.uses.name === MERGE_ACTION).map((step) => step.id);
+  const merging = steps.filter(({ uses }) => actionOf(uses)?.merges).map((step) => step.id);
   const wanted = new Set([...merging, ...merging.flatMap((id) => dependenciesOf(steps, id))]);
   return merging.length === 0 ? invocations : invocations.filter((step) => wanted.has(step.stepId));
 }
@@ -116,9 +117,8 @@ function headline(run: Run, status: Explanation['status'], reasons: readonly Exp
 
 /** What the step that merged said of it; `undefined` as long as none has. */
 function mergedAs({ run, invocations }: RunState): string | undefined {
-  const merges = (step: Invocation) => run.definition.steps[step.stepIndex]?.uses.name === MERGE_ACTION;
   const isDone = ({ status, outcome }: Invocation) => status === 'completed' && outcome?.passed === true;
-  return invocations.find((step) => merges(step) && isDone(step))?.outcome?.summary;
+  return invocations.find((step) => actionOfStep(run, step)?.merges && isDone(step))?.outcome?.summary;
 }
 
 function hasStopped({ status }: Run): boolean {
@@ -198,9 +198,9 @@ function withChoice({ stepId, choice }: Invocation, answer: Explanation): Explan
   return { ...answer, reasons: [criterion('met', `${stepId} ${choiceSaid(choice)}`), ...answer.reasons] };
 }
 
-/** The step's answer with what its gates came to; those of a merge are among what the last look at it found. */
+/** The step's answer with what its gates came to; those of an irreversible one are among what the last look at it found. */
 function withGates({ run, verdicts = [] }: RunState, step: Invocation, answer: Explanation): Explanation {
-  if (run.definition.steps[step.stepIndex]?.uses.name === MERGE_ACTION) return answer;
+  if (actionOfStep(run, step)?.irreversible) return answer;
   const own = verdicts.filter((verdict) => verdict.step === step.stepId);
   return { ...answer, reasons: [...answer.reasons, ...atMost(own.map(verdictCriterion), 'gate')] };
 }

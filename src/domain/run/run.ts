@@ -1,11 +1,12 @@
 import type { Contract } from '../artifact/contract.ts';
 import type { Verification } from '../artifact/verification.ts';
-import { type Chain, MERGE_ACTION } from '../chain/chain.ts';
+import type { Chain } from '../chain/chain.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { Event } from '../event/event.ts';
 import type { Reason } from '../explanation/reason.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { Outcome } from '../outcome/outcome.ts';
+import { actionOf, type Capability } from '../policy/capability.ts';
 import type { SkillChoice } from '../skill/decision.ts';
 
 export const RUN_STATUSES = [
@@ -153,13 +154,22 @@ export function hasGates({ definition, settings }: Pick<Run, 'definition' | 'set
   return (settings.gates ?? []).length > 0 || definition.steps.some(({ gates }) => gates !== undefined);
 }
 
+/** What the step's action declares; `undefined` for a skill, and for a step that cannot be found. */
+export function actionOfStep(
+  { definition }: Pick<Run, 'definition'>,
+  { stepIndex }: Pick<Invocation, 'stepIndex'>,
+): Capability | undefined {
+  const uses = definition.steps[stepIndex]?.uses;
+  return uses && actionOf(uses);
+}
+
 /** Whether the step merges. One that cannot be found is taken to: its question must not be answered as lightly as others. */
 export function isMergeStep(
-  { definition }: Pick<Run, 'definition'>,
+  run: Pick<Run, 'definition'>,
   step: Pick<Invocation, 'stepIndex'> | undefined,
 ): boolean {
-  const uses = step && definition.steps[step.stepIndex]?.uses.name;
-  return uses === undefined || uses === MERGE_ACTION;
+  const isKnown = step !== undefined && run.definition.steps[step.stepIndex] !== undefined;
+  return !isKnown || actionOfStep(run, step)?.merges === true;
 }
 
 /** The branch whose files govern the run. */

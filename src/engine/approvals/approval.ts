@@ -1,8 +1,8 @@
 import { unreachable } from '../../core/errors.ts';
-import { MERGE_ACTION } from '../../domain/chain/chain.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import { type ReasonCode, reason } from '../../domain/explanation/reason.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
+import { actionOf } from '../../domain/policy/capability.ts';
 import type { Conflict } from '../../domain/policy/conflict.ts';
 import {
   judgeMerge,
@@ -244,7 +244,7 @@ function ask(
     status: 'open',
     askedAt: now,
     lookedAt: now,
-    decision: justAsked({ merges: context.step.uses.name === MERGE_ACTION }, blockedBy),
+    decision: justAsked({ merges: actionOf(context.step.uses)?.merges === true }, blockedBy),
     countersignedBy: [],
     rejectedBy: [],
     answers: [],

@@ -1,4 +1,3 @@
-import { MERGE_ACTION } from '../../domain/chain/chain.ts';
 import { dependenciesOf } from '../../domain/chain/graph.ts';
 import type { Settings } from '../../domain/chain/settings.ts';
 import { bodyHash } from '../../domain/effect/body-hash.ts';
@@ -8,8 +7,10 @@ import type { GateVerdict } from '../../domain/outcome/gate-verdict.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { AskedAuthorship, SpokenAnswer } from '../../domain/policy/approval.ts';
 import { askedAuthorship, NO_CONTRIBUTORS } from '../../domain/policy/authorship.ts';
+import { actionOf } from '../../domain/policy/capability.ts';
 import { type Conflict, conflictCriteria, conflictOf } from '../../domain/policy/conflict.ts';
 import type { CountersignRules } from '../../domain/policy/countersign-rules.ts';
+import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { conditionOf } from '../../domain/policy/gate/verdict.ts';
 import type { ConfigurationStatus, MergeFacts } from '../../domain/policy/merge-gate.ts';
 import { isOwnComment } from '../../domain/policy/own-comment.ts';
@@ -18,7 +19,6 @@ import { asConditionsSeeIt, conditionContext } from '../../domain/run/context.ts
 import type { PullRequest } from '../../ports/github.ts';
 import type { HowFresh } from '../configuration/configuration.ts';
 import { degraded } from '../gates/degraded.ts';
-import { gatesOfStep } from '../gates/gates-of-step.ts';
 import { judgeGates, lastVerdict } from '../gates/judge-gates.ts';
 import { stillExpected } from '../gates/validated.ts';
 import { pullRequestNow } from '../runs/on-pull-request.ts';
@@ -85,8 +85,9 @@ export async function readMergeFacts(
   );
   const speakers =
     spoken && (await Promise.all(spoken.map((answer) => readSpeaker(reader, repo, answer, rules))));
-  const rejections =
-    context.step.uses.name === MERGE_ACTION ? await context.earlierRejections() : { by: [], elsewhere: [] };
+  const rejections = actionOf(context.step.uses)?.merges
+    ? await context.earlierRejections()
+    : { by: [], elsewhere: [] };
   const requested = thorough ? await readRequestedChanges(context, number) : undefined;
   const pullRequest = await reader.pullRequest(repo, number);
   const conflict = conflictNow(context, pullRequest);
@@ -134,7 +135,7 @@ export async function readMergeFacts(
 function conflictNow(context: StepContext, pullRequest: PullRequest): Conflict {
   const { headSha, baseRef } = context.state.run;
   const isSame = pullRequest.headSha === headSha && pullRequest.baseRef === baseRef;
-  return isSame && pullRequest.state === 'open' && context.step.uses.name === MERGE_ACTION
+  return isSame && pullRequest.state === 'open' && actionOf(context.step.uses)?.merges
     ? conflictOf(pullRequest, mergeMethod(context), baseRef)
     : { kind: 'none' };
 }
@@ -146,7 +147,7 @@ export function wasConflicting({ invocation }: StepContext): boolean {
 
 /** What was said to the question in words; `undefined` for a merge, whatever is recorded: nothing in words reaches its gate. */
 function spokenAnswers({ step, approval }: StepContext): readonly SpokenAnswer[] | undefined {
-  return step.uses.name === MERGE_ACTION ? undefined : (approval?.answers ?? []);
+  return actionOf(step.uses)?.merges ? undefined : (approval?.answers ?? []);
 }
 
 /**
@@ -176,7 +177,7 @@ async function readGoverning(
 
 /** Whether somebody has merging switched off; the question stays, and is answered when it is on again. */
 function mergingSwitch({ step, mergingOff }: StepContext, settings: Settings | undefined): Explanation[] {
-  if (step.uses.name !== MERGE_ACTION) return [];
+  if (!actionOf(step.uses)?.merges) return [];
   return [
     ...(mergingOff
       ? [criterion('unmet', 'merging is switched off on this server (`COUNTERSIGN_MERGING=off`)')]
@@ -217,7 +218,7 @@ function stillDegraded({ state }: StepContext, stepId: string, outcome: Outcome)
 }
 
 /**
- * The gates of a merge, judged on what is true in this attempt. A look that cannot end in a merge, because nobody has answered,
+ * The gates of an irreversible action, judged on what is true in this attempt. A look that cannot end in one, because nobody has answered,
  * goes by what was found before; the first one has nothing to go by yet.
  */
 async function mergeGates(
@@ -227,8 +228,8 @@ async function mergeGates(
   fresh: ReadonlyMap<string, Outcome>,
 ): Promise<GateVerdict[]> {
   // Those of any other step were judged before anybody was asked.
-  if (context.step.uses.name !== MERGE_ACTION) return [];
-  const { pre } = gatesOfStep(context);
+  if (!actionOf(context.step.uses)?.irreversible) return [];
+  const { pre } = gatesOfStep(context.step, context.state.run.settings.gates);
   const before = pre.flatMap(
     ({ gate, scope, at }) => lastVerdict(context, { gate: gate.id, scope, at, step: context.step.id }) ?? [],
   );
@@ -236,11 +237,11 @@ async function mergeGates(
 }
 
 /**
- * Whether the outcome of another step must be a yes before this one may go on. A merge wants all of them. Any other step wants those
+ * Whether the outcome of another step must be a yes before this one may go on. An irreversible one wants all of them. Any other step wants those
  * it depends on, unless a condition on the way there asks about the outcome: such a condition may be for red CI, and was true.
  */
 function restsOn({ step, state }: StepContext, id: string): boolean {
-  if (step.uses.name === MERGE_ACTION) return true;
+  if (actionOf(step.uses)?.irreversible) return true;
   const { steps } = state.run.definition;
   const before = dependenciesOf(steps, step.id);
   const other = steps.find((candidate) => candidate.id === id);

@@ -1,8 +1,8 @@
-import { MERGE_ACTION } from '../../domain/chain/chain.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import { type ReasonCode, reason } from '../../domain/explanation/reason.ts';
 import type { AskedAuthorship } from '../../domain/policy/approval.ts';
 import { askedAuthorship } from '../../domain/policy/authorship.ts';
+import { actionOf } from '../../domain/policy/capability.ts';
 import { conflictOf } from '../../domain/policy/conflict.ts';
 import { type MergeQuestion, refusesUnattributed } from '../../domain/policy/merge-gate.ts';
 import { requestedChangesCriterion } from '../../domain/policy/reviews-standing.ts';
@@ -35,7 +35,7 @@ export async function beforeAsking(
   const { headSha, baseRef, paused, settings } = state.run;
   const number = pullRequestOf(context);
   const pullRequest = await reader.pullRequest(repo, number);
-  if (step.uses.name !== MERGE_ACTION) return ask([]);
+  if (!actionOf(step.uses)?.merges) return ask([]);
   // What moved meanwhile says nothing about this head; its run is ended by the event that tells of the change.
   const isSame = pullRequest.headSha === headSha && pullRequest.baseRef === baseRef;
   const conflict = isSame ? conflictOf(pullRequest, method, baseRef) : ({ kind: 'none' } as const);

@@ -1,4 +1,4 @@
-import { MERGE_ACTION } from '../../domain/chain/chain.ts';
+import { actionOf } from '../../domain/policy/capability.ts';
 import { type RequestedChanges, requestingChanges } from '../../domain/policy/reviews-standing.ts';
 import { GitHubError } from '../../ports/github.ts';
 import type { StepContext } from '../steps/step.ts';
@@ -12,7 +12,7 @@ export async function readRequestedChanges(
   { step, state, reader, repo }: StepContext,
   pullRequest: number,
 ): Promise<RequestedChanges | undefined> {
-  if (step.uses.name !== MERGE_ACTION || state.run.settings.merge.changes_requested === 'ignore')
+  if (!actionOf(step.uses)?.merges || state.run.settings.merge.changes_requested === 'ignore')
     return undefined;
   try {
     const { reviews, truncated } = await reader.pullRequestReviews(repo, pullRequest);

@@ -4,11 +4,11 @@ import { CountersignError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import { contractSchema } from '../../domain/artifact/contract.ts';
-import { MERGE_ACTION } from '../../domain/chain/chain.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { reason } from '../../domain/explanation/reason.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
+import { actionNamed } from '../../domain/policy/capability.ts';
 import type { Actor } from '../../domain/run/actor.ts';
 import {
   type Invocation,
@@ -275,5 +275,5 @@ export function createExecutor(deps: {
 }
 
 function isMerge(outcome: Outcome): boolean {
-  return outcome.outcome_kind === 'action_result' && outcome.action === MERGE_ACTION;
+  return outcome.outcome_kind === 'action_result' && actionNamed(outcome.action)?.merges === true;
 }

@@ -1,27 +1,27 @@
 import { canonicalJson } from '../../core/canonical.ts';
-import { MERGE_ACTION } from '../../domain/chain/chain.ts';
 import type { EvidenceRef } from '../../domain/explanation/evidence.ts';
 import { type ReasonCode, reason } from '../../domain/explanation/reason.ts';
 import type { GateVerdict } from '../../domain/outcome/gate-verdict.ts';
+import { actionOf } from '../../domain/policy/capability.ts';
+import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { blocks, gateName, mayPassLater } from '../../domain/policy/gate/verdict.ts';
 import { recheckInMs } from '../approvals/approval.ts';
 import { degraded } from '../gates/degraded.ts';
-import { gatesOfStep } from '../gates/gates-of-step.ts';
 import { judgeGates, type SkillOf } from '../gates/judge-gates.ts';
 import type { StepContext, StepHandler, StepResult } from '../steps/step.ts';
 
 /**
- * The handler behind its step's gates, judged anew at every look. Those of a merge are judged with everything else that must
- * hold in the attempt itself, so they are not judged here.
+ * The handler behind its step's gates, judged anew at every look. Those of an irreversible action are judged with everything
+ * else that must hold in the attempt itself, so they are not judged here.
  * @param asking the same handler behind a countersign, for a gate that wants a person.
  */
 export function gated(handler: StepHandler, asking: StepHandler, skillOf: SkillOf): StepHandler {
   return {
     ...handler,
     async run(context) {
-      const { pre, post } = gatesOfStep(context);
-      const isMerge = context.step.uses.name === MERGE_ACTION;
-      if (isMerge || pre.length + post.length === 0) return handler.run(context);
+      const { pre, post } = gatesOfStep(context.step, context.state.run.settings.gates);
+      if (actionOf(context.step.uses)?.irreversible || pre.length + post.length === 0)
+        return handler.run(context);
 
       const before = await judgeGates(context, pre, skillOf);
       if (before.some(blocks)) return blockedOrWaiting(context, before.filter(blocks));

@@ -1,9 +1,11 @@
 import { CountersignError } from '../../core/errors.ts';
-import { type Chain, MERGE_ACTION, type Step } from '../../domain/chain/chain.ts';
+import type { Chain, Step } from '../../domain/chain/chain.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
-import { gatesOf, type MandatoryGates } from '../../domain/gate/placed.ts';
+import type { MandatoryGates } from '../../domain/gate/placed.ts';
 import type { GateVerdict } from '../../domain/outcome/gate-verdict.ts';
+import { actionOf } from '../../domain/policy/capability.ts';
 import type { PolicyEngine } from '../../domain/policy/engine.ts';
+import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { notJudged, permissionOf, verdictKey } from '../../domain/policy/gate/verdict.ts';
 import { type TrustContext, trustOf } from '../../domain/policy/trust.ts';
 import type { Registry } from '../../engine/sessions/registry.ts';
@@ -54,12 +56,12 @@ function gatesKnown(
   verdicts: readonly GateVerdict[],
   countersigned: boolean,
 ): Explanation[] {
-  const merges = step.uses.name === MERGE_ACTION;
-  const { pre, post } = gatesOf(step, mandatory, merges);
+  const irreversible = actionOf(step.uses)?.irreversible === true;
+  const { pre, post } = gatesOfStep(step, mandatory);
   return [...pre, ...post].map((placed) => {
     const key = verdictKey({ ...placed, gate: placed.gate.id, step: step.id });
     const found = verdicts.find((verdict) => verdictKey(verdict) === key);
-    return found ? permissionOf(found, { merges, countersigned }) : notJudged(placed);
+    return found ? permissionOf(found, { irreversible, countersigned }) : notJudged(placed);
   });
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
+  actionOf,
   CAPABILITIES,
   type Capability,
   HOST_CAPABILITIES,
@@ -39,7 +40,14 @@ test.each<[string, Capability]>([
   ],
   [
     'action: gh-merge, requires_approval: true',
-    { name: 'gh-merge', minimumTrust: 'privileged', sideEffects: true, confirmation: 'person' },
+    {
+      name: 'gh-merge',
+      minimumTrust: 'privileged',
+      sideEffects: true,
+      confirmation: 'person',
+      irreversible: true,
+      merges: true,
+    },
   ],
 ])('%s takes what it takes', (step, capability) => {
   expect(useOf(`id: a, ${step}`).capability).toEqual(capability);
@@ -61,6 +69,46 @@ test.each([
 test('a merge asks first even where a stored step came to not require it', () => {
   const [step] = chainOfSteps('id: a, action: gh-merge, requires_approval: true').steps;
   expect(step && registry.useOf({ ...step, requiresApproval: false })?.needsApproval).toBe(true);
+});
+
+const declared: readonly Capability[] = Object.values(CAPABILITIES);
+
+describe.each(declared.filter(({ irreversible }) => irreversible))(
+  '$name, which is irreversible,',
+  ({ name }) => {
+    const faultsWith = (more: string, settled = 'requires_approval: true') =>
+      faultsOf(
+        `name: example\ntrigger: { event: pr.opened }\nsteps:\n  - { id: a, action: ${name}, ${settled}${more} }\n`,
+      );
+    const gate = '[{ id: g, criteria: [{ id: c, if: "true" }] }]';
+
+    test('may stand in a chain that asks first', () => {
+      expect(faultsWith('')).toEqual([]);
+      expect(faultsWith(`, gates: { pre: ${gate} }`)).toEqual([]);
+    });
+
+    test.each([
+      ['without asking', faultsWith('', 'requires_approval: false'), 'always needs requires_approval: true'],
+      ['with a gate after it', faultsWith(`, gates: { post: ${gate} }`), 'cannot have gates after it'],
+      [
+        'with a gate that degrades it',
+        faultsWith(`, gates: { pre: ${gate.replace('id: g,', 'id: g, on_failure: degrade,')} }`),
+        'cannot be degraded',
+      ],
+      [
+        'with an expectation of its outcome',
+        faultsWith(', expect: [{ rule_id: r, check: required, field: summary, message: m }]'),
+        'cannot have "expect"',
+      ],
+    ])('may not stand in a chain %s', (_, faults, because) => {
+      expect(faults.filter((fault) => fault.includes(`${name} ${because}`))).toHaveLength(1);
+    });
+  },
+);
+
+test('a skill is never irreversible, whatever its name', () => {
+  expect(actionOf({ kind: 'skill', name: 'gh-merge' })).toBeUndefined();
+  expect(actionOf({ kind: 'action', name: 'gh-merge' })?.irreversible).toBe(true);
 });
 
 test('every function that a program can call says what it needs', () => {

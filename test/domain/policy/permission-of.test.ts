@@ -13,7 +13,7 @@ function permission(policy: FailurePolicy, passed: boolean, step: string): strin
   const criterion = { id: 'a', description: 'small', passed, evidence: '', may_change: false };
   const verdict = verdictOf(placed(policy), 'say', [criterion], 'sha256:0');
   return permissionOf(verdict, {
-    merges: step.includes('merge'),
+    irreversible: step.includes('merge'),
     countersigned: step.includes('countersigned'),
   }).status;
 }

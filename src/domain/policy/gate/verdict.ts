@@ -120,16 +120,16 @@ export function conditionOf(found: GateVerdict): Explanation {
 
 /**
  * A verdict as a reason for what the policy says of a step: whether the gate lets it be done. One that asks for a person is
- * answered by a countersign, and one that lessens the outcome keeps nothing but a merge from being done.
+ * answered by a countersign, and one that lessens the outcome keeps only what cannot be undone from being done.
  */
 export function permissionOf(
   found: GateVerdict,
-  step: { merges: boolean; countersigned: boolean },
+  step: { irreversible: boolean; countersigned: boolean },
 ): Explanation {
   const { gate_passed, on_failure } = found;
   const lets =
     on_failure === 'warn' ||
-    (on_failure === 'degrade' && !step.merges) ||
+    (on_failure === 'degrade' && !step.irreversible) ||
     (on_failure === 'require_human' && step.countersigned);
   const refusal = on_failure === 'require_human' ? 'pending' : 'unmet';
   return { ...verdictCriterion(found), status: gate_passed || lets ? 'met' : refusal };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { formatDuration } from '../../../core/duration.ts';
 import { entryLabel } from '../../artifact/contract.ts';
-import { MERGE_ACTION, type Step } from '../../chain/chain.ts';
-import { gatesOf } from '../../gate/placed.ts';
+import { merges, type Step } from '../../chain/chain.ts';
+import { gatesOfStep } from '../../policy/gate/gates-of-step.ts';
 import type { Run } from '../run.ts';
 import { shortened } from './limits.ts';
 
@@ -50,7 +50,7 @@ function constraintsOf({ definition, settings: { ci, countersign } }: Run): stri
     ...(asks
       ? [`${countersign.count} ${countersign.count === 1 ? 'countersign is' : 'countersigns are'} needed`]
       : []),
-    ...(reads(MERGE_ACTION) ? ['nothing is merged but the head that was looked at'] : []),
+    ...(merges(definition) ? ['nothing is merged but the head that was looked at'] : []),
     ...(reads('ci') && ci.required.length > 0
       ? [`these checks must be there and pass: ${ci.required.join(', ')}`]
       : []),
@@ -62,8 +62,8 @@ function constraintsOf({ definition, settings: { ci, countersign } }: Run): stri
 }
 
 function criteriaOf(step: Step, { settings }: Run): string[] {
-  const { artifacts, condition, expect = [], requiresApproval, uses, validate = [] } = step;
-  const { pre, post } = gatesOf(step, settings.gates ?? [], uses.name === MERGE_ACTION);
+  const { artifacts, condition, expect = [], requiresApproval, validate = [] } = step;
+  const { pre, post } = gatesOfStep(step, settings.gates);
   return [
     ...(condition === undefined ? [] : [`runs only when \`${condition}\``]),
     ...(requiresApproval ? ['is countersigned by a maintainer'] : []),

@@ -1,13 +1,9 @@
-import { spawn } from 'node:child_process';
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { messageOf } from '../../../core/errors.ts';
 import type { AgentName } from '../../../domain/skill/agent-file.ts';
 import type { AgentFault } from '../../../messages/agent.ts';
-import { killGroup } from '../../../sandbox/kill-group.ts';
-import { watchMemory } from '../../../sandbox/memory.ts';
+import { type Ending, runProcess } from '../../../sandbox/process.ts';
 import { ANSWER_FILE, answerIn, argumentsOf, type Endpoint, environmentOf } from './command.ts';
 import { commandInside, filesOfProgram, INSIDE, isRoot, NOBODY, PROGRAMS } from './walls.ts';
 
@@ -87,56 +83,32 @@ export async function runAgent(folder: string, task: AgentTask): Promise<AgentEn
     prompt: task.prompt,
     answerFile: ANSWER_FILE,
   };
-  signal.throwIfAborted();
-
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
-      cwd: '/',
-      env: PROGRAMS,
-      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-      detached: true,
-    });
-    let fault: AgentFault | undefined;
-    const stop = (because?: AgentFault) => {
-      fault ??= because;
-      // Whatever the agent started is of the launcher's namespace of processes, and ends with it.
-      killGroup(child.pid);
-    };
-    const onAbort = () => stop();
-    const timer = setTimeout(() => stop({ kind: 'timed_out', ms: limits.timeoutMs }), limits.timeoutMs);
-    signal.addEventListener('abort', onAbort, { once: true });
-    const endWatch = child.pid
-      ? watchMemory(child.pid, limits.memoryMb, () => stop({ kind: 'too_much_memory', mb: limits.memoryMb }))
-      : () => {};
-
-    let bytes = 0;
-    const texts = { stdout: [] as Buffer[], all: [] as Buffer[], answer: [] as Buffer[] };
-    const hear = (stream: Readable, ...into: Buffer[][]) =>
-      stream.on('data', (part: Buffer) => {
-        bytes += part.length;
-        if (bytes > limits.outputBytes) return stop({ kind: 'said_too_much', limit: limits.outputBytes });
-        for (const list of into) list.push(part);
-      });
-    hear(child.stdout, texts.stdout, texts.all);
-    hear(child.stderr, texts.all);
-    hear(child.stdio[3] as Readable, texts.answer);
-    child.on('error', (error) => stop({ kind: 'not_started', detail: messageOf(error) }));
-    child.on('close', (code, killedBy) => {
-      clearTimeout(timer);
-      endWatch();
-      signal.removeEventListener('abort', onAbort);
-      if (signal.aborted) return reject(signal.reason);
-      const text = (parts: Buffer[]) => Buffer.concat(parts).toString('utf8');
-      const log = text(texts.all);
-      if (code !== 0)
-        fault ??= { kind: 'ended', detail: killedBy ?? `exit code ${code}`, refused: undefined };
-      resolve(
-        fault
-          ? { log, fault }
-          : { log, answer: answerIn(agent, { answer: text(texts.answer), stdout: text(texts.stdout) }) },
-      );
-    });
-    child.stdin.on('error', () => {});
-    child.stdin.end(JSON.stringify(orders));
+  // Whatever the agent started is of the launcher's namespace of processes, and ends with it.
+  const { ending, output } = await runProcess({
+    command,
+    args,
+    env: PROGRAMS,
+    input: JSON.stringify(orders),
+    stderr: 'keep',
+    descriptor3: 'pipe',
+    limits: { wallMs: limits.timeoutMs, memoryMb: limits.memoryMb, outputBytes: limits.outputBytes },
+    signal,
   });
+  const log = output(1, 2).toString();
+  const fault = faultFor(ending);
+  if (fault) return { log, fault };
+  return { log, answer: answerIn(agent, { answer: output(3).toString(), stdout: output(1).toString() }) };
+}
+
+function faultFor(ending: Ending): AgentFault | undefined {
+  switch (ending.kind) {
+    case 'exited':
+      return ending.code === 0 ? undefined : { kind: 'ended', detail: ending.detail, refused: undefined };
+    case 'too_much_output':
+      return { kind: 'said_too_much', limit: ending.limit };
+    case 'stopped':
+      return ending.because;
+    default:
+      return ending;
+  }
 }

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OWN_EXTENSION } from '../../../core/package-root.ts';
+import { runProcess } from '../../../sandbox/process.ts';
 
 /** What an agent finds inside: paths there, and what of this machine they stand for. */
 export interface Inside {
@@ -155,13 +155,10 @@ async function tryWalls(): Promise<boolean> {
       { root, readable: [[root, INSIDE.work]], cpuSeconds: 10 },
       '--version',
     );
-    return await new Promise<boolean>((resolve) => {
-      // Only ends what hangs: a machine that is merely busy must not pass for one that allows nothing.
-      const options = { env: PROGRAMS, stdio: 'ignore', timeout: 60_000, killSignal: 'SIGKILL' } as const;
-      const child = spawn(command, [...args, '--version'], options);
-      child.on('error', () => resolve(false));
-      child.on('exit', (code) => resolve(code === 0));
-    });
+    // Only ends what hangs: a machine that is merely busy must not pass for one that allows nothing.
+    const limits = { wallMs: 60_000 };
+    const { ending } = await runProcess({ command, args: [...args, '--version'], env: PROGRAMS, limits });
+    return ending.kind === 'exited' && ending.code === 0;
   } finally {
     await rm(root, { recursive: true, force: true });
   }

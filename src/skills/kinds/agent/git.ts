@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
-import { messageOf } from '../../../core/errors.ts';
+import { unreachable } from '../../../core/errors.ts';
 import { redact } from '../../../core/redact/redact.ts';
-import { killGroup } from '../../../sandbox/kill-group.ts';
+import { type Ending, runProcess } from '../../../sandbox/process.ts';
+import { behindLimits } from '../../../sandbox/sandbox.ts';
 import { PROGRAMS } from './walls.ts';
 
 /** What no repository and nobody's configuration may change. */
@@ -33,62 +33,55 @@ export interface GitBounds {
   signal: AbortSignal;
 }
 
-/** Of a file that git writes, in blocks of 512 bytes: 256 MB. */
-const FILE_BLOCKS = 524_288;
+/** Of a file that git writes. */
+const FILE_BYTES = 256 * 1_024 * 1_024;
 
 /**
  * Runs git with nothing of this machine's or anybody's settings, and gives back what it writes.
  * @throws Error with git's last words when it fails; the signal's reason when aborted.
  */
-export function git(args: readonly string[], bounds: GitBounds): Promise<Buffer> {
+export async function git(args: readonly string[], bounds: GitBounds): Promise<Buffer> {
   const { folder, config, protocol, input = '', maxOutputBytes, timeoutMs, signal } = bounds;
   const settings = [...SETTINGS, ...(protocol ? [`protocol.${protocol}.allow=always`] : [])];
-  const command = ['git', ...settings.flatMap((setting) => ['-c', setting]), ...args];
-  return new Promise((resolve, reject) => {
-    const child = spawn('sh', ['-c', `ulimit -c 0; ulimit -f ${FILE_BLOCKS}; exec "$@"`, 'sh', ...command], {
-      cwd: folder,
-      env: {
-        ...PROGRAMS,
-        HOME: folder,
-        LC_ALL: 'C',
-        GIT_CONFIG_NOSYSTEM: '1',
-        GIT_CONFIG_GLOBAL: config,
-        GIT_ATTR_NOSYSTEM: '1',
-        GIT_TERMINAL_PROMPT: '0',
-        GIT_LFS_SKIP_SMUDGE: '1',
-      },
-      // A group of its own, so that one signal reaches git and the programs that it starts.
-      detached: true,
-    });
-    const kill = () => killGroup(child.pid);
-    let because: string | undefined;
-    const stop = (why: string) => {
-      because ??= why;
-      kill();
-    };
-    const timer = setTimeout(() => stop(`it took longer than ${timeoutMs / 1_000} s`), timeoutMs);
-    signal.addEventListener('abort', kill, { once: true });
-    const parts: Buffer[] = [];
-    let bytes = 0;
-    let words = '';
-    child.stdout.on('data', (part: Buffer) => {
-      bytes += part.length;
-      if (bytes > maxOutputBytes) stop(`it wrote more than ${maxOutputBytes} bytes`);
-      else parts.push(part);
-    });
-    child.stderr.on('data', (part: Buffer) => {
-      words = (words + part.toString('utf8')).slice(-1_000);
-    });
-    child.on('error', (error) => stop(messageOf(error)));
-    child.on('close', (code) => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', kill);
-      if (signal.aborted) return reject(signal.reason);
-      if (because === undefined && code === 0) return resolve(Buffer.concat(parts));
-      reject(new Error(because ?? redact(words.trim().split('\n').at(-1) ?? `exit code ${code}`)));
-    });
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
-    if (signal.aborted) kill();
+  const [command = '', ...before] = [...behindLimits({ fileBytes: FILE_BYTES }), 'git'];
+  const { ending, output } = await runProcess({
+    command,
+    args: [...before, ...settings.flatMap((setting) => ['-c', setting]), ...args],
+    folder,
+    env: {
+      ...PROGRAMS,
+      HOME: folder,
+      LC_ALL: 'C',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: config,
+      GIT_ATTR_NOSYSTEM: '1',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_LFS_SKIP_SMUDGE: '1',
+    },
+    input,
+    stderr: 'tail',
+    limits: { wallMs: timeoutMs, outputBytes: maxOutputBytes },
+    signal,
   });
+  if (ending.kind === 'exited' && ending.code === 0) return output(1);
+  throw new Error(whyItFailed(ending, output(2).toString()));
+}
+
+function whyItFailed(ending: Ending, words: string): string {
+  switch (ending.kind) {
+    case 'timed_out':
+      return `it took longer than ${ending.ms / 1_000} s`;
+    case 'too_much_output':
+      return `it wrote more than ${ending.limit} bytes`;
+    case 'too_much_memory':
+      return `it took more than ${ending.mb} MB of memory`;
+    case 'not_started':
+      return ending.detail;
+    case 'exited':
+      return redact(words.trim().split('\n').at(-1) || ending.detail);
+    case 'stopped':
+      return ending.because;
+    default:
+      return unreachable(ending);
+  }
 }

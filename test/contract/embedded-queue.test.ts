@@ -7,13 +7,15 @@ import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { jobsOfNewDeliveries } from '../../src/entrypoints/webhook/delivery/new-jobs.ts';
-import type { Job, JobHandler } from '../../src/ports/queue.ts';
+import type { Job } from '../../src/ports/jobs.ts';
+import type { JobHandler } from '../../src/ports/queue.ts';
 import { ManualClock } from '../support/clock.ts';
 import { delivery } from '../support/rows.ts';
 import { sqliteTestDatabase, temporaryFolders } from '../support/temp.ts';
 import { everyKind } from './every-kind.ts';
 import { queueContract } from './queue.contract.ts';
 import { queueHoldingContract } from './queue-holding.contract.ts';
+import { rawJob } from './raw-job.ts';
 
 describe('the embedded queue', () => {
   queueContract(sqliteTestDatabase, createEmbeddedQueue);
@@ -82,7 +84,7 @@ describe('the embedded queue', () => {
     };
     const queue = createEmbeddedQueue({ storage: flaky, clock: systemClock, log: silentLog, pollMs: 10 });
     const handler: JobHandler = async () => ({ kind: 'done' });
-    await storage.transaction((tx) => queue.enqueue(tx, { kind: 'wake', key: 'a', payload: null }));
+    await storage.transaction((tx) => queue.enqueue(tx, rawJob({ kind: 'wake', key: 'a', payload: null })));
     queue.start({ handlers: everyKind(handler), onRetriesExhausted: async () => undefined });
     await queue.idle();
     expect(failures).toBeLessThan(0);

@@ -1,4 +1,5 @@
-import type { JobHandler, JobKind } from '../../src/ports/queue.ts';
+import type { JobKind } from '../../src/ports/jobs.ts';
+import type { JobHandler } from '../../src/ports/queue.ts';
 
 /** One handler for all kinds of jobs. */
 export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { JobHandler } from '../../src/ports/queue.ts';
 import { everyKind } from './every-kind.ts';
+import { rawJob } from './raw-job.ts';
 
 const storage = await openStorage(process.argv[2] ?? '');
 const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
@@ -14,4 +15,4 @@ const hang: JobHandler = () => {
   return new Promise(() => undefined);
 };
 queue.start({ handlers: everyKind(hang), onRetriesExhausted: async () => undefined });
-await storage.transaction((tx) => queue.enqueue(tx, { kind: 'wake', key: 'a', payload: 'hang' }));
+await storage.transaction((tx) => queue.enqueue(tx, rawJob({ kind: 'wake', key: 'a', payload: 'hang' })));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
-import { createOutagePolicy } from '../../src/adapters/embedded-queue/outage-policy.ts';
 import { silentLog } from '../../src/core/log.ts';
+import { createOutagePolicy } from '../../src/engine/jobs/outage-policy.ts';
 import { GitHubError, SignInRefused } from '../../src/ports/github.ts';
-import type { Job, JobKind } from '../../src/ports/queue.ts';
+import type { Job, JobKind } from '../../src/ports/jobs.ts';
 import { ManualClock } from '../support/clock.ts';
 import { sqliteTestDatabase } from '../support/temp.ts';
 import { everyKind } from './every-kind.ts';

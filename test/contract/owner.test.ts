@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoffMs } from '../../src/adapters/embedded-queue/backoff.ts';
 import { isOfDeadProcess, leaseToken, thisProcess } from '../../src/adapters/embedded-queue/owner.ts';
+import { backoffMs } from '../../src/core/backoff.ts';
 
 describe('the owner of a lease', () => {
   const self = { host: 'box', pid: 10, start: 500 };

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import type { Job, JobHandler, NewJob, Queue } from '../../src/ports/queue.ts';
+import type { Job } from '../../src/ports/jobs.ts';
+import type { JobHandler, Queue } from '../../src/ports/queue.ts';
 import type { Storage } from '../../src/ports/storage.ts';
 import type { ManualClock } from '../support/clock.ts';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { everyKind } from './every-kind.ts';
+import { rawJob } from './raw-job.ts';
 
 /** What a queue under test is made with; it tries each job three times, and its leases last `leaseMs`. */
 export interface QueueSetup {
@@ -69,9 +71,9 @@ export class QueueBench {
     });
   }
 
-  enqueue(key: string, over: Partial<NewJob> = {}): Promise<void> {
+  enqueue(key: string, over: Partial<Parameters<typeof rawJob>[0]> = {}): Promise<void> {
     return this.storage.transaction((tx) =>
-      this.queue.enqueue(tx, { kind: 'wake', key, payload: { key }, ...over }),
+      this.queue.enqueue(tx, rawJob({ kind: 'wake', key, payload: { key }, ...over })),
     );
   }
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CountersignError } from '../../src/core/errors.ts';
-import type { JobHandler, JobResult } from '../../src/ports/queue.ts';
+import type { JobResult } from '../../src/ports/jobs.ts';
+import type { JobHandler } from '../../src/ports/queue.ts';
 import { watchedStorage } from '../crash/durable-writes.ts';
 import type { OpenDatabase } from '../support/database.ts';
 import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.ts';

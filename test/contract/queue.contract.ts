@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CountersignError } from '../../src/core/errors.ts';
 import { jobsOfNewDeliveries } from '../../src/entrypoints/webhook/delivery/new-jobs.ts';
-import type { Job, JobHandler, JobKind, JobResult } from '../../src/ports/queue.ts';
+import type { Job, JobKind, JobResult } from '../../src/ports/jobs.ts';
+import type { JobHandler } from '../../src/ports/queue.ts';
 import type { OpenDatabase } from '../support/database.ts';
 import { delivery } from '../support/rows.ts';
 import { everyKind } from './every-kind.ts';
 import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.ts';
+import { rawJob } from './raw-job.ts';
 
 const DONE: JobResult = { kind: 'done' };
 
@@ -89,7 +91,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     });
     await bench.queue.idle();
     await bench.storage.transaction(async (tx) => {
-      await bench.queue.enqueue(tx, { kind: 'wake', key: 'a', payload: null });
+      await bench.queue.enqueue(tx, rawJob({ kind: 'wake', key: 'a', payload: null }));
       await sleep(30);
     });
     await begun.promise;
@@ -102,7 +104,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       return DONE;
     });
     const failing = bench.storage.transaction(async (tx) => {
-      await bench.queue.enqueue(tx, { kind: 'wake', key: 'a', payload: null });
+      await bench.queue.enqueue(tx, rawJob({ kind: 'wake', key: 'a', payload: null }));
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
@@ -158,7 +160,8 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         return DONE;
       });
       await bench.storage.transaction(async (tx) => {
-        for (const payload of [1, 2, 3]) await bench.queue.enqueue(tx, { kind: 'event', key: 'pr', payload });
+        for (const payload of [1, 2, 3])
+          await bench.queue.enqueue(tx, rawJob({ kind: 'event', key: 'pr', payload }));
       });
       await bench.queue.idle();
       expect(order).toEqual(['1 begins', '1 ends', '2 begins', '2 ends', '3 begins', '3 ends']);
@@ -196,7 +199,8 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       return DONE;
     });
     await bench.storage.transaction(async (tx) => {
-      for (let n = 0; n < 10; n++) await bench.queue.enqueue(tx, { kind: 'wake', key: `k${n}`, payload: n });
+      for (let n = 0; n < 10; n++)
+        await bench.queue.enqueue(tx, rawJob({ kind: 'wake', key: `k${n}`, payload: n }));
     });
     await bench.queue.idle();
     expect(most).toBe(4);
@@ -222,7 +226,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         seen.push(key);
         return DONE;
       });
-      const job = { kind: 'wake', key: 'a', payload: null, coalesce: true } as const;
+      const job = rawJob({ kind: 'wake', key: 'a', payload: null, coalesce: true });
       await bench.storage.transaction((tx) => bench.queue.enqueue(tx, job, { ...job, key: 'b' }, job));
       await bench.queue.idle();
       expect(seen).toEqual(['a', 'b']);

@@ -5,6 +5,7 @@ import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { everyKind } from '../contract/every-kind.ts';
+import { rawJob } from '../contract/raw-job.ts';
 import { temporaryFolders } from '../support/temp.ts';
 import { useChildren } from './child.ts';
 import { noted } from './noted.ts';
@@ -16,7 +17,7 @@ it('a process that got no time for longer than its lease cannot write over the o
   const url = `sqlite:${join(newFolder(), 'test.db')}`;
   const storage = await openStorage(url);
   const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog, pollMs: 50 });
-  await storage.transaction((tx) => queue.enqueue(tx, { kind: 'wake', key: 'a', payload: null }));
+  await storage.transaction((tx) => queue.enqueue(tx, rawJob({ kind: 'wake', key: 'a', payload: null })));
   const worker = start('stalling-worker.ts', [url]);
   await worker.line(/working/);
   worker.signal('SIGSTOP');

@@ -1,9 +1,10 @@
+import { backoffMs } from '../../core/backoff.ts';
 import type { Clock } from '../../core/clock.ts';
 import { CountersignError, messageOf, unreachable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { Job, JobResult, Worker } from '../../ports/queue.ts';
+import type { Job, JobResult } from '../../ports/jobs.ts';
+import type { Worker } from '../../ports/queue.ts';
 import type { Counted } from '../../ports/storage.ts';
-import { backoffMs } from './backoff.ts';
 
 /** How soon a job is tried again that could not reach the database or the store of artifacts. */
 const UNAVAILABLE_MS = 15_000;

@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import type { Ids } from '../../core/ids.ts';
 import type { Effect } from '../../domain/effect/effect.ts';
-import type { NewJob, Queue } from '../../ports/queue.ts';
+import type { WriteCause } from '../../domain/effect/write-cause.ts';
+import type { NewJob } from '../../ports/jobs.ts';
+import type { Queue } from '../../ports/queue.ts';
 import type { Tx } from '../../ports/storage.ts';
-import { type WriteCause, writeCauseSchema } from './fair-share.ts';
 import { redactedEffect } from './redacted-effect.ts';
 
 /**
@@ -12,13 +12,6 @@ import { redactedEffect } from './redacted-effect.ts';
  * waited for by anybody. `first_words`: a comment that rings somebody's bell should have something to say.
  */
 export const SETTLE_MS = { urgent: 0, follow_up: 500, update: 2_000, first_words: 5_000 } as const;
-
-/** The payload of an `effect` job. */
-export const effectJobSchema = z.strictObject({
-  key: z.string(),
-  /** On whose account the write is, for one that belongs to no run. Jobs of older versions do not say it. */
-  cause: writeCauseSchema.optional(),
-});
 
 export interface RequestOptions {
   runId: string | null;
@@ -54,6 +47,11 @@ export function effectKey(key: string): string {
 
 /** One for all changes of the wish that come before it runs. */
 export function effectJob(key: string, runAt: Date, cause?: WriteCause): NewJob {
-  const payload: z.infer<typeof effectJobSchema> = { key, ...(cause && { cause }) };
-  return { kind: 'effect', key: effectKey(key), payload, runAt, coalesce: true };
+  return {
+    kind: 'effect',
+    key: effectKey(key),
+    payload: { key, ...(cause && { cause }) },
+    runAt,
+    coalesce: true,
+  };
 }

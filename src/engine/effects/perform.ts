@@ -4,11 +4,11 @@ import { messageOf, unreachable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { bodyHash } from '../../domain/effect/body-hash.ts';
 import type { CheckRunContent, Effect, EffectOf, EffectRow } from '../../domain/effect/effect.ts';
+import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { Run } from '../../domain/run/run.ts';
 import { type GitHub, GitHubError, type GitHubWriter, SignInRefused } from '../../ports/github.ts';
-import type { JobResult } from '../../ports/queue.ts';
+import type { JobResult, JobRunner } from '../../ports/jobs.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
-import type { WriteCause } from './fair-share.ts';
 import { closed, gateClosed, isLeftOpen } from './gate-check.ts';
 import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
 import { writeClassOf } from './write-class.ts';
@@ -24,28 +24,19 @@ type Note = (progress: Progress) => Promise<void>;
  */
 const REST_MS = 3_600_000;
 
-export interface Performer {
-  /** @param cause on whose account it is, when it belongs to no run */
-  perform(key: string, cause?: WriteCause): Promise<JobResult>;
-  /** The queue gave up: the effect has failed. */
-  onRetriesExhausted(key: string, error: unknown): Promise<void>;
-  /** Another process died while it carried the wish out. */
-  onInterrupted(tx: Tx, key: string): Promise<void>;
-}
-
 /**
  * Carries out one wish of the outbox. A create is marked as begun before it is sent; if it was begun before and its
  * answer was never recorded, GitHub is asked for the thing first (by external id or marker), so that a crash never
  * doubles it; and only once GitHub has had the time to make it. Nor does an
  * update follow another whose end is not known, since the older one could be the last to arrive.
  */
-export function createPerformer(deps: {
+export function effectJobs(deps: {
   storage: Storage;
   github: GitHub;
   clock: Clock;
   log: Log;
   limiter: WriteLimiter;
-}): Performer {
+}): Required<JobRunner<'effect'>> {
   const { storage, github, clock, log, limiter } = deps;
 
   async function perform(key: string, cause: WriteCause = NOBODYS): Promise<JobResult> {
@@ -208,7 +199,11 @@ export function createPerformer(deps: {
     );
   }
 
-  return { perform, onRetriesExhausted, onInterrupted };
+  return {
+    run: ({ key, cause }) => perform(key, cause),
+    onRetriesExhausted: ({ key }, error) => onRetriesExhausted(key, error),
+    onInterrupted: (tx, { key }) => onInterrupted(tx, key),
+  };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { merges } from '../../domain/chain/chain.ts';
+import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
 import type { ReasonCode } from '../../domain/explanation/reason.ts';
 import { type GateProtection, gateProtection } from '../../domain/policy/gate-check.ts';
@@ -20,7 +21,6 @@ import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from
 import type { PullRequestRow, Storage, Tx } from '../../ports/storage.ts';
 import { checkConfiguration } from '../configuration/check-configuration.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
-import type { WriteCause } from '../effects/fair-share.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
 import { mergeKey, ownMerge } from '../effects/merge.ts';
 import type { Outbox } from '../effects/outbox.ts';

@@ -22,7 +22,8 @@ import type { SessionResult } from '../../domain/run/transition.ts';
 import { gitHubIsUnavailable } from '../../messages/outage.ts';
 import { limitIsSpent } from '../../messages/rate-limit.ts';
 import { type GitHub, GitHubError, SignInRefused } from '../../ports/github.ts';
-import { eventJob, type JobResult, type Queue } from '../../ports/queue.ts';
+import { eventJob, type JobResult, type JobRunner } from '../../ports/jobs.ts';
+import type { Queue } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import type { Outbox } from '../effects/outbox.ts';
 import { isPassingTrouble } from '../gates/passing-trouble.ts';
@@ -32,15 +33,7 @@ import type { SessionArtifacts } from './artifacts.ts';
 import type { ContextOf } from './context.ts';
 import { outOfReach } from './out-of-reach.ts';
 import type { Registry } from './registry.ts';
-
-export interface Executor {
-  /** One look of a session at its step, from reading what it needs to recording what it came to. */
-  execute(sessionId: string, because: 'time' | 'event', signal: AbortSignal): Promise<JobResult>;
-  /** The queue gave up on the session's job: its step fails, with the error's words. */
-  onRetriesExhausted(sessionId: string, error: unknown): Promise<void>;
-  /** Stops the session's work if it is under way here. */
-  abort(sessionId: string): void;
-}
+import type { RunningSessions } from './running-sessions.ts';
 
 /** How long a waiting step leaves GitHub alone after the queue's own tries (about two minutes) failed, in milliseconds. */
 const OUTAGE_MS = 120_000;
@@ -55,20 +48,21 @@ const UNSOUND_CONTRACT: StepResult = {
   retryable: false,
 };
 
-export function createExecutor(deps: {
+/** Runs a session's step once: from reading what it needs to recording what it came to. */
+export function sessionJobs(deps: {
   storage: Storage;
   github: GitHub;
   queue: Queue;
   artifacts: SessionArtifacts;
   contextOf: ContextOf;
   outbox: Outbox;
-  engine: () => Engine;
+  engine: Engine;
+  running: RunningSessions;
   registry: Registry;
   clock: Clock;
   log: Log;
-}): Executor {
-  const { storage, queue, artifacts, contextOf, outbox, registry, clock, log } = deps;
-  const underWay = new Map<string, AbortController>();
+}): JobRunner<'session'> {
+  const { storage, queue, artifacts, contextOf, outbox, engine, running, registry, clock, log } = deps;
 
   async function execute(
     sessionId: string,
@@ -80,34 +74,28 @@ export function createExecutor(deps: {
     if (!found || !state || isRunOver(state.run.status) || found.invocation.sessionId !== sessionId) {
       return { kind: 'done' };
     }
-    const controller = new AbortController();
-    underWay.set(sessionId, controller);
+    const work = running.begin(sessionId);
     try {
-      const context = await contextOf(
-        state,
-        found.session,
-        because,
-        AbortSignal.any([signal, controller.signal]),
-      );
+      const context = await contextOf(state, found.session, because, AbortSignal.any([signal, work.signal]));
       const result = await attempt(context);
-      if (controller.signal.aborted) return { kind: 'done' };
+      if (work.signal.aborted) return { kind: 'done' };
       signal.throwIfAborted();
       await record(state, found.session, result, context.judged);
       return { kind: 'done' };
     } catch (error) {
-      if (controller.signal.aborted) return { kind: 'done' };
+      if (work.signal.aborted) return { kind: 'done' };
       // GitHub's passing troubles are the queue's to retry, without costing the step one of its attempts.
       if (error instanceof GitHubError && error.kind === 'rate_limited' && error.retryAt) {
         const because = reason('step.waiting.rate_limit', limitIsSpent(error.retryAt));
-        await storage.transaction((tx) => deps.engine().recordBlocked(tx, sessionId, because));
+        await storage.transaction((tx) => engine.recordBlocked(tx, sessionId, because));
       }
       if (error instanceof SignInRefused) {
         const because = reason('step.waiting.github', gitHubIsUnavailable(messageOf(error)));
-        await storage.transaction((tx) => deps.engine().recordBlocked(tx, sessionId, because));
+        await storage.transaction((tx) => engine.recordBlocked(tx, sessionId, because));
       }
       throw error;
     } finally {
-      underWay.delete(sessionId);
+      work.end();
     }
   }
 
@@ -142,7 +130,6 @@ export function createExecutor(deps: {
     result: StepResult,
     judged: readonly Outcome[],
   ): Promise<void> {
-    const engine = deps.engine();
     const by: Actor = { kind: 'session', id: session.id };
     const stored = await artifacts.store(state.run, session, result);
     const produced = await artifacts.readBack(state.run, session, stored);
@@ -246,15 +233,15 @@ export function createExecutor(deps: {
   }
 
   return {
-    execute,
-    abort: (sessionId) => underWay.get(sessionId)?.abort(),
-    async onRetriesExhausted(sessionId, error) {
+    run: ({ sessionId, because }, signal) => execute(sessionId, because, signal),
+    /** The step fails, with the error's words. */
+    async onRetriesExhausted({ sessionId }, error) {
       const found = await storage.read.runs.getSession(sessionId);
       const state = found && (await storage.read.runs.load(found.runId));
       const result = found ? afterOutage(found.invocation, error) : undefined;
       const endsRun = state && (await outOfReach(deps.github, state.run, error));
       await storage.transaction((tx) =>
-        deps.engine().report(
+        engine.report(
           tx,
           sessionId,
           {

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { merges } from '../../domain/chain/chain.ts';
 import type { EffectOf } from '../../domain/effect/effect.ts';
-import { type EventOf, repositoryRefSchema } from '../../domain/event/event.ts';
+import type { EventOf } from '../../domain/event/event.ts';
 import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
 import { gateProtection } from '../../domain/policy/gate-check.ts';
 import {
@@ -17,7 +16,8 @@ import {
 import { isMergeStep } from '../../domain/run/run.ts';
 import { type ClosedAs, closedGroupGate, openGate } from '../../messages/gate-check.ts';
 import type { GitHub, MergeQueueEntry } from '../../ports/github.ts';
-import type { JobResult, NewJob, Queue } from '../../ports/queue.ts';
+import type { JobPayload, JobResult, JobRunner, NewJob } from '../../ports/jobs.ts';
+import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { ConfigurationLoader } from '../configuration/configuration.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
@@ -25,15 +25,7 @@ import { gateView } from '../runs/publish-gate.ts';
 import type { StepContext } from '../steps/step.ts';
 import type { ContextOf } from './context.ts';
 
-/** The payload of a `merge_group` job: one group, which is judged until it is gone. */
-export const mergeGroupJobSchema = z.strictObject({
-  installation_id: z.int(),
-  repository: repositoryRefSchema,
-  base_ref: z.string(),
-  head_sha: z.string(),
-  requested_at: z.iso.datetime(),
-});
-export type MergeGroupJob = z.infer<typeof mergeGroupJobSchema>;
+type MergeGroupJob = JobPayload<'merge_group'>;
 
 /**
  * How soon a group is judged again while it is tested, in milliseconds. GitHub waits up to an hour for its checks, and in
@@ -50,9 +42,8 @@ const BUSY_RETRY_MS = 1_000;
 export interface MergeGroups {
   /** GitHub made or destroyed a group. */
   on(event: EventOf<'group.requested' | 'group.destroyed'>): Promise<void>;
-  judge(job: MergeGroupJob, signal: AbortSignal): Promise<JobResult>;
-  /** The queue gave up: a group that nobody could judge does not land. */
-  onRetriesExhausted(job: MergeGroupJob, error: unknown): Promise<void>;
+  /** Judges one group. Once its retries are exhausted, the group does not land. */
+  jobs: JobRunner<'merge_group'>;
 }
 
 /**
@@ -217,14 +208,16 @@ export function createMergeGroups(deps: {
 
   return {
     on,
-    judge,
-    async onRetriesExhausted(job, error) {
-      log.error({ group: job.head_sha, err: error }, 'gave up on a merge group');
-      await close(
-        job,
-        criterion('unknown', `this merge group could not be checked: ${messageOf(error)}`),
-        'failing',
-      );
+    jobs: {
+      run: judge,
+      async onRetriesExhausted(job, error) {
+        log.error({ group: job.head_sha, err: error }, 'gave up on a merge group');
+        await close(
+          job,
+          criterion('unknown', `this merge group could not be checked: ${messageOf(error)}`),
+          'failing',
+        );
+      },
     },
   };
 }

@@ -6,7 +6,7 @@ import type { EventOf } from '../../domain/event/event.ts';
 import { OPERATOR } from '../../domain/run/actor.ts';
 import { rememberCommand } from '../../engine/runs/applied-commands.ts';
 import { fireAsked, notAChainName } from '../../messages/cli.ts';
-import { eventJob } from '../../ports/queue.ts';
+import { eventJob } from '../../ports/jobs.ts';
 import { type Context, type DatabaseOption, type Said, UsageError } from './context.ts';
 import { findInstallation } from './find-installation.ts';
 

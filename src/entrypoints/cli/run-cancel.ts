@@ -6,7 +6,7 @@ import { OPERATOR } from '../../domain/run/actor.ts';
 import { isRunOver } from '../../domain/run/run.ts';
 import { rememberCommand } from '../../engine/runs/applied-commands.ts';
 import { cancelAsked, runIsOver } from '../../messages/cli.ts';
-import type { SignalJob } from '../../ports/queue.ts';
+import type { JobPayload } from '../../ports/jobs.ts';
 import type { Context, DatabaseOption, Said } from './context.ts';
 import { findRun } from './find-run.ts';
 
@@ -26,7 +26,7 @@ export function runCancel(
       if (isRunOver(run.status)) {
         throw new CountersignError('cli.run_is_over', runIsOver(run, clock.now()));
       }
-      const payload: SignalJob = {
+      const payload: JobPayload<'signal'> = {
         runId: id,
         by: { kind: 'operator' },
         signal: {

@@ -1,19 +1,18 @@
 import { unreachable } from '../../core/errors.ts';
 import { redact } from '../../core/redact/redact.ts';
 import { type GivenAt, givenByButton, givenInComment, type OrderedVerb } from '../../domain/command/order.ts';
+import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import { isAtLeast } from '../../domain/policy/role.ts';
 import type { Cause } from '../../domain/run/actor.ts';
 import { isAboutNow } from '../../domain/run/plan.ts';
 import { isRunOver } from '../../domain/run/run.ts';
-import type { WriteCause } from '../../engine/effects/fair-share.ts';
 import { governing, pullRequestNow, repositoryFacts } from '../../engine/runs/on-pull-request.ts';
 import { whyNoRun } from '../../engine/runs/why-no-run.ts';
 import { commandReply } from '../../messages/command-reply.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { Tx } from '../../ports/storage.ts';
-import type { AskJob } from '../../skills/ask/ask.ts';
 import { type Answer, said } from './answer.ts';
 import { auditCommand } from './audit.ts';
 import { type Command, doesWork, mayIssue } from './command.ts';
@@ -276,7 +275,7 @@ async function answer(
     await deps.queue.enqueue(tx, {
       kind: 'ask',
       key: later,
-      payload: { callId: later, othersOk: ok } satisfies AskJob,
+      payload: { callId: later, othersOk: ok },
     });
   const now = answers.filter((one) => one.later === undefined);
   if (now.length > 0) await reply(deps, tx, event, event.via.comment_id, now);

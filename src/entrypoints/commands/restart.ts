@@ -1,7 +1,7 @@
 import type { EventOf } from '../../domain/event/event.ts';
 import { outdatedBecause } from '../../domain/run/plan.ts';
 import type { Run } from '../../domain/run/run.ts';
-import { eventJob } from '../../ports/queue.ts';
+import { eventJob } from '../../ports/jobs.ts';
 import { mayIssue } from './command.ts';
 import type { CommandContext } from './context.ts';
 import type { CommandResult } from './replies.ts';

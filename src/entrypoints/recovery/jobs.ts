@@ -1,11 +1,39 @@
-import type { NewJob } from '../../ports/queue.ts';
-import type { ReconcileJob } from './reconcile.ts';
+import type { JobRunners, NewJob } from '../../ports/jobs.ts';
+import type { Queue } from '../../ports/queue.ts';
+import { fetchMissedDeliveries, type MissedDeliveriesDeps, POLL_EVERY_MS } from './missed-deliveries.ts';
+import { passOver, type ReconcileDeps, reconcile } from './reconcile.ts';
 
-/** The two looks for what no webhook told, which come again by themselves from then on. */
-export function recoveryJobs(runAt: Date): NewJob[] {
-  const everything: ReconcileJob = { of: 'installations' };
+/** The two polls for what no webhook told. Each schedules itself again from then on. */
+export function firstRecoveryJobs(runAt: Date): NewJob[] {
   return [
     { kind: 'missed_deliveries', key: 'missed-deliveries', payload: {}, runAt, coalesce: true },
-    { kind: 'reconcile', key: 'reconcile', payload: everything, runAt, coalesce: true },
+    { kind: 'reconcile', key: 'reconcile', payload: { of: 'installations' }, runAt, coalesce: true },
   ];
+}
+
+/** They never end: one whose retries are exhausted is scheduled again for the usual time. */
+export function recoveryJobs(
+  deps: MissedDeliveriesDeps & ReconcileDeps & { queue: Pick<Queue, 'enqueue'> },
+): Pick<JobRunners, 'missed_deliveries' | 'reconcile'> {
+  const { storage, queue, clock, log } = deps;
+
+  async function pollLater(job: string, err: unknown): Promise<void> {
+    log.error({ job, err }, 'gave up on looking for what was missed');
+    const runAt = new Date(clock.now().getTime() + POLL_EVERY_MS);
+    await storage.transaction((tx) => queue.enqueue(tx, ...firstRecoveryJobs(runAt)));
+  }
+
+  return {
+    missed_deliveries: {
+      run: (_, signal) => fetchMissedDeliveries(deps, signal),
+      onRetriesExhausted: (_, error) => pollLater('missed_deliveries', error),
+    },
+    reconcile: {
+      run: (payload, signal) => reconcile(deps, payload, signal),
+      async onRetriesExhausted(payload, error) {
+        await passOver(deps, payload);
+        await pollLater('reconcile', error);
+      },
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { type DeliveryAttempt, type GitHubApp, GitHubError } from '../../ports/github.ts';
-import type { JobResult } from '../../ports/queue.ts';
+import type { JobResult } from '../../ports/jobs.ts';
 import type { MissedDelivery, Storage } from '../../ports/storage.ts';
 
 /** How often GitHub is asked what this app did not take, in milliseconds; it sends nothing again by itself. */

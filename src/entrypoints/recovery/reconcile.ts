@@ -10,20 +10,15 @@ import {
   type InstalledRepository,
   type ListedPullRequest,
 } from '../../ports/github.ts';
-import { eventJob, type JobResult, type NewJob, type Queue } from '../../ports/queue.ts';
+import { eventJob, type JobPayload, type JobResult, type NewJob } from '../../ports/jobs.ts';
+import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { changesSince, lookFrom, type Seen, seenSchema, seenUntil } from './changes.ts';
 
 /** How often every installation is gone through, in milliseconds. Each start begins with it, too. */
 export const RECONCILE_EVERY_MS = 60 * 60_000;
 
-/** The payload of a `reconcile` job: all installations, or one of them. */
-export const reconcileJobSchema = z.discriminatedUnion('of', [
-  z.strictObject({ of: z.literal('installations') }),
-  z.strictObject({ of: z.literal('installation'), installation_id: z.int() }),
-]);
-
-export type ReconcileJob = z.infer<typeof reconcileJobSchema>;
+type ReconcileJob = JobPayload<'reconcile'>;
 
 const progressSchema = z.strictObject({
   /** The repository of an installation that was gone through last; they are taken in the order of their ids. */

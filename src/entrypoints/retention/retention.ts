@@ -6,7 +6,8 @@ import type { Log } from '../../core/log.ts';
 import { aboutNothing } from '../../domain/audit/entry.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import { type GitHub, GitHubError } from '../../ports/github.ts';
-import type { JobResult, NewJob } from '../../ports/queue.ts';
+import type { JobResult, JobRunner, NewJob } from '../../ports/jobs.ts';
+import type { Queue } from '../../ports/queue.ts';
 import type { PrunedId, PrunedKind, PullRequestPlace, PullRequestState } from '../../ports/retention.ts';
 import type { Storage } from '../../ports/storage.ts';
 
@@ -29,6 +30,26 @@ export interface RetentionDeps {
   clock: Clock;
   log: Log;
   periods: RetentionPeriods;
+}
+
+/** Passes come again by themselves; one whose retries are exhausted begins again like the first after a start. */
+export function retentionJobs(
+  deps: Omit<RetentionDeps, 'periods'> & {
+    queue: Pick<Queue, 'enqueue'>;
+    periods: RetentionPeriods | undefined;
+  },
+): JobRunner<'retention'> {
+  const { storage, queue, clock, log, periods } = deps;
+  return {
+    async run(_, signal) {
+      return periods === undefined ? { kind: 'done' } : retain({ ...deps, periods }, signal);
+    },
+    async onRetriesExhausted(_, err) {
+      log.error({ job: 'retention', err }, 'gave up on deleting what is over for long; tried again later');
+      if (periods !== undefined)
+        await storage.transaction((tx) => queue.enqueue(tx, retentionJob(clock.now())));
+    },
+  };
 }
 
 /** When the first pass after a start begins, in milliseconds: a start has enough to do. */

@@ -9,7 +9,7 @@ import {
   URGENCIES,
   type Urgency,
 } from '../../ports/github.ts';
-import type { JobKind } from '../../ports/queue.ts';
+import type { JobKind } from '../../ports/jobs.ts';
 import type { Storage } from '../../ports/storage.ts';
 
 /** What the gauges are read from at every scrape. */

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { unreachable } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
@@ -23,28 +22,14 @@ import {
   type Said,
 } from '../../messages/ask.ts';
 import type { GitHub } from '../../ports/github.ts';
-import type { JobResult } from '../../ports/queue.ts';
+import type { JobPayload, JobResult, JobRunner } from '../../ports/jobs.ts';
 import type { SkillCall } from '../../ports/skill-traces.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { Activation } from '../catalogue/activation/activation.ts';
 import { contextOfCall } from './context.ts';
 
-/** The payload of an `ask` job. */
-export const askJobSchema = z.strictObject({
-  callId: z.string(),
-  /** Whether the other commands of the comment were carried out: one reaction speaks for all of them. */
-  othersOk: z.boolean(),
-});
-export type AskJob = z.infer<typeof askJobSchema>;
-
-export interface Ask {
-  /** Answers the question of a call in one comment. Done twice, it answers once. */
-  answer(job: AskJob, signal: AbortSignal): Promise<JobResult>;
-  /** Says that there is no answer. */
-  onRetriesExhausted(job: AskJob): Promise<void>;
-}
-
-export function createAsk(deps: {
+/** Answers the question of a call in one comment; run twice, it answers once. */
+export function askJobs(deps: {
   storage: Storage;
   github: GitHub;
   configuration: ConfigurationLoader;
@@ -54,10 +39,10 @@ export function createAsk(deps: {
   clock: Clock;
   ids: Ids;
   log: Log;
-}): Ask {
-  const { storage, github, outbox, clock } = deps;
+}): JobRunner<'ask'> {
+  const { storage, github, outbox, clock, log } = deps;
 
-  async function answer(job: AskJob, signal: AbortSignal): Promise<JobResult> {
+  async function answer(job: JobPayload<'ask'>, signal: AbortSignal): Promise<JobResult> {
     const call = await storage.read.skillCalls.get(job.callId);
     if (call && call.finishedAt === null) await say(call, job, await found(call, signal));
     return { kind: 'done' };
@@ -129,7 +114,7 @@ export function createAsk(deps: {
     return usable.map(({ skill }) => ({ name: skill.name, ...referenceTo(skill) }));
   }
 
-  async function say(call: SkillCall, { othersOk }: AskJob, said: Said): Promise<void> {
+  async function say(call: SkillCall, { othersOk }: JobPayload<'ask'>, said: Said): Promise<void> {
     const { owner, name } = repoOf(call);
     const place = { installation_id: call.installationId, owner, repo: name };
     const { marker, body } = answerComment(call.commentId, said);
@@ -148,8 +133,10 @@ export function createAsk(deps: {
   }
 
   return {
-    answer,
-    async onRetriesExhausted(job) {
+    run: answer,
+    /** Says that there is no answer. */
+    async onRetriesExhausted(job, error) {
+      log.error({ call: job.callId, err: error }, 'gave up on answering a question');
       const call = await storage.read.skillCalls.get(job.callId);
       if (call && call.finishedAt === null) await say(call, job, GAVE_UP);
     },

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Effect } from '../../../src/domain/effect/effect.ts';
-import { createPerformer, type Performer } from '../../../src/engine/effects/perform.ts';
+import { effectJobs } from '../../../src/engine/effects/perform.ts';
 import type { WriteLimiter } from '../../../src/engine/effects/write-limiter.ts';
 import type { GitHub } from '../../../src/ports/github.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
@@ -30,19 +30,19 @@ const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
 const newFolder = temporaryFolders();
 let path: string;
 let storage: Storage;
-let performer: Performer;
+let jobs: ReturnType<typeof effectJobs>;
 
 beforeEach(async () => {
   path = join(newFolder(), 'test.db');
   storage = await openStorage(`sqlite:${path}`, { clock });
-  performer = createPerformer({ storage, github: NOBODY, clock, log: silentLog, limiter: ANY_RATE });
+  jobs = effectJobs({ storage, github: NOBODY, clock, log: silentLog, limiter: ANY_RATE });
   await storage.transaction((tx) =>
     tx.effects.request({ id: 'eff_1', key: KEY, effect: comment, runId: null, at: clock.now() }),
   );
 });
 afterEach(() => storage.close());
 
-const onInterrupted = () => storage.transaction((tx) => performer.onInterrupted(tx, KEY));
+const onInterrupted = () => storage.transaction((tx) => jobs.onInterrupted(tx, { key: KEY }));
 
 async function save(change: { begun: boolean; githubId: number | null }): Promise<void> {
   const row = await storage.read.effects.get(KEY);
@@ -56,7 +56,10 @@ test.each([
 ])('%s that was cut off is left alone for ten seconds', async (_, was) => {
   await save(was);
   await onInterrupted();
-  expect(await performer.perform(KEY)).toEqual({ kind: 'defer', at: inMs(10_000) });
+  expect(await jobs.run({ key: KEY }, new AbortController().signal)).toEqual({
+    kind: 'defer',
+    at: inMs(10_000),
+  });
 });
 
 test('what was never sent waits for nothing', async () => {

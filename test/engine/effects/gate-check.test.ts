@@ -11,7 +11,7 @@ import {
 } from '../../../src/engine/effects/gate-check.ts';
 import { refuseOvertaken } from '../../../src/engine/effects/merge.ts';
 import { createOutbox } from '../../../src/engine/effects/outbox.ts';
-import { createPerformer, type Performer } from '../../../src/engine/effects/perform.ts';
+import { effectJobs } from '../../../src/engine/effects/perform.ts';
 import type { WriteLimiter } from '../../../src/engine/effects/write-limiter.ts';
 import { type GitHub, GitHubError, type GitHubWriter } from '../../../src/ports/github.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
@@ -65,7 +65,7 @@ describe('a gate check', () => {
   const newFolder = temporaryFolders();
   let storage: Storage;
   let gates: GateChecks;
-  let performer: Performer;
+  let jobs: ReturnType<typeof effectJobs>;
   /** What GitHub was told, in order. */
   let told: string[];
   /** What GitHub answers to a new check run. */
@@ -95,13 +95,13 @@ describe('a gate check', () => {
     meanwhile = async () => undefined;
     storage = await openStorage(`sqlite:${join(newFolder(), 'test.db')}`, { clock });
     const github = { writer: () => writer } as unknown as GitHub;
-    // Jobs are not what is tested here: the performer is called as its job would.
+    // Jobs are not what is tested here: the jobs is called as its job would.
     const queue = { enqueue: async () => undefined } as never;
     let ids = 0;
     const outbox = createOutbox({ queue, ids: { next: (prefix) => `${prefix}_${++ids}` } });
     gates = createGateChecks({ storage, github, queue, outbox, clock });
     const limiter = { take: () => undefined, hold: () => undefined } as unknown as WriteLimiter;
-    performer = createPerformer({ storage, github, clock, log: silentLog, limiter });
+    jobs = effectJobs({ storage, github, clock, log: silentLog, limiter });
     await close();
     await perform();
     expect(told).toEqual(['in_progress']);
@@ -113,7 +113,7 @@ describe('a gate check', () => {
 
   async function perform(): Promise<void> {
     for (;;) {
-      const result = await performer.perform(KEY);
+      const result = await jobs.run({ key: KEY }, new AbortController().signal);
       if (result.kind !== 'reschedule' || result.at > clock.now()) return;
     }
   }
@@ -175,7 +175,7 @@ describe('a gate check', () => {
       await pass();
       await close();
       refuse = new GitHubError(kind, 422, 'no');
-      expect(await performer.perform(KEY)).toEqual({
+      expect(await jobs.run({ key: KEY }, new AbortController().signal)).toEqual({
         kind: 'reschedule',
         at: new Date(clock.now().getTime() + 15_000),
       });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Effect } from '../../../src/domain/effect/effect.ts';
-import { createPerformer, type Performer } from '../../../src/engine/effects/perform.ts';
+import { effectJobs } from '../../../src/engine/effects/perform.ts';
 import type { WriteLimiter } from '../../../src/engine/effects/write-limiter.ts';
 import { type GitHub, GitHubError } from '../../../src/ports/github.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
@@ -22,13 +22,13 @@ const newFolder = temporaryFolders();
 let clock: ManualClock;
 let path: string;
 let storage: Storage;
-let performer: Performer;
+let jobs: ReturnType<typeof effectJobs>;
 
 beforeEach(async () => {
   clock = new ManualClock('2026-03-02T09:00:00.000Z');
   path = join(newFolder(), 'test.db');
   storage = await openStorage(`sqlite:${path}`, { clock });
-  performer = createPerformer({ storage, github, clock, log: silentLog, limiter: ANY_RATE });
+  jobs = effectJobs({ storage, github, clock, log: silentLog, limiter: ANY_RATE });
   await request(['x']);
 });
 afterEach(() => storage.close());
@@ -41,23 +41,23 @@ function request(labels: string[]): Promise<boolean> {
 }
 
 test('an effect that GitHub fails at is left alone for ten seconds', async () => {
-  await expect(performer.perform(KEY)).rejects.toThrow('502');
+  await expect(jobs.run({ key: KEY }, new AbortController().signal)).rejects.toThrow('502');
   const at = new Date(clock.now().getTime() + 10_000);
-  expect(await performer.perform(KEY)).toEqual({ kind: 'defer', at });
+  expect(await jobs.run({ key: KEY }, new AbortController().signal)).toEqual({ kind: 'defer', at });
 });
 
 test('one that is given up has failed, with the reason', async () => {
-  await performer.onRetriesExhausted(KEY, away);
+  await jobs.onRetriesExhausted({ key: KEY }, away);
   expect(await storage.read.effects.get(KEY)).toMatchObject({ status: 'failed', error: away.message });
 });
 
 test('one that is given up because GitHub was away is tried again when it is wished for, another one rests for an hour', async () => {
-  await performer.onRetriesExhausted(KEY, new Error('the process died of it'));
+  await jobs.onRetriesExhausted({ key: KEY }, new Error('the process died of it'));
   clock.advance(3_599_999);
   expect(await request(['x'])).toBe(false);
   clock.advance(1);
   expect(await request(['x'])).toBe(true);
-  await performer.onRetriesExhausted(KEY, away);
+  await jobs.onRetriesExhausted({ key: KEY }, away);
   expect(await request(['x'])).toBe(true);
 });
 
@@ -65,7 +65,7 @@ test('one that cannot be read is given up all the same', async () => {
   const file = new BetterSqlite3(path);
   file.prepare('UPDATE effects SET progress_json = ?').run('{"of_a_newer_version":1}');
   file.close();
-  await expect(performer.onRetriesExhausted(KEY, away)).resolves.toBeUndefined();
+  await expect(jobs.onRetriesExhausted({ key: KEY }, away)).resolves.toBeUndefined();
 });
 
 test('what was there before an update whose answer was lost is sent again', async () => {
@@ -75,6 +75,6 @@ test('what was there before an update whose answer was lost is sent again', asyn
     tx.effects.saveProgress({ ...row, status: 'done', appliedHash: row.desiredHash, begun: true }),
   );
   await request(['y']);
-  await expect(performer.perform(KEY)).rejects.toThrow('502');
+  await expect(jobs.run({ key: KEY }, new AbortController().signal)).rejects.toThrow('502');
   expect(await request(['x'])).toBe(true);
 });

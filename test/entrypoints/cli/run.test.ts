@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { reason } from '../../../src/domain/explanation/reason.ts';
 import { cognitiveStateSchema } from '../../../src/domain/run/state/state.ts';
 import { runJsonSchema, whyJsonSchema } from '../../../src/messages/run-json.ts';
-import { signalJobSchema } from '../../../src/ports/queue.ts';
+import { JOB_PAYLOADS } from '../../../src/ports/jobs.ts';
 import { at, invocation, merged, runState } from '../../support/rows.ts';
 import { temporaryFolders } from '../../support/temp.ts';
 import { countersignOn, jobsIn, parsed, seed } from './support.ts';
@@ -146,7 +146,7 @@ describe('run cancel', () => {
     const [job, ...others] = jobsIn(path);
     expect(others).toEqual([]);
     expect(job).toMatchObject({ kind: 'signal', key: 'run:run_old' });
-    expect(signalJobSchema.parse(job?.payload)).toEqual({
+    expect(JOB_PAYLOADS.signal.parse(job?.payload)).toEqual({
       runId: 'run_old',
       by: { kind: 'operator' },
       signal: {
@@ -161,7 +161,7 @@ describe('run cancel', () => {
   it('is an operator’s, too, when it was queued by a version that did not say so', () => {
     const because = reason('run.cancelled.by_person', 'cancelled by an operator');
     const older = { runId: 'run_old', signal: { kind: 'end', status: 'cancelled', reason: because } };
-    expect(signalJobSchema.parse(older).by).toEqual({ kind: 'operator' });
+    expect(JOB_PAYLOADS.signal.parse(older).by).toEqual({ kind: 'operator' });
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pullRequestKey } from '../../../ports/queue.ts';
+import { pullRequestKey } from '../../../ports/jobs.ts';
 
 /** What is written beside a delivery's body, and what its place in the queue depends on. */
 export interface Facts {

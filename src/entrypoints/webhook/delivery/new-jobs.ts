@@ -1,4 +1,4 @@
-import type { NewJob } from '../../../ports/queue.ts';
+import type { NewJob } from '../../../ports/jobs.ts';
 import type { Tx } from '../../../ports/storage.ts';
 
 /**

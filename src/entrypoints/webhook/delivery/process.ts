@@ -3,25 +3,19 @@ import { messageOf, unreachable } from '../../../core/errors.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Event } from '../../../domain/event/event.ts';
 import type { Cause } from '../../../domain/run/actor.ts';
-import type { JobResult } from '../../../ports/queue.ts';
+import type { JobResult, JobRunner } from '../../../ports/jobs.ts';
 import type { Delivery, Storage } from '../../../ports/storage.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
 import { pushOf } from '../event/push-of.ts';
 
-export interface Processor {
-  /** Turns one recorded delivery into events and has each dealt with. */
-  process(deliveryId: number): Promise<JobResult>;
-  /** The queue gave up: the delivery is marked failed, so that a redelivery runs it again. */
-  onRetriesExhausted(deliveryId: number, error: unknown): Promise<void>;
-}
-
-export function createProcessor(deps: {
+/** Turns a recorded delivery into events and has the engine act on each. */
+export function deliveryJobs(deps: {
   storage: Storage;
   appId: number;
   clock: Clock;
   log: Log;
   onEvent(event: Event, cause: Cause): Promise<void>;
-}): Processor {
+}): JobRunner<'delivery'> {
   const { storage, appId, clock, log, onEvent } = deps;
 
   async function process(deliveryId: number): Promise<JobResult> {
@@ -71,8 +65,9 @@ export function createProcessor(deps: {
   }
 
   return {
-    process,
-    async onRetriesExhausted(deliveryId, error) {
+    run: ({ deliveryId }) => process(deliveryId),
+    /** The delivery is marked as failed, so that a redelivery is processed again. */
+    async onRetriesExhausted({ deliveryId }, error) {
       await mark(deliveryId, 'failed', messageOf(error));
       log.error({ delivery: deliveryId, err: error }, 'gave up on a delivery');
     },

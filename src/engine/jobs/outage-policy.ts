@@ -1,9 +1,10 @@
+import { pauseMs } from '../../core/backoff.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { GitHubError, SignInRefused } from '../../ports/github.ts';
-import type { Job, JobHandler, JobKind } from '../../ports/queue.ts';
-import { pauseMs } from './backoff.ts';
+import type { Job, JobKind } from '../../ports/jobs.ts';
+import type { JobHandler } from '../../ports/queue.ts';
 
 /** How long GitHub is asked in vain before work that needs it is given up, in milliseconds: longer than its worst outages so far. */
 const MOST_UNAVAILABLE_MS = 24 * 3_600_000;

@@ -1,0 +1,95 @@
+import { gitHubPages } from '../config/config.ts';
+import type { Event } from '../domain/event/event.ts';
+import type { Cause } from '../domain/run/actor.ts';
+import { createConfigurationLoader } from '../engine/configuration/configuration.ts';
+import { createOrganisationMemory } from '../engine/configuration/organisation-memory.ts';
+import { createGateChecks } from '../engine/effects/gate-check.ts';
+import { createOutbox } from '../engine/effects/outbox.ts';
+import { createEngine, type Engine } from '../engine/runs/engine.ts';
+import { onEvent } from '../engine/runs/on-event.ts';
+import { createPublisher } from '../engine/runs/publish.ts';
+import { createSessionArtifacts } from '../engine/sessions/artifacts.ts';
+import { createContextOf } from '../engine/sessions/context.ts';
+import { sessionJobs } from '../engine/sessions/execute.ts';
+import { createMergeGroups } from '../engine/sessions/merge-group.ts';
+import { createRunningSessions } from '../engine/sessions/running-sessions.ts';
+import { createCommandHandler } from '../entrypoints/commands/handle.ts';
+import { reconcileInstallationJob } from '../entrypoints/recovery/reconcile.ts';
+import type { JobRunner } from '../ports/jobs.ts';
+import { askJobs } from '../skills/ask/ask.ts';
+import { createSkillKeeper } from '../skills/catalogue/keep.ts';
+import { communitySkills } from '../skills/catalogue/sync/community.ts';
+import type { Platform } from './platform.ts';
+import { shippedChains, shippedSkills } from './shipped.ts';
+import type { Skills } from './skills.ts';
+
+/** What moves runs, for the jobs and the commands that set it in motion. */
+export interface EngineParts {
+  engine: Engine;
+  /** @param cause the delivery it was read from; `null` when none brought it */
+  onEvent(event: Event, cause: Cause | null): Promise<void>;
+  sessions: JobRunner<'session'>;
+  mergeGroups: JobRunner<'merge_group'>;
+  ask: JobRunner<'ask'>;
+}
+
+/** Builds the engine and what it works with, from the bottom up. */
+export function buildEngine(platform: Platform, { registry, activation }: Skills): EngineParts {
+  const { config, storage, blobs, github, queue, clock, ids } = platform;
+  const names = { skills: registry.skills, actions: registry.actions };
+  const skillDefaults = { artifactDefaults: registry.artifactDefaultsOf, produces: registry.producesOf };
+  const keepSkill = createSkillKeeper({ storage, clock });
+  const outbox = createOutbox({ queue, ids });
+  const gates = createGateChecks({ ...platform, outbox });
+  const configuration = createConfigurationLoader({
+    github,
+    clock,
+    names,
+    shipped: shippedChains(names),
+    shippedSkills: shippedSkills(),
+    communitySkills: communitySkills(storage.read.skills),
+    keepSkill,
+    memory: createOrganisationMemory(storage, clock),
+  });
+  const contextOf = createContextOf({
+    ...platform,
+    ...skillDefaults,
+    gates,
+    configuration,
+    mergingOff: config.merging === 'off',
+  });
+  const pages = { github: gitHubPages(config.githubApiUrl) };
+  const running = createRunningSessions();
+  const engine = createEngine({
+    ...platform,
+    ...skillDefaults,
+    publisher: createPublisher({ outbox, gates, clock, pages }),
+    onAbort: running.abort,
+  });
+  const artifacts = createSessionArtifacts({ blobs, clock, ids });
+  const groups = createMergeGroups({
+    ...platform,
+    gates,
+    configuration,
+    contextOf,
+    judgeStep: registry.judgeMerge,
+  });
+  const eventDeps = {
+    ...platform,
+    engine,
+    outbox,
+    gates,
+    configuration,
+    onMergeGroup: groups.on,
+    onInstallationBack: ({ installation_id: id }: { installation_id: number }) =>
+      storage.transaction((tx) => queue.enqueue(tx, reconcileInstallationJob(id))),
+    onCommand: createCommandHandler({ ...platform, engine, outbox, configuration }),
+  };
+  return {
+    engine,
+    onEvent: (event, cause) => onEvent(eventDeps, event, cause),
+    sessions: sessionJobs({ ...platform, artifacts, contextOf, outbox, engine, running, registry }),
+    mergeGroups: groups.jobs,
+    ask: askJobs({ ...platform, configuration, keepSkill, activation, outbox }),
+  };
+}

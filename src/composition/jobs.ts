@@ -1,0 +1,27 @@
+import { effectJobs } from '../engine/effects/perform.ts';
+import { createWriteLimiter } from '../engine/effects/write-limiter.ts';
+import { runJobs } from '../engine/runs/jobs.ts';
+import { recoveryJobs } from '../entrypoints/recovery/jobs.ts';
+import { retentionJobs } from '../entrypoints/retention/retention.ts';
+import { deliveryJobs } from '../entrypoints/webhook/delivery/process.ts';
+import type { JobRunners } from '../ports/jobs.ts';
+import type { EngineParts } from './engine.ts';
+import type { Platform } from './platform.ts';
+
+/** Every kind of job with what runs it. A new kind is a payload in `ports/jobs.ts`, a runner beside its feature, and a line here. */
+export function buildJobs(
+  platform: Platform,
+  { engine, onEvent, sessions, mergeGroups, ask }: EngineParts,
+): JobRunners {
+  const { config, github, retention, clock, log } = platform;
+  return {
+    delivery: deliveryJobs({ ...platform, appId: config.appId, onEvent }),
+    ...runJobs({ ...platform, engine, onEvent: (event) => onEvent(event, null) }),
+    session: sessions,
+    effect: effectJobs({ ...platform, limiter: createWriteLimiter() }),
+    merge_group: mergeGroups,
+    ask,
+    ...recoveryJobs({ ...platform, app: github.app }),
+    retention: retentionJobs({ ...platform, periods: retention, clock, log }),
+  };
+}

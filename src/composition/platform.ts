@@ -1,0 +1,76 @@
+import { createEmbeddedQueue } from '../adapters/embedded-queue/embedded.ts';
+import { createOctokitGitHub, type OctokitGitHubOptions } from '../adapters/octokit/octokit-github.ts';
+import type { AppConfig } from '../config/config.ts';
+import { type Clock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
+import { type Ids, timeSortedIds } from '../core/ids.ts';
+import { type Log, redactedLog } from '../core/log.ts';
+import { withoutRepeats } from '../core/outage-log.ts';
+import type { RetentionPeriods } from '../entrypoints/retention/retention.ts';
+import { createMetrics, type Metrics } from '../entrypoints/webhook/metrics.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Queue } from '../ports/queue.ts';
+import type { Storage } from '../ports/storage.ts';
+import { openBlobs, openStorage } from './storage.ts';
+
+/** What everything else is built on: the adapters, and what tests replace to make time and chance their own. */
+export interface Platform {
+  config: AppConfig;
+  storage: Storage;
+  blobs: Blobs;
+  github: ReturnType<typeof createOctokitGitHub>;
+  queue: Queue;
+  metrics: Metrics;
+  clock: Clock;
+  ids: Ids;
+  random: () => number;
+  log: Log;
+  /** `undefined` when nothing is ever deleted. */
+  retention: RetentionPeriods | undefined;
+}
+
+/** What tests use instead of the real thing. */
+export interface PlatformOverrides {
+  clock?: Clock;
+  /** By which the app waits for a locked database. */
+  timers?: Timers;
+  ids?: Ids;
+  /** From 0 to 1, for the jitter of retries. */
+  random?: () => number;
+  github?: Pick<OctokitGitHubOptions, 'timeoutMs' | 'mergeTimeoutMs' | 'pointsPerMinute'>;
+  /** Stands between the app and its database. */
+  storage?: (real: Storage) => Storage;
+  /** Stands between the app and its store of large artifacts. */
+  blobs?: (real: Blobs) => Blobs;
+}
+
+export async function openPlatform(
+  config: AppConfig,
+  givenLog: Log,
+  overrides: PlatformOverrides,
+): Promise<Platform> {
+  const clock = overrides.clock ?? systemClock;
+  const log = withoutRepeats(redactedLog(givenLog), clock);
+  const random = overrides.random ?? Math.random;
+  const realStorage = await openStorage(config.databaseUrl, {
+    clock,
+    timers: overrides.timers ?? systemTimers,
+  });
+  const storage = overrides.storage?.(realStorage) ?? realStorage;
+  const realBlobs = openBlobs(config.artifactsUrl, config.s3);
+  const metrics = createMetrics();
+  const { appId, privateKey, githubApiUrl: apiUrl } = config;
+  const github = createOctokitGitHub({ appId, privateKey, apiUrl, log, clock, metrics, ...overrides.github });
+  return {
+    config,
+    storage,
+    blobs: overrides.blobs?.(realBlobs) ?? realBlobs,
+    github,
+    queue: createEmbeddedQueue({ storage, clock, log, random }),
+    metrics,
+    clock,
+    ids: overrides.ids ?? timeSortedIds(() => clock.now()),
+    random,
+    log,
+    retention: Object.values(config.retention ?? {}).some((ms) => ms !== null) ? config.retention : undefined,
+  };
+}

@@ -1,0 +1,43 @@
+import {
+  JOB_KINDS,
+  JOB_PAYLOADS,
+  type Job,
+  type JobKind,
+  type JobPayload,
+  type JobRunners,
+} from '../../ports/jobs.ts';
+import type { JobHandler, Worker } from '../../ports/queue.ts';
+import type { OutagePolicy } from './outage-policy.ts';
+
+/** What a queue needs to run every kind of job: payloads are parsed here, and outages of GitHub are waited out. */
+export function workerOf(
+  runners: JobRunners,
+  { outagePolicy }: { outagePolicy: OutagePolicy },
+): Pick<Worker, 'handlers' | 'onRetriesExhausted' | 'onInterrupted'> {
+  return {
+    handlers: outagePolicy.patient(handlersOf(runners)),
+    onRetriesExhausted: (job, error) => {
+      const exhausted = <K extends JobKind>(kind: K) =>
+        runners[kind].onRetriesExhausted(payloadOf(kind, job), error);
+      return exhausted(job.kind);
+    },
+    async onInterrupted(tx, job) {
+      const interrupted = <K extends JobKind>(kind: K) =>
+        runners[kind].onInterrupted?.(tx, payloadOf(kind, job));
+      await interrupted(job.kind);
+    },
+  };
+}
+
+function handlersOf(runners: JobRunners): Record<JobKind, JobHandler> {
+  const handlerOf =
+    <K extends JobKind>(kind: K): JobHandler =>
+    (job, signal) =>
+      runners[kind].run(payloadOf(kind, job), signal);
+  return Object.fromEntries(JOB_KINDS.map((kind) => [kind, handlerOf(kind)])) as Record<JobKind, JobHandler>;
+}
+
+/** @throws ZodError when the payload was stored by another hand, or by a version that this one does not know. */
+function payloadOf<K extends JobKind>(kind: K, { payload }: Job): JobPayload<K> {
+  return JOB_PAYLOADS[kind].parse(payload) as JobPayload<K>;
+}

@@ -1,0 +1,41 @@
+import type { Log } from '../../core/log.ts';
+import type { Event } from '../../domain/event/event.ts';
+import type { JobRunners } from '../../ports/jobs.ts';
+import type { Storage } from '../../ports/storage.ts';
+import type { Engine } from './engine.ts';
+
+/** The jobs that move runs: an event that no delivery brought, what somebody asks of a run from another process, and its time. */
+export function runJobs(deps: {
+  storage: Storage;
+  engine: Engine;
+  onEvent(event: Event): Promise<void>;
+  log: Log;
+}): Pick<JobRunners, 'event' | 'signal' | 'wake'> {
+  const { storage, engine, onEvent, log } = deps;
+  const onRetriesExhausted = (kind: string) => async (payload: object, err: unknown) =>
+    log.error({ job: kind, payload, err }, 'gave up on a job');
+
+  return {
+    event: {
+      async run({ event }) {
+        await onEvent(event);
+        return { kind: 'done' };
+      },
+      onRetriesExhausted: onRetriesExhausted('event'),
+    },
+    signal: {
+      async run({ runId, signal, by }) {
+        await storage.transaction((tx) => engine.signal(tx, runId, signal, by));
+        return { kind: 'done' };
+      },
+      onRetriesExhausted: onRetriesExhausted('signal'),
+    },
+    wake: {
+      async run({ runId }) {
+        await storage.transaction((tx) => engine.signal(tx, runId, { kind: 'time' }, { kind: 'time' }));
+        return { kind: 'done' };
+      },
+      onRetriesExhausted: onRetriesExhausted('wake'),
+    },
+  };
+}

@@ -4,8 +4,8 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 
 /**
  * JSON with sorted keys and no white space, as in RFC 8785, for the values that we store (finite numbers, no
- * `undefined`). Equal values give equal texts, so their hashes can be compared. @throws TypeError for values
- * that JSON cannot hold (functions, NaN, infinities, cycles).
+ * `undefined`). Equal values give equal texts, so their hashes can be compared.
+ * @throws TypeError for values that JSON cannot hold (functions, NaN, infinities, cycles).
  */
 export function canonicalJson(value: unknown): string {
   return write(value, new Set());

@@ -2,7 +2,8 @@
  * A diagnostic for JSON that two readers could understand differently. Such JSON has an object with the same
  * key twice, of which `JSON.parse` silently keeps the last, or a key `__proto__`, which is lost when objects
  * are copied. `undefined` if there is no such key. Rejected: a reviver for `JSON.parse`, which sees only the
- * last of two equal keys. @param json a document that `JSON.parse` accepts.
+ * last of two equal keys.
+ * @param json a document that `JSON.parse` accepts.
  */
 export function memberDiagnostic(json: string): string | undefined {
   const open: Set<string>[] = [];

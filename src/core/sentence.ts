@@ -14,8 +14,8 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes zod's messages sentences of ours: what is wrong with a value and what is allowed. @param nameOf the
- * subject of the sentence for the value at a path
+ * Makes zod's messages sentences of ours: what is wrong with a value and what is allowed.
+ * @param nameOf the subject of the sentence for the value at a path
  */
 export function sentenceBy(nameOf: (path: readonly PropertyKey[]) => string) {
   return (issue: z.core.$ZodRawIssue) => sentence(issue, nameOf(issue.path ?? []));

@@ -7,7 +7,7 @@ const LONGEST = 16_384;
 
 /**
  * Turns the fields of a log line into plain data without secrets: every string at any depth, keys, and errors
- * with their message, stack, extra members and causes. Limits depth, width and length, and handles values that
+ * with their message, stack, own members and causes. Limits depth, width and length, and handles values that
  * contain themselves.
  */
 export function redactedFields(fields: object): object {

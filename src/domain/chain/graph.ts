@@ -8,8 +8,8 @@ export interface GraphNode {
 
 /**
  * Ids in an order in which every node follows its dependencies (Kahn's algorithm). Ties go to the node that
- * is written first, so the order is the same on every machine. @throws CountersignError `chain_circle` if the
- * nodes have a cycle.
+ * is written first, so the order is the same on every machine.
+ * @throws CountersignError `chain_circle` if the nodes have a cycle.
  */
 export function topologicalOrder(nodes: readonly GraphNode[]): string[] {
   const order: string[] = [];

@@ -17,7 +17,7 @@ export interface StepOutline {
   skill: string | undefined;
   action: string | undefined;
   dependsOn: string[];
-  /** Whether the step has `depends_on`. Otherwise it depends on the step previous. */
+  /** Whether the step has `depends_on`. Otherwise it depends on the step before. */
   dependsOnWritten: boolean;
   condition: string | undefined;
   with: Json | undefined;

@@ -176,7 +176,8 @@ export const defaultSettings: Readonly<Settings> = {
 /**
  * Reads `.github/countersign.yml`. An empty file is valid and sets nothing. A file with diagnostics has no
  * settings, and the caller must then not merge: falling back to defaults would drop what the author asked
- * for. @param known the names that gates can apply to; without it, any name is valid
+ * for.
+ * @param known the names that gates can apply to; without it, any name is valid
  */
 export function parseSettings(
   text: string,
@@ -254,8 +255,9 @@ function inBoth<T>(
 /**
  * Names in `chains:` that no chain has. The rest of such a file stays in force: like a broken chain file, an
  * unknown name disables only the chain that it names. Entries that are not names have a diagnostic of the
- * schema. @param known the names of all chains, including those of broken files @returns `undefined` if the
- * file has no such list, so that another file's list can apply
+ * schema.
+ * @param known the names of all chains, including those of broken files
+ * @returns `undefined` if the file has no such list, so that another file's list can apply
  */
 export function unknownChains(
   text: string,

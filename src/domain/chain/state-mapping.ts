@@ -14,8 +14,8 @@ const mapping = z.record(z.string(), z.unknown());
 
 /**
  * The entries that a chain's own expression makes of an outcome: of a string, of a mapping with a string
- * member, or of a list of these. `unfit` counts values that do not fit the slot. @returns `undefined` if the
- * expression has no value; the slot is then not written.
+ * member, or of a list of these. `unfit` counts values that do not fit the slot.
+ * @returns `undefined` if the expression has no value; the slot is then not written.
  */
 export function mapOutcome<S extends Slot>(
   slot: S,

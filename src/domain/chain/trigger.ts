@@ -11,7 +11,7 @@ export interface RepositoryFacts {
 
 /** The facts of an event for choosing chains. Field names are those of the webhook payloads. */
 export interface TriggerFacts {
-  /** The kind of event, such as `pr.opened`. Kinds that start noMatch chain never match. */
+  /** The kind of event, such as `pr.opened`. Kinds that start no chain never match. */
   event: string;
   repository: RepositoryFacts;
   pull_request?: {
@@ -107,7 +107,7 @@ function wanted(
   return `${what} ${verb} ${found}, and the filter wants ${wants}`;
 }
 
-/** An entry with its expressions filled in; one that gives noMatch text matches nothing. */
+/** An entry with its expressions evaluated; an empty or non-string result matches nothing. */
 function rendered(pattern: string, repo: RepositoryFacts): string[] {
   const value = compileTemplate(pattern).evaluate({ repo });
   return typeof value === 'string' && value !== '' ? [value] : [];
@@ -117,7 +117,7 @@ function one(value: string | undefined): string[] | undefined {
   return value === undefined ? undefined : [value];
 }
 
-/** GitHub keeps the case of logins and labels but tells none apart by it. */
+/** GitHub preserves the case of logins and labels, but compares them without it. */
 function lower(values: readonly string[] | undefined): string[] | undefined {
   return values?.map((value) => value.toLowerCase());
 }

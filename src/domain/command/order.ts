@@ -1,22 +1,22 @@
 import { z } from 'zod';
 
 /**
- * When a person gave a command, as far as GitHub tells: any two can be put in order, whichever delivery came first. A comment has the
- * second in which it was written and a number that grows. A button has only the time at which its delivery came.
+ * When a person gave a command, as far as GitHub says. Any two of these can be ordered, whichever delivery
+ * arrived first. A comment has the second of its creation and an increasing id. A button has only the time at
+ * which its delivery arrived.
  */
 export const givenAtSchema = z.strictObject({
   /** ISO 8601, without a fraction. */
   second: z.iso.datetime(),
-  /** Within the second: buttons that let something go on, then comments, then buttons that hold something back. */
+  /** Within the second: buttons that let work continue, then comments, then buttons that hold work back. */
   source: z.enum(['loosening_button', 'comment', 'restraining_button']),
-  /** Within the source: the number of the comment; of a button, its milliseconds. */
+  /** Within the source: the comment's id, or a button's milliseconds. */
   number: z.int(),
-  /** Within a comment: the place of the command among the others. */
+  /** Within a comment: the position of the command among the others. */
   line: z.int(),
 });
 export type GivenAt = z.infer<typeof givenAtSchema>;
 
-/** A command of a comment. */
 export function givenInComment(comment: { comment_id: number; created_at: string }, line: number): GivenAt {
   return {
     second: secondOf(new Date(comment.created_at)),
@@ -26,18 +26,22 @@ export function givenInComment(comment: { comment_id: number; created_at: string
   };
 }
 
-/** How long the delivery of a button may have been on its way, in milliseconds: GitHub's usual delay, on the safe side. */
+/**
+ * The longest time, in milliseconds, that a button's delivery is assumed to take: GitHub's usual delay, with
+ * a margin.
+ */
 export const BUTTON_DELAY_MS = 5_000;
 
 /**
- * A button by the time at which its delivery came. Somebody pressed it before that, and nobody knows how long: what lets something go
- * on is taken to be older, and loses against what was written meanwhile; what holds something back is not.
+ * A button, by the time at which its delivery arrived. The person pressed it some unknown time earlier. A
+ * button that lets work continue is assumed to be older, so it loses against a comment from the same seconds.
+ * One that holds work back is not.
  */
 export function givenByButton(verb: OrderedVerb, came: Date): GivenAt {
   return givenAt(verb, new Date(came.getTime() - (LOOSENING.has(verb) ? BUTTON_DELAY_MS : 0)));
 }
 
-/** A command whose moment is known, such as one from the command line. */
+/** A command whose time is known, such as one from the command line. */
 export function givenAt(verb: OrderedVerb, at: Date): GivenAt {
   return {
     second: secondOf(at),
@@ -51,7 +55,7 @@ function secondOf(at: Date): string {
   return new Date(Math.floor(at.getTime() / 1_000) * 1_000).toISOString();
 }
 
-/** Below nought when `a` was given first. */
+/** Negative if `a` was given first. */
 export function inOrderGiven(a: GivenAt, b: GivenAt): number {
   const sources = givenAtSchema.shape.source.options;
   return (
@@ -62,7 +66,7 @@ export function inOrderGiven(a: GivenAt, b: GivenAt): number {
   );
 }
 
-/** Commands that others can contradict. */
+/** Commands that another command can contradict. */
 const orderedVerbSchema = z.enum([
   'pause',
   'resume',
@@ -78,21 +82,24 @@ export type OrderedVerb = z.infer<typeof orderedVerbSchema>;
 
 const LOOSENING: ReadonlySet<OrderedVerb> = new Set(['resume', 'rerun', 'review', 'ci', 'fire', 'approve']);
 
-/** What a command does that a later one can take back, or that takes back what an earlier one did. */
-export type Deed =
+/** What a command does that a later one can undo, or that undoes what an earlier one did. */
+export type OrderedCommand =
   | { kind: 'hold'; verb: 'pause' | 'resume' }
   /** Ends the runs of a chain, or of all chains. */
   | { kind: 'stop'; verb: 'cancel'; chain: string | null }
-  /** Has a chain work again: in the run that is there, or `anew` in one that takes its place. */
+  /** Makes a chain work again: in the existing run, or with `anew` in a new run that replaces it. */
   | { kind: 'begin'; verb: 'rerun' | 'review' | 'ci' | 'fire'; chain: string; anew: boolean }
-  /** What one person says to the question of a step, by the person's number on GitHub. */
+  /** One person's answer to the approval comment of a step, by the person's id on GitHub. */
   | { kind: 'answer'; verb: 'approve' | 'reject'; person: number; chain: string; step: string };
 
-/** What a run that a command asks for must still be held against when its turn comes. */
+/**
+ * The command behind a requested run. It is compared with newer commands and the current head when the run's
+ * turn comes.
+ */
 export const askedByCommandSchema = z.strictObject({
   verb: z.enum(['rerun', 'review', 'ci', 'fire']),
   given: givenAtSchema,
-  /** The head that it was given for; absent where nobody looked. */
+  /** The head that the command was given for; absent if nothing read it. */
   head_sha: z.string().optional(),
 });
 
@@ -105,17 +112,17 @@ export interface AppliedCommand {
   given: GivenAt;
 }
 
-/** Where a deed leaves its mark, for those that come after it. */
-export function scopesOf(deed: Deed): string[] {
-  switch (deed.kind) {
+/** The scopes under which an applied command is recorded, so that later ones can be compared with it. */
+export function scopesOf(command: OrderedCommand): string[] {
+  switch (command.kind) {
     case 'hold':
       return ['hold'];
     case 'stop':
-      return [stopScope(deed.chain)];
+      return [stopScope(command.chain)];
     case 'begin':
-      return [`begin:${deed.chain}`, ...(deed.anew ? [`anew:${deed.chain}`] : [])];
+      return [`begin:${command.chain}`, ...(command.anew ? [`anew:${command.chain}`] : [])];
     case 'answer':
-      return [answerScope(deed)];
+      return [answerScope(command)];
   }
 }
 
@@ -123,44 +130,45 @@ function stopScope(chain: string | null): string {
   return chain === null ? 'stop' : `stop:${chain}`;
 }
 
-function answerScope({ person, chain, step }: Extract<Deed, { kind: 'answer' }>): string {
+function answerScope({ person, chain, step }: Extract<OrderedCommand, { kind: 'answer' }>): string {
   return `answer:${person}:${chain}/${step}`;
 }
 
-/** The marks of what the deed would undo. Two commands that want the same never stand in each other's way. */
-function undoes(deed: Deed, { scope, verb }: AppliedCommand): boolean {
-  switch (deed.kind) {
+/** Whether the command would undo an applied one. Two commands with the same effect never conflict. */
+function undoes(command: OrderedCommand, { scope, verb }: AppliedCommand): boolean {
+  switch (command.kind) {
     case 'hold':
-      return scope === 'hold' && verb !== deed.verb;
+      return scope === 'hold' && verb !== command.verb;
     case 'stop':
-      return scope === `begin:${deed.chain}`;
+      return scope === `begin:${command.chain}`;
     case 'begin':
       return (
         scope === stopScope(null) ||
-        scope === stopScope(deed.chain) ||
-        // Its run would take the place of the newer one.
-        (deed.anew && scope === `anew:${deed.chain}`)
+        scope === stopScope(command.chain) ||
+        // Its run would replace the newer one.
+        (command.anew && scope === `anew:${command.chain}`)
       );
     case 'answer':
-      return scope === answerScope(deed) && verb !== deed.verb;
+      return scope === answerScope(command) && verb !== command.verb;
   }
 }
 
 /**
- * The one decision on the order of commands: the newest command that was given after this one and that this one would undo.
- * `undefined`: it may be applied. What is applied first is no matter, so the end is the one that people wrote.
+ * The only decision on the order of commands: the newest applied command that was given after this one and
+ * that this one would undo. `undefined` if it may be applied. The result does not depend on the order in
+ * which commands are applied.
  */
 export function overtakenBy(
-  deed: Deed,
+  command: OrderedCommand,
   given: GivenAt,
   applied: readonly AppliedCommand[],
 ): AppliedCommand | undefined {
-  return newest(applied.filter((other) => undoes(deed, other) && inOrderGiven(other.given, given) > 0));
+  return newest(applied.filter((other) => undoes(command, other) && inOrderGiven(other.given, given) > 0));
 }
 
 /**
- * The same for an answer to a question that is open no more, perhaps for that newer answer.
- * @param step the one that was named, if any was
+ * The same for an answer to an approval comment that is no longer open, perhaps because of the newer answer.
+ * @param step the step that the command named, if any
  */
 export function answerOvertakenBy(
   answer: { verb: 'approve' | 'reject'; person: number; step: string | undefined },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Facts the words of a check run are made of; limits of GitHub are kept by whoever makes them. */
+/** An annotation of a check run. The code that makes one keeps within GitHub's limits. */
 export const annotationSchema = z.strictObject({
   path: z.string(),
   start_line: z.int().min(1),
@@ -41,17 +41,18 @@ export const checkRunContentSchema = z.strictObject({
     .array(z.strictObject({ label: z.string(), description: z.string(), identifier: z.string() }))
     .max(3),
   /**
-   * Rows written by older versions name a page here that never existed. It is read, because the stored hash covers it, but never
-   * sent.
+   * Rows of older versions name a page here that never existed. It is parsed, because the stored hash covers
+   * it, but never sent.
    */
   details_url: z.string().nullable().optional(),
 });
 export type CheckRunContent = z.infer<typeof checkRunContentSchema>;
 
 /**
- * What a stored gate check can say: that the gate is closed, for now or until somebody acts. It cannot say that the gate
- * is open. GitHub treats `success`, `neutral` and `skipped` as passing, and a stored row could be replayed long after the
- * facts it rested on have changed; only `passGate` turns the check green, and it takes a fresh proof.
+ * What a stored gate check can say: that the gate is closed, for now or until a person acts. It cannot say
+ * that the gate is open. GitHub treats `success`, `neutral` and `skipped` as passing, and a stored row could
+ * be replayed long after its facts have changed. Only `passGate` turns the check green, and it requires a
+ * fresh proof.
  */
 export const closedGateContentSchema = checkRunContentSchema.extend({
   state: z.discriminatedUnion('status', [
@@ -65,29 +66,31 @@ export const closedGateContentSchema = checkRunContentSchema.extend({
 });
 export type ClosedGateContent = z.infer<typeof closedGateContentSchema>;
 
-/** What a gate check says while it is green; who sends it adds the state, which is `success`. */
+/** What a green gate check says. The sender adds the state, which is `success`. */
 export type OpenGateContent = Pick<
   CheckRunContent,
   'name' | 'head_sha' | 'external_id' | 'title' | 'summary'
 >;
 
-const place = {
+const location = {
   installation_id: z.int(),
   owner: z.string(),
   repo: z.string(),
 };
 
 /**
- * Everything this app may do to GitHub. An effect is a wish: "this comment reads so", keyed by what it is about.
- * Asking again with the same key changes the wish; only the last one is carried out, and each only once (I3).
- * Merging is not in this list of wishes that can be stored and replayed: it takes a proof that lives only for one
- * attempt, and leaves a `merge` row behind as its ledger.
+ * Everything that this app may do to GitHub. An effect is stored as a desired effect ("this comment has this
+ * text") with an idempotency key. Requesting it again with the same key replaces it; only the last version is
+ * executed, and only once (I3).
+ *
+ * A merge is never executed from the outbox: it requires a proof that lives only for one attempt. Its row
+ * only records it.
  */
 export const effectSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('check_run'), ...place, content: checkRunContentSchema }),
+  z.strictObject({ kind: z.literal('check_run'), ...location, content: checkRunContentSchema }),
   z.strictObject({
     kind: z.literal('gate_check'),
-    ...place,
+    ...location,
     repository_id: z.int(),
     /** `null` for a merge group, which can hold several. */
     pull_request: z.int().nullable(),
@@ -96,34 +99,39 @@ export const effectSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('comment'),
-    ...place,
+    ...location,
     issue: z.int(),
-    /** A line of the body by which the comment is found again; the truth is the stored id. */
+    /** A line of the body by which a lost comment is found. The stored id takes precedence. */
     marker: z.string(),
     body: z.string(),
   }),
   z.strictObject({
     kind: z.literal('reaction'),
-    ...place,
+    ...location,
     comment_id: z.int(),
     content: z.enum(['eyes', 'hooray', 'confused']),
   }),
-  z.strictObject({ kind: z.literal('label'), ...place, issue: z.int(), labels: z.array(z.string()).min(1) }),
+  z.strictObject({
+    kind: z.literal('label'),
+    ...location,
+    issue: z.int(),
+    labels: z.array(z.string()).min(1),
+  }),
   z.strictObject({
     kind: z.literal('merge'),
-    ...place,
+    ...location,
     pull_request: z.int(),
     head_sha: z.string(),
     base_ref: z.string(),
     method: z.enum(['merge', 'squash', 'rebase']),
     countersigned_by: z.array(z.string()),
-    /** The step that merges: a run can have several. Rows of before it was kept have none. */
+    /** The step that merges; a run can have several. Absent in rows from before it was stored. */
     invocation_id: z.string().optional(),
   }),
-  /** The ledger of a pull request that was added to a merge queue: like a merge, never carried out from the outbox. */
+  /** Records that a pull request was added to a merge queue. Like a merge, never executed from the outbox. */
   z.strictObject({
     kind: z.literal('enqueue'),
-    ...place,
+    ...location,
     pull_request: z.int(),
     head_sha: z.string(),
     base_ref: z.string(),
@@ -138,47 +146,57 @@ export const EFFECT_STATUSES = ['pending', 'done', 'failed'] as const;
 export type EffectStatus = (typeof EFFECT_STATUSES)[number];
 
 /**
- * That a gate check was turned green. Green is a lease: unless somebody renews it with a new proof, or the pull request
- * is merged, the outbox closes the gate again at `until`, whatever became of the process that opened it.
+ * A gate check that was turned green. Green is a lease: at `until`, the outbox closes the gate again, unless
+ * a new proof renewed it or the pull request was merged. This also holds if the process that opened it
+ * crashed.
  */
 export const gatePassSchema = z.strictObject({
   /** The run whose proof it was; `null` for a merge group, which has no run of its own. */
   run_id: z.string().nullable(),
-  /** The merge step of it; a run can have several. */
+  /** The run's merge step; a run can have several. */
   invocation_id: z.string().nullable(),
-  /** When the check turned green without falling back since. */
+  /** When the check turned green. It has been green since. */
   since: z.iso.datetime(),
-  /** `null` once the pull request is merged: nothing is left to protect for it. */
+  /** `null` after the merge, because nothing is left to protect. */
   until: z.iso.datetime().nullable(),
-  /** The closed state that was requested at that time: a newer request closes the gate at once. */
+  /** Hash of the closed state that was requested at that time. A newer request closes the gate at once. */
   wished_hash: z.string(),
-  /** GitHub answered that the check is green. */
+  /** GitHub confirmed that the check is green. */
   shown: z.boolean(),
 });
 export type GatePass = z.infer<typeof gatePassSchema>;
 
-/** What is remembered of what was carried out so far. */
+/** The progress of an effect: what has been executed so far. */
 export const effectProgressSchema = z.strictObject({
-  /** Hashes of the annotations already sent; GitHub appends, so they are never sent twice. */
+  /** Hashes of the annotations already sent. GitHub appends annotations, so none may be sent twice. */
   annotations: z.array(z.string()).optional(),
-  /** Hashes of those under way, in their order; after a crash, GitHub's count tells how many of them arrived. */
+  /**
+   * Hashes of the annotations being sent, in order. After a crash, GitHub's count says how many of them
+   * arrived.
+   */
   annotating: z.array(z.string()).optional(),
-  /** The check run is completed on GitHub, which never takes one back to work. */
+  /** The check run is completed on GitHub, which never reopens one. */
   concluded: z.boolean().optional(),
-  /** Id of the completed check run in whose place a new one came; 0 when there was none. */
+  /** Id of the completed check run that a new one replaced; 0 if there was none. */
   replaces: z.int().optional(),
-  /** Hash of the comment's body as last written, by which a later edit by somebody else shows. */
+  /** Hash of the comment's body as last written. A different body on GitHub shows that somebody edited it. */
   body_hash: z.string().optional(),
-  /** The bot account that GitHub named as the comment's author when it was created. */
+  /** The bot account that GitHub named as the comment's author at its creation. */
   author_id: z.int().optional(),
-  /** Until then GitHub may still carry out a request whose answer was lost: what is sent meanwhile could be doubled or undone by it. */
+  /**
+   * Until then, GitHub may still execute a request whose response was lost. Anything sent before could be
+   * doubled or undone.
+   */
   unsure_until: z.iso.datetime().optional(),
-  /** It failed for a reason that time alone does not mend: wished for again unchanged, it is not sent before then. */
+  /**
+   * It failed for a reason that does not go away by itself. An unchanged request is not sent before this
+   * time.
+   */
   rests_until: z.iso.datetime().optional(),
   merge_sha: z.string().optional(),
   /** The gate check is green on GitHub, or is about to be: see `GatePass`. */
   passed: gatePassSchema.optional(),
-  /** Where people find what was created. */
+  /** The page of what was created. */
   url: z.string().optional(),
 });
 export type EffectProgress = z.infer<typeof effectProgressSchema>;
@@ -189,13 +207,13 @@ export interface EffectRow {
   /** Idempotency key: one thing on GitHub, one key, one row. */
   key: string;
   effect: Effect;
-  /** Hash of the effect as wished for now, and as last carried out; equal means nothing to do. */
+  /** Hashes of the desired effect and of the one last executed. If they are equal, nothing is to be done. */
   desiredHash: string;
   appliedHash: string | null;
   status: EffectStatus;
   /** Id of what was created on GitHub. */
   githubId: number | null;
-  /** A create was begun: before it is begun again, GitHub is asked whether it went through. */
+  /** A create request was begun. Before it is sent again, GitHub is asked whether the first one succeeded. */
   begun: boolean;
   progress: EffectProgress;
   attempts: number;

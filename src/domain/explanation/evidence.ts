@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A pointer to the thing itself: a check, a comment, a run, an artifact, a person; a rule by its `rule_id`, a gate by its id,
- * what the policy says by the capability's name.
+ * A pointer to the evidence: a check, a comment, a run, an artifact, a person. A rule is named by its
+ * `rule_id`, a gate by its id, the policy by the capability's name.
  */
 export const evidenceRefSchema = z.strictObject({
   kind: z.enum([
@@ -22,12 +22,12 @@ export const evidenceRefSchema = z.strictObject({
   ]),
   id: z.string(),
   label: z.string(),
-  /** Where it is, when its kind and id do not say so: a check may be anywhere. */
+  /** The page, if kind and id do not determine it: a check can be anywhere. */
   url: z.string().optional(),
 });
 export type EvidenceRef = z.infer<typeof evidenceRefSchema>;
 
-/** What the run is about: its pull request, else its commit; for a chain of an issue, the run itself. */
+/** What the run is about: its pull request, else its commit. For a chain about an issue, the run itself. */
 export function subjectRef({
   id,
   pullRequest,
@@ -43,7 +43,6 @@ export function subjectRef({
     : { kind: 'commit', id: headSha, label: headSha.slice(0, 7) };
 }
 
-/** Points to a step of the run. */
 export function stepRef({ id, stepId }: { id: string; stepId: string }): EvidenceRef {
   return { kind: 'step', id, label: stepId };
 }

@@ -12,7 +12,7 @@ export interface Explanation {
   reasons: Explanation[];
 }
 
-/** A pointer, or in words what there is none to, such as a line of a file. */
+/** A pointer, or a text for things without one, such as a line of a file. */
 export type Evidence = EvidenceRef | string;
 
 export const explanationSchema: z.ZodType<Explanation> = z.lazy(() =>
@@ -24,7 +24,7 @@ export const explanationSchema: z.ZodType<Explanation> = z.lazy(() =>
   }),
 );
 
-/** Without secrets, like every reason. */
+/** Makes a node. Redacted, like every reason. */
 export function criterion(
   status: Explanation['status'],
   summary: string,
@@ -34,7 +34,10 @@ export function criterion(
   return { status, summary: redact(summary), evidence: redactValue(evidence), reasons };
 }
 
-/** What several reasons say together: one unmet decides, then unknown, then pending. Unknown is never met (I5). */
+/**
+ * The status of several reasons together: unmet before unknown before pending before met. Unknown never
+ * counts as met (I5).
+ */
 export function combined(reasons: readonly Explanation[]): Explanation['status'] {
   for (const status of ['unmet', 'unknown', 'pending'] as const) {
     if (reasons.some((reason) => reason.status === status)) return status;
@@ -42,7 +45,6 @@ export function combined(reasons: readonly Explanation[]): Explanation['status']
   return 'met';
 }
 
-/** What a piece of evidence is called. */
 export function labelOf(evidence: Evidence): string {
   return typeof evidence === 'string' ? evidence : evidence.label;
 }

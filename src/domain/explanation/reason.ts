@@ -3,10 +3,7 @@ import { redact, redactValue } from '../../core/redact/redact.ts';
 import { type EvidenceRef, evidenceRefSchema } from './evidence.ts';
 import { type Explanation, explanationSchema } from './explanation.ts';
 
-/**
- * Why something ended or waits as it does. The list is closed and documented in docs/reasons.md; a test holds
- * the two together.
- */
+/** Why something ended or waits. The list is closed; a test compares it with docs/reasons.md. */
 export const REASON_CODES = [
   'run.completed',
   'run.completed.changes_requested',
@@ -64,14 +61,14 @@ export const reasonSchema = z.strictObject({
   /** One sentence for people. */
   summary: z.string(),
   evidence: z.array(evidenceRefSchema),
-  /** The tree of the decision that it comes from, where there was one; without a key where there was none. */
+  /** The explanation of the decision behind it; absent if there was no decision. */
   decision: explanationSchema.optional(),
 });
 export type Reason = z.infer<typeof reasonSchema>;
 
 /**
- * Without secrets, before anything is cut from it or encoded: it may quote GitHub, a check's name or a title. And on one line,
- * as a sentence stands in tables, titles and lists.
+ * Makes a reason. Its summary may quote GitHub, a check's name or a title, so it is redacted before it is
+ * truncated or encoded. It is put on one line, for tables, titles and lists.
  */
 export function reason(
   code: ReasonCode,
@@ -87,7 +84,7 @@ export function reason(
   };
 }
 
-/** Whatever is over points to something; what has nothing of its own to point to, points to this. */
+/** The reason with at least one piece of evidence: its own, otherwise this one. */
 export function pointingTo(because: Reason, otherwise: EvidenceRef): Reason {
   return because.evidence.length > 0 ? because : { ...because, evidence: [otherwise] };
 }

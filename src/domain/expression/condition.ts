@@ -9,11 +9,12 @@ export { ExpressionError } from './syntax.ts';
 export { type CompiledTemplate, compileTemplate, renderWith } from './template.ts';
 
 /**
- * Whether a step's condition holds: only the value `true` does. When any outcome that the condition mentions is
- * missing (its step was skipped, failed, or has not run) the condition is false whatever it says about it, so that
- * `not steps.ci.outcome.passed` cannot be satisfied by CI not having run. An outcome whose `passed` is null gave no
- * verdict: both `passed` and `not passed` are false. The same holds for a slot of `state.working` that is a gap: what is
- * not in it may only not have been looked for.
+ * Whether a step's condition holds. Only the value `true` counts.
+ *
+ * If any outcome that the condition mentions is missing (its step was skipped, failed or has not run), the
+ * condition is false, so that a CI that has not run cannot satisfy `not steps.ci.outcome.passed`. An outcome
+ * whose `passed` is null has no verdict: both `passed` and `not passed` are false. The same applies to a slot
+ * of `state.working` that is a gap: nothing follows from an entry that it does not have.
  */
 export function evaluateCondition(compiled: CompiledExpression, context: object): boolean {
   const steps = member(context, 'steps');
@@ -24,25 +25,27 @@ export function evaluateCondition(compiled: CompiledExpression, context: object)
   return !missing && !readsGap(compiled.references, context) && compiled.evaluate(context) === true;
 }
 
-/** Whether a condition asks about a step: then the condition, and nothing else, decides what that step's end means. */
+/**
+ * Whether a condition refers to a step. If so, only the condition decides what the end of that step means.
+ */
 export function asksAbout(compiled: CompiledExpression, step: { id: string; index: number }): boolean {
   return compiled.references.some(
     ({ root, path }) => root === 'steps' && (path[0] === step.id || path[0] === step.index),
   );
 }
 
-/** What an expression sees of a step. */
+/** What an expression can read of a step. */
 export interface StepFacts {
   id: string;
   status: string;
-  /** Absent or null when the step has concluded nothing. */
+  /** Absent or null if the step has no outcome. */
   outcome?: object | null;
 }
 
 /**
- * The `steps` of a context, in the order of the chain's definition, so that `steps[0]` and `steps.review` are the same.
- * It has no prototype, so an id such as `constructor` is an id like others.
- * @throws CountersignError `bad_step_id` for an id of digits only, which would shadow a position.
+ * The `steps` of a context, in the order of the chain's definition, so that `steps[0]` and `steps.review` are
+ * the same object. It has no prototype, so that an id such as `constructor` works like any other.
+ * @throws CountersignError `bad_step_id` for an id of digits only, which would hide a position
  */
 export function stepsContext(order: readonly StepFacts[]): Readonly<Record<string, StepFacts>> {
   const steps: Record<string, StepFacts> = Object.create(null);

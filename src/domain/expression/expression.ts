@@ -15,20 +15,22 @@ import { Budget, isEqual, isNothing, isTruthy, LimitReached, member, toJson, toT
 
 export interface CompiledExpression {
   readonly source: string;
-  /** The value in a context. Never throws: what is missing, or would grow too large, is `undefined`. */
+  /**
+   * The value in a context. Never throws. A missing value, and one that would exceed a limit, is `undefined`.
+   */
   evaluate(context: object): Json | undefined;
   readonly references: readonly Reference[];
 }
 
-/** The names an expression can start from. */
+/** The names that an expression can start with. */
 export const ROOTS = ['trigger', 'repo', 'steps', 'state'] as const;
-/** What a step offers to expressions. */
+/** The members of a step that expressions can read. */
 export const STEP_MEMBERS = ['id', 'status', 'outcome'] as const;
 
 /**
  * Compiles one expression, bare or as exactly one `{{ … }}`.
- * @param roots The names that it may start from.
- * @throws ExpressionError, and nothing else.
+ * @param roots the names that it may start with
+ * @throws ExpressionError, and no other error
  */
 export function compileExpression(source: string, roots: readonly string[] = ROOTS): CompiledExpression {
   const bare = !source.includes('{{');
@@ -59,7 +61,7 @@ export function compileExpression(source: string, roots: readonly string[] = ROO
   }
 }
 
-/** Compiles an expression that was already read out of a longer text. @throws ExpressionError */
+/** Compiles an expression that is part of a longer text. @throws ExpressionError */
 export function compileParsed(
   expression: Expression,
   roots: readonly string[] = ROOTS,
@@ -135,8 +137,9 @@ function memberReferences(expression: Extract<Expression, { kind: 'member' }>): 
 }
 
 /**
- * Steps are only reached by a written-out id or number and member. A computed one would escape both the parser's check
- * that the step comes before, and the rule that a condition on a missing outcome is false.
+ * An expression reaches a step only by a literal id or number and a literal member. A computed one would
+ * bypass the parser's check that the step comes before, and the rule that a condition on a missing outcome is
+ * false.
  */
 function checkReference({ root, path, offset }: Reference, roots: readonly string[]): void {
   if (!roots.includes(root)) {
@@ -190,7 +193,7 @@ function compile(expression: Expression): Run {
     }
     case 'not': {
       const operand = compile(expression.operand);
-      // `not` of nothing is nothing: a verdict that was never given cannot be turned into a pass.
+      // `not` of a missing value is missing, so that a missing verdict cannot become a pass.
       return (frame) => {
         const value = operand(frame);
         return isNothing(value) ? undefined : !isTruthy(value);
@@ -216,7 +219,7 @@ function compile(expression: Expression): Run {
     case 'or': {
       const left = compile(expression.left);
       const right = compile(expression.right);
-      // Unknown or false is unknown, or else `not (nothing or false)` would be true.
+      // Missing or false is missing. Otherwise `not (missing or false)` would be true.
       return (frame) => {
         const value = left(frame);
         if (isTruthy(value)) return value;
@@ -271,8 +274,8 @@ function compile(expression: Expression): Run {
 function compileFilter({ name, operand, args, offset }: Extract<Expression, { kind: 'filter' }>): Run {
   const filter = EXPRESSION_FILTERS.get(name);
   if (!filter) {
-    const said = `"${name}" is not a known filter`;
-    throw new ExpressionError(notAllowed(said, [...EXPRESSION_FILTERS.keys()], name), offset);
+    const message = `"${name}" is not a known filter`;
+    throw new ExpressionError(notAllowed(message, [...EXPRESSION_FILTERS.keys()], name), offset);
   }
   const { min, max } = filter.args;
   if (args.length < min || args.length > max) {
@@ -289,7 +292,7 @@ function compileFilter({ name, operand, args, offset }: Extract<Expression, { ki
     );
 }
 
-/** Order is only answered for two numbers or two texts: a missing number is not smaller than 3. */
+/** Orders only two numbers or two strings. A missing number is not smaller than 3. */
 function compare(operator: Comparison, left: unknown, right: unknown, budget: Budget): boolean | undefined {
   if (operator === '==') return isEqual(left, right, budget);
   if (operator === '!=') return !isEqual(left, right, budget);
@@ -310,7 +313,7 @@ function compare(operator: Comparison, left: unknown, right: unknown, budget: Bu
   }
 }
 
-/** Numbers only, and only finite results. Texts are joined by `~`. */
+/** Numbers only, and only finite results. The operator for strings is `~`. */
 function calculate(operator: Arithmetic, left: unknown, right: unknown): number | undefined {
   if (typeof left !== 'number' || typeof right !== 'number') return undefined;
   const result = arithmetic(operator, left, right);

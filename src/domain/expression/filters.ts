@@ -1,9 +1,12 @@
 import { type Budget, isEqual, isNothing, member, toText } from './value.ts';
 
 export interface ExpressionFilter {
-  /** How many arguments it takes besides the value it is applied to. */
+  /** How many arguments it takes besides the value that it is applied to. */
   readonly args: { readonly min: number; readonly max: number };
-  /** `undefined` for values it has no answer for; an answer such as 0 could make a condition true by accident. */
+  /**
+   * `undefined` for values that the filter does not support. A default such as 0 could make a condition true
+   * by accident.
+   */
   apply(value: unknown, args: readonly unknown[], budget: Budget): unknown;
 }
 
@@ -88,7 +91,10 @@ function round(value: unknown, digits: unknown): number | undefined {
   return Number(value.toFixed(digits));
 }
 
-/** `needle in haystack`: part of a text, an entry of a list, a key of a mapping. No answer for anything else. */
+/**
+ * `needle in haystack`: part of a string, an entry of a list, a key of a mapping. `undefined` for other
+ * values.
+ */
 export function contains(haystack: unknown, needle: unknown, budget: Budget): boolean | undefined {
   if (typeof haystack === 'string') {
     if (typeof needle !== 'string') return undefined;

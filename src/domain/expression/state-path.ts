@@ -3,12 +3,12 @@ import type { Reference } from './reference.ts';
 import { SLOTS } from './state-slot.ts';
 import { member } from './value.ts';
 
-/** What the working memory of a run offers to expressions. */
+/** The parts of a run's working memory that expressions can read. */
 export const STATE_MEMBERS = ['frame', 'working', 'gaps', 'output', 'trace'] as const;
 
 /**
- * Why an expression cannot read `state` by this path. The part, and a slot of `working`, are written out: a computed one would
- * escape the rule that a condition on a gap is false.
+ * Why an expression cannot read `state` by this path. The part, and a slot of `working`, must be literal: a
+ * computed one would bypass the rule that a condition on a gap is false.
  */
 export function stateDiagnostic([part, slot]: Reference['path']): string | undefined {
   if (part === undefined) return 'name the part that you want: state.working.risks, state.frame.goal';
@@ -20,7 +20,7 @@ export function stateDiagnostic([part, slot]: Reference['path']): string | undef
   return notAllowed(`the working memory has no "${slot}"`, SLOTS, String(slot));
 }
 
-/** Whether any of the paths leads to a slot from which nothing may be concluded in this context. */
+/** Whether any of the paths leads to a slot that is a gap in this context. */
 export function readsGap(references: readonly Reference[], context: object): boolean {
   const gaps = member(member(context, 'state'), 'gaps');
   return references.some(

@@ -1,38 +1,39 @@
 import { z } from 'zod';
 import { severitySchema } from '../outcome/finding.ts';
 
-/** One sentence or name. It may quote a pull request, so whoever shows it encodes it for where it stands. */
+/** One sentence or name. It may quote a pull request, so every output encodes it. */
 const text = z.string().min(1);
-/** `null`: neither, or nobody knows. */
+/** `null`: neither, or unknown. */
 const yesNo = z.boolean().nullable().default(null);
 
 /**
- * What steps remember for those after them, slot by slot. Every entry has a text; the other members are what a condition or
- * a comment can act on without reading prose. The shapes are closed, so that nothing is remembered that nobody planned to show.
+ * The working memory: what steps find out for later steps, slot by slot. Every entry has a text. The other
+ * members are for conditions and comments that need more than prose. The shapes are closed, so that nothing
+ * is stored that is not displayed.
  */
 export const ENTRY_SCHEMAS = {
   /** What the work is about: files, checks, people. */
   entities: z.strictObject({ text }),
-  /** Ways to go on, and whether one was taken. */
+  /** Possible next actions, and whether one was chosen. */
   options: z.strictObject({ text, chosen: yesNo }),
-  /** What was asked for, and whether it is met. */
+  /** Requirements, and whether they are met. */
   criteria: z.strictObject({ text, met: yesNo }),
-  /** What was seen, and whether it speaks for going on. */
+  /** Observations, and whether they support continuing. */
   evidence: z.strictObject({ text, supports: yesNo }),
-  /** What may go wrong when it goes on. */
+  /** What may go wrong if the run continues. */
   risks: z.strictObject({
     text,
     severity: severitySchema.nullable().default(null),
     file: z.string().nullable().default(null),
     line: z.int().min(1).nullable().default(null),
   }),
-  /** What may be so, and whether it turned out to. */
+  /** Assumptions, and whether they turned out true. */
   hypotheses: z.strictObject({ text, holds: yesNo }),
-  /** What nobody looked at, or could find out. */
+  /** What was not examined, or could not be determined. */
   uncertainties: z.strictObject({ text }),
-  /** What a step concluded: in its own word, such as `APPROVE`, and as a yes or no. */
+  /** A step's conclusion: as its own term, such as `APPROVE`, and as true or false. */
   decisions: z.strictObject({ text, verdict: z.string().max(100).nullable().default(null), passed: yesNo }),
-  /** Words for those who come after. */
+  /** Notes for later steps and for readers. */
   messages: z.strictObject({ text }),
 } as const;
 
@@ -41,5 +42,5 @@ export const SLOTS = Object.keys(ENTRY_SCHEMAS) as [Slot, ...Slot[]];
 export const slotSchema = z.enum(SLOTS);
 
 export type Entry<S extends Slot = Slot> = z.output<(typeof ENTRY_SCHEMAS)[S]>;
-/** A slot that is not there was not written, which is not the same as one without entries. */
+/** A missing slot was not written. That is different from a slot without entries. */
 export type Entries = { readonly [S in Slot]?: readonly Entry<S>[] };

@@ -1,7 +1,7 @@
 import nunjucks from 'nunjucks';
 import { CountersignError } from '../../core/errors.ts';
 
-/** An expression that does not read. `offset` is where in its source, counted in characters from 0. */
+/** An expression that does not parse. `offset` is the position in its source, in characters from 0. */
 export class ExpressionError extends CountersignError {
   readonly offset: number;
 
@@ -14,7 +14,7 @@ export class ExpressionError extends CountersignError {
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
 export type Arithmetic = '+' | '-' | '*' | '/' | '//' | '%' | '**';
 
-/** Everything an expression can be. What nunjucks reads beyond this never gets past `admit`. */
+/** Everything that an expression can be. `admit` refuses every other node of nunjucks. */
 export type Expression = { offset: number } & (
   | { kind: 'literal'; value: string | number | boolean | null }
   | { kind: 'name'; name: string }
@@ -37,7 +37,9 @@ export const MAX_SOURCE = 2_000;
 export const MAX_NODES = 200;
 export const MAX_NESTING = 50;
 
-/** nunjucks' own node, as `nunjucks/src/nodes.js` makes it: positions count from 0, other members depend on `typename`. */
+/**
+ * A nunjucks node, as in `nunjucks/src/nodes.js`. Positions count from 0; other members depend on `typename`.
+ */
 interface ParsedNode {
   typename: string;
   lineno: number;
@@ -45,13 +47,14 @@ interface ParsedNode {
   [field: string]: unknown;
 }
 
-// The published types leave the parser out.
+// The published types do not include the parser.
 const { parser } = nunjucks as unknown as { parser: { parse(source: string): { children: ParsedNode[] } } };
 
 /**
- * Reads text with `{{ … }}` in it by nunjucks' parser and keeps only what is on our list. nunjucks never runs any of
- * it: its renderer compiles templates to JavaScript, which for text from a repository is remote code execution.
- * @throws ExpressionError, and nothing else.
+ * Parses text with `{{ … }}` by nunjucks' parser and accepts only nodes on our list. nunjucks never runs any
+ * of it: its renderer compiles templates to JavaScript, which for text from a repository is remote code
+ * execution.
+ * @throws ExpressionError, and no other error
  */
 export function parseSegments(source: string): Segment[] {
   if (source.length > MAX_SOURCE) {
@@ -99,7 +102,10 @@ function offsets(source: string): OffsetOf {
   return (line, column) => Math.min((starts[line] ?? 0) + column, source.length);
 }
 
-/** nunjucks fails in four ways: TemplateError with a place, TypeError at the end of the text, RangeError on its own stack, and the engine's SyntaxError for a bad regular expression. */
+/**
+ * nunjucks fails in four ways: a TemplateError with a position, a TypeError at the end of the text, a
+ * RangeError from its stack, and the JavaScript engine's SyntaxError for an invalid regular expression.
+ */
 function readable(error: unknown, source: string, offsetOf: OffsetOf): ExpressionError {
   const opening = Math.max(source.indexOf('{{'), 0);
   if (error instanceof RangeError) return new ExpressionError('the expression is nested too deeply', opening);
@@ -157,7 +163,7 @@ const UNARY = new Map([
   ['Pos', 'positive'],
 ] as const) as ReadonlyMap<string, 'not' | 'negative' | 'positive'>;
 
-/** Lets nunjucks' nodes in one kind at a time; a kind that is not named here is refused. */
+/** Converts nunjucks nodes, kind by kind. Refuses every kind that is not listed here. */
 function admission(offsetOf: OffsetOf): (node: ParsedNode) => Expression {
   let nodes = 0;
 

@@ -2,13 +2,16 @@ import type { Json } from '../../core/canonical.ts';
 import { type CompiledExpression, compileParsed } from './expression.ts';
 import { type Expression, parseSegments } from './syntax.ts';
 
-/** Compiled text with `{{ … }}` in it; evaluates to text, or to the native value when it is one expression alone. */
+/**
+ * Compiled text with `{{ … }}`. Evaluates to a string, or to the native value if it is a single expression.
+ */
 export type CompiledTemplate = CompiledExpression;
 
 /**
- * Compiles a value of `with:` or of a filter. Text that is one `{{ … }}` alone keeps the value's own type, so that
- * `pr: "{{ trigger.pr_number }}"` hands over a number. Text without marks is itself, of any length.
- * @throws ExpressionError, and nothing else.
+ * Compiles a value of `with:` or of a filter. Text that is a single `{{ … }}` keeps the value's type, so that
+ * `pr: "{{ trigger.pr_number }}"` passes a number. Text without `{{ … }}` evaluates to itself and can have
+ * any length.
+ * @throws ExpressionError, and no other error
  */
 export function compileTemplate(source: string): CompiledTemplate {
   if (!/\{[{%#]/.test(source)) return { source, references: [], evaluate: () => source };
@@ -31,31 +34,31 @@ export function compileTemplate(source: string): CompiledTemplate {
 }
 
 /**
- * A text whose own words stay as written and whose filled-in values pass an encoder: for places such as a comment, where
- * the chain's author may write Markdown and a pull request's title may not. Values side by side are encoded as one: two harmless
- * halves, `@` and `octo/owners`, must not make a whole.
- * @throws ExpressionError for a text that the parser would have refused.
+ * Renders a text and encodes only its expressions' values, for example for a comment: the chain's author may
+ * write Markdown, a pull request's title may not. Adjacent values are encoded as one, because two harmless
+ * halves such as `@` and `octo/owners` must not combine to a mention.
+ * @throws ExpressionError for a text that the parser refuses
  */
 export function renderText(source: string, context: object, encode: (value: string) => string): string {
   if (!/\{[{%#]/.test(source)) return source;
-  let done = '';
+  let rendered = '';
   let values = '';
   for (const segment of parseSegments(source)) {
     if (segment.kind === 'expression') {
       const value = compileParsed(segment.expression).evaluate(context);
       values += typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value);
     } else if (segment.text !== '') {
-      done += encode(values) + segment.text;
+      rendered += encode(values) + segment.text;
       values = '';
     }
   }
-  return done + encode(values);
+  return rendered + encode(values);
 }
 
 /**
- * The values with every text in them rendered, at any depth; keys are left alone. What a context does not hold becomes
- * `null` rather than a missing key: an action then refuses the value instead of falling back to a default by accident.
- * @throws ExpressionError for a text that the parser would have refused.
+ * Renders every string in the values, at any depth, but not the keys. A value that the context lacks becomes
+ * `null` rather than a missing key: an action then refuses it instead of silently using a default.
+ * @throws ExpressionError for a text that the parser refuses
  */
 export function renderWith(values: Readonly<Record<string, Json>>, context: object): Record<string, Json> {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, renderValue(value, context)]));

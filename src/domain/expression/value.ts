@@ -1,26 +1,29 @@
 import type { Json } from '../../core/canonical.ts';
 
-/** The longest text an expression may build, in UTF-16 units: GitHub's limit for a comment. */
+/** The longest string that an expression may build, in UTF-16 units: GitHub's limit for a comment. */
 export const MAX_TEXT = 65_536;
-/** Work allowed in one evaluation, in characters of text built: far above honest use, and some milliseconds at most. */
+/**
+ * Work allowed in one evaluation, in characters of strings built: far above normal use, and at most a few
+ * milliseconds.
+ */
 const MAX_WORK = 400_000;
-/** What looking at one value costs beside building one character, as measured. */
+/** The measured cost of visiting one value, in characters built. */
 const VISIT = 16;
 const MAX_DEPTH = 50;
 
-/** Thrown inside an evaluation that grows too large; `evaluate` turns it into "no value". */
+/** Thrown inside an evaluation that exceeds a limit. `evaluate` turns it into `undefined`. */
 export class LimitReached extends Error {}
 
 /** Counts the work of one evaluation, so that no data can make it slow or large. */
 export class Budget {
   #left = MAX_WORK;
 
-  /** Pays for looking at values. */
+  /** Counts the cost of visiting values. */
   visit(values = 1): void {
     this.#spend(values * VISIT);
   }
 
-  /** Pays for a text before it is built. */
+  /** Counts the cost of a string before it is built. */
   spendText(length: number): void {
     if (length > MAX_TEXT) throw new LimitReached('too long');
     this.#spend(length);
@@ -33,38 +36,41 @@ export class Budget {
 }
 
 /**
- * A member of a list or mapping, own data properties only: nothing inherited, no getter run, no function handed out.
+ * An own data property of a list or mapping: nothing inherited, no getter called, no function returned.
  * Anything else is `undefined`, never an error.
  */
 export function member(target: unknown, key: unknown): unknown {
   if (typeof target !== 'object' || target === null) return undefined;
   if (Array.isArray(target)) {
     if (key === 'length') return target.length;
-    return typeof key === 'number' && Number.isInteger(key) ? own(target, String(key)) : undefined;
+    return typeof key === 'number' && Number.isInteger(key) ? ownData(target, String(key)) : undefined;
   }
-  if (typeof key === 'string') return own(target, key);
-  return typeof key === 'number' && Number.isInteger(key) ? own(target, String(key)) : undefined;
+  if (typeof key === 'string') return ownData(target, key);
+  return typeof key === 'number' && Number.isInteger(key) ? ownData(target, String(key)) : undefined;
 }
 
-function own(target: object, name: string): unknown {
+function ownData(target: object, name: string): unknown {
   const value: unknown = Object.getOwnPropertyDescriptor(target, name)?.value;
   return typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint'
     ? undefined
     : value;
 }
 
-/** Nothing at all: not a value that anything may be concluded from. */
+/** A missing value or null, from which nothing can be concluded. */
 export function isNothing(value: unknown): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/** Jinja's truth: false, zero, the empty text, list and mapping are false, and so is nothing. */
+/**
+ * Jinja's truthiness: false, zero, the empty string, list and mapping are false, and so are null and missing
+ * values.
+ */
 export function isTruthy(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return Boolean(value);
   return Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0;
 }
 
-/** Equality by value without coercion (`1` is not `'1'`); `none` and a missing member are equal. */
+/** Equality by value without coercion (`1` is not `'1'`). `none` and a missing member are equal. */
 export function isEqual(left: unknown, right: unknown, budget: Budget, depth = 0): boolean {
   budget.visit();
   if (isNothing(left) || isNothing(right)) return isNothing(left) && isNothing(right);
@@ -81,7 +87,7 @@ export function isEqual(left: unknown, right: unknown, budget: Budget, depth = 0
   );
 }
 
-/** A value as text: nothing is empty, lists and mappings are JSON. */
+/** A value as a string: empty for a missing value, JSON for lists and mappings. */
 export function toText(value: unknown, budget: Budget): string {
   if (isNothing(value)) return '';
   if (typeof value === 'object') {
@@ -94,7 +100,7 @@ export function toText(value: unknown, budget: Budget): string {
   return text;
 }
 
-/** A copy that holds JSON only, so that no live object, getter or function leaves an evaluation. */
+/** A copy as plain JSON, so that no live object, getter or function leaves an evaluation. */
 export function toJson(value: unknown, budget: Budget, depth = 0): Json | undefined {
   budget.visit();
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;

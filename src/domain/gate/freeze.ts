@@ -12,7 +12,7 @@ const when = z
     error: 'a time is a date (2026-12-20), a date with a time (2026-12-20T18:00) or a time of day (18:00)',
   });
 
-/** A time in which a criterion does not pass. */
+/** A period during which a criterion does not pass. */
 export const freezeSchema = z.strictObject({
   from: when.describe('A date, a date with a time, or a time of day.'),
   until: when.describe(
@@ -29,7 +29,7 @@ export const freezeSchema = z.strictObject({
 });
 export type Freeze = z.infer<typeof freezeSchema>;
 
-/** Why the two ends do not make a time, or `undefined` when they do. */
+/** Why the two ends do not make a period, or `undefined` if they do. */
 export function freezeDiagnostic({ from, until }: Pick<Freeze, 'from' | 'until'>): string | undefined {
   if (TIME_OF_DAY.test(from) !== TIME_OF_DAY.test(until))
     return '"from" and "until" must both be dates or both be times of day';
@@ -39,28 +39,34 @@ export function freezeDiagnostic({ from, until }: Pick<Freeze, 'from' | 'until'>
 }
 
 /**
- * Whether it lasts at a moment, and until when by its own clock. The clock on the wall is compared as text, so that no time
- * has to be turned back into a moment, which an hour that comes twice would make ambiguous.
- * A time of day that ends before it begins reaches into the next day; `days` names the day on which it begins.
+ * Whether the freeze applies at a moment, and until when in its own time zone. Local times are compared as
+ * text. Rejected: converting them to moments, which is ambiguous in the hour that occurs twice when summer
+ * time ends.
+ *
+ * A time of day whose end is before its start continues into the next day. `days` names the day on which it
+ * starts.
  */
 export function freezeAt(freeze: Freeze, now: Date): { frozen: boolean; until: string } {
   const clock = wallClock(now, freeze.time_zone ?? 'UTC');
-  const on = (day: Weekday) => freeze.days === undefined || freeze.days.includes(day);
+  const appliesOn = (day: Weekday) => freeze.days === undefined || freeze.days.includes(day);
   if (!TIME_OF_DAY.test(freeze.from)) {
     const local = `${clock.date}T${clock.time}`;
     const inside = local >= startOf(freeze.from) && local < endOf(freeze.until);
-    return { frozen: inside && on(clock.day), until: freeze.until };
+    return { frozen: inside && appliesOn(clock.day), until: freeze.until };
   }
   const { from, until } = freeze;
-  const before = WEEKDAYS[(WEEKDAYS.indexOf(clock.day) + 6) % 7] ?? 'sun';
+  const previousDay = WEEKDAYS[(WEEKDAYS.indexOf(clock.day) + 6) % 7] ?? 'sun';
   const frozen =
     from < until
-      ? on(clock.day) && clock.time >= from && clock.time < until
-      : (on(clock.day) && clock.time >= from) || (on(before) && clock.time < until);
+      ? appliesOn(clock.day) && clock.time >= from && clock.time < until
+      : (appliesOn(clock.day) && clock.time >= from) || (appliesOn(previousDay) && clock.time < until);
   return { frozen, until };
 }
 
-/** A bare date stands for its first minute here, and for the end of its day there, which sorts after every time of it. */
+/**
+ * A bare date means its first minute for the start, and the end of the day for the end: `T24:00` sorts after
+ * every time.
+ */
 const startOf = (text: string) => (text.includes('T') ? text : `${text}T00:00`);
 const endOf = (text: string) => (text.includes('T') ? text : `${text}T24:00`);
 

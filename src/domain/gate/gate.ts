@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { freezeSchema } from './freeze.ts';
 
 /**
- * What a gate that is not passed does. `block`: the step does not go on. `warn`: it goes on, and people are told. `degrade`: it
- * goes on, and its outcome counts as not passed. `require_human`: it goes on once somebody countersigns.
+ * What happens if a gate does not pass. `block`: the step does not continue. `warn`: it continues with a
+ * warning. `degrade`: it continues, and its outcome counts as not passed. `require_human`: it continues after
+ * a countersign.
  */
 export const FAILURE_POLICIES = ['block', 'warn', 'degrade', 'require_human'] as const;
 export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
@@ -16,7 +17,7 @@ const id = (what: string) =>
     error: `the id of a ${what} has at most 50 letters, digits, "-" and "_", and starts with a letter or digit`,
   });
 
-/** One criterion as people write it; that it has exactly one question is checked beside the shape. */
+/** One criterion as people write it. `check-gates.ts` verifies that it has exactly one question. */
 export const writtenCriterionSchema = z.strictObject({
   id: id('criterion').describe('Each once in a gate.'),
   if: z
@@ -35,7 +36,7 @@ export const writtenCriterionSchema = z.strictObject({
 });
 export type WrittenCriterion = z.infer<typeof writtenCriterionSchema>;
 
-/** A gate as people write it; that it has either criteria or a skill is checked beside the shape. */
+/** A gate as people write it. `check-gates.ts` verifies that it has either criteria or a skill. */
 export const writtenGateSchema = z.strictObject({
   id: id('gate').describe('The name by which people are told of the gate.'),
   description: z.string().min(1).max(500).optional(),
@@ -58,28 +59,31 @@ const criterionSchema = z.discriminatedUnion('kind', [
 /** One question of a gate. */
 export type GateCriterion = z.infer<typeof criterionSchema>;
 
-const about = {
+const common = {
   id: z.string(),
   description: z.string().optional(),
   on_failure: z.enum(FAILURE_POLICIES),
 };
 
-/** A gate as a run keeps it: closed, so that whoever judges it meets every kind. */
+/**
+ * A gate as a run stores it. The union is closed, so that the compiler finds code that does not handle a
+ * kind.
+ */
 export const gateSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('criteria'), ...about, criteria: z.array(criterionSchema).min(1) }),
-  z.strictObject({ kind: z.literal('skill'), ...about, skill: z.string() }),
+  z.strictObject({ kind: z.literal('criteria'), ...common, criteria: z.array(criterionSchema).min(1) }),
+  z.strictObject({ kind: z.literal('skill'), ...common, skill: z.string() }),
 ]);
 export type Gate = z.infer<typeof gateSchema>;
 
-/** The gates of one step: before it does anything, and before anything builds on what it found. */
+/** The gates of one step: before it does anything, and before other steps use its outcome. */
 export const stepGatesSchema = z.strictObject({ pre: z.array(gateSchema), post: z.array(gateSchema) });
 export type StepGates = z.infer<typeof stepGatesSchema>;
 
-/** @throws Error for a gate that `gateFaults` would have refused. */
+/** @throws Error for a gate that `check-gates.ts` would have refused */
 export function toGate({ id, description, criteria, skill, on_failure }: WrittenGate): Gate {
-  const said = { id, on_failure, ...(description === undefined ? {} : { description }) };
-  if (skill !== undefined) return { kind: 'skill', ...said, skill };
-  return { kind: 'criteria', ...said, criteria: (criteria ?? []).map(toCriterion) };
+  const common = { id, on_failure, ...(description === undefined ? {} : { description }) };
+  if (skill !== undefined) return { kind: 'skill', ...common, skill };
+  return { kind: 'criteria', ...common, criteria: (criteria ?? []).map(toCriterion) };
 }
 
 function toCriterion({ id, if: expression, because, codeowners, freeze }: WrittenCriterion): GateCriterion {
@@ -99,7 +103,7 @@ const lists = {
 export const writtenStepGatesSchema = z.strictObject(lists);
 export type WrittenStepGates = z.infer<typeof writtenStepGatesSchema>;
 
-/** One entry of `gates:` in the settings: for every step that uses that skill or action. */
+/** One entry of `gates:` in the settings, for every step that uses that skill or action. */
 export const writtenMandatorySchema = z.strictObject({
   uses: z.string().min(1).max(100).describe('The name of a skill or action, or "*" for all.'),
   ...lists,

@@ -1,18 +1,18 @@
 import type { Gate, StepGates, WrittenMandatory } from './gate.ts';
 import { toStepGates } from './gate.ts';
 
-/** Who asks for a gate. Those of all three hold together: none takes another's away. */
+/** Where a gate is required. The gates of all three scopes apply together; none removes another's. */
 export const GATE_SCOPES = ['organisation', 'repository', 'step'] as const;
 export type GateScope = (typeof GATE_SCOPES)[number];
 
-/** Gates that hold for every step that uses a capability, whatever the chain says. */
+/** Gates for every step that uses a skill or action, whatever the chain says. */
 export interface MandatoryGates extends StepGates {
   /** The name of a skill or action, or `*`. */
   uses: string;
   scope: Exclude<GateScope, 'step'>;
 }
 
-/** A gate where it stands for one step. */
+/** A gate at its position for one step. */
 export interface PlacedGate {
   gate: Gate;
   scope: GateScope;
@@ -21,7 +21,7 @@ export interface PlacedGate {
 
 export const EVERY_USE = '*';
 
-/** What the settings files of the organisation and the repository ask for, one after the other. */
+/** The gates that the settings files of the organisation and the repository require, in this order. */
 export function mandatoryGates(
   organisation: readonly WrittenMandatory[] = [],
   repository: readonly WrittenMandatory[] = [],
@@ -32,8 +32,9 @@ export function mandatoryGates(
 }
 
 /**
- * The gates of a step, the farthest scope first. An irreversible one has none after it: by then it is done, so a gate that is
- * asked for after every use means nothing for it, and one that is asked for after this very action is a fault of its file.
+ * The gates of a step, farthest scope first. An irreversible step has no gates after it, because they could not
+ * prevent it: a gate required after every use does not apply to it, and one required after this very action is a
+ * diagnostic of its file.
  */
 export function gatesOf(
   step: { uses: { name: string }; gates?: StepGates | undefined },
@@ -44,7 +45,9 @@ export function gatesOf(
     ...mandatory.filter(({ uses }) => uses === EVERY_USE || uses === step.uses.name),
     ...(step.gates === undefined ? [] : [{ scope: 'step' as const, ...step.gates }]),
   ];
-  const at = (place: 'pre' | 'post') =>
-    all.flatMap((gates) => gates[place].map((gate): PlacedGate => ({ gate, scope: gates.scope, at: place })));
+  const at = (position: 'pre' | 'post') =>
+    all.flatMap((gates) =>
+      gates[position].map((gate): PlacedGate => ({ gate, scope: gates.scope, at: position })),
+    );
   return { pre: at('pre'), post: irreversible ? [] : at('post') };
 }

@@ -1,8 +1,8 @@
-/** What is held, each for itself; a day is one of UTC. */
+/** What each budget is for. The budgets apply independently; a day is one of UTC. */
 export const BUDGET_SCOPES = ['run', 'pull_request', 'day'] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 
-/** The most that may be spent; what is not set is not limited. */
+/** The upper limits. A limit that is not set does not apply. */
 export interface Budget {
   tokens?: number;
   /** In millionths of a dollar. */
@@ -10,20 +10,23 @@ export interface Budget {
 }
 export type Budgets = Readonly<Record<BudgetScope, Budget>>;
 
-/** What was spent, or is about to be. A cost that is not known counts as none: tokens hold where prices are missing. */
+/**
+ * Tokens and cost that were spent, or may be. An unknown cost counts as 0: the token limit applies where
+ * prices are missing.
+ */
 export interface Amount {
   tokens: number;
   cost: number;
 }
 
-/** Enough for some hundred usual reviews a day, and little enough to notice a loop before the bill does. */
+/** Enough for a few hundred usual reviews a day, and low enough to notice a loop before the bill does. */
 export const DEFAULT_BUDGETS: Budgets = {
   run: { tokens: 1_000_000 },
   pull_request: { tokens: 4_000_000 },
   day: { tokens: 20_000_000 },
 };
 
-/** The budget that a call would break, with the figures to say so. */
+/** The budget that a call would exceed, with the figures for a message. */
 export interface Exceeded {
   scope: BudgetScope;
   unit: 'tokens' | 'cost';
@@ -33,7 +36,7 @@ export interface Exceeded {
   needed: number;
 }
 
-/** The first budget that has no room for the call; a scope without `spent` does not apply to it. */
+/** The first budget that the call would exceed. A scope that `spent` does not have does not apply. */
 export function exceeded(
   budgets: Budgets,
   spent: Partial<Record<BudgetScope, Amount>>,
@@ -56,7 +59,7 @@ export function startOfDay(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
 }
 
-/** `500000`, `$2.50` or `500000, $2.50`. An amount of 0 allows nothing. */
+/** Parses `500000`, `$2.50` or `500000, $2.50`. A limit of 0 allows nothing. */
 export function parseBudget(text: string): Budget | undefined {
   const budget: Budget = {};
   for (const part of text.split(',').map((piece) => piece.trim())) {

@@ -4,16 +4,16 @@ export interface Tokens {
   output: number;
 }
 
-/** Dollars per million tokens, which is the same number as millionths of a dollar per token. */
+/** Dollars per million tokens, which equals millionths of a dollar per token. */
 export interface Price {
   input: number;
   output: number;
 }
 
 /**
- * List prices of the providers for prompts of the size that is possible here, without discounts for cached input, so that a
- * cost is never told too low by them. Prices change: `COUNTERSIGN_MODEL_PRICE` goes before this table, and a model that is not
- * in it costs an unknown amount, which is said, and never nothing.
+ * The providers' list prices, for prompts of the sizes that occur here. Discounts for cached input are left
+ * out, so that costs are not underestimated. Prices change: `COUNTERSIGN_MODEL_PRICE` takes precedence over
+ * this table. A model that is not listed has an unknown cost, never a cost of 0.
  */
 export const LIST_PRICES: Readonly<Record<string, Price>> = {
   'gpt-4.1': { input: 2, output: 8 },
@@ -31,19 +31,22 @@ export const LIST_PRICES: Readonly<Record<string, Price>> = {
   'gemini-2.5-pro': { input: 1.25, output: 10 },
 };
 
-/** The list price of a model, dated names (`gpt-5-2025-08-07`) included. Not for `openai-compatible`: any server may use any name. */
+/**
+ * The list price of a model, also for dated names (`gpt-5-2025-08-07`). Not for `openai-compatible`, where a
+ * server can use any name.
+ */
 export function listPrice({ provider, model }: { provider: string; model: string }): Price | undefined {
   if (provider === 'openai-compatible') return undefined;
   const undated = model.replace(/-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/, '');
   return Object.hasOwn(LIST_PRICES, undated) ? LIST_PRICES[undated] : undefined;
 }
 
-/** In whole millionths of a dollar, rounded up; `null` when the price is not known. */
+/** In whole millionths of a dollar, rounded up; `null` if the price is unknown. */
 export function costOf(tokens: Tokens, price: Price | undefined): number | null {
   return price ? Math.ceil(tokens.input * price.input + tokens.output * price.output) : null;
 }
 
-/** `0.25/2`: dollars per million tokens in and out. */
+/** Parses `0.25/2`: dollars per million tokens in and out. */
 export function parsePrice(text: string): Price | undefined {
   const found = /^\$?(\d{1,5}(?:\.\d{1,6})?)\s*\/\s*\$?(\d{1,5}(?:\.\d{1,6})?)$/.exec(text.trim());
   return found ? { input: Number(found[1]), output: Number(found[2]) } : undefined;

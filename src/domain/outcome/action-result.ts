@@ -6,7 +6,7 @@ export const actionResultSchema = z.strictObject({
   outcome_kind: z.literal('action_result'),
   ...outcomeBase,
   action: z.string(),
-  /** Facts of the deed, such as the merge commit and who countersigned. */
+  /** Facts of the action, such as the merge commit and who countersigned. */
   details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])),
   ...hashField,
 });

@@ -5,12 +5,15 @@ export const CHECK_STATES = ['passed', 'failed', 'pending', 'neutral'] as const;
 
 export const ciCheckSchema = z.strictObject({
   name: z.string(),
-  /** Where GitHub keeps it: a check run of some app, a suite of them that goes on, or a commit status. */
+  /**
+   * Where GitHub stores it: a check run of some app, a check suite that is still running, a commit status.
+   * `required` is a required check that GitHub does not have yet.
+   */
   source: z.enum(['check_run', 'check_suite', 'status', 'required']),
   state: z.enum(CHECK_STATES),
   /** GitHub's own word: `success`, `failure`, `timed_out`, `queued`, … */
   conclusion: z.string(),
-  /** What a failed one says of itself, if it does: a stranger's words, on one line. */
+  /** A failed check's own description, if it has one: untrusted text, on one line. */
   said: z.string().optional(),
   required: z.boolean(),
   duration_ms: z.number().min(0).nullable(),
@@ -18,7 +21,7 @@ export const ciCheckSchema = z.strictObject({
 });
 export type CiCheck = z.infer<typeof ciCheckSchema>;
 
-/** What the repository's CI says about one head. `passed: null` when there is nothing to say. */
+/** The CI result of one head. `passed: null` if there is nothing to judge. */
 export const ciResultSchema = z.strictObject({
   outcome_kind: z.literal('ci_result'),
   ...outcomeBase,
@@ -27,12 +30,15 @@ export const ciResultSchema = z.strictObject({
   tests_passed: z.boolean().nullable(),
   build_passed: z.boolean().nullable(),
   typecheck_passed: z.boolean().nullable(),
-  /** Known only when checks say it in their output; GitHub has no field for it. */
+  /** Known only if checks say it in their output; GitHub has no field for it. */
   test_count: z.int().min(0).nullable(),
-  /** What the red checks are and say of themselves: a stranger's words, on one line. */
+  /** The failed checks and their own descriptions: untrusted text, on one line. */
   failure_summary: z.string().nullable(),
   checks: z.array(ciCheckSchema),
-  /** What GitHub Actions ran, as its steps are called; other CI does not tell. For reading: no verdict rests on it. */
+  /**
+   * What GitHub Actions ran, by the names of its steps; other CI does not report it. For readers only: no
+   * verdict uses it.
+   */
   commands: z.array(
     z.strictObject({ command: z.string(), passed: z.boolean(), duration_ms: z.number().min(0) }),
   ),

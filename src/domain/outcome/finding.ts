@@ -5,7 +5,7 @@ export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
 export const severitySchema = z.enum(SEVERITIES);
 export type Severity = z.infer<typeof severitySchema>;
 
-/** A finding of one of these severities stops the merge; the others are suggestions. */
+/** A finding of one of these severities prevents the merge. The others are suggestions. */
 export const BLOCKING: ReadonlySet<Severity> = new Set(['critical', 'high']);
 
 /** A path inside the repository that cannot lead out of it. */
@@ -25,21 +25,20 @@ export const CATEGORIES = [
   'debugging',
 ] as const;
 
-/** One thing a reviewer found, at a place in the pull request's head. */
+/** One problem that a review found, at a position in the pull request's head. */
 export const findingSchema = z.strictObject({
   severity: severitySchema,
   category: z.enum(CATEGORIES),
   file: safePathSchema,
-  /** Line in the head's version, from 1; absent when the finding is about the file as a whole. */
+  /** Line in the head's version, from 1; absent if the finding is about the whole file. */
   line: z.int().min(1).optional(),
   end_line: z.int().min(1).optional(),
   /** What is wrong, as one sentence. */
   description: z.string().min(1).max(2_000),
-  /** What to do about it. */
   suggestion: z.string().max(2_000),
-  /** Which rule of which analyzer said so, as `analyzer/rule`. */
+  /** The rule that found it, as `analyzer/rule`. */
   rule: z.string().max(200),
-  /** The changed line the finding is about, clipped; secrets in it are masked before it gets here. */
+  /** The changed line that the finding is about, truncated. Secrets in it are already masked. */
   evidence: z.string().max(300).optional(),
 });
 export type Finding = z.infer<typeof findingSchema>;

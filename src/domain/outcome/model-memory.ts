@@ -2,18 +2,21 @@ import { z } from 'zod';
 import { findingSchema } from './finding.ts';
 
 /**
- * What a language model was shown of a pull request and said of it, up to and including this round. Pieces of the change are
- * known by their prints, which are made of their content, so that they are found again wherever they move to.
+ * What a language model was shown of a pull request and what it found, up to and including this round. A
+ * piece of the change is identified by a hash of its content, so that it is recognised when it moves.
  */
 export const modelMemorySchema = z.strictObject({
-  /** The pieces it has read. */
+  /** The hashes of the pieces that it has read. */
   read: z.array(z.string()),
-  /** What it said, before it was put together with what the analyzers say. */
+  /** Its findings, before they are merged with those of the analyzers. */
   said: z.array(
     z.strictObject({
-      /** The print of the piece it is about, or of all the file's pieces together when it is about the file. */
+      /**
+       * The hash of the piece that the finding is about, or of all pieces of the file together if it is about
+       * the file.
+       */
       of: z.string(),
-      /** Which line of the piece, from 0; `null`: the file as a whole. */
+      /** The line within the piece, from 0; `null` for the whole file. */
       offset: z.int().min(0).nullable(),
       finding: findingSchema,
     }),

@@ -6,7 +6,7 @@ import { ciResultSchema } from './ci-result.ts';
 import { gateVerdictSchema } from './gate-verdict.ts';
 import { reviewVerdictSchema } from './review-verdict.ts';
 
-/** Every typed result a step can conclude with; stored whole as an artifact. */
+/** Every typed result that a step can have; stored in full as an artifact. */
 export const outcomeSchema = z.discriminatedUnion('outcome_kind', [
   reviewVerdictSchema,
   ciResultSchema,
@@ -17,7 +17,7 @@ export type Outcome = z.infer<typeof outcomeSchema>;
 export type OutcomeKind = Outcome['outcome_kind'];
 export const OUTCOME_KINDS = outcomeSchema.options.map(({ shape }) => shape.outcome_kind.value);
 
-/** Everything that an outcome of some kind can say, at its outermost. */
+/** All top-level fields of all kinds of outcome. */
 export const OUTCOME_FIELDS: readonly string[] = [
   ...new Set(outcomeSchema.options.flatMap(({ shape }) => Object.keys(shape))),
 ];
@@ -25,8 +25,8 @@ export const OUTCOME_FIELDS: readonly string[] = [
 type Unhashed<T> = T extends unknown ? Omit<T, 'content_hash'> : never;
 
 /**
- * The only way an outcome comes into being: without secrets, hashed, then validated.
- * @throws ZodError when the value is no such outcome; the session that made it fails then (I5).
+ * The only way to make an outcome: redacts, adds the hash, then validates.
+ * @throws ZodError if the value is not a valid outcome; its session then fails (I5)
  */
 export function makeOutcome<K extends OutcomeKind>(
   value: Unhashed<Extract<Outcome, { outcome_kind: K }>>,

@@ -5,7 +5,7 @@ import { modelMemorySchema } from './model-memory.ts';
 
 export const VERDICTS = ['APPROVE', 'APPROVE_WITH_SUGGESTIONS', 'REQUEST_CHANGES', 'REJECT'] as const;
 
-/** How one analyzer, or the language model, fared; anything but `ok` makes the review incomplete. */
+/** How one analyzer, or the language model, ended. Anything but `ok` makes the review incomplete. */
 export const analyzerReportSchema = z.strictObject({
   name: z.string(),
   version: z.string(),
@@ -16,7 +16,7 @@ export const analyzerReportSchema = z.strictObject({
 });
 export type AnalyzerReport = z.infer<typeof analyzerReportSchema>;
 
-/** Those that did not get through, in words that go into a sentence: `oxlint crashed`. */
+/** The incomplete ones, as parts of a sentence: `oxlint crashed`. */
 export function brokenOff(reports: readonly AnalyzerReport[]): string[] {
   return reports.flatMap(({ name, status }) =>
     status === 'ok' ? [] : [`${name} ${BROKEN_OFF_WORDS[status]}`],
@@ -32,47 +32,53 @@ const BROKEN_OFF_WORDS = {
 /** What became of an earlier round's findings. */
 export const sinceSchema = z.strictObject({
   round: z.int().min(1),
-  /** How many are gone from what was looked at again. */
+  /** How many are gone from what this round examined again. */
   fixed: z.int().min(0),
   still_open: z.int().min(0),
-  /** The worst of those that are fixed, as they were said. */
+  /** The most severe of the fixed findings, as they were reported. */
   fixed_findings: z.array(findingSchema),
 });
 export type Since = z.infer<typeof sinceSchema>;
 
-/** Who looked at what was not reviewed in full: the search for secrets alone, analyzers but no model, or nobody. */
+/**
+ * What examined a file that was not reviewed in full: only the search for secrets, analyzers but no model, or
+ * nothing.
+ */
 const SEEN_BY = ['secret_search', 'analyzers', 'nobody'] as const;
 export type SeenBy = (typeof SEEN_BY)[number];
 
 export const leftOutSchema = z.strictObject({
   path: safePathSchema.or(z.string()),
   reason: z.string(),
-  /** Set when a machine may run it and the verdict stands all the same, so that whoever is asked has to be told. */
+  /**
+   * Set if the file can be executed and the verdict still counts, so that the approval comment has to mention
+   * it.
+   */
   seen_by: z.enum(SEEN_BY).optional(),
 });
 export type LeftOut = z.infer<typeof leftOutSchema>;
 
 /**
- * What a review concluded. `verdict` is absent when the review is incomplete: a missing result is no verdict,
- * and never an approval (invariant I5).
+ * The result of a review. `verdict` is null if the review is incomplete: a missing result is no verdict, and
+ * never an approval (invariant I5).
  */
 export const reviewVerdictSchema = z.strictObject({
   outcome_kind: z.literal('review_verdict'),
   ...outcomeBase,
   verdict: z.enum(VERDICTS).nullable(),
   head_sha: z.string(),
-  /** Which look at this pull request it was, from 1. */
+  /** Which review of this pull request it is, from 1. */
   round: z.int().min(1),
   findings: z.array(findingSchema),
   files_reviewed: z.int().min(0),
-  /** What was not looked at, and why; people see it, since silence would read as "fine". */
+  /** What was not reviewed, and why. It is shown, because silence would read as "fine". */
   left_out: z.array(leftOutSchema),
   analyzers: z.array(analyzerReportSchema),
-  /** Absent in a first round, and when nothing had been found before. */
+  /** Absent in a first round, and if earlier rounds found nothing. */
   since: sinceSchema.optional(),
-  /** What else to know of how the review came about, a sentence each. */
+  /** More about how the review was made, one sentence each. */
   notes: z.array(z.string()).optional(),
-  /** What the next round needs to know of a language model's part; absent when none was asked. */
+  /** What the next round needs to know of a language model's part; absent if no model was asked. */
   model: modelMemorySchema.optional(),
   ...hashField,
 });

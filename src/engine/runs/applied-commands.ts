@@ -1,6 +1,6 @@
 import {
   type AppliedCommand,
-  type Deed,
+  type OrderedCommand,
   type GivenAt,
   inOrderGiven,
   overtakenBy,
@@ -18,7 +18,7 @@ export interface Place {
 export async function newerCommand(
   tx: ReadTx,
   { repositoryId, pullRequest }: Place,
-  deed: Deed,
+  deed: OrderedCommand,
   given: GivenAt,
 ): Promise<AppliedCommand | undefined> {
   return overtakenBy(deed, given, await tx.appliedCommands.of(repositoryId, pullRequest));
@@ -28,7 +28,7 @@ export async function newerCommand(
 export async function rememberCommand(
   tx: Tx,
   { repositoryId, pullRequest }: Place,
-  deed: Deed,
+  deed: OrderedCommand,
   by: { actor: string; given: GivenAt },
 ): Promise<void> {
   const applied = await tx.appliedCommands.of(repositoryId, pullRequest);

@@ -1,4 +1,4 @@
-import { type AppliedCommand, answerOvertakenBy, type Deed } from '../../domain/command/order.ts';
+import { type AppliedCommand, answerOvertakenBy, type OrderedCommand } from '../../domain/command/order.ts';
 import { newerCommand, rememberCommand } from '../../engine/runs/applied-commands.ts';
 import type { CommandContext } from './context.ts';
 import type { CommandResult } from './replies.ts';
@@ -6,7 +6,7 @@ import type { CommandResult } from './replies.ts';
 type Overtaken = Extract<CommandResult, { kind: 'overtaken' }>;
 
 /** What is said to a command that comes too late: people gave a newer one that it would undo. */
-export async function overtaken(context: CommandContext, deed: Deed): Promise<Overtaken | undefined> {
+export async function overtaken(context: CommandContext, deed: OrderedCommand): Promise<Overtaken | undefined> {
   return resultOf(await newerCommand(context.tx, placeOf(context), deed, context.given(deed.verb)));
 }
 
@@ -21,7 +21,7 @@ export async function answerOvertaken(
 }
 
 /** Lets the command count against older ones that are still to come. */
-export function remember(context: CommandContext, deed: Deed): Promise<void> {
+export function remember(context: CommandContext, deed: OrderedCommand): Promise<void> {
   const by = { actor: context.event.actor, given: context.given(deed.verb) };
   return rememberCommand(context.tx, placeOf(context), deed, by);
 }

@@ -4,7 +4,7 @@ import {
   type AppliedCommand,
   answerOvertakenBy,
   BUTTON_DELAY_MS,
-  type Deed,
+  type OrderedCommand,
   type GivenAt,
   givenAt,
   givenByButton,
@@ -58,8 +58,8 @@ interface World {
 const CHAINS = ['ship', 'deploy'];
 
 /** What the command handler does, without all that has nothing to do with order. */
-function apply(world: World, deed: Deed, given: GivenAt): void {
-  const mayDo = (one: Deed) => overtakenBy(one, given, world.applied) === undefined;
+function apply(world: World, deed: OrderedCommand, given: GivenAt): void {
+  const mayDo = (one: OrderedCommand) => overtakenBy(one, given, world.applied) === undefined;
   if (deed.kind === 'stop') {
     for (const chain of CHAINS) if (mayDo({ ...deed, chain })) world.running[chain] = false;
   } else if (!mayDo(deed)) return;
@@ -74,15 +74,15 @@ function apply(world: World, deed: Deed, given: GivenAt): void {
   }
 }
 
-const deeds: fc.Arbitrary<Deed> = fc.oneof(
-  fc.constantFrom<Deed>({ kind: 'hold', verb: 'pause' }, { kind: 'hold', verb: 'resume' }),
-  fc.constant<Deed>({ kind: 'stop', verb: 'cancel', chain: null }),
+const deeds: fc.Arbitrary<OrderedCommand> = fc.oneof(
+  fc.constantFrom<OrderedCommand>({ kind: 'hold', verb: 'pause' }, { kind: 'hold', verb: 'resume' }),
+  fc.constant<OrderedCommand>({ kind: 'stop', verb: 'cancel', chain: null }),
   fc
     .tuple(fc.constantFrom('rerun', 'review', 'ci', 'fire'), fc.constantFrom(...CHAINS))
-    .map(([verb, chain]): Deed => ({ kind: 'begin', verb, chain, anew: verb === 'fire' })),
+    .map(([verb, chain]): OrderedCommand => ({ kind: 'begin', verb, chain, anew: verb === 'fire' })),
   fc
     .tuple(fc.constantFrom('approve', 'reject'), fc.constantFrom(1, 2))
-    .map(([verb, person]): Deed => ({ kind: 'answer', verb, person, chain: 'ship', step: 'safe' })),
+    .map(([verb, person]): OrderedCommand => ({ kind: 'answer', verb, person, chain: 'ship', step: 'safe' })),
 );
 
 /** Each with a place of its own in the order, some of them in the same second, from comments and buttons. */

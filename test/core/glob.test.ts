@@ -32,11 +32,11 @@ describe('a glob', () => {
     ['?', '🚀', true],
     ['', '', true],
     ['', 'x', false],
-  ])('%j against %j is %j', (pattern, text, expected) => {
+  ])('matches %j against %j: %j', (pattern, text, expected) => {
     expect(globMatches(pattern, text)).toBe(expected);
   });
 
-  test('what a backtracking matcher would never finish is little work', () => {
+  test('refuses within limited work what a backtracking matcher would never finish', () => {
     const matches = () => globMatches(`${'**a'.repeat(8)}b`, 'a'.repeat(4_096));
     expect(withinEffort(100, matches)).toBe(false);
   });
@@ -54,7 +54,7 @@ describe('a glob', () => {
   });
 });
 
-/** The definition word for word, with as much backtracking as it likes. */
+/** The definition taken literally, with unlimited backtracking. */
 function slowly(glob: string, text: string, folderMayOpen: boolean): boolean {
   if (glob === '') return text === '';
   if (glob.startsWith('**/') && folderMayOpen) {

@@ -6,7 +6,7 @@ import { ManualClock } from '../support/clock.ts';
 
 const FULL = new CountersignError('storage.unavailable', 'The disk is full.');
 
-it('an outage of the storage is told once a minute in each message, with what was left out', () => {
+it('logs an outage of the storage once a minute per message, with the number of omitted lines', () => {
   const { log, lines } = keepingLog();
   const clock = new ManualClock('2026-03-02T09:00:00.000Z');
   const quiet = withoutRepeats(log, clock);
@@ -25,14 +25,14 @@ it('an outage of the storage is told once a minute in each message, with what wa
   );
 });
 
-it('an outage that a line names is told once a minute, too', () => {
+it('logs an outage that the line itself names once a minute, too', () => {
   const { log, lines } = keepingLog();
   const quiet = withoutRepeats(log, new ManualClock('2026-03-02T09:00:00.000Z'));
   for (const key of ['a', 'b', 'c']) quiet.warn({ outage: 'github', key }, 'jobs wait');
   expect(lines).toMatchObject([{ message: 'jobs wait', fields: { key: 'a' } }]);
 });
 
-it('what is not about the storage is told each time', () => {
+it('logs everything else each time', () => {
   const { log, lines } = keepingLog();
   const quiet = withoutRepeats(log, new ManualClock('2026-03-02T09:00:00.000Z'));
   for (const err of [new Error('x'), new CountersignError('queue.given_up', 'x'), undefined]) {

@@ -20,7 +20,7 @@ const entry = fc.record({
   path: fc.constantFrom('x', 'y', 'z'),
   required: fc.boolean(),
 });
-/** What one maker of a contract says: ids are unique in it. */
+/** The entries of one source; their ids are unique. */
 const entriesOf = (source: Expected['source']) =>
   fc
     .uniqueArray(entry, { selector: ({ id }) => id })
@@ -28,8 +28,8 @@ const entriesOf = (source: Expected['source']) =>
 const [defaults, entries] = [entriesOf('skill'), entriesOf('step')];
 const byId = ({ expected }: Contract) => new Map(expected.map((one) => [one.id, one]));
 
-describe('what a step must leave behind is the union by id', () => {
-  test('of exactly the ids of both, each once', () => {
+describe('merging the entries of a skill and a step', () => {
+  test('yields each id of both exactly once', () => {
     fc.assert(
       fc.property(defaults, entries, (of, and) => {
         const ids = resolve(of, and).expected.map(({ id }) => id);
@@ -39,7 +39,7 @@ describe('what a step must leave behind is the union by id', () => {
     );
   });
 
-  test('in which the step’s entry replaces the skill’s entirely, and says so', () => {
+  test('replaces the skill’s entry with the step’s of the same id, and names the source', () => {
     fc.assert(
       fc.property(defaults, entries, (of, and) => {
         const all = byId(resolve(of, and));
@@ -51,7 +51,7 @@ describe('what a step must leave behind is the union by id', () => {
     );
   });
 
-  test('which is itself when nothing is added, or the same once more', () => {
+  test('changes nothing when the other side is empty or the same', () => {
     fc.assert(
       fc.property(defaults, entries, (of, and) => {
         const { expected } = resolve(of, and);
@@ -62,7 +62,7 @@ describe('what a step must leave behind is the union by id', () => {
     );
   });
 
-  test('which comes to the same however three are put together', () => {
+  test('is associative', () => {
     fc.assert(
       fc.property(defaults, entries, entries, (a, b, c) => {
         expect(resolve(resolve(a, b).expected, c)).toEqual(resolve(a, resolve(b, c).expected));
@@ -71,7 +71,7 @@ describe('what a step must leave behind is the union by id', () => {
   });
 });
 
-describe('a chain’s contracts', () => {
+describe('the contracts of a chain', () => {
   const chain = chainOfSteps(
     'id: a, artifacts: { expected: [{ id: log, path: mine.log }] }',
     'id: b',
@@ -80,12 +80,12 @@ describe('a chain’s contracts', () => {
   const usual = file('usual.log', { id: 'log', source: 'skill' });
   const fold = () => foldContracts(chain, ({ uses }) => (uses.kind === 'skill' ? [usual] : []));
 
-  test('are folded step by step, and a step that owes nothing has none', () => {
+  test('are folded step by step, and an action without entries has none', () => {
     const of = fold().steps.map(({ artifacts }) => artifacts?.expected.map(placed));
     expect(of).toEqual([['step mine.log'], ['skill usual.log'], undefined]);
   });
 
-  test('do not change the chain they were folded from', () => {
+  test('leave the chain unchanged', () => {
     const before = structuredClone(chain);
     fold();
     expect(chain).toEqual(before);
@@ -94,7 +94,7 @@ describe('a chain’s contracts', () => {
   const placed = (one: Expected) => `${one.source} ${one.kind === 'file' ? one.path : one.kind}`;
 });
 
-describe('a path of a contract', () => {
+describe('the path of a contract', () => {
   test.each([
     ['', 'empty'],
     ['/etc/passwd', 'absolute'],
@@ -120,7 +120,7 @@ describe('a path of a contract', () => {
     expect(unfitPathReason(path)).toBeUndefined();
   });
 
-  test('never leads out of the folder it is relative to, whatever it is', async () => {
+  test('never leads out of the folder that it is relative to', async () => {
     const root = newFolder();
     const part = fc.oneof(
       fc.constantFrom('..', '.', '', '\\', '*', '~', 'a', '\u202E'),
@@ -146,7 +146,7 @@ describe('a path of a contract', () => {
     ['[ab]*', '[ ]'],
     ['*a'.repeat(9), '8 wildcards'],
     ['?'.repeat(9), '8 wildcards'],
-  ])('as a glob cannot be %j', (glob, because) => {
+  ])('cannot be the glob %j', (glob, because) => {
     expect(unfitGlobReason(glob)).toContain(because);
   });
 });

@@ -8,7 +8,7 @@ import { chainOf, faultsOf, withSteps } from '../../support/chains.ts';
 const page = readFileSync(new URL('../../../docs/contracts.md', import.meta.url), 'utf8');
 const [example = ''] = [...page.matchAll(/^```yaml chain\n([\s\S]*?)^```$/gm)].map(([, text]) => text ?? '');
 
-test('docs/contracts.md has a chain that parses, and lint says of it what the page says', () => {
+test('docs/contracts.md shows a chain that parses, and quotes lint’s summary of it', () => {
   expect(faultsOf(example)).toEqual([]);
   const skillOf = (name: string) => SHIPPED_SKILLS.find((skill) => skill.name === name);
   const folded = foldContracts(chainOf(example), ({ uses }) => skillOf(uses.name)?.artifactDefaults ?? []);
@@ -17,7 +17,7 @@ test('docs/contracts.md has a chain that parses, and lint says of it what the pa
 });
 
 test.each(SHIPPED_SKILLS.flatMap(({ artifactDefaults = [] }) => artifactDefaults))(
-  'docs/contracts.md tells what the shipped skills leave behind: $id',
+  'docs/contracts.md names the file that a shipped skill leaves behind: $id',
   ({ id }) => {
     expect(page).toContain(`\`${id}\``);
   },
@@ -35,12 +35,12 @@ test.each([
   ['{ id: a, kind: outcome }', '5:42: an entry of kind "outcome" says which, such as outcome: ci_result'],
   ['{ id: a, kind: outcome, outcome: ci_result, path: a }', '5:86: "path" says nothing about an outcome'],
   ['{ id: a, path: a, schema: { type: string, pattern: "(a+)+$" } }', '5:93: "pattern" is not known here'],
-])('a fault of a contract is told where it stands: %s', (entry, said) => {
+])('an error in a contract is reported at its place: %s', (entry, said) => {
   const diagnostics = faultsOf(withSteps(`  - { skill: ci, artifacts: { expected: [${entry}] } }\n`));
   expect(diagnostics).toEqual([expect.stringContaining(said)]);
 });
 
-test('an action is never asked for files, since they would be missed after it had acted', () => {
+test('a chain cannot ask an action for files, because the check would come after the action', () => {
   const merge = 'action: gh-merge, requires_approval: true';
   const asking = (entry: string) =>
     faultsOf(withSteps(`  - { ${merge}, artifacts: { expected: [${entry}] } }\n`));

@@ -58,7 +58,7 @@ function defined(schema: { [key: string]: Json | undefined }): Schema {
   );
 }
 
-test('a file fits a schema exactly when an implementation of JSON Schema says so', () => {
+test('a file fits a schema exactly when Ajv says so', () => {
   const ajv = new Ajv2020({ strict: false });
   let [fits, not] = [0, 0];
   fc.assert(
@@ -77,7 +77,7 @@ test('a file fits a schema exactly when an implementation of JSON Schema says so
   expect(Math.min(fits, not)).toBeGreaterThan(10);
 });
 
-describe('a schema that would not do what it seems to', () => {
+describe('a schema that would not do what it seems to do', () => {
   test.each<[Json, string]>([
     ['a text', ': a schema is a mapping'],
     [{}, ': a schema says its "type", or an "enum" or "const"'],
@@ -101,7 +101,7 @@ describe('a schema that would not do what it seems to', () => {
     [{ type: 'string', enum: ['a'], minLength: 5 }, 'minLength: "minLength" says nothing beside'],
     [{ type: 'object', additionalProperties: {} }, 'additionalProperties: "additionalProperties" must be'],
     [{ type: 'object', properties: [] }, 'properties: "properties" must be a mapping'],
-  ])('is refused: %j', (of, said) => {
+  ])('is rejected: %j', (of, said) => {
     expect(schemaDiagnostics(of).map(({ path, message }) => `${path.join('.')}: ${message}`)).toEqual(
       expect.arrayContaining([expect.stringContaining(said)]),
     );

@@ -16,14 +16,14 @@ const outcome: Expected = {
   source: 'skill',
 };
 
-/** Why the one entry is missing: `absent: it is empty`; `there` when it is not. */
+/** Why the only entry is missing, such as `absent: it is empty`; `there` if it is not missing. */
 function came(entry: Expected, ...there: ProducedFile[]): string {
   const { missing_required, missing_optional } = verify({ expected: [entry] }, there, [], at(0));
   const [missing] = [...missing_required, ...missing_optional];
   return missing ? `${missing.problem}: ${missing.because}` : 'there';
 }
 
-describe('an entry of a contract', () => {
+describe('verify', () => {
   test.each<[string, Expected, ProducedFile[], string]>([
     ['a file that exists', file('a'), [produced('a')], 'there'],
     ['a file that does not', file('a'), [produced('b')], 'absent: it is not there'],
@@ -105,11 +105,11 @@ describe('an entry of a contract', () => {
       'absent: no file matches it',
     ],
     ['an outcome', outcome, [], 'absent: the session came to no such outcome'],
-  ])('on %s', (_, entry, there, said) => {
+  ])('checks an entry against %s', (_, entry, there, said) => {
     expect(came(entry, ...there)).toBe(said);
   });
 
-  test('on an outcome the session came to, is there with its size', () => {
+  test('accepts an outcome that the session produced, with its size', () => {
     const { status, produced } = verify({ expected: [outcome] }, [], [ciOutcome(true)], at(0));
     expect({ status, produced }).toEqual({
       status: 'passed',
@@ -118,7 +118,7 @@ describe('an entry of a contract', () => {
   });
 });
 
-test('each type is told by its own bytes alone', () => {
+test('each MIME type is recognised by its own bytes only', () => {
   const samples: Record<string, ProducedFile> = {
     'application/gzip': produced('a', [0x1f, 0x8b, 8, 0]),
     'application/json': produced('a', '{}'),
@@ -151,7 +151,7 @@ describe('a verification', () => {
     ['failed', [must, may], []],
     ['warning', [may], []],
     ['skipped', [], ['must']],
-  ] as const)('is %s for %j of which there are %j', (status, expected, there) => {
+  ] as const)('is %s when %j is expected and %j is there', (status, expected, there) => {
     const made = verify(
       { expected: [...expected] },
       there.map((path) => produced(path)),
@@ -161,7 +161,7 @@ describe('a verification', () => {
     expect(verificationSchema.parse(made)).toMatchObject({ status, checked_at: at(0).toISOString() });
   });
 
-  test('accounts for every entry exactly once, and fails exactly when a required one is missing', () => {
+  test('lists every entry exactly once, and fails exactly when a required one is missing', () => {
     const path = fc.constantFrom<string>('a', 'b', 'c', 'd');
     const expected = fc
       .uniqueArray(fc.record({ path, required: fc.boolean() }), { selector: (one) => one.path })
@@ -186,7 +186,7 @@ describe('a verification', () => {
   });
 });
 
-describe('a run’s delivery', () => {
+describe('the delivery of a run', () => {
   const verified = (...there: ProducedFile[]) =>
     verify({ expected: [file('a', { id: 'a', min_size: 2 }), file('b', { id: 'b' })] }, there, [], at(0));
   const [all, some, none] = [verified(produced('a'), produced('b')), verified(produced('a')), verified()];

@@ -23,7 +23,7 @@ describe('docs/chains.md', () => {
     expect(faultsOf(text)).toEqual([]);
   });
 
-  test('shows the settings that are the defaults', () => {
+  test('shows the default settings', () => {
     const { settings, diagnostics } = parseSettings(examples('settings')[0] ?? '', 'countersign.yml');
     expect(diagnostics).toEqual([]);
     expect(mergeSettings(undefined, settings)).toEqual(defaultSettings);
@@ -34,7 +34,7 @@ describe('docs/chains.md', () => {
     ...FILTER_KEYS,
     ...Object.keys(chainFileSchema.shape),
     ...Object.keys(chainFileSchema.shape.steps.element.shape),
-  ])('tells of `%s`', (word) => {
+  ])('mentions `%s`', (word) => {
     expect(page).toContain(`\`${word}\``);
   });
 });

@@ -16,12 +16,12 @@ const diamond = [
 ];
 
 describe('the order of steps', () => {
-  test('is the written one where dependencies allow', () => {
+  test('is the written order where dependencies allow it', () => {
     expect(topologicalOrder(diamond)).toEqual(['top', 'left', 'right', 'bottom']);
     expect(topologicalOrder(diamond.toReversed())).toEqual(['top', 'right', 'left', 'bottom']);
   });
 
-  test('does not exist in a circle, and the error names the path', () => {
+  test('does not exist in a cycle, and the error names the path', () => {
     const nodes = [
       { id: 'start', dependsOn: ['a'] },
       { id: 'a', dependsOn: ['b'] },
@@ -31,27 +31,27 @@ describe('the order of steps', () => {
     expect(() => topologicalOrder(nodes)).toThrow('a → b → a');
   });
 
-  test('ignores names of no node', () => {
+  test('ignores dependencies on unknown steps', () => {
     expect(topologicalOrder([{ id: 'a', dependsOn: ['gone'] }])).toEqual(['a']);
   });
 });
 
-describe('what is around a step', () => {
-  test('its dependencies are found through others, in written order', () => {
+describe('the neighbours of a step', () => {
+  test('include its indirect dependencies, in written order', () => {
     expect(dependenciesOf(diamond, 'bottom')).toEqual(['top', 'left', 'right']);
   });
 
-  test('its dependents are found through others, in written order', () => {
+  test('include its indirect dependents, in written order', () => {
     expect(dependentsOf(diamond, 'top')).toEqual(['left', 'right', 'bottom']);
   });
 
-  test('steps are ready once all they depend on is settled', () => {
+  test('are ready once everything that they depend on is settled', () => {
     expect(readyNodes(diamond, new Set(['top', 'left']))).toEqual(['right']);
     expect(readyNodes(diamond, new Set(['top', 'left', 'right']))).toEqual(['bottom']);
   });
 });
 
-describe('properties', () => {
+describe('any graph', () => {
   /** Any graph of up to 12 nodes; edges may go anywhere. */
   const graph = fc
     .integer({ min: 1, max: 12 })
@@ -60,7 +60,7 @@ describe('properties', () => {
         .array(fc.uniqueArray(fc.nat(size - 1), { maxLength: 3 }), { minLength: size, maxLength: size })
         .map((edges) => edges.map((to, id) => ({ id: `n${id}`, dependsOn: to.map((other) => `n${other}`) }))),
     );
-  /** A graph whose edges only go back, and therefore has an order, in shuffled writing. */
+  /** A graph whose edges only go back, so that it has an order, written in any order. */
   const acyclic = graph
     .map((nodes) =>
       nodes.map((node, index) => ({
@@ -70,7 +70,7 @@ describe('properties', () => {
     )
     .chain((nodes) => fc.shuffledSubarray(nodes, { minLength: nodes.length }));
 
-  test('every order respects every dependency', () => {
+  test('is ordered so that every dependency comes first', () => {
     fc.assert(
       fc.property(acyclic, (nodes) => {
         const order = topologicalOrder(nodes);
@@ -83,7 +83,7 @@ describe('properties', () => {
     );
   });
 
-  test('a circle is found exactly when there is no order, and is a real path', () => {
+  test('has a cycle exactly when it has no order, and the cycle is a real path', () => {
     fc.assert(
       fc.property(graph, (nodes) => {
         const circle = findCycle(nodes);
@@ -100,7 +100,7 @@ describe('properties', () => {
     );
   });
 
-  test('dependencies and dependents are the same relation from both ends', () => {
+  test('has dependents that mirror its dependencies', () => {
     fc.assert(
       fc.property(acyclic, (nodes) => {
         for (const { id } of nodes) {

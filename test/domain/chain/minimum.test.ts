@@ -10,8 +10,8 @@ const FILE = '.github/countersign.yml';
 const file = (text: string) => parseSettings(text, FILE).settings;
 const ORGANISATION = 'minimum: { count: 2, permission: maintain, no_checks: block, trust: standard }\n';
 
-describe('what an organisation asks for at least', () => {
-  test('lifts what its repository asks less of, and says so', () => {
+describe('the minimum of an organisation', () => {
+  test('replaces a laxer setting of a repository, and the settings say so', () => {
     const repository =
       'countersign: { count: 1, permission: write, users: [will] }\nci: { no_checks: allow }\n';
     const settings = mergeSettings(file(ORGANISATION), file(repository));
@@ -25,7 +25,7 @@ describe('what an organisation asks for at least', () => {
     ]);
   });
 
-  test('leaves alone what its repository asks more of', () => {
+  test('leaves a stricter setting of a repository alone', () => {
     const settings = mergeSettings(
       file(ORGANISATION),
       file('countersign: { count: 3, permission: admin }\n'),
@@ -33,7 +33,7 @@ describe('what an organisation asks for at least', () => {
     expect(settings.countersign).toMatchObject({ count: 3, permission: 'admin' });
   });
 
-  test('holds for named people too, where nobody may by role', () => {
+  test('also applies to named people when no role may countersign', () => {
     const settings = mergeSettings(
       file(ORGANISATION),
       file('countersign: { permission: none, users: [will] }\n'),
@@ -49,11 +49,11 @@ describe('what an organisation asks for at least', () => {
     [{ trust: 'elevated' }, { trust: 'sandbox' }, { trust: 'elevated' }],
     [{ no_checks: 'block' }, {}, { no_checks: 'block' }],
     [{}, {}, {}],
-  ] as const)('is never lowered by a repository: %j and %j come to %j', (organisation, repository, both) => {
+  ] as const)('takes the stricter of both: %j and %j become %j', (organisation, repository, both) => {
     expect(strictestMinimum(organisation, repository)).toEqual(both);
   });
 
-  test('is told at its line to whoever asks for less', () => {
+  test('is reported at the line of each setting that is laxer', () => {
     const text = 'ci:\n  no_checks: allow\ncountersign:\n  count: 1\n';
     expect(diagnosticsBelowMinimum(text, FILE, { count: 2, no_checks: 'block' })).toEqual([
       {
@@ -72,7 +72,7 @@ describe('what an organisation asks for at least', () => {
   });
 });
 
-test('merging is off where the organisation or the repository says so', () => {
+test('merging is off if the organisation or the repository turns it off', () => {
   expect(mergeSettings(file('merging: off\n'), file('merging: on\n')).mergingOff).toBe('organisation');
   expect(mergeSettings(file('merging: on\n'), file('merging: off\n')).mergingOff).toBe('repository');
   expect(mergeSettings(file('merging: on\n'), undefined).mergingOff).toBeUndefined();

@@ -8,8 +8,8 @@ import { withinEffort } from '../../support/effort.ts';
 
 const shippedText = readFileSync(new URL('../../../chains/pr-review.yaml', import.meta.url), 'utf8');
 
-describe('a chain file without faults', () => {
-  test('the shipped chain parses, and is what its schema says a chain is', () => {
+describe('a valid chain file', () => {
+  test('the shipped chain parses and matches its schema', () => {
     const chain = chainOf(shippedText);
     expect(chainSchema.parse(chain)).toEqual(chain);
     expect(
@@ -22,14 +22,14 @@ describe('a chain file without faults', () => {
     ]);
   });
 
-  test('the shipped chain runs for pull requests to the default branch that are no drafts', () => {
+  test('the shipped chain runs for pull requests to the default branch that are not drafts', () => {
     expect(chainOf(shippedText).trigger).toEqual({
       event: 'pr.opened',
       filter: { base: ['{{ repo.default_branch }}'], draft: false },
     });
   });
 
-  test('what is left out gets the documented defaults', () => {
+  test('omitted keys get the documented defaults', () => {
     expect(chainOf(withSteps('  - skill: ci')).steps).toEqual([
       {
         id: 'ci',
@@ -57,7 +57,7 @@ describe('a chain file without faults', () => {
     });
   });
 
-  test('an empty depends_on starts at once, and a single id needs no brackets', () => {
+  test('a step with an empty depends_on starts at once, and a single id needs no brackets', () => {
     const steps = chainOf(
       withSteps(
         '  - skill: ci\n  - skill: pr-review\n    depends_on: []\n  - action: gh-label\n    depends_on: ci',
@@ -66,20 +66,20 @@ describe('a chain file without faults', () => {
     expect(steps.map((step) => step.dependsOn)).toEqual([[], [], ['ci']]);
   });
 
-  test('steps without an id are called after what they use, and written ids keep their names', () => {
+  test('steps without an id are named after what they use, and written ids keep their names', () => {
     const steps = chainOf(
       withSteps('  - action: gh-label\n  - action: gh-label\n  - id: gh-label-2\n    action: gh-label'),
     ).steps;
     expect(steps.map((step) => step.id)).toEqual(['gh-label', 'gh-label-3', 'gh-label-2']);
   });
 
-  test('a name that makes no id gives the place instead', () => {
+  test('a step whose skill’s name cannot be an id is named after its position', () => {
     const text = withSteps('  - skill: Odd Name');
     const { chain } = parseChain(text, 'chain.yaml', { skills: ['Odd Name'], actions: [] });
     expect(chain?.steps[0]?.id).toBe('step-1');
   });
 
-  test('an anchor may be used again', () => {
+  test('an anchor can be reused', () => {
     const [, second] = chainOf(
       withSteps('  - skill: ci\n    with: &w {scope: full}\n  - skill: pr-review\n    with: *w'),
     ).steps;
@@ -87,7 +87,7 @@ describe('a chain file without faults', () => {
   });
 });
 
-describe('faults name the place, what is wrong and what is allowed', () => {
+describe('the parser of chain files', () => {
   const table: [behaviour: string, text: string, diagnostics: string[]][] = [
     ['an empty file', '', ['chain.yaml:1:1: the file is empty']],
     ['a list', '- a', ['chain.yaml:1:1: the file must be a mapping of keys to values, not a list']],
@@ -378,11 +378,11 @@ describe('faults name the place, what is wrong and what is allowed', () => {
     ],
   ];
 
-  test.each(table)('%s', (_, text, diagnostics) => {
+  test.each(table)('reports %s', (_, text, diagnostics) => {
     expect(faultsOf(text)).toEqual(diagnostics);
   });
 
-  test('a field that no outcome has is a fault where it is read', () => {
+  test('reports a field that no outcome has, where it is read', () => {
     const steps = '  - {id: a, skill: ci}\n  - skill: ci\n    condition: "{{ steps.a.outcome.pased }}"';
     const [diagnostic] = faultsOf(withSteps(steps));
     expect(diagnostic).toMatch(
@@ -390,7 +390,7 @@ describe('faults name the place, what is wrong and what is allowed', () => {
     );
   });
 
-  test('all faults are told at once, in file order', () => {
+  test('reports all errors at once, in file order', () => {
     const diagnostics = faultsOf(
       [
         'name: A',
@@ -413,16 +413,16 @@ describe('faults name the place, what is wrong and what is allowed', () => {
     ]);
   });
 
-  test('a chain with faults still says its name, so that it can shadow', () => {
+  test('still reads the name of a chain with errors, so that it can shadow another chain', () => {
     expect(parseChain('name: mine\nsteps: [', 'f.yaml', KNOWN)).toMatchObject({ name: 'mine' });
   });
 
-  test('a name that cannot be a chain name is not taken for one', () => {
+  test('does not read a name that no chain can have', () => {
     expect(parseChain('name: Not One', 'f.yaml', KNOWN)).not.toHaveProperty('name');
   });
 });
 
-describe('files that are made to exhaust', () => {
+describe('a chain file that should exhaust the parser', () => {
   const nested = 'b c d e f g h'
     .split(' ')
     .map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefg'[index]}`).join(', ')}]`);
@@ -447,16 +447,16 @@ describe('files that are made to exhaust', () => {
     ],
     ['51 steps', withSteps('  - skill: ci\n'.repeat(51)), 'at most 50 entries'],
   ];
-  test.each(files)('%s: refused with little work', (_, text, message) => {
+  test.each(files)('is refused with little work: %s', (_, text, message) => {
     expect(withinEffort(3_000, () => faultsOf(text)).join('\n')).toContain(message);
   });
 });
 
-describe('properties', () => {
+describe('any text', () => {
   /** A chain takes some milliseconds to parse. */
   const numRuns = process.env.COUNTERSIGN_LONG === '1' ? 250 : 100;
 
-  test('no text makes the parser throw, and each gives a chain or faults', () => {
+  test('gives a chain or errors, and never makes the parser throw', () => {
     const slice = fc
       .tuple(fc.nat(shippedText.length), fc.nat(40), fc.string({ maxLength: 12, unit: 'grapheme' }))
       .map(([at, cut, text]) => shippedText.slice(0, at) + text + shippedText.slice(at + cut));
@@ -469,7 +469,7 @@ describe('properties', () => {
     );
   });
 
-  test('every fault points into the file', () => {
+  test('has each error at a place inside the file', () => {
     const broken = fc
       .tuple(fc.nat(shippedText.length), fc.constantFrom(':', '"', '}', '- ', '\n', '&a ', 'x', '{{'))
       .map(([at, text]) => shippedText.slice(0, at) + text + shippedText.slice(at));

@@ -20,7 +20,7 @@ function resolved(scopes: Partial<Parameters<typeof resolveChains>[0]>) {
   };
 }
 
-describe('of chains with one name', () => {
+describe('among chains with one name', () => {
   test('the nearest one runs', () => {
     expect(
       resolved({
@@ -31,20 +31,20 @@ describe('of chains with one name', () => {
     ).toEqual({ chains: ['r/a.yaml', 'o/b.yaml', 's/c.yaml'], broken: [] });
   });
 
-  test('a nearer broken one keeps a farther one from running', () => {
+  test('a nearer one with errors keeps a farther one from running', () => {
     expect(
       resolved({ repository: [file('r/x.yaml', 'a', 'gone')], shipped: [file('s/a.yaml', 'a')] }),
     ).toEqual({ chains: [], broken: ['a (repository: r/x.yaml)'] });
   });
 
-  test('a broken one without a readable name goes by its file name', () => {
+  test('one with errors and without a readable name counts under its file name', () => {
     expect(resolved({ organisation: [unreadable('o/a.yml')], shipped: [file('s/1.yaml', 'a')] })).toEqual({
       chains: [],
       broken: ['a (organisation: o/a.yml)'],
     });
   });
 
-  test('a farther broken one does no harm', () => {
+  test('a farther one with errors does not matter', () => {
     expect(resolved({ repository: [file('r/a.yaml', 'a')], organisation: [unreadable('o/a.yaml')] })).toEqual(
       {
         chains: ['r/a.yaml'],
@@ -53,7 +53,7 @@ describe('of chains with one name', () => {
     );
   });
 
-  test('two in one scope are both broken, and each names the other', () => {
+  test('two in one scope are both invalid, and each error names the other file', () => {
     const { chains, broken } = resolveChains({
       repository: [file('r/1.yaml', 'a'), file('r/2.yaml', 'a')],
       organisation: [],

@@ -17,12 +17,12 @@ function settingsOf(text: string) {
   return settings;
 }
 
-describe('a settings file', () => {
-  test.each(['', '# nothing', '{}'])('that says nothing (%j) leaves the defaults', (text) => {
+describe('the parser of settings', () => {
+  test.each(['', '# nothing', '{}'])('takes the defaults from a file without settings (%j)', (text) => {
     expect(mergeSettings(undefined, settingsOf(text))).toEqual(defaultSettings);
   });
 
-  test('may say everything', () => {
+  test('reads every setting', () => {
     const text = `
 chains: [pr-review, release]
 countersign:
@@ -55,21 +55,21 @@ noise: quiet
   });
 
   test.each(['users: [octocat]', 'teams: [acme/maintainers]'])(
-    'may let only those countersign whom it names: %s',
+    'lets only named people countersign: %s',
     (named) => {
       const { countersign } = settingsOf(`countersign: {permission: none, ${named}}`);
       expect(countersign?.permission).toBe('none');
     },
   );
 
-  test('may write thumbs with quotes or without', () => {
+  test('accepts thumbs with and without quotes', () => {
     expect(settingsOf('countersign: {approve: [+1], reject: [-1]}')).toEqual(
       settingsOf('countersign: {approve: ["+1"], reject: ["-1"]}'),
     );
   });
 });
 
-describe('faults name the place, what is wrong and what is allowed', () => {
+describe('an error in the settings', () => {
   const table: [behaviour: string, text: string, diagnostics: string[]][] = [
     [
       'a misspelt section',
@@ -173,17 +173,17 @@ ci: { required: [a, 1], ignore: [1, a], wait: soon }`,
       ['countersign.yml:1:4: "ci" must be a mapping of keys to values, not null'],
     ],
   ];
-  test.each(table)('%s', (_, text, diagnostics) => {
+  test.each(table)('is reported for %s', (_, text, diagnostics) => {
     expect(faultsOf(text)).toEqual(diagnostics);
   });
 
-  test('of a list that is far too long only so much is told as of the longest', () => {
+  test('is reported at most as often as the longest allowed list has entries', () => {
     const names = JSON.stringify(Array.from({ length: 2_000 }, () => 'x'));
     expect(faultsOf(`ci: { required: ${names}, ignore: ${names} }`)).toHaveLength(2 + 100);
     expect(unknownChains(`chains: ${names}`, 'countersign.yml', ['a'])).toHaveLength(50);
   });
 
-  test('no text makes the parser throw', () => {
+  test('is the only answer to any text that does not parse: the parser never throws', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const { settings, diagnostics } = parseSettings(text, 'f.yml');
@@ -193,8 +193,8 @@ ci: { required: [a, 1], ignore: [1, a], wait: soon }`,
   });
 });
 
-describe('settings of a repository', () => {
-  test('lie over those of its organisation, key by key', () => {
+describe('the settings of a repository', () => {
+  test('override those of its organisation key by key', () => {
     const merged = mergeSettings(
       settingsOf('countersign: {count: 2, permission: admin}\nnoise: quiet\nchains: [a]'),
       settingsOf('countersign: {permission: write}\nmerge: {method: merge}'),
@@ -207,11 +207,11 @@ describe('settings of a repository', () => {
     });
   });
 
-  test('may take a list of chains back to none', () => {
+  test('can empty the organisation’s list of chains', () => {
     expect(mergeSettings(settingsOf('chains: [a]'), settingsOf('chains: []')).chains).toEqual([]);
   });
 
-  test('let a reaction that rejects never approve', () => {
+  test('cannot make a rejecting reaction approve', () => {
     const merged = mergeSettings(
       settingsOf('countersign: {reject: [rocket, "-1"]}'),
       settingsOf('countersign: {approve: [rocket, heart]}'),
@@ -219,7 +219,7 @@ describe('settings of a repository', () => {
     expect(merged.countersign).toMatchObject({ approve: ['heart'], reject: ['rocket', '-1'] });
   });
 
-  test('let a required check never be ignored', () => {
+  test('cannot make CI ignore a required check', () => {
     const merged = mergeSettings(
       settingsOf('ci: {required: [build]}'),
       settingsOf('ci: {ignore: [build, x]}'),
@@ -227,7 +227,7 @@ describe('settings of a repository', () => {
     expect(merged.ci).toMatchObject({ required: ['build'], ignore: ['x'] });
   });
 
-  test('do not change the defaults', () => {
+  test('leave the defaults unchanged', () => {
     const before = structuredClone(defaultSettings);
     mergeSettings(settingsOf('countersign: {reject: [rocket]}'), undefined);
     expect(defaultSettings).toEqual(before);

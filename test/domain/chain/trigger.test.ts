@@ -38,21 +38,21 @@ describe('a trigger fires', () => {
     expect(triggered('pr.opened', filter, opened)).toEqual({ matches: true });
   });
 
-  test('for pr.opened on an update too, and for pr.updated only there', () => {
+  test('for an update if it names pr.opened or pr.updated, but for an opening only if it names pr.opened', () => {
     const updated = { ...opened, event: 'pr.updated' };
     expect(triggered('pr.opened', '{}', updated).matches).toBe(true);
     expect(triggered('pr.updated', '{}', updated).matches).toBe(true);
     expect(triggered('pr.updated', '{}', opened).matches).toBe(false);
   });
 
-  test('on a push by branch and paths', () => {
+  test('on a push that matches its branch and paths', () => {
     const push = { branch: 'trunk', author: 'octocat', changed_paths: ['docs/a.md'] };
     const facts: TriggerFacts = { event: 'file.changed', repository, push };
     expect(triggered('file.changed', '{base: trunk, paths: "docs/**"}', facts).matches).toBe(true);
     expect(triggered('file.changed', '{base: other}', facts).matches).toBe(false);
   });
 
-  test('on an issue by author and labels', () => {
+  test('on an issue that matches its author and labels', () => {
     const facts: TriggerFacts = {
       event: 'issue.created',
       repository,
@@ -62,7 +62,7 @@ describe('a trigger fires', () => {
     expect(triggered('issue.created', '{labels: docs}', facts).matches).toBe(false);
   });
 
-  test('by hand only for the chain that was named', () => {
+  test('by hand only if a person names its chain', () => {
     const facts = (chain: string): TriggerFacts => ({ event: 'manual.fired', repository, manual: { chain } });
     expect(triggered('manual.fired', '{}', facts('example')).matches).toBe(true);
     expect(triggered('manual.fired', '{}', facts('other')).matches).toBe(false);
@@ -70,7 +70,7 @@ describe('a trigger fires', () => {
   });
 });
 
-describe('a trigger that does not fire says why', () => {
+describe('a trigger that does not fire gives the reason', () => {
   test.each([
     ['{base: main}', {}, 'the base branch is trunk, and the filter wants main'],
     ['{head: [a, b]}', {}, 'the head branch is feature/x, and the filter wants a or b'],
@@ -89,12 +89,12 @@ describe('a trigger that does not fire says why', () => {
       'the changed files are not known, and the filter wants **',
     ],
     ['{base: "{{ repo.missing }}"}', {}, 'the base branch is trunk, and the filter wants {{ repo.missing }}'],
-  ])('%s', (filter, change, because) => {
+  ])('for the filter %s', (filter, change, because) => {
     const facts = { ...opened, pull_request: { ...pullRequest, ...change } } as TriggerFacts;
     expect(triggered('pr.opened', filter, facts)).toEqual({ matches: false, because });
   });
 
-  test('when the event is another', () => {
+  test('for another event', () => {
     expect(triggered('pr.merged', '{}', opened)).toEqual({
       matches: false,
       because: 'it waits for pr.merged, and this is pr.opened',

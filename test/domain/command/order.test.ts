@@ -57,7 +57,7 @@ interface World {
 
 const CHAINS = ['ship', 'deploy'];
 
-/** What the command handler does, without all that has nothing to do with order. */
+/** The part of the command handler that concerns order. */
 function apply(world: World, deed: OrderedCommand, given: GivenAt): void {
   const mayDo = (one: OrderedCommand) => overtakenBy(one, given, world.applied) === undefined;
   if (deed.kind === 'stop') {
@@ -85,7 +85,7 @@ const deeds: fc.Arbitrary<OrderedCommand> = fc.oneof(
     .map(([verb, person]): OrderedCommand => ({ kind: 'answer', verb, person, chain: 'ship', step: 'safe' })),
 );
 
-/** Each with a place of its own in the order, some of them in the same second, from comments and buttons. */
+/** Each has its own place in the order; some share a second; they come from comments and buttons. */
 const commands = fc
   .array(fc.tuple(deeds, fc.integer({ min: 0, max: 3_000 }), fc.boolean()), { maxLength: 12 })
   .map((all) =>
@@ -96,7 +96,7 @@ const commands = fc
     }),
   );
 
-test('in whatever order commands come, the end is the one of the order in which they were given', () => {
+test('commands that arrive in any order have the effect of the order in which people gave them', () => {
   const newWorld = (): World => ({
     paused: false,
     running: { ship: true, deploy: true },
@@ -120,7 +120,7 @@ test('in whatever order commands come, the end is the one of the order in which 
   );
 });
 
-test('a person’s answer to a closed question is overtaken by their own newer one alone', () => {
+test('a person’s answer to a closed approval is only overtaken by their own newer answer', () => {
   const deed = { kind: 'answer', verb: 'reject', person: 1, chain: 'ship', step: 'safe' } as const;
   const [scope = ''] = scopesOf(deed);
   const applied = [{ scope, verb: deed.verb, actor: 'mia', given: inComment(5) }];

@@ -40,7 +40,7 @@ describe('a condition', () => {
   });
 
   test.each(['skipped', 'failed', 'unheard_of'])(
-    'on the missing outcome of a step that is %s is false, turned round or not',
+    'on the missing outcome of a step that is %s is false, also under not',
     (id) => {
       for (const condition of [
         `steps.${id}.outcome.passed`,
@@ -60,12 +60,12 @@ describe('a condition', () => {
     },
   );
 
-  test('on a verdict that was not given is false, turned round or not', () => {
+  test('on a missing verdict is false, also under not', () => {
     expect(holds('steps.open.outcome.passed')).toBe(false);
     expect(holds('not steps.open.outcome.passed')).toBe(false);
   });
 
-  test('may ask in so many words whether a verdict was given', () => {
+  test('can ask explicitly whether there is a verdict', () => {
     expect(holds('steps.open.outcome.passed is none')).toBe(true);
     expect(holds('steps.open.outcome.passed != true')).toBe(true);
   });
@@ -80,7 +80,7 @@ describe('the steps of a context', () => {
     expect(steps['1']).toBe(steps.bad);
   });
 
-  test.each(['length', 'constructor', '__proto__', 'toString'])('may be called %s', (id) => {
+  test.each(['length', 'constructor', '__proto__', 'toString'])('can have the id %s', (id) => {
     const named = stepsContext([{ id, status: 'completed', outcome: { passed: true } }]);
     expect(evaluateCondition(compileExpression(`steps["${id}"].outcome.passed`), { steps: named })).toBe(
       true,
@@ -88,12 +88,12 @@ describe('the steps of a context', () => {
     expect(Object.getPrototypeOf(named)).toBeNull();
   });
 
-  test('do not inherit one', () => {
+  test('have no inherited members', () => {
     expect(holds('steps.constructor.outcome.passed')).toBe(false);
     expect(holds('steps.length.status == "x"')).toBe(false);
   });
 
-  test('refuse an id that would be taken for a position', () => {
+  test('cannot have an id that reads like a position', () => {
     expect(() => stepsContext([{ id: '1', status: 'completed' }])).toThrow('taken for a position');
   });
 });

@@ -7,7 +7,7 @@ import {
 } from '../../../src/domain/expression/condition.ts';
 import { withinEffort } from '../../support/effort.ts';
 
-/** A context as bad as it could be: live functions, getters, prototypes with members, symbols. */
+/** A context as hostile as possible: live functions, getters, prototypes with members, symbols. */
 function hostileContext(): { context: object; touched: () => boolean } {
   let touched = false;
   const touch = () => {
@@ -164,50 +164,50 @@ const HARMLESS: [expression: string, value: unknown][] = [
   ['1 in 2', undefined],
 ];
 
-/** Rows with a name short enough to read. */
+/** Rows with a name that is short enough to read. */
 function named<T>(
   rows: [expression: string, expected: T][],
 ): [name: string, expression: string, expected: T][] {
   return rows.map(([expression, expected]) => [expression.slice(0, 60), expression, expected]);
 }
 
-describe('expressions that would escape or exhaust', () => {
-  test.each(named(REFUSED))('%s is refused', (_, expression, message) => {
+describe('an expression that should escape or exhaust the app', () => {
+  test.each(named(REFUSED))('is refused: %s', (_, expression, message) => {
     const refusal = () => compileExpression(expression);
     expect(refusal).toThrow(ExpressionError);
     expect(refusal).toThrow(message);
     withinEffort(50, () => expect(refusal).toThrow());
   });
 
-  test.each(named(HARMLESS))('%s gives nothing away', (_, expression, expected) => {
+  test.each(named(HARMLESS))('gives nothing away: %s', (_, expression, expected) => {
     const { context, touched } = hostileContext();
     const evaluate = () => compileExpression(expression).evaluate(context);
     expect(withinEffort(50, evaluate)).toEqual(expected);
     expect(touched()).toBe(false);
   });
 
-  test('nothing that an expression builds is a live object of the context', () => {
+  test('never reaches a live object of the context', () => {
     const trigger = { list: [{ a: 1 }] };
     const value = compileExpression('trigger.list').evaluate({ trigger });
     expect(value).toEqual(trigger.list);
     expect(value).not.toBe(trigger.list);
   });
 
-  test('a context that contains itself gives no value instead of going on for ever', () => {
+  test('gives no value in a context that contains itself', () => {
     const trigger: Record<string, unknown> = {};
     trigger.self = trigger;
     expect(compileExpression('trigger').evaluate({ trigger })).toBeUndefined();
     expect(compileExpression('trigger == trigger.self').evaluate({ trigger })).toBeUndefined();
   });
 
-  test('nothing reaches the prototype of all objects', () => {
+  test('does not reach the prototype of all objects', () => {
     const value = compileExpression('{"__proto__": {"polluted": true} }').evaluate({});
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 });
 
-describe('properties', () => {
+describe('any expression', () => {
   const words = fc.constantFrom(
     'trigger',
     'steps',
@@ -260,7 +260,7 @@ describe('properties', () => {
   test.each([
     ['expressions', compileExpression],
     ['templates', compileTemplate],
-  ])('%s compile or throw an ExpressionError that points into them, and evaluate to JSON', (_, compile) => {
+  ])('compiles or throws an ExpressionError with its place, and evaluates to JSON: %s', (_, compile) => {
     const { context } = hostileContext();
     fc.assert(
       fc.property(source, (text) => {

@@ -65,17 +65,17 @@ describe('the value of an expression', () => {
     ['not []', true],
     ['not {a: 1}', false],
     ['repo.default_branch', 'main'],
-  ])('%s', (expression, expected) => {
+  ])('is as documented for %s', (expression, expected) => {
     expect(compileExpression(expression).evaluate(context)).toEqual(expected);
   });
 
-  test('is the same with and without marks', () => {
+  test('is the same with and without {{ }}', () => {
     expect(compileExpression('{{ trigger.number }}').evaluate(context)).toBe(7);
     expect(compileExpression('\n  {{ trigger.number }}\n').evaluate(context)).toBe(7);
   });
 });
 
-describe('logic knows three values, so that nothing never becomes true', () => {
+describe('three-valued logic', () => {
   test.each([
     ['not trigger.missing', undefined],
     ['not trigger.nil', undefined],
@@ -88,13 +88,13 @@ describe('logic knows three values, so that nothing never becomes true', () => {
     ['not (1 in trigger.missing)', undefined],
     ['not (trigger.draft and trigger.missing)', true],
     ['trigger.missing or true', true],
-  ])('%s', (expression, expected) => {
+  ])('never makes null true: %s', (expression, expected) => {
     expect(compileExpression(expression).evaluate(context)).toBe(expected);
   });
 });
 
-describe('what an expression refers to', () => {
-  test('is every path, as far as it is written out, with its place', () => {
+describe('the references of an expression', () => {
+  test('include every path, as far as it is written out, with its place', () => {
     const { references } = compileExpression(
       '{{ steps[0].outcome.passed and trigger[repo.key].x or ["a", trigger.b|default(steps["a-b"].status)] }}',
     );
@@ -107,21 +107,21 @@ describe('what an expression refers to', () => {
     ]);
   });
 
-  test('has its place in a bare expression too', () => {
+  test('have their place in an expression without {{ }} too', () => {
     expect(compileExpression('1 == trigger.a').references).toEqual([
       { root: 'trigger', path: ['a'], offset: 5 },
     ]);
   });
 });
 
-describe('an error points at the place', () => {
+describe('an error in an expression', () => {
   test.each([
     ['{{ trigger.a ! }}', 13],
     ['trigger.a !', 10],
     ['trigger.a\n  | lenght', 14],
     ['trigger.a and globals.b', 14],
     ['{{ a() }}', 4],
-  ])('%j at %i', (expression, offset) => {
+  ])('is reported at its place: %j at %i', (expression, offset) => {
     expect(() => compileExpression(expression)).toThrow(
       expect.objectContaining({ code: 'bad_expression', offset }),
     );

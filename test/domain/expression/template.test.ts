@@ -8,46 +8,46 @@ const context = {
 const rendered = (source: string) => compileTemplate(source).evaluate(context);
 
 describe('a template', () => {
-  test('that is one expression alone keeps the type of its value', () => {
+  test('that is a single expression keeps the type of its value', () => {
     expect(rendered('{{ trigger.number }}')).toBe(7);
     expect(rendered('{{ trigger.labels }}\n')).toEqual(['a', 'b']);
   });
 
-  test('with text around expressions gives text', () => {
+  test('with text around expressions becomes text', () => {
     expect(rendered('PR {{ trigger.number }} of {{ trigger.labels|join("+") }}.')).toBe('PR 7 of a+b.');
     expect(rendered('{{ trigger.number }}{{ trigger.number }}')).toBe('77');
   });
 
-  test('puts nothing where a value is missing', () => {
+  test('leaves out missing values', () => {
     expect(rendered('[{{ trigger.missing }}]')).toBe('[]');
   });
 
-  test('does not read a value as a template again', () => {
+  test('does not evaluate a value as a template again', () => {
     expect(rendered('{{ trigger.title }}')).toBe('{{ trigger.secret }}');
     expect(rendered('Title: {{ trigger.title }}')).toBe('Title: {{ trigger.secret }}');
   });
 
-  test('without marks is itself, braces and all', () => {
+  test('without expressions stays as it is, including single braces', () => {
     expect(rendered('a } b { c #} }}')).toBe('a } b { c #} }}');
     expect(rendered('x'.repeat(10_000))).toHaveLength(10_000);
   });
 
-  test('may trim the white space around an expression', () => {
+  test('can trim the white space around an expression', () => {
     expect(rendered('a  {{- trigger.number -}}  b')).toBe('a7b');
   });
 
-  test('that would be longer than a comment can be gives no value', () => {
+  test('has no value if it would be longer than a comment can be', () => {
     const long = { trigger: { text: 'x'.repeat(40_000) } };
     expect(compileTemplate('{{ trigger.text }} {{ trigger.text }}').evaluate(long)).toBeUndefined();
   });
 
-  test('of white space and trim marks is little work', () => {
+  test('of white space and trim marks takes little work', () => {
     withinEffort(50, () => rendered(`${' '.repeat(1_900)}x {{- 1 -}}`));
   });
 });
 
-describe('the values of a step', () => {
-  test('are rendered at any depth, and keys and other values are left alone', () => {
+describe('the inputs of a step', () => {
+  test('are rendered at any depth, and keys and other values stay as they are', () => {
     expect(
       renderWith(
         { pr: '{{ trigger.number }}', deep: [{ '{{ key }}': 'n{{ trigger.number }}' }], on: true, no: null },
@@ -56,7 +56,7 @@ describe('the values of a step', () => {
     ).toEqual({ pr: 7, deep: [{ '{{ key }}': 'n7' }], on: true, no: null });
   });
 
-  test('are null where the context has nothing, so that the key is still there to be refused', () => {
+  test('are null where the context has nothing, so that the missing input is noticed', () => {
     expect(renderWith({ pr: '{{ trigger.missing }}' }, context)).toEqual({ pr: null });
   });
 });

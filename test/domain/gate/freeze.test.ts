@@ -34,7 +34,7 @@ describe('a freeze', () => {
       '2026-10-25T01:30:00Z',
       true,
     ],
-  ])('%s', (_, freeze, now, expected) => {
+  ])('holds as its row says: %s', (_, freeze, now, expected) => {
     expect(frozen(freeze, now)).toBe(expected);
   });
 
@@ -54,7 +54,7 @@ describe('a freeze', () => {
     [{ from: '2026-12-20', until: 'later' }],
     [{ from: '18:00', until: '19:00', time_zone: 'Mars/Olympus' }],
     [{ from: '18:00', until: '19:00', days: ['someday'] }],
-  ])('cannot be written %j', (freeze) => {
+  ])('cannot be written as %j', (freeze) => {
     expect(freezeSchema.safeParse({ ...freeze, reason: 'x' }).success).toBe(false);
   });
 });

@@ -11,7 +11,7 @@ describe('exceeded', () => {
     day: fc.record({ tokens: fc.nat(1_000), cost: fc.nat(1_000) }, { requiredKeys: [] }),
   });
 
-  it('lets a call through exactly when every budget has room for all that it could take', () => {
+  it('lets a call through exactly when every budget has room for the most that it could cost', () => {
     fc.assert(
       fc.property(
         budgets,
@@ -41,12 +41,12 @@ describe('parseBudget', () => {
     expect(parseBudget(text)).toEqual(budget);
   });
 
-  it.each(['', 'much', '-1', '1e9', '$', '5, 6', '$1, $2', '2 dollars', '1.5'])('refuses %j', (text) => {
+  it.each(['', 'much', '-1', '1e9', '$', '5, 6', '$1, $2', '2 dollars', '1.5'])('rejects %j', (text) => {
     expect(parseBudget(text)).toBeUndefined();
   });
 });
 
-describe('prices', () => {
+describe('model prices', () => {
   it('are dollars per million tokens, rounded up to a millionth', () => {
     expect(costOf({ input: 1_000_000, output: 0 }, { input: 0.25, output: 2 })).toBe(250_000);
     expect(costOf({ input: 1, output: 0 }, { input: 0.25, output: 2 })).toBe(1);
@@ -65,11 +65,11 @@ describe('prices', () => {
     { provider: 'openai', model: 'gpt-99' },
     { provider: 'openai', model: 'constructor' },
     { provider: 'openai-compatible', model: 'gpt-5' },
-  ])('of $provider/$model are not known', (name) => {
+  ])('of $provider/$model are unknown', (name) => {
     expect(listPrice(name)).toBeUndefined();
   });
 
-  it('are read as two numbers with a slash', () => {
+  it('are parsed from two numbers with a slash', () => {
     expect(parsePrice('0.25/2')).toEqual({ input: 0.25, output: 2 });
     expect(parsePrice('$0.25 / $2')).toEqual({ input: 0.25, output: 2 });
     for (const text of ['', '1', '1/', '-1/2', '1/2/3', 'NaN/1']) expect(parsePrice(text)).toBeUndefined();

@@ -13,7 +13,7 @@ const ada = { id: 1, login: 'ada' };
 const webFlow = { id: 19_864_447, login: 'web-flow' };
 const own: CreditedCommit = { sha: 'c1', author: ada, committer: ada, unknownAuthors: 0 };
 
-describe('a commit can be credited', () => {
+describe('a commit is attributed to accounts', () => {
   it.each<[string, Partial<CreditedCommit>, boolean]>([
     ['with author and committer', {}, true],
     ['when GitHub itself committed it', { committer: webFlow }, true],
@@ -30,7 +30,7 @@ describe('a commit can be credited', () => {
   });
 });
 
-describe('who pushed', () => {
+describe('pushersOf', () => {
   const commits = new Set(['c1', 'c2', 'c3']);
   const push = (before: string, after: string, actorId: number) => ({ before, after, actorId });
   const unknownFrom = (sha: string): Unattributed[] => [{ lacks: 'pusher', sha }];
@@ -46,12 +46,12 @@ describe('who pushed', () => {
     ['only somebody after a gap', [push('c1', 'c3', 1)], [1], unknownFrom('c1')],
     ['only somebody to another place', [push('base', 'other', 1)], [], unknownFrom('c3')],
     ['a push that leads to itself', [push('c3', 'c3', 1)], [1], []],
-  ] as const)('is told of %s', (_, pushes, pushers, unattributed) => {
+  ] as const)('finds the pushers and the unattributed commits for %s', (_, pushes, pushers, unattributed) => {
     expect(pushersOf('c3', commits, pushes)).toEqual({ pushers, unattributed });
   });
 });
 
-describe('how many countersigns are needed', () => {
+describe('the number of countersigns that are needed', () => {
   const unclear = { unattributed: [{ lacks: 'author', sha: 'c1' }] } as const;
   const clear = { unattributed: [] };
 
@@ -64,14 +64,17 @@ describe('how many countersigns are needed', () => {
     [2, undefined, unclear, 3],
     [0, 'allow', clear, 1],
     [1, 'one_more', undefined, 1],
-  ] as const)('count %s, %s, %j: %s', (count, unattributed, contributors, needed) => {
-    expect(countersignsNeeded({ count, ...(unattributed ? { unattributed } : {}) }, contributors)).toBe(
-      needed,
-    );
-  });
+  ] as const)(
+    'is as its row says for count %s, unattributed: %s, commits %j: %s',
+    (count, unattributed, contributors, needed) => {
+      expect(countersignsNeeded({ count, ...(unattributed ? { unattributed } : {}) }, contributors)).toBe(
+        needed,
+      );
+    },
+  );
 });
 
-describe('what people are told', () => {
+describe('the sentence about unattributed commits', () => {
   const of = (lacks: Unattributed['lacks'], ...shas: string[]): Unattributed[] =>
     shas.map((sha) => ({ lacks, sha: sha.repeat(40) }));
 
@@ -83,7 +86,7 @@ describe('what people are told', () => {
     );
   });
 
-  it('tells writers from pushers', () => {
+  it('distinguishes authors from pushers', () => {
     expect(unattributedSaid([])).toBeUndefined();
     expect(unattributedSaid([...of('author', 'a'), ...of('pusher', 'b')])).toBe(
       'GitHub names no account for everybody who wrote or committed aaaaaaa, and nobody knows who pushed bbbbbbb',

@@ -49,11 +49,11 @@ test.each<[string, Capability]>([
       merges: true,
     },
   ],
-])('%s takes what it takes', (step, capability) => {
+])('%s needs what the table of capabilities says', (step, capability) => {
   expect(useOf(`id: a, ${step}`).capability).toEqual(capability);
 });
 
-test('every skill and action that ships has an entry in the table, and every entry is one of theirs', () => {
+test('the table has an entry for every skill and action that ships, and no other', () => {
   expect(Object.keys(CAPABILITIES).sort()).toEqual([...registry.skills, ...registry.actions].sort());
   for (const [name, capability] of Object.entries(CAPABILITIES)) expect(capability.name).toBe(name);
 });
@@ -62,11 +62,11 @@ test.each([
   ['id: a, skill: ci', false],
   ['id: a, skill: ci, requires_approval: true', true],
   ['id: a, action: gh-merge, requires_approval: true', true],
-])('%s asks the maintainers first: %s', (step, asks) => {
+])('%s needs an approval first: %s', (step, asks) => {
   expect(useOf(step).needsApproval).toBe(asks);
 });
 
-test('a merge asks first even where a stored step came to not require it', () => {
+test('a merge needs an approval even if its stored step says otherwise', () => {
   const [step] = chainOfSteps('id: a, action: gh-merge, requires_approval: true').steps;
   expect(step && registry.useOf({ ...step, requiresApproval: false })?.needsApproval).toBe(true);
 });
@@ -74,7 +74,7 @@ test('a merge asks first even where a stored step came to not require it', () =>
 const declared: readonly Capability[] = Object.values(CAPABILITIES);
 
 describe.each(declared.filter(({ irreversible }) => irreversible))(
-  '$name, which is irreversible,',
+  'the irreversible action $name',
   ({ name }) => {
     const faultsWith = (more: string, settled = 'requires_approval: true') =>
       faultsOf(
@@ -82,7 +82,7 @@ describe.each(declared.filter(({ irreversible }) => irreversible))(
       );
     const gate = '[{ id: g, criteria: [{ id: c, if: "true" }] }]';
 
-    test('may stand in a chain that asks first', () => {
+    test('is allowed in a chain that requires an approval', () => {
       expect(faultsWith('')).toEqual([]);
       expect(faultsWith(`, gates: { pre: ${gate} }`)).toEqual([]);
     });
@@ -100,7 +100,7 @@ describe.each(declared.filter(({ irreversible }) => irreversible))(
         faultsWith(', expect: [{ rule_id: r, check: required, field: summary, message: m }]'),
         'cannot have "expect"',
       ],
-    ])('may not stand in a chain %s', (_, faults, because) => {
+    ])('is not allowed in a chain %s', (_, faults, because) => {
       expect(faults.filter((fault) => fault.includes(`${name} ${because}`))).toHaveLength(1);
     });
   },
@@ -111,15 +111,15 @@ test('a skill is never irreversible, whatever its name', () => {
   expect(actionOf({ kind: 'action', name: 'gh-merge' })?.irreversible).toBe(true);
 });
 
-test('every function that a program can call says what it needs', () => {
+test('every function that a program can call has a capability', () => {
   expect(Object.keys(HOST_CAPABILITIES).sort()).toEqual(Object.keys(HOST_FUNCTIONS).sort());
 });
 
-test('every kind of artifact that does something says what it needs', () => {
+test('every kind of artifact that a step can run has a capability', () => {
   expect(['description', ...Object.keys(KIND_CAPABILITIES)].sort()).toEqual([...ARTIFACT_KINDS].sort());
 });
 
-test('a program needs no less than what it can call', () => {
+test('a program needs at least the trust of each function that it can call', () => {
   const levels = Object.values(HOST_CAPABILITIES).map(({ minimumTrust }) => minimumTrust);
   expect(isTrusted(KIND_CAPABILITIES.code_template.minimumTrust, highestOf(levels))).toBe(true);
 });
@@ -143,7 +143,7 @@ const cells = (word: string) =>
 
 describe('docs/policy.md', () => {
   test.each(Object.values(CAPABILITIES))(
-    'tells what $name needs',
+    'says what $name needs',
     ({ name, minimumTrust, sideEffects, confirmation }) => {
       const asked = confirmation === 'person' ? 'a person, always' : 'none';
       expect(cells(name)).toEqual([`\`${minimumTrust}\``, sideEffects ? 'yes' : 'no', asked]);
@@ -151,13 +151,13 @@ describe('docs/policy.md', () => {
   );
 
   test.each(Object.entries({ ...KIND_CAPABILITIES, ...HOST_CAPABILITIES }))(
-    'tells what packages with a file of a kind, and functions of programs, need: %s',
+    'says what packages with a file of a kind, and functions of programs, need: %s',
     (name, { minimumTrust, sideEffects, confirmation }) => {
       expect(cells(name)).toEqual([`\`${minimumTrust}\``, sideEffects ? 'yes' : 'no', confirmation]);
     },
   );
 
-  test.each(TRUST_LEVELS)('tells which runs have %s', (level) => {
+  test.each(TRUST_LEVELS)('says which runs have %s', (level) => {
     expect(cells(level)).toHaveLength(1);
   });
 

@@ -8,24 +8,24 @@ import {
 const owns = (pattern: string, path: string) => parseCodeowners(`${pattern} @o\n`).of(path) !== undefined;
 
 /**
- * What GitHub does with a pattern, as a pattern, paths that it owns and paths that it does not. The rules are those of GitHub's page
- * "About code owners"; where it leaves a case open, the answer is that of the cases in `testdata/patterns.json` of
- * https://github.com/hmarr/codeowners, whose authors compared them with GitHub.
+ * What GitHub does with a pattern: the pattern, paths that it owns, and paths that it does not own. The rules are those of
+ * GitHub's page "About code owners". Where it leaves a case open, the answer comes from `testdata/patterns.json` of
+ * https://github.com/hmarr/codeowners, whose authors compared each case with GitHub.
  */
 const CASES: readonly [pattern: string, owned: string[], others: string[]][] = [
   ['*', ['a.ts', 'deep/in/a.ts'], []],
   ['*.js', ['a.js', 'deep/a.js'], ['a.jsx']],
-  // A name without a slash is found anywhere, and a folder of that name with all that is in it.
+  // A name without a slash matches at any depth: files of this name, and everything in folders of this name.
   ['lib', ['lib', 'lib/a', 'x/lib', 'x/lib/a'], ['lib.ts', 'x/lib.ts', 'x/a', 'library/a']],
   ['lib/', ['lib/a', 'lib/x/a', 'x/lib/a', 'x/lib/y/a'], ['lib', 'x/lib', 'x/a']],
-  // A slash at the start or inside binds it to the root.
+  // A slash at the start or inside anchors the pattern at the root.
   ['/lib', ['lib', 'lib/a', 'lib/x/a'], ['library', 'x/lib', 'x/lib/a', 'x/a']],
   ['/lib/', ['lib/a', 'lib/x/a'], ['lib', 'x/lib', 'x/lib/a', 'x/lib/y/a']],
   ['lib/api', ['lib/api', 'lib/api/a'], ['lib/apis', 'x/lib/api', 'x/lib/api/a']],
   ['/lib/api', ['lib/api', 'lib/api/a'], ['lib/apis', 'x/lib/api', 'x/lib/api/a']],
   ['lib/api/', ['lib/api/a'], ['lib/api', 'lib/apis', 'x/lib/api/a']],
   ['/lib/api/', ['lib/api/a', 'lib/api/x/a'], ['lib/api', 'x/lib/api/a']],
-  // A star is a run within one name; as a whole last name it owns what is in the folder, and not what is in folders there.
+  // A star stays within one name. As the whole last name, it owns the files of the folder but not those of its subfolders.
   ['l*', ['lib', 'lib/a', 'x/lib', 'x/lib/a'], ['x/a', 'alib']],
   ['/*', ['lib', 'README.md'], ['lib/a', 'lib/x/a']],
   ['/l*', ['lib', 'lib/a', 'lib/x/a'], ['x/lib', 'x/lib/a', 'alib']],
@@ -36,7 +36,7 @@ const CASES: readonly [pattern: string, owned: string[], others: string[]][] = [
   ['lib/*.md', ['lib/a.md'], ['lib', 'lib/x/a.md', 'x/lib/a.md', 'x/lib/y/a.md']],
   ['lib/*/api', ['lib/x/api', 'lib/x/api/a'], ['lib', 'lib/x', 'lib/api']],
   ['l?b', ['lib'], ['lb', 'liib', 'l/b']],
-  // Two stars are folders, as many as there are, as a whole name only.
+  // Two stars match any number of folders, but only as a whole name.
   ['**/lib/api', ['lib/api', 'x/lib/api', 'x/lib/api/a'], ['lib/a/api', 'x/lib/a/api']],
   ['**/*lib*', ['lib', 'x/lib', 'x/alib', 'x/library', 'x/y/lib'], ['x/lb']],
   ['lib/api/**', ['lib/api/a', 'lib/api/x/a'], ['lib/api', 'x/lib/api', 'x/lib/api/a']],
@@ -50,7 +50,7 @@ const CASES: readonly [pattern: string, owned: string[], others: string[]][] = [
   ['/lib/**', ['lib/a'], ['lib']],
   ['/lib/**/*.ts', ['lib/a.ts', 'lib/x/y/a.ts'], ['lib/a.js']],
   ['l**b', ['lib', 'lb'], ['l/b']],
-  // A backslash takes the next character as it is.
+  // A backslash makes the next character literal.
   ['l\\*b', ['l*b'], ['lib', 'lb']],
   ['l\\?b', ['l?b'], ['lib']],
   ['l\\**b', ['l*b', 'l*x-b'], ['l*', 'lib']],
@@ -58,12 +58,12 @@ const CASES: readonly [pattern: string, owned: string[], others: string[]][] = [
   ['with\\ space.md', ['with space.md', 'x/with space.md'], ['with']],
   ['lib\\(1\\).md', ['lib(1).md'], []],
   ['lib(1).md', ['lib(1).md'], []],
-  // Paths are told apart by case.
+  // Paths are case-sensitive.
   ['README.md', ['README.md', 'lib/README.md'], ['readme.md', 'Readme.md']],
 ];
 
-describe('CODEOWNERS patterns', () => {
-  test.each(CASES)('%s owns what it owns on GitHub', (pattern, owned, others) => {
+describe('a CODEOWNERS pattern', () => {
+  test.each(CASES)('owns the same files as on GitHub: %s', (pattern, owned, others) => {
     expect(owned.filter((path) => !owns(pattern, path))).toEqual([]);
     expect(others.filter((path) => owns(pattern, path))).toEqual([]);
   });
@@ -94,8 +94,8 @@ describe('a CODEOWNERS file', () => {
   });
 
   /**
-   * GitHub skips a line with invalid syntax and goes on (the same page). Which those are: the page, and the example of
-   * https://docs.github.com/en/rest/repos/repos#list-codeowners-errors.
+   * GitHub skips a line with invalid syntax and continues (same page). Which lines are invalid comes from that page and from the
+   * example of https://docs.github.com/en/rest/repos/repos#list-codeowners-errors.
    */
   test.each([
     ['a negation', '!x.ts @b'],
@@ -108,7 +108,7 @@ describe('a CODEOWNERS file', () => {
     ['an at sign alone as the owner', 'x.ts @'],
     ['one bad owner beside a good one', 'x.ts @b b'],
     ['the root alone', '/ @b'],
-  ])('is read without a line that has %s, and tells it', (_, line) => {
+  ])('is read without a line that has %s, and that line is reported', (_, line) => {
     const codeowners = parseCodeowners(`* @a\n${line}\n`);
     expect([codeowners.skipped, codeowners.of('x.ts')?.line, codeowners.of('#x.ts')?.line]).toEqual([
       [2],
@@ -122,16 +122,16 @@ describe('a CODEOWNERS file', () => {
     ['@octo/core', { kind: 'team', organisation: 'octo', slug: 'core' }],
     ['7+ada@users.noreply.github.com', { kind: 'account', id: 7 }],
     ['ada@example.org', { kind: 'nobody' }],
-  ])('reads the owner %s', (word, owner) => {
+  ])('can name the owner %s', (word, owner) => {
     expect(parseCodeowners(`* ${word}`).of('x')?.owners).toEqual([{ text: word, owner }]);
   });
 
-  test('of very many globs is given up rather than compared for minutes', () => {
+  test('with very many globs is refused instead of compared for minutes', () => {
     const codeowners = parseCodeowners('/**/a?/x @a\n'.repeat(4_000));
     expect(() => Array.from({ length: 3_000 }, (_, n) => codeowners.of(`f${n}`))).toThrow(TooManyOwners);
   });
 
-  test('is looked for where GitHub does, in that order', () => {
+  test('is looked for in the same places and order as on GitHub', () => {
     expect(CODEOWNERS_PATHS).toEqual(['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS']);
   });
 });

@@ -27,12 +27,12 @@ describe('whether a pull request conflicts', () => {
     ['is not told of', { mergeable: null, rebaseable: null, mergeableState: null }, 'rebase', 'unknown'],
     ['can only not be rebased', { rebaseable: false }, 'merge', 'none'],
     ['cannot be rebased', { rebaseable: false }, 'rebase', BY_HAND],
-  ])('is told of one that %s', (_, said, method, answer) => {
+  ])('is known for one that %s', (_, said, method, answer) => {
     const conflict = conflictOf({ ...CLEAN, ...said }, method, 'main');
     expect(conflict.kind === 'conflict' ? conflict.says : conflict.kind).toBe(answer);
   });
 
-  it('stays as it was said last while GitHub works it out', () => {
+  it('stays at the last known answer while GitHub computes it', () => {
     expect(conflictCriteria({ kind: 'unknown' }, false, 'main')).toEqual([]);
     expect(conflictCriteria({ kind: 'unknown' }, true, 'main')).toMatchObject([{ status: 'pending' }]);
     expect(conflictCriteria({ kind: 'conflict', says: RESOLVE }, false, 'main')).toMatchObject([

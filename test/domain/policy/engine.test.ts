@@ -26,7 +26,7 @@ function request(more: Partial<PolicyRequest> = {}, level: TrustLevel = 'sandbox
 
 describe('a decision', () => {
   test.each(TRUST_LEVELS.flatMap((has) => TRUST_LEVELS.map((needs) => ({ has, needs }))))(
-    'on $needs needed and $has had, unasked, is by the order of the levels',
+    'follows the order of the levels if no approval is asked: $needs needed, $has given',
     ({ has, needs }) => {
       const { verdict } = decide(request({ capability: capability(needs) }, has));
       expect(verdict).toBe(isTrusted(has, needs) ? 'allowed' : 'denied');
@@ -34,14 +34,14 @@ describe('a decision', () => {
   );
 
   test.each(TRUST_LEVELS.flatMap((has) => TRUST_LEVELS.map((needs) => ({ has, needs }))))(
-    'on $needs needed and $has had, where the step asks, waits for the countersign that gives everything',
+    'waits for the countersign, which gives every level, if the step asks for approval: $needs needed, $has given',
     ({ has, needs }) => {
       const { verdict } = decide(request({ capability: capability(needs), needsApproval: true }, has));
       expect(verdict).toBe(has === 'privileged' ? 'allowed' : 'needs_confirmation');
     },
   );
 
-  test('on something a person must confirm is no where nobody is asked, whatever the trust', () => {
+  test('denies what a person must confirm if nobody is asked, at every trust level', () => {
     const wanted = capability('sandbox', 'person');
     expect(decide(request({ capability: wanted }, 'privileged')).verdict).toBe('denied');
     expect(decide(request({ capability: wanted, needsApproval: true }, 'elevated')).verdict).toBe(
@@ -59,7 +59,7 @@ describe('a decision', () => {
     expect(decide(request({ gates }, 'privileged')).verdict).toBe(verdict);
   });
 
-  test('on a no says what was needed, what the run has, why, and how to get there', () => {
+  test('to deny says what is needed, what the run has, why, and how to get there', () => {
     const { why: tree } = decide(request({ capability: capability('elevated') }));
     expect(explainText(tree)).toMatchInlineSnapshot(`
       "✘ deploy is not allowed: it needs elevated trust; this run has only sandbox
@@ -70,7 +70,7 @@ describe('a decision', () => {
     `);
   });
 
-  test('on a no that no dispatch can help names the countersign alone', () => {
+  test('to deny what no dispatch can allow names only the countersign', () => {
     const { why: tree } = decide(request({ capability: capability('privileged') }));
     expect(explainText(tree)).toMatchInlineSnapshot(`
       "✘ deploy is not allowed: it needs privileged trust; this run has only sandbox
@@ -81,7 +81,7 @@ describe('a decision', () => {
     `);
   });
 
-  test('on what must be confirmed says so', () => {
+  test('to wait for a confirmation says so', () => {
     const merge = { capability: capability('privileged', 'person'), needsApproval: true };
     expect(explainText(decide(request(merge)).why)).toMatchInlineSnapshot(`
       "… deploy is allowed once somebody confirms it

@@ -12,7 +12,7 @@ import { type Review, reviewFacts, standingReviews } from '../../../src/domain/p
 const HEAD = 'a'.repeat(40);
 const OTHER = 'b'.repeat(40);
 
-describe('owners approve', () => {
+describe('the fact about code owners', () => {
   const codeowners = parseCodeowners(
     '/a/ @Ann @octo/core\n/b/ bob@example.org\n/c/ 7+cy@users.noreply.github.com\n/free/\n',
   );
@@ -36,13 +36,13 @@ describe('owners approve', () => {
     expect(ownersApprove(ownedPaths(paths, codeowners), approvers, [])).toMatchObject({ value: approved });
   });
 
-  test('asks for each team once, in one case', () => {
+  test('needs one read per team, whatever the case of its name', () => {
     const owned = ownedPaths(['x', 'y'], parseCodeowners('x @Octo/core\ny @octo/core @octo/more'));
     expect(teamsOf(owned)).toEqual(['octo/core', 'octo/more']);
   });
 });
 
-describe('reviews', () => {
+describe('the facts about reviews', () => {
   const at = (minute: number) => new Date(Date.UTC(2026, 2, 2, 9, minute));
   const review = (id: number, login: string, state: Review['state'], more: Partial<Review> = {}): Review => ({
     id,
@@ -94,7 +94,7 @@ describe('reviews', () => {
   });
 });
 
-describe('lists', () => {
+describe('the facts about lists', () => {
   const file = (path: string, more: Partial<ListedFile> = {}): ListedFile => ({
     path,
     status: 'modified',
@@ -103,7 +103,7 @@ describe('lists', () => {
     headSha: HEAD,
     ...more,
   });
-  test('of files are counted, and a renamed file is there under both names', () => {
+  test('count files, and list a renamed file under both names', () => {
     const files = [file('a'), file('b', { previousPath: 'old/b', status: 'renamed' })];
     expect(filesFacts({ files, truncated: false }, HEAD)).toEqual({
       changed_paths: { known: true, value: ['a', 'b', 'old/b'] },
@@ -116,7 +116,7 @@ describe('lists', () => {
   test.each([
     ['cut off', { files: [file('a')], truncated: true }, true],
     ['of another head', { files: [file('a', { headSha: OTHER })], truncated: false }, false],
-  ])('of files that are %s make nothing known', (_, list, lasting) => {
+  ])('are unknown if the files are %s', (_, list, lasting) => {
     for (const fact of Object.values(filesFacts(list, HEAD)))
       expect(fact).toMatchObject({ known: false, lasting });
   });
@@ -135,13 +135,13 @@ describe('lists', () => {
     ['without the head', [{ sha: OTHER, verified: true }], false, undefined],
     ['cut off', [{ sha: HEAD, verified: true }], true, undefined],
     ['empty', [], false, undefined],
-  ])('of commits, %s', (_, commits, truncated, signed) => {
+  ])('about commits are as expected with %s', (_, commits, truncated, signed) => {
     const fact = commitsFacts({ commits, truncated }, HEAD).signed;
     expect(fact?.known ? fact.value : undefined).toBe(signed);
   });
 });
 
-describe('the pull request itself', () => {
+describe('the facts about the pull request itself', () => {
   const pull = {
     headSha: HEAD,
     headRef: 'x',
@@ -156,14 +156,14 @@ describe('the pull request itself', () => {
     ['a branch here', 'Octo/App', false],
     ['a fork', 'ada/app', true],
     ['a fork that was deleted', null, true],
-  ])('comes from %s', (_, headRepository, fork) => {
+  ])('say whether it comes from a fork: %s', (_, headRepository, fork) => {
     expect(pullRequestFacts({ ...pull, headRepository }, HEAD, 'octo/app').fork).toEqual({
       known: true,
       value: fork,
     });
   });
 
-  test('says nothing of a run whose head is not its head any more', () => {
+  test('are unknown to a run whose head is no longer the pull request’s head', () => {
     const facts = Object.values(pullRequestFacts({ ...pull, headSha: OTHER }, HEAD, 'octo/app'));
     expect(facts.map(({ known }) => known)).toEqual(facts.map(() => false));
   });

@@ -17,7 +17,7 @@ const blocks = [...page.matchAll(/^```(?:yaml|text) (\w+)\n([\s\S]*?)^```$/gm)].
   ([, kind = '', text = '']) => ({ kind, text }),
 );
 
-/** The blocks of a kind, each with those right after it. */
+/** The blocks of one kind, each with the blocks right after it. */
 function examples(kind: string, after: number): string[][] {
   return blocks.flatMap((block, index) =>
     block.kind === kind ? [blocks.slice(index, index + after + 1).map(({ text }) => text)] : [],
@@ -25,7 +25,7 @@ function examples(kind: string, after: number): string[][] {
 }
 
 describe('docs/gates.md', () => {
-  test('has examples of each kind, and none of a kind that is not run', () => {
+  test('has examples of each kind that the test runs, and of no other kind', () => {
     expect([...new Set(blocks.map(({ kind }) => kind))].sort()).toEqual(
       ['chain', 'criteria', 'facts', 'faults', 'faulty', 'settings', 'verdict'].sort(),
     );
@@ -40,7 +40,7 @@ describe('docs/gates.md', () => {
   });
 
   test.each(examples('criteria', 2))(
-    'has a criterion that says of facts what it says: %s',
+    'has a criterion whose result on the facts is as shown: %s',
     (text, facts, said) => {
       const criterion = { kind: 'expression', id: 'it', if: (parse(text) as { if: string }).if } as const;
       const read: Facts = Object.fromEntries(
@@ -58,7 +58,7 @@ describe('docs/gates.md', () => {
     },
   );
 
-  test.each(examples('faulty', 1))('tells the faults of %s', (text, diagnostics = '') => {
+  test.each(examples('faulty', 1))('quotes the errors of %s', (text, diagnostics = '') => {
     expect(faultsOf(text)).toEqual(diagnostics.trimEnd().split('\n'));
   });
 
@@ -67,7 +67,7 @@ describe('docs/gates.md', () => {
     ...FAILURE_POLICIES,
     ...Object.keys(writtenGateSchema.shape),
     ...Object.keys(writtenCriterionSchema.shape).filter((key) => key !== 'codeowners'),
-  ])('tells of `%s`', (word) => {
+  ])('mentions `%s`', (word) => {
     expect(page).toContain(`\`${word}\``);
   });
 });

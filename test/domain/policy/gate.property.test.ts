@@ -14,7 +14,7 @@ const seed = Number(process.env.COUNTERSIGN_SEED ?? (long ? Date.now() % 2 ** 31
 const runs = { seed, numRuns: long ? 20_000 : 300 };
 
 const name = fc.constantFrom(...FACT_NAMES);
-/** Expressions that try to make something of a fact in every way that there is. */
+/** Expressions that try in every way to conclude something from a fact. */
 const expression = fc.letrec<{ any: string }>((tie) => ({
   any: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -56,7 +56,7 @@ const settings: fc.Arbitrary<SettingsFile> = fc.record({
 });
 
 describe(`with seed ${seed}`, () => {
-  test('an expression over an unknown fact never passes, however it is put', () => {
+  test('an expression over an unknown fact never passes', () => {
     let judged = 0;
     fc.assert(
       fc.property(expression, facts, (text, read) => {
@@ -72,7 +72,7 @@ describe(`with seed ${seed}`, () => {
     expect(judged).toBeGreaterThan(100);
   });
 
-  test('the same inputs give the same judgement', () => {
+  test('the same inputs give the same verdict', () => {
     fc.assert(
       fc.property(expression, facts, facts, (text, one, other) => {
         const ask = (read: Facts) =>
@@ -88,7 +88,7 @@ describe(`with seed ${seed}`, () => {
     );
   });
 
-  test('more gates never make a merge possible that was not, and a closed one makes none possible', () => {
+  test('another gate never allows a merge that was not allowed, and a failed one prevents every merge', () => {
     const placed = writtenGate.map(
       ({ id: gate, on_failure }): PlacedGate => ({
         gate: { kind: 'skill', id: gate, skill: 'ci', on_failure },
@@ -129,7 +129,7 @@ describe(`with seed ${seed}`, () => {
     );
   });
 
-  test('a repository takes no gate of its organisation away, and changes none', () => {
+  test('a repository can neither remove nor change a gate of its organisation', () => {
     fc.assert(
       fc.property(
         settings,

@@ -57,17 +57,17 @@ describe('a criterion', () => {
     ['not steps.ci.outcome.passed', false, 'steps.ci.outcome.passed is nothing', false],
     ['pr.additions', false, 'pr.additions is 12', false],
     ['true', true, '', false],
-  ])('%s: %s', (text, passed, evidence, mayChange) => {
+  ])('passes as its row says: %s: %s', (text, passed, evidence, mayChange) => {
     expect(judge(expression(text), FACTS)).toMatchObject({ passed, evidence, may_change: mayChange });
   });
 
-  test('tells what its writer says of it', () => {
+  test('is described in its author’s words', () => {
     const criterion = { kind: 'expression', id: 'it', if: '{{ pr.draft }}', because: 'Drafts only' } as const;
     expect(judge(criterion, FACTS).description).toBe('Drafts only');
     expect(judge(expression('{{ pr.draft }}'), FACTS).description).toBe('pr.draft');
   });
 
-  test('is about owners, who may still approve', () => {
+  test('of code owners can still change, because they can still approve', () => {
     expect(judge({ kind: 'codeowners', id: 'it' }, FACTS)).toMatchObject({
       passed: false,
       evidence: 'no owner approves a.ts (ann)',
@@ -76,7 +76,7 @@ describe('a criterion', () => {
     expect(judge({ kind: 'codeowners', id: 'it' }, {})).toMatchObject({ passed: false });
   });
 
-  test('is a freeze, which ends', () => {
+  test('of a freeze can still change, because a freeze ends', () => {
     const freeze = { from: '08:00', until: '10:00', reason: 'Release day' };
     expect(judge({ kind: 'freeze', id: 'it', freeze })).toMatchObject({
       passed: false,
@@ -89,7 +89,7 @@ describe('a criterion', () => {
     });
   });
 
-  test('has the facts read that it names, and no others', () => {
+  test('needs exactly the facts that it names', () => {
     const criteria = [expression("pr.draft and 'a' in pr.labels"), { kind: 'codeowners', id: 'o' } as const];
     const gate = { kind: 'criteria', id: 'g', on_failure: 'block', criteria } as const;
     expect(factsFor([{ ...gate, criteria: [...criteria] }])).toEqual([
@@ -100,7 +100,7 @@ describe('a criterion', () => {
   });
 });
 
-describe('a gate that is', () => {
+describe('a gate', () => {
   const placed = (policy: FailurePolicy) =>
     ({
       gate: { kind: 'criteria', id: 'g', on_failure: policy, criteria: [expression('true')] },
@@ -122,26 +122,29 @@ describe('a gate that is', () => {
     ['warn', false, false, 'met', 'met'],
     ['degrade', false, false, 'unmet', 'unmet'],
     ['require_human', false, false, 'met', 'pending'],
-  ])('%s, passed %s: blocks %s; for a merge %s, else %s', (policy, passed, isBlock, merge, other) => {
-    const found = verdict(policy, passed);
-    expect(blocks(found)).toBe(isBlock);
-    expect(conditionOf(found).status).toBe(merge);
-    expect(verdictCriterion(found).status).toBe(other);
-  });
+  ])(
+    'with on_failure: %s, passed %s, blocks: %s; for a merge %s, otherwise %s',
+    (policy, passed, isBlock, merge, other) => {
+      const found = verdict(policy, passed);
+      expect(blocks(found)).toBe(isBlock);
+      expect(conditionOf(found).status).toBe(merge);
+      expect(verdictCriterion(found).status).toBe(other);
+    },
+  );
 
-  test('without criteria has not passed', () => {
+  test('without criteria does not pass', () => {
     const one = placed('block');
     expect(verdictOf({ ...one, gate: { ...one.gate, criteria: [] } }, 'x', [], 'h').gate_passed).toBe(false);
   });
 
-  test.each(FAILURE_POLICIES)('%s blocks when it throws', (policy) => {
+  test.each(FAILURE_POLICIES)('with on_failure: %s blocks if judging it throws', (policy) => {
     const one = placed(policy);
     const found = unjudged({ ...one, gate: { ...one.gate, criteria: [] } }, 'merge', 'it broke', 'h');
     expect([blocks(found), conditionOf(found).status]).toEqual([true, 'unmet']);
   });
 });
 
-describe('gates add up', () => {
+describe('the gates of the organisation and the repository', () => {
   const gate = (id: string) => ({ id, criteria: [{ id: 'c', if: 'true' }], on_failure: 'block' as const });
   const step = (name: string, own?: string) => ({
     uses: { name },
@@ -159,16 +162,16 @@ describe('gates add up', () => {
     return [...pre, ...post].map(({ gate: { id }, scope, at }) => `${scope} ${at} ${id}`);
   };
 
-  test('of the organisation and the repository, under one id', () => {
+  test('both apply, also with the same id', () => {
     expect(names('gh-merge', true)).toEqual(['organisation pre a', 'repository pre a']);
   });
 
-  test('for every use, and none after a merge', () => {
+  test('apply to every use, but not after a merge', () => {
     expect(names('gh-label', false)).toEqual(['organisation post b']);
   });
 });
 
-describe('what is wrong with gates is told all at once', () => {
+describe('the parser of gates', () => {
   const chain = (gates: string, uses = 'action: gh-label') => `name: a
 trigger: { event: pr.opened }
 steps:
@@ -211,12 +214,12 @@ steps:
       '{ pre: [{ id: g, skill: ci }], post: [{ id: g, skill: ci }] }',
       ['the id "g" is used here twice'],
     ],
-  ])('%s', (_, gates, expected) => {
+  ])('reports %s', (_, gates, expected) => {
     const said = faultsOf(chain(gates)).join('\n');
     for (const sentence of expected) expect(said).toContain(sentence);
   });
 
-  test('a merge has no gates behind it, and none that lessen it', () => {
+  test('allows no gate after a merge, and none that degrades a merge', () => {
     const said = faultsOf(
       chain(
         '{ pre: [{ id: a, skill: ci, on_failure: degrade }], post: [{ id: b, skill: ci }] }',
@@ -229,13 +232,13 @@ steps:
     ]);
   });
 
-  test('a gate behind a step may read what that step came to', () => {
+  test('allows a gate after a step to read the outcome of that step', () => {
     expect(
       faultsOf(chain('{ post: [{ id: g, criteria: [{ id: c, if: "steps.act.outcome.passed" }] }] }')),
     ).toEqual([]);
   });
 
-  test('facts of the pull request are for gates alone', () => {
+  test('allows facts of the pull request in gates only', () => {
     const text = chain('{ pre: [{ id: g, skill: ci }] }').replace(
       'id: act,',
       'id: act, condition: "pr.draft",',
@@ -243,7 +246,7 @@ steps:
     expect(faultsOf(text)).toEqual([expect.stringContaining('"pr" is not known here')]);
   });
 
-  test('in settings: a name that nothing has, and an id that is there twice', () => {
+  test('reports unknown names and repeated ids in settings', () => {
     const text = `gates:
   - { uses: gh-labl, pre: [{ id: g, skill: ci }] }
   - { uses: "*", post: [{ id: g, skill: ci }] }

@@ -37,7 +37,7 @@ export function reactor(more: Partial<Reactor> = {}): Reactor {
   return { id: 10, login: 'mia', type: 'User', content: 'rocket', role: 'maintain', teams: [], ...more };
 }
 
-/** Facts on which everything holds and mia countersigns. */
+/** Facts that meet every criterion, with mia's countersign. */
 export function facts(more: Partial<MergeFacts> = {}): MergeFacts {
   return {
     readAt: at(0),

@@ -13,7 +13,7 @@ import {
 import { at } from '../../support/builders.ts';
 import { AUTHOR, facts, question, reactor, rules } from './merge-facts.ts';
 
-/** Mostly the first value, so that enough of the generated facts do merge. */
+/** Mostly the first value, so that enough of the generated facts allow a merge. */
 function mostly<T>(usual: T, ...others: T[]): fc.Arbitrary<T> {
   return fc.oneof(
     { weight: 12, arbitrary: fc.constant(usual) },
@@ -80,7 +80,7 @@ const anyFacts: fc.Arbitrary<MergeFacts> = fc
 
 const RANKS = ['none', 'read', 'triage', 'write', 'maintain', 'admin'];
 
-/** Invariant I1, written out anew from the design and sharing nothing with the gate. */
+/** Invariant I1, written from the design a second time, without any code of the gate. */
 function mayMerge(asked: MergeQuestion, found: MergeFacts): boolean {
   const { rules: rule } = asked;
   const known = found.contributors;
@@ -116,7 +116,7 @@ function mayMerge(asked: MergeQuestion, found: MergeFacts): boolean {
 }
 
 describe('the merge gate', () => {
-  test('mints a proof exactly when all of I1 holds', () => {
+  test('makes a proof exactly when all of I1 holds', () => {
     let merged = 0;
     fc.assert(
       fc.property(anyRules, anyFacts, (rule, found) => {
@@ -127,11 +127,11 @@ describe('the merge gate', () => {
       }),
       { numRuns: 5_000 },
     );
-    // A generator that never comes to a merge would hold nothing together.
+    // The generator must produce merges, otherwise the property would prove little.
     expect(merged).toBeGreaterThan(300);
   });
 
-  test('mints a proof that is about the question and fresh when the facts are', () => {
+  test('makes a proof for the approval’s own question, no older than the facts', () => {
     fc.assert(
       fc.property(anyRules, anyFacts, (rule, found) => {
         const asked = question({ rules: rule });
@@ -147,7 +147,7 @@ describe('the merge gate', () => {
     );
   });
 
-  test('mints no proof on facts that have a place for words, whoever reacted besides, and counts the words', () => {
+  test('makes no proof from facts that contain answers by command, whoever reacted too, and counts the answers', () => {
     let went = 0;
     const speaker = fc.record({
       says: fc.constantFrom('approve' as const, 'reject' as const),
@@ -162,7 +162,7 @@ describe('the merge gate', () => {
         const asked = question({ rules: rule });
         const { proof, why: tree } = judgeMerge(asked, { ...found, speakers });
         expect(proof).toBeUndefined();
-        // What words say to a step is what the reactions for it would say to a merge.
+        // For a step that merges nothing, an answer by command counts as a reaction would count for a merge.
         const [yes = ''] = rule.approve;
         const [no = ''] = rule.reject;
         if (yes === '' || no === '') return;
@@ -179,7 +179,7 @@ describe('the merge gate', () => {
     expect(went).toBeGreaterThan(50);
   });
 
-  test('is void exactly when the pull request itself is not what was asked about', () => {
+  test('voids the approval exactly when the pull request is no longer the one that was asked about', () => {
     fc.assert(
       fc.property(anyFacts, (found) => {
         const { state, draft, headSha, baseRef } = found.pullRequest;

@@ -21,8 +21,8 @@ function pullRequest(more: Partial<MergeFacts['pullRequest']>): Partial<MergeFac
   return { pullRequest: { ...facts().pullRequest, ...more } };
 }
 
-describe('when everything holds', () => {
-  test('a maintainer’s countersign is enough', () => {
+describe('when every criterion is met', () => {
+  test('one maintainer’s countersign is enough', () => {
     const decision = judgeMerge(question(), facts());
     expect(decision.proof).toMatchObject({
       question: { pullRequest: 7, headSha: HEAD, baseRef: 'main', method: 'squash' },
@@ -32,7 +32,7 @@ describe('when everything holds', () => {
     expect(decision).toMatchObject({ countersignedBy: ['mia'], rejectedBy: [], void: false });
   });
 
-  test('the answer names every criterion', () => {
+  test('the explanation names every criterion', () => {
     const tree = judgeMerge(question(), facts()).why;
     expect(tree).toMatchObject({ status: 'met', summary: 'countersigned by mia; merging' });
     expect(tree.reasons.map((reason) => `${reason.status}: ${reason.summary}`)).toEqual([
@@ -48,7 +48,7 @@ describe('when everything holds', () => {
   });
 });
 
-describe('one criterion that does not hold', () => {
+describe('when a criterion is not met', () => {
   test.each<[string, Partial<MergeFacts>, string, boolean]>([
     ['closed', pullRequest({ state: 'closed' }), 'not merging: the pull request is closed', true],
     [
@@ -120,7 +120,7 @@ describe('one criterion that does not hold', () => {
       false,
     ],
     ['paused', { pausedBy: 'will' }, 'not merging: paused by will; `/countersign resume` goes on', false],
-  ])('%s: no proof', (_, more, summary, isVoid) => {
+  ])('the gate makes no proof: %s', (_, more, summary, isVoid) => {
     const decision = judgeMerge(question(), facts(more));
     expect(decision.proof).toBeUndefined();
     expect(decision.why.summary).toBe(summary);
@@ -128,7 +128,7 @@ describe('one criterion that does not hold', () => {
     expect(decision.void).toBe(isVoid);
   });
 
-  test('does not hide the others: the tree tells all of them', () => {
+  test('the explanation still names all the others', () => {
     const tree = judgeMerge(
       question(),
       facts({ ...pullRequest({ draft: true }), reactors: [], pausedBy: 'will' }),
@@ -221,7 +221,7 @@ describe('whose reaction counts', () => {
     ['maintain', ['maintain', 'admin']],
     ['admin', ['admin']],
     ['none', []],
-  ] as const)('with permission: %s, by role alone: %j', (permission, expected) => {
+  ] as const)('permission: %s admits by role alone: %j', (permission, expected) => {
     const allowed = roles.filter((role) => because(reactor({ role }), {}, { permission }).merges);
     expect(allowed).toEqual(expected);
   });
@@ -248,17 +248,17 @@ describe('whose reaction counts', () => {
     ],
     ['somebody who is not named', { users: ['zoe'] }, will, not('will', 'has write access')],
     ['a named user where roles do not count', { permission: 'none', users: ['will'] }, will, counts('will')],
-  ] as const)('%s', (_, with_, person, expected) => {
+  ] as const)('the rules decide about %s', (_, with_, person, expected) => {
     expect(because(person, {}, with_)).toEqual(expected);
   });
 
-  test('a named user who wrote a commit does not', () => {
+  test('a named user who wrote a commit may not countersign', () => {
     const more = { contributors: { ...NO_CONTRIBUTORS, ids: [12] } };
     expect(because(will, more, { users: ['will'] })).toEqual(not('will', wrote));
   });
 });
 
-describe('how many are needed', () => {
+describe('the number of countersigns', () => {
   const two = question({ rules: rules({ count: 2 }) });
 
   test.each<[string, Reactor[], string]>([
@@ -272,13 +272,13 @@ describe('how many are needed', () => {
     ['one who counts and one who does not', [reactor(), otto], 'not merging: 1 of 2 countersigns given'],
     ['two', [reactor(), max], 'countersigned by mia, max; merging'],
     ['three', [reactor(), max, reactor({ id: 14, login: 'zoe' })], 'countersigned by mia, max, zoe; merging'],
-  ])('%s of two', (_, reactors, summary) => {
+  ])('may be reached or not by %s of two', (_, reactors, summary) => {
     const decision = judgeMerge(two, facts({ reactors }));
     expect(decision.why.summary).toBe(summary);
     expect(decision.proof !== undefined).toBe(summary.endsWith('merging'));
   });
 
-  test.each([0, -1])('never fewer than one, even if the settings came to say %s', (count) => {
+  test.each([0, -1])('is at least one, even if the settings say %s', (count) => {
     expect(judgeMerge(question({ rules: rules({ count }) }), facts({ reactors: [] })).proof).toBeUndefined();
     expect(judgeMerge(question({ rules: rules({ count }) }), facts()).proof).toBeDefined();
   });
@@ -296,7 +296,7 @@ describe('a reaction', () => {
     expect(decision.proof !== undefined).toBe(merges);
   });
 
-  test('that rejects stops it, also beside the same person’s approving one', () => {
+  test('that rejects prevents the merge, also beside an approving reaction of the same person', () => {
     const decision = judgeMerge(question(), facts({ reactors: [reactor(), reactor({ content: '-1' })] }));
     expect(decision).toMatchObject({
       proof: undefined,
@@ -316,7 +316,7 @@ describe('a reaction', () => {
   });
 });
 
-describe('whoever rejected this head before', () => {
+describe('a person who rejected this head before', () => {
   const mia = { id: 2, login: 'mia' };
   test.each([
     ['stops it while only somebody else countersigns', [reactor({ id: 3, login: 'max' })], false],
@@ -328,7 +328,7 @@ describe('whoever rejected this head before', () => {
   });
 });
 
-describe('two looks', () => {
+describe('the answers of two polls', () => {
   const answer = (more: Partial<MergeFacts>, with_: Partial<CountersignRules> = {}) =>
     judgeMerge(question({ rules: rules(with_) }), facts(more)).why;
   const nobody = answer({ reactors: [] });
@@ -341,11 +341,11 @@ describe('two looks', () => {
     ['a look at a paused pull request', answer({ reactors: [], pausedBy: 'will' }), false],
     ['a look that found a reaction which does not count', answer({ reactors: [otto] }), false],
     ['a look that found all it needs', answer({}), false],
-  ])('%s and one that finds nobody say the same: %s', (_, before, same) => {
+  ])('%s and a poll that finds nobody are the same: %s', (_, before, same) => {
     expect(sameAnswer(before, nobody)).toBe(same);
   });
 
-  test('differ when the first of two countersigns came in beside a reaction that does not count', () => {
+  test('differ when the first of two countersigns arrives beside a reaction that does not count', () => {
     const before = answer({ reactors: [otto] }, { count: 2 });
     expect(sameAnswer(before, answer({ reactors: [otto, reactor()] }, { count: 2 }))).toBe(false);
   });

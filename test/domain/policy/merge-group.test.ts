@@ -24,7 +24,7 @@ function member(
   return { number, headSha: question().headSha, decision: judgeMerge(about, facts(read)) };
 }
 
-test('a group of countersigned pull requests gets a proof for its own commit', () => {
+test('a merge group whose pull requests are all countersigned gets a proof for its own commit', () => {
   const { why, proof } = judgeGroup(GATE, [member(7), member(8)], at(0));
   expect(why).toMatchObject({
     status: 'met',
@@ -34,13 +34,13 @@ test('a group of countersigned pull requests gets a proof for its own commit', (
   expect(proof && isFreshProof(proof, at(0))).toBe(true);
 });
 
-test('the proof of a group is as old as its oldest member', () => {
+test('the proof of a merge group is as old as its oldest member', () => {
   const { proof } = judgeGroup(GATE, [member(7, {}, { readAt: at(-9_000) }), member(8)], at(0));
   expect(proof && isFreshProof(proof, at(1_000))).toBe(true);
   expect(proof && isFreshProof(proof, at(1_001))).toBe(false);
 });
 
-describe('a group gets no proof', () => {
+describe('a merge group gets no proof', () => {
   test.each<[string, GroupMember[], string]>([
     ['when nobody can say what is in it', [], 'no pull request of this merge group is known'],
     [

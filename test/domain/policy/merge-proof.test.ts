@@ -25,7 +25,7 @@ describe('a proof', () => {
     expect(isFreshProof(minted(), at(ms))).toBe(fresh);
   });
 
-  test('is as old as the facts, not as the judgement', () => {
+  test('is as old as the facts, not as the decision', () => {
     const { proof } = judgeMerge(question(), facts({ readAt: at(-10_001) }));
     expect(proof && isFreshProof(proof, at(0))).toBe(false);
   });
@@ -45,7 +45,7 @@ describe('a proof', () => {
   });
 });
 
-describe('what is no proof', () => {
+describe('a forged proof', () => {
   test.each<[string, (proof: MergeProof) => object]>([
     [
       'an object with the same members',
@@ -62,11 +62,11 @@ describe('what is no proof', () => {
     ['a proxy of a proof', (proof) => new Proxy(proof, {})],
     ['an empty object', () => ({})],
     ['a function', () => () => true],
-  ])('%s', (_, forge) => {
+  ])('is rejected: %s', (_, forge) => {
     expect(isFreshProof(forge(minted()), at(0))).toBe(false);
   });
 
-  test('what a genuine proof’s constructor makes', () => {
+  test('cannot come from the constructor of a genuine proof', () => {
     const proof = minted();
     const Forge = proof.constructor as new (asked: MergeQuestion, by: string[], mintedAt: number) => object;
     const forged = new Forge(question({ pullRequest: 8 }), ['otto'], at(0).getTime());
@@ -74,8 +74,8 @@ describe('what is no proof', () => {
   });
 });
 
-describe('a proof that was minted', () => {
-  test('stays about its head when the question is changed afterwards', () => {
+describe('a genuine proof', () => {
+  test('stays bound to its head when the question object changes afterwards', () => {
     const asked = question();
     const proof = minted(asked);
     asked.headSha = 'b'.repeat(40);
@@ -83,16 +83,13 @@ describe('a proof that was minted', () => {
     expect(() => Object.assign(proof.question, { headSha: 'b'.repeat(40) })).toThrow(TypeError);
   });
 
-  test('does not stay fresh by turning back its own time', () => {
+  test('does not stay fresh if its own time is changed', () => {
     const proof = minted();
     expect(() => Object.assign(proof, { mintedAt: at(60_000).getTime() })).toThrow(TypeError);
     expect(isFreshProof(proof, at(60_000))).toBe(false);
   });
 
-  test.each([-1, -3_600_000])(
-    'is not fresh %s ms after it was minted, as after a clock was set back',
-    (ms) => {
-      expect(isFreshProof(minted(), at(ms))).toBe(false);
-    },
-  );
+  test.each([-1, -3_600_000])('is not fresh %s ms after it was made, as after a clock was set back', (ms) => {
+    expect(isFreshProof(minted(), at(ms))).toBe(false);
+  });
 });

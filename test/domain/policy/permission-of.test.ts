@@ -20,7 +20,7 @@ function permission(policy: FailurePolicy, passed: boolean, step: string): strin
 
 const POLICIES: FailurePolicy[] = ['block', 'warn', 'degrade', 'require_human'];
 
-test.each(POLICIES)('a gate that is passed and would %s lets a step be done', (policy) => {
+test.each(POLICIES)('a passed gate with on_failure: %s allows the step', (policy) => {
   expect(permission(policy, true, 'step')).toBe('met');
 });
 
@@ -31,11 +31,11 @@ test.each([
   ['degrade', 'countersigned merge', 'unmet'],
   ['require_human', 'step', 'pending'],
   ['require_human', 'countersigned step', 'met'],
-] as const)('a gate that is not passed and would %s is for a %s %s', (policy, step, status) => {
+] as const)('a failed gate with on_failure: %s makes a %s %s', (policy, step, status) => {
   expect(permission(policy, false, step)).toBe(status);
 });
 
-test('a gate that was not judged yet is unknown', () => {
+test('a gate without a verdict is unknown', () => {
   expect(notJudged(placed('warn'))).toMatchObject({
     status: 'unknown',
     summary: 'gate guard (organisation) before the step is unknown until the step runs',

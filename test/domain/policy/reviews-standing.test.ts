@@ -60,7 +60,7 @@ describe('changes are requested', () => {
   });
 });
 
-describe('requested changes hold a merge up', () => {
+describe('requested changes prevent a merge', () => {
   const by = (role: string) =>
     ({ known: true, by: [{ person: { id: 1, login: 'anna', type: 'User' }, role }] }) as const;
 
@@ -75,7 +75,7 @@ describe('requested changes hold a merge up', () => {
     expect(requestedChangesCriterion(requested, 9).status).toBe(status);
   });
 
-  it('not when the author asks for them', () => {
+  it('but not if the author requests them', () => {
     expect(requestedChangesCriterion(by('admin'), 1).status).toBe('met');
   });
 });

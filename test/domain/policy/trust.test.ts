@@ -158,7 +158,7 @@ describe('trust', () => {
       { countersign: { ...countersign, headSha: OTHER }, dispatcher: somebody('mia', 'maintain') },
       'elevated',
     ],
-    // What has changed, or is not known.
+    // What has changed or is unknown.
     ['one with another head by now', { origin: pullRequest({ sha: OTHER }) }, 'sandbox'],
     [
       'one with another head by now, fired by an admin and countersigned for the old one',
@@ -170,7 +170,7 @@ describe('trust', () => {
       { origin: undefined, dispatcher: somebody('max', 'admin'), countersign },
       'sandbox',
     ],
-    // What is no pull request.
+    // Runs without a pull request.
     ['an issue of a writer’s', { origin: { kind: 'issue', author: somebody('ada', 'write') } }, 'standard'],
     ['an issue of anybody’s', { origin: { kind: 'issue', author: somebody('otto', 'read') } }, 'sandbox'],
     ['a push of a writer’s', { origin: { kind: 'push', author: somebody('will', 'write') } }, 'standard'],
@@ -179,11 +179,11 @@ describe('trust', () => {
       { origin: { kind: 'push', author: somebody('key', 'none') } },
       'sandbox',
     ],
-  ])('of %s', (_, more, level) => {
+  ])('has the expected level for %s', (_, more, level) => {
     expect(trustOf(context(more)).level).toBe(level);
   });
 
-  test('says of each fact whether it raises it', () => {
+  test('says of each fact whether it raises the level', () => {
     const { facts } = trustOf(
       context({
         origin: FORK,
@@ -206,7 +206,7 @@ describe('trust', () => {
     expect(trustOf(context({ origin })).ifDispatched).toBe(ifDispatched);
   });
 
-  test('levels are in one order, in which each is at least itself', () => {
+  test('has levels in one order, and each level includes itself', () => {
     for (const [rank, level] of TRUST_LEVELS.entries()) {
       expect(TRUST_LEVELS.filter((needed) => isTrusted(level, needed))).toEqual(
         TRUST_LEVELS.slice(0, rank + 1),
@@ -246,7 +246,7 @@ const anyContext: fc.Arbitrary<TrustContext> = fc.record({
 const seed = Number(process.env.COUNTERSIGN_SEED ?? 4);
 const numRuns = process.env.COUNTERSIGN_LONG === '1' ? 100_000 : 1_000;
 
-/** The same facts about people by other names. */
+/** The same facts about people with other names. */
 function renamed(of: TrustContext): TrustContext {
   const other = <T extends Membership>(person: T): T => ({ ...person, login: 'somebody-else' });
   return {
@@ -256,8 +256,8 @@ function renamed(of: TrustContext): TrustContext {
   };
 }
 
-describe(`of whatever context (seed ${seed})`, () => {
-  test('no name changes the level', () => {
+describe(`the trust level of any context (seed ${seed})`, () => {
+  test('does not depend on names', () => {
     fc.assert(
       fc.property(anyContext, (of) => {
         expect(trustOf(renamed(of)).level).toBe(trustOf(of).level);
@@ -266,7 +266,7 @@ describe(`of whatever context (seed ${seed})`, () => {
     );
   });
 
-  test('a fact that is taken away or not known never raises the level', () => {
+  test('never rises when a fact is missing or unknown', () => {
     fc.assert(
       fc.property(anyContext, (of) => {
         const { level } = trustOf(of);
@@ -284,7 +284,7 @@ describe(`of whatever context (seed ${seed})`, () => {
     );
   });
 
-  test('only a countersign for this very head is privileged, and what comes from elsewhere gets no further than standard without', () => {
+  test('is privileged only with a countersign for this very head, and at most standard for other origins without one', () => {
     fc.assert(
       fc.property(anyContext, (of) => {
         const { level } = trustOf(of);

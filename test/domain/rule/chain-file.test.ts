@@ -41,7 +41,7 @@ describe('rules in a chain file', () => {
     expect(chainSchema.parse(chain)).toEqual(chain);
   });
 
-  test('may have one rule_id in each of the two lists', () => {
+  test('can share a rule_id if one is in validate and the other in expect', () => {
     const rule = '[{rule_id: a, field: F, check: required}]';
     const text = withSteps(
       `  - skill: ci\n    with: {pr: 7}\n    validate: ${rule.replace('F', 'pr')}\n    expect: ${rule.replace('F', 'passed')}`,
@@ -162,14 +162,14 @@ describe('rules in a chain file', () => {
       ['6:36: "with" has no input "pr"; allowed: none'],
     ],
   ];
-  test.each(table)('with %s are faulty', (_, text, diagnostics) => {
+  test.each(table)('are invalid with %s', (_, text, diagnostics) => {
     const found = faultsOf(text);
     expect(found).toHaveLength(diagnostics.length);
     for (const [index, diagnostic] of diagnostics.entries())
       expect(found[index]).toContain(`chain.yaml:${diagnostic}`);
   });
 
-  test('tell all their faults at once, beside those of the rest of the file', () => {
+  test('report all their errors at once, beside those of the rest of the file', () => {
     const text = validating(
       'rule_id: a, field: x, check: type, type: integer, min: 1',
       'rule_id: a, field: labels.0, check: pattern, pattern: "["',
@@ -188,7 +188,7 @@ describe('rules in a chain file', () => {
   });
 });
 
-describe('files of rules that are made to exhaust', () => {
+describe('a file of rules that should exhaust the parser', () => {
   const many = (rule: (n: number) => string, count: number) =>
     validating(...Array.from({ length: count }, (_, n) => rule(n)));
   const costly = `(?:${'.*'.repeat(90)}){1000}`;
@@ -205,7 +205,7 @@ describe('files of rules that are made to exhaust', () => {
       'at most 20 entries',
     ],
     ['900 rules of one name', many(() => 'rule_id: a, field: pr, check: required', 900), 'is here twice'],
-  ])('%s: refused with little work', (_, text, message) => {
+  ])('is refused with little work: %s', (_, text, message) => {
     expect(withinEffort(2_000, () => faultsOf(text)).join('\n')).toContain(message);
   });
 });

@@ -11,7 +11,7 @@ const blocks = [...page.matchAll(/^```(?:yaml|text) (\w+)\n([\s\S]*?)^```$/gm)].
   ([, kind = '', text = '']) => ({ kind, text }),
 );
 
-/** The blocks of a kind, each with those right after it. */
+/** The blocks of one kind, each with the blocks right after it. */
 function examples(kind: string, after: number): string[][] {
   return blocks.flatMap((block, index) =>
     block.kind === kind ? [blocks.slice(index, index + after + 1).map(({ text }) => text)] : [],
@@ -19,7 +19,7 @@ function examples(kind: string, after: number): string[][] {
 }
 
 describe('docs/rules.md', () => {
-  test('has examples of each kind, and none of a kind that is not run', () => {
+  test('has examples of each kind that the test runs, and of no other kind', () => {
     const kinds = blocks.map(({ kind }) => kind);
     expect([...new Set(kinds)].sort()).toEqual(['chain', 'errors', 'faults', 'faulty', 'rules', 'values']);
     expect(kinds.filter((kind) => kind === 'rules').length).toBeGreaterThanOrEqual(3);
@@ -30,7 +30,7 @@ describe('docs/rules.md', () => {
   });
 
   test.each(examples('rules', 2))(
-    'has rules that say of values what it says: %s',
+    'has rules whose results on values are as shown: %s',
     (rules, values, errors) => {
       const set = new RuleSet(z.array(writtenRuleSchema).parse(parse(rules)));
       const said = set.check(parse(values ?? '')).map(({ rule_id, message }) => `${rule_id}: ${message}\n`);
@@ -38,12 +38,12 @@ describe('docs/rules.md', () => {
     },
   );
 
-  test.each(examples('faulty', 1))('tells the faults of %s', (text, diagnostics = '') => {
+  test.each(examples('faulty', 1))('quotes the errors of %s', (text, diagnostics = '') => {
     expect(faultsOf(text)).toEqual(diagnostics.trimEnd().split('\n'));
   });
 
   test.each(writtenRuleSchema.options.flatMap(({ shape }) => [...Object.keys(shape), shape.check.value]))(
-    'tells of `%s`',
+    'mentions `%s`',
     (word) => {
       expect(page).toContain(`\`${word}\``);
     },

@@ -18,7 +18,7 @@ describe('a pattern', () => {
     ['\\pL+', 'grüße', 'matches'],
     ['.', '🚀', 'matches'],
     ['(a+)+$', 'aaaa', 'matches'],
-  ])('%j says of %j: %s', (pattern, text, result) => {
+  ])('%j on %j gives %s', (pattern, text, result) => {
     expect(compilePattern(pattern).match(text)).toBe(result);
   });
 
@@ -44,13 +44,13 @@ describe('a pattern', () => {
     expect(() => compilePattern(pattern)).toThrow(expect.objectContaining({ message, tooLarge }));
   });
 
-  test('is tried on a text of 4,096 characters, and on none that is longer', () => {
+  test('is matched against a text of 4,096 characters, and refuses a longer one', () => {
     const pattern = compilePattern('a*');
     expect(pattern.match('a'.repeat(MAX_MATCHED_LENGTH))).toBe('matches');
     expect(pattern.match('a'.repeat(MAX_MATCHED_LENGTH + 1))).toBe('too_long');
   });
 
-  test(`no text makes compiling throw anything but a PatternError (seed ${seed})`, () => {
+  test(`from any text compiles or throws a PatternError (seed ${seed})`, () => {
     const piece = fc.constantFrom(
       ...'()[]{}|*+?^$.\\,:=!<>P-'.split(''),
       '{1,9}',
@@ -76,7 +76,7 @@ describe('a pattern', () => {
     );
   });
 
-  test(`what a harmless pattern says is what the language's own engine says (seed ${seed})`, () => {
+  test(`that is harmless gives the same result as the language’s own engine (seed ${seed})`, () => {
     const atom = fc.constantFrom('a', 'b', '[ab]', '.', '(a|b)', '(?:ab)');
     const source = fc
       .array(fc.tuple(atom, fc.constantFrom('', '*', '+', '?', '{1,3}')), { maxLength: 4 })
@@ -97,7 +97,7 @@ describe('the work of a match', () => {
   const TIMES = 20;
 
   test.each([longest, `${longest.slice(1)}!`, `!${longest.slice(1)}`])(
-    '(a+)+$ is little work for 4,096 characters, compiling included',
+    'is little for (a+)+$ on 4,096 characters, compiling included',
     (text) => {
       withinEffort(5 * TIMES, () => {
         for (let time = 0; time < TIMES; time++) compilePattern('(a+)+$').match(text);
@@ -109,7 +109,7 @@ describe('the work of a match', () => {
     '',
   );
   test.each(['(a|a)*b', '(.*a){20}', '.*a.{250}', '(?:a?){60}a{60}', '(?:.*\\b){60}!?x'])(
-    '%s is bounded work for any 4,096 characters',
+    'is bounded for %s on any 4,096 characters',
     (source) => {
       const pattern = compilePattern(source);
       for (const text of [longest, `${longest.slice(1)}!`, coins]) {

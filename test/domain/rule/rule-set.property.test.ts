@@ -48,7 +48,7 @@ const leaf = fc.oneof(
 const value = fc.oneof(leaf, fc.array(leaf), fc.dictionary(fc.constantFrom('b', '0', '__proto__'), leaf));
 const values = fc.record({ a: value, b: value }, { requiredKeys: [] });
 
-test(`a set says what each of its rules says alone, in order (seed ${seed})`, () => {
+test(`a set gives the result of each of its rules, in order (seed ${seed})`, () => {
   fc.assert(
     fc.property(rules, values, (list, given) => {
       const alone = list.flatMap((one) => new RuleSet([one]).check(given));
@@ -58,7 +58,7 @@ test(`a set says what each of its rules says alone, in order (seed ${seed})`, ()
   );
 });
 
-test(`a rule that is off changes nothing, and one that is on counts (seed ${seed})`, () => {
+test(`a disabled rule changes nothing, and an enabled one counts (seed ${seed})`, () => {
   fc.assert(
     fc.property(rules, values, (list, given) => {
       const on = list.filter((one) => one.enabled !== false);
@@ -68,7 +68,7 @@ test(`a rule that is off changes nothing, and one that is on counts (seed ${seed
   );
 });
 
-test(`a missing value breaks every rule that is on, not optional and not custom (seed ${seed})`, () => {
+test(`a missing value breaks every enabled rule that is neither optional nor custom (seed ${seed})`, () => {
   fc.assert(
     fc.property(rules, (list) => {
       const strict = list.filter(
@@ -84,7 +84,7 @@ test(`a missing value breaks every rule that is on, not optional and not custom 
   );
 });
 
-test(`a value has at most one type, but that an int is a float, too (seed ${seed})`, () => {
+test(`a value has at most one type, except that an int is also a float (seed ${seed})`, () => {
   fc.assert(
     fc.property(value, (given) => {
       const fits = FIELD_TYPES.filter((type) => {

@@ -3,10 +3,10 @@ import { CountersignError } from '../../../src/core/errors.ts';
 import type { Rule } from '../../../src/domain/rule/rule.ts';
 import { RuleSet } from '../../../src/domain/rule/rule-set.ts';
 
-/** A rule's check, about the field `x`. */
+/** The check of a rule about the field `x`. */
 type Check = Rule extends infer R ? (R extends Rule ? Omit<R, 'rule_id' | 'field'> : never) : never;
 
-/** What a single rule about `x` says of a value. */
+/** The result of a single rule about `x` for a value. */
 function said(check: Check, value: unknown): string | undefined {
   const [error] = new RuleSet([{ rule_id: 'only', field: 'x', ...check } as Rule]).check({ x: value });
   return error?.message;
@@ -21,11 +21,11 @@ const range = (min?: number, max?: number): Check => ({
 const digits: Check = { check: 'pattern', pattern: '\\d+' };
 
 describe('`required`', () => {
-  test.each([0, false, 'a', [], {}, Number.NaN])('holds for %j', (value) => {
+  test.each([0, false, 'a', [], {}, Number.NaN])('accepts %j', (value) => {
     expect(said(required, value)).toBeUndefined();
   });
 
-  test.each([undefined, null, '', ' \n\t'])('does not hold for %j', (value) => {
+  test.each([undefined, null, '', ' \n\t'])('rejects %j', (value) => {
     expect(said(required, value)).toBe('x is missing');
   });
 });
@@ -42,7 +42,7 @@ describe('`type`', () => {
   const types = ['str', 'int', 'float', 'bool', 'list', 'dict'] as const;
   const pairs = types.flatMap((type) => Object.keys(values).map((is) => [type, is] as const));
 
-  test.each(pairs)('%s, given a value of type %s', (type, is) => {
+  test.each(pairs)('of %s, for a value of type %s', (type, is) => {
     const fits = type === is || (type === 'float' && is === 'int');
     const message = fits ? undefined : `x must be of type ${type}, not ${is}`;
     expect(said({ check: 'type', type }, values[is])).toBe(message);
@@ -94,7 +94,7 @@ describe('`pattern`', () => {
     expect(said(digits, value)).toBe(message);
   });
 
-  test('does not quote the text, which may hold a secret', () => {
+  test('does not quote the text, which may contain a secret', () => {
     expect(said(digits, 'hunter2')).not.toContain('hunter2');
   });
 });
@@ -106,7 +106,7 @@ describe('`custom`', () => {
     message: 'x is not what it should be',
   });
 
-  test('holds when its function says true', () => {
+  test('holds if its function returns true', () => {
     expect(
       said(
         custom(() => true),
@@ -115,7 +115,7 @@ describe('`custom`', () => {
     ).toBeUndefined();
   });
 
-  test('says what its function says', () => {
+  test('reports what its function returns', () => {
     expect(
       said(
         custom(() => 'x is odd'),
@@ -125,7 +125,7 @@ describe('`custom`', () => {
   });
 
   test.each([false, undefined, null, 1, '', ' ', {}, Promise.resolve(true)])(
-    'falls back to its message when the function says %j: only true is a yes',
+    'reports its own message if the function returns %j: only true passes',
     (answer) => {
       expect(
         said(
@@ -136,21 +136,21 @@ describe('`custom`', () => {
     },
   );
 
-  test('that throws is broken, and what went wrong inside is not told', () => {
+  test('that throws is broken, and the error is not shown', () => {
     const broken = custom(() => {
       throw new Error('cannot read /srv/keys');
     });
     expect(said(broken, 1)).toBe('x could not be checked');
   });
 
-  test('that throws an error for people is broken with its words', () => {
+  test('that throws an error for users is broken, with the text of the error', () => {
     const broken = custom(() => {
       throw new CountersignError('test', 'the list of teams is empty');
     });
     expect(said(broken, 1)).toBe('x could not be checked: the list of teams is empty');
   });
 
-  test('sees the value and all the others', () => {
+  test('gets the value and all the others', () => {
     const seen: unknown[] = [];
     const rule: Rule = {
       rule_id: 'pair',
@@ -164,30 +164,30 @@ describe('`custom`', () => {
   });
 });
 
-describe('a value that is missing', () => {
+describe('a missing value', () => {
   const checks: [string, Check][] = [
     ['type', { check: 'type', type: 'str' }],
     ['range', range(1)],
     ['pattern', { check: 'pattern', pattern: '.*' }],
   ];
 
-  test.each(checks)('breaks a `%s`, because no verdict is no pass', (_, check) => {
+  test.each(checks)('breaks a `%s`, because a missing verdict never passes', (_, check) => {
     expect([said(check, undefined), said(check, null)]).toEqual(['x is missing', 'x is missing']);
   });
 
-  test.each(checks)('is fine for a `%s` that is optional', (_, check) => {
+  test.each(checks)('passes a `%s` that is optional', (_, check) => {
     const lenient = { ...check, optional: true } as Check;
     expect([said(lenient, undefined), said(lenient, null)]).toEqual([undefined, undefined]);
   });
 
-  test.each(checks)('is all that an optional `%s` forgives', (_, check) => {
+  test.each(checks)('is the only thing that an optional `%s` forgives', (_, check) => {
     expect(
       said({ ...check, optional: true } as Check, check.check === 'pattern' ? 'a\nb' : []),
     ).toBeDefined();
   });
 });
 
-describe('a field', () => {
+describe('the field of a rule', () => {
   const values = { pr: 7, checks: [{ name: 'build' }, { name: 'test' }], 'a-b': { c: { d: 'deep' } } };
   test.each<[field: string, value: string | number | undefined]>([
     ['pr', 7],
@@ -210,7 +210,7 @@ describe('a field', () => {
     expect(seen).toEqual([value]);
   });
 
-  test('runs no getter, and one that cannot be read breaks its rule', () => {
+  test('runs no getter, and breaks its rule if it cannot be read', () => {
     const trap = () => {
       throw new Error('touched');
     };
@@ -231,7 +231,7 @@ describe('a set of rules', () => {
     { rule_id: 'b', field: 'x', check: 'range', min: 1 },
   ];
 
-  test('tells every broken rule, in the order in which they were given', () => {
+  test('reports every broken rule, in the given order', () => {
     expect(new RuleSet(rules).check({ x: 'text' })).toEqual([
       { rule_id: 'c', field: 'x', message: 'x must be of type int, not str' },
       { rule_id: 'a', field: 'y', message: 'y is missing' },
@@ -239,7 +239,7 @@ describe('a set of rules', () => {
     ]);
   });
 
-  test('asks the rules after one that throws', () => {
+  test('continues after a rule that throws', () => {
     const holds = () => {
       throw new Error('no');
     };
@@ -248,24 +248,21 @@ describe('a set of rules', () => {
     expect(errors.map(({ rule_id }) => rule_id)).toEqual(['thrower', 'c', 'a', 'b']);
   });
 
-  test('without any rule finds nothing wrong', () => {
+  test('without rules reports nothing', () => {
     expect(new RuleSet([]).check({})).toEqual([]);
   });
 
-  test.each([undefined, false])(
-    'throws for a rule_id that is there twice, also when enabled is %s',
-    (enabled) => {
-      const again: Rule = {
-        rule_id: 'a',
-        field: 'z',
-        check: 'required',
-        ...(enabled === false && { enabled }),
-      };
-      expect(() => new RuleSet([...rules, again])).toThrow(
-        expect.objectContaining({ code: 'rule.duplicate', message: 'the rule_id "a" is here twice' }),
-      );
-    },
-  );
+  test.each([undefined, false])('throws for a repeated rule_id, also with enabled: %s', (enabled) => {
+    const again: Rule = {
+      rule_id: 'a',
+      field: 'z',
+      check: 'required',
+      ...(enabled === false && { enabled }),
+    };
+    expect(() => new RuleSet([...rules, again])).toThrow(
+      expect.objectContaining({ code: 'rule.duplicate', message: 'the rule_id "a" is here twice' }),
+    );
+  });
 
   test.each<[string, Check, string]>([
     [

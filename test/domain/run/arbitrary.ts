@@ -6,8 +6,8 @@ import { actionOutcome, at, chain, ciOutcome, reviewOutcome } from '../../suppor
 import type { Player } from './player.ts';
 
 /**
- * Any chain of up to eight steps that the parser accepts: any graph without a circle, conditions on what a step
- * depends on, both ways to take a failure, timeouts, and up to `attempts` attempts.
+ * Any chain of up to eight steps that the parser accepts: any graph without a cycle, conditions on dependencies, both ways to
+ * handle a failure, timeouts, and up to `attempts` attempts.
  */
 export function anyChain({ attempts }: { attempts: number }): fc.Arbitrary<Chain> {
   const step = fc.record({
@@ -50,7 +50,7 @@ export function anyChain({ attempts }: { attempts: number }): fc.Arbitrary<Chain
   );
 }
 
-/** Something that happens to a run; sessions are picked from all that were ever started, so many reports are late. */
+/** Something that happens to a run. Sessions are picked from all that were ever started, so many reports are late. */
 export type Happening =
   | { what: 'signal'; signal: Signal }
   | { what: 'report'; pick: number; says: 'yes' | 'no' | 'nothing' | 'waits' | 'fails' | 'fails for good' }
@@ -97,7 +97,7 @@ export const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
   },
 );
 
-/** The signal a happening comes to in this run; `undefined` when no session was ever started. */
+/** The signal that a happening becomes in this run; `undefined` if no session was ever started. */
 export function signalOf(play: Player, happening: Happening): Signal | undefined {
   if (happening.what === 'signal') return happening.signal;
   if (happening.what === 'time') {

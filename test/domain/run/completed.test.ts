@@ -14,7 +14,7 @@ const merging = chainOfSteps(
 const reviewing = chainOfSteps('id: review, skill: pr-review', 'id: ci');
 const merged = actionOutcome('gh-merge', 'merged into main as 1112223, countersigned by mia');
 
-/** Of a run whose steps are over: completed with these outcomes, or skipped where there is none. */
+/** The reason of a run whose steps are over: completed with these outcomes, or skipped without one. */
 function why(definition: Chain, outcomes: (Outcome | null)[]): string {
   const state = runState(definition);
   for (const [index, outcome] of outcomes.entries()) {
@@ -27,7 +27,7 @@ function why(definition: Chain, outcomes: (Outcome | null)[]): string {
   return said(completedReason(state));
 }
 
-describe('why a completed run is complete', () => {
+describe('the reason of a completed run', () => {
   test.each<[string, Chain, (Outcome | null)[], string]>([
     [
       'it merged',
@@ -83,11 +83,11 @@ describe('why a completed run is complete', () => {
       [reviewOutcome(true), ciOutcome(true), actionOutcome('gh-merge', 'not merged', false)],
       'run.completed.not_merged: not merged',
     ],
-  ])('%s', (_, definition, outcomes, expected) => {
+  ])('is as expected for %s', (_, definition, outcomes, expected) => {
     expect(why(definition, outcomes)).toBe(expected);
   });
 
-  test('names the failure of a merge that the chain lets fail', () => {
+  test('names the failure of a merge that on_failure: continue tolerates', () => {
     const chain = chainOfSteps(
       'id: review, skill: pr-review',
       'id: merge, action: gh-merge, requires_approval: true, on_failure: continue',

@@ -30,17 +30,17 @@ const opened = (...chains: Chain[]) => {
 };
 
 describe('a pull request that is opened', () => {
-  test('begins every chain that is for it', () => {
+  test('starts every chain whose trigger matches', () => {
     expect(new PullRequestPlayer(review, named('other')).look()).toEqual(['begin review', 'begin other']);
   });
 
-  test('begins nothing when the delivery comes again', () => {
+  test('starts nothing when the delivery is repeated', () => {
     const play = opened(review);
     expect(play.look()).toEqual([]);
   });
 
   test.each(['completed', 'failed', 'by_person'] as const)(
-    'begins nothing when the delivery comes again after the run has ended: %s',
+    'starts nothing when the delivery is repeated after the run has ended: %s',
     (status) => {
       expect(opened(review).ends(status).look()).toEqual([]);
     },
@@ -53,17 +53,17 @@ describe('a pull request that is opened', () => {
     ['issue.created', false],
     ['file.changed', false],
     ['manual.fired', false],
-  ])('begins a chain for %s: %s', (event, begins) => {
+  ])('starts a chain for %s: %s', (event, begins) => {
     expect(new PullRequestPlayer(named('any', '{}', event)).look()).toEqual(begins ? ['begin any'] : []);
   });
 
-  test('begins nothing as a draft when the chain is not for drafts', () => {
+  test('starts nothing as a draft when the chain is not for drafts', () => {
     expect(new PullRequestPlayer(review).becomes({ draft: true }).look()).toEqual([]);
   });
 });
 
 describe('a push', () => {
-  test('supersedes the run of the older head and begins one for the newer', () => {
+  test('supersedes the run of the older head and starts one for the newer', () => {
     const play = opened(review).becomes({ headSha: B });
     expect(play.look()).toEqual([
       'cancel run_1 run.cancelled.superseded: superseded by a newer push (bbbbbbb)',
@@ -73,11 +73,11 @@ describe('a push', () => {
     expect(play.runs[0]).toMatchObject({ headSha: B, status: 'running' });
   });
 
-  test('begins a run after the older one has ended, and leaves that as it was', () => {
+  test('starts a run after the older one has ended, and leaves that one unchanged', () => {
     expect(opened(review).ends('completed').becomes({ headSha: B }).look()).toEqual(['begin review']);
   });
 
-  test('back to an earlier head begins anew, since that head’s run was superseded', () => {
+  test('back to an earlier head starts a run if that head’s run was superseded', () => {
     const play = opened(review).becomes({ headSha: B });
     play.look();
     expect(play.becomes({ headSha: A }).look()).toEqual([
@@ -86,44 +86,44 @@ describe('a push', () => {
     ]);
   });
 
-  test('back to an earlier head begins anew although that head’s run was completed', () => {
+  test('back to an earlier head starts a run even if that head’s run was completed', () => {
     const play = opened(review).ends('completed').becomes({ headSha: B });
     play.look();
     expect(play.ends('completed').becomes({ headSha: A }).look()).toEqual(['begin review']);
   });
 
-  test('begins a run although a person cancelled the one before', () => {
+  test('starts a run although a person cancelled the previous one', () => {
     expect(opened(review).ends('by_person').becomes({ headSha: B }).look()).toEqual(['begin review']);
   });
 });
 
 describe('a draft', () => {
-  test('ends the run of a chain that is not for drafts, and begins it again when it is ready', () => {
+  test('ends the run of a chain that is not for drafts, which starts again when the pull request is ready', () => {
     const play = opened(review).becomes({ draft: true });
     expect(play.look()).toEqual(['cancel run_1 run.cancelled.draft: the pull request is a draft now']);
     expect(play.look()).toEqual([]);
     expect(play.becomes({ draft: false }).look()).toEqual(['begin review']);
   });
 
-  test('does not matter to a chain that does not ask', () => {
+  test('does not affect a chain without a draft filter', () => {
     expect(opened(named('any')).becomes({ draft: true }).look()).toEqual([]);
   });
 
-  test('leaves a run that a person fired for it', () => {
+  test('does not end a run that a person fired for it', () => {
     const play = new PullRequestPlayer(review).becomes({ draft: true }).fireByHand(review);
     expect(play.look()).toEqual([]);
   });
 });
 
 describe('a new base', () => {
-  test('that the chain is for, too, voids the run and begins another', () => {
+  test('voids the run and starts another if the chain is also for the new base', () => {
     expect(opened(review).becomes({ baseRef: 'release/2' }).look()).toEqual([
       'cancel run_1 run.cancelled.retargeted: the base changed from main to release/2',
       'begin review',
     ]);
   });
 
-  test('that the chain is not for voids the run', () => {
+  test('voids the run if the chain is not for the new base', () => {
     const play = opened(review).becomes({ baseRef: 'playground' });
     expect(play.look()).toEqual([
       'cancel run_1 run.cancelled.retargeted: the base changed from main to playground',
@@ -131,7 +131,7 @@ describe('a new base', () => {
     expect(play.becomes({ baseRef: 'main' }).look()).toEqual(['begin review']);
   });
 
-  test('begins a run although that of the old base was completed: it said nothing about the new one', () => {
+  test('starts a run although the run of the old base was completed', () => {
     expect(opened(review).ends('completed').becomes({ baseRef: 'release/2' }).look()).toEqual([
       'begin review',
     ]);
@@ -139,24 +139,24 @@ describe('a new base', () => {
 });
 
 describe('a pull request that is closed', () => {
-  test('ends its runs and begins none', () => {
+  test('ends its runs and starts none', () => {
     const play = opened(review).becomes({ state: 'closed' });
     expect(play.look()).toEqual(['cancel run_1 run.cancelled.closed: the pull request was closed']);
     expect(play.look()).toEqual([]);
   });
 
-  test('and pushed to begins nothing', () => {
+  test('starts nothing on a push', () => {
     expect(new PullRequestPlayer(review).becomes({ state: 'closed', headSha: B }).look()).toEqual([]);
   });
 
-  test('and reopened begins again what closing cut short', () => {
+  test('and reopened starts again what closing ended', () => {
     const play = opened(review).becomes({ state: 'closed' });
     play.look();
     expect(play.becomes({ state: 'open' }).look()).toEqual(['begin review']);
   });
 
   test.each(['completed', 'failed', 'by_person'] as const)(
-    'and open again does not by itself repeat a run that ended before: %s',
+    'and reopened does not repeat a run that ended before: %s',
     (status) => {
       const play = opened(review).ends(status).becomes({ state: 'closed' });
       expect(play.look()).toEqual([]);
@@ -164,7 +164,7 @@ describe('a pull request that is closed', () => {
     },
   );
 
-  describe('and is known to be reopened', () => {
+  describe('and known to be reopened', () => {
     const AT = '2026-03-02T10:00:00Z';
     const asOf = (updated_at: string) => ({ ...pullRequestEvent(), updated_at }) as RepositoryEvent;
     const over = { status: 'completed' } as const;
@@ -205,13 +205,13 @@ describe('a pull request that is closed', () => {
     ]);
   });
 
-  test('by a merge that was not ours ends its runs and says so', () => {
+  test('by a merge that the app did not make ends its runs and says so', () => {
     expect(opened(review).becomes({ state: 'closed', merged: true }).look()).toEqual([
       'cancel run_1 run.cancelled.merged_elsewhere: the pull request was merged by hand',
     ]);
   });
 
-  test('by a merge leaves the run that the merge itself began', () => {
+  test('by a merge leaves the run that made the merge', () => {
     const afterMerge = named('after-merge', '{}', 'pr.merged');
     const { run } = runState(afterMerge, { event: pullRequestEvent({ kind: 'pr.merged' }) });
     const now = pullRequestNow({ state: 'closed', merged: true });
@@ -220,7 +220,7 @@ describe('a pull request that is closed', () => {
 });
 
 describe('a run whose chain', () => {
-  test('does not match any more is ended, and begins again when it does', () => {
+  test('no longer matches is ended, and starts again when the chain matches again', () => {
     const play = new PullRequestPlayer(labelled).becomes({ labels: ['ready'] });
     expect(play.look()).toEqual(['begin labelled']);
     expect(play.becomes({ labels: [] }).look()).toEqual([
@@ -237,13 +237,13 @@ describe('a run whose chain', () => {
     ]);
   });
 
-  test('lost its label is not said to be ended by a draft that it always was', () => {
+  test('no longer matches its label is not said to be ended by a draft that it always was', () => {
     const play = new PullRequestPlayer(labelled).becomes({ labels: ['ready'], draft: true });
     play.look();
     expect(play.becomes({ labels: [] }).look()[0]).toContain('run.cancelled.not_triggered');
   });
 
-  test('a person fired is kept although its trigger does not match, until the head moves', () => {
+  test('a person fired is kept until the head moves, although its trigger does not match', () => {
     const play = new PullRequestPlayer(labelled).fireByHand(labelled);
     expect(play.look()).toEqual([]);
     expect(play.becomes({ headSha: B }).look()).toEqual([
@@ -251,13 +251,13 @@ describe('a run whose chain', () => {
     ]);
   });
 
-  test('was aborted with the installation begins again once the app is back', () => {
+  test('was aborted when the app was uninstalled starts again once the app is back', () => {
     expect(opened(review).ends('aborted').look()).toEqual(['begin review']);
   });
 });
 
 describe('two chains', () => {
-  test('go their own ways', () => {
+  test('run independently', () => {
     const play = new PullRequestPlayer(review, labelled).becomes({ labels: ['ready'] });
     expect(play.look()).toEqual(['begin review', 'begin labelled']);
     expect(play.ends('completed', 'review').becomes({ labels: [] }).look()).toEqual([
@@ -304,13 +304,13 @@ describe('after any history', () => {
 
   function happens(play: PullRequestPlayer, what: Deed): void {
     if ('becomes' in what) {
-      // GitHub never reopens what is merged.
+      // GitHub never reopens a merged pull request.
       if (!(play.now.merged && what.becomes.state === 'open')) play.becomes(what.becomes);
     } else if ('ends' in what) play.ends(what.ends);
     else if (play.now.state === 'open') play.fireByHand(what.fires === 'review' ? review : labelled);
   }
 
-  /** Deliveries get lost, too: only some deeds are followed by a look. */
+  /** Deliveries can get lost, so only some changes are followed by planning. */
   const history = fc.array(fc.record({ deed, heard: fc.boolean() }), { maxLength: 25 });
 
   function afterAnyHistory(check: (play: PullRequestPlayer) => void): void {
@@ -328,7 +328,7 @@ describe('after any history', () => {
     );
   }
 
-  test('looking again changes nothing', () => {
+  test('planning twice changes nothing', () => {
     afterAnyHistory((play) => expect(play.look()).toEqual([]));
   });
 
@@ -339,7 +339,7 @@ describe('after any history', () => {
     });
   });
 
-  test('every unfinished run is about the head and the base as they are, of an open pull request', () => {
+  test('every unfinished run is about the current head and base of an open pull request', () => {
     afterAnyHistory((play) => {
       for (const run of play.unfinished) {
         expect(play.now.state).toBe('open');
@@ -348,7 +348,7 @@ describe('after any history', () => {
     });
   });
 
-  test('every chain that is for the open pull request has spoken about its head and base, or does', () => {
+  test('every matching chain has a run, ended or not, for the current head and base of the open pull request', () => {
     afterAnyHistory((play) => {
       const { state, draft, baseRef, labels, headSha } = play.now;
       if (state === 'closed') return;

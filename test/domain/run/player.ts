@@ -12,16 +12,16 @@ import {
 import { actionOutcome, at, runState } from '../../support/builders.ts';
 
 /**
- * Plays a run through signals the way the engine does: it gives a session's id to every step that is told to start,
- * and moves time. Every state is frozen before it goes in, so that a transition that writes to its input throws.
+ * Plays a run through signals as the engine does: it gives every started step a session's id, and moves time. Every state is
+ * frozen before it goes in, so that a transition that writes to its input throws.
  */
 export class Player {
   state: RunState;
-  /** What the last signal told the engine to do, with steps by name: `start a`, `look a by time`, `abort ses_1`. */
+  /** The commands of the last signal to the engine, with steps by name: `start a`, `look a by time`, `abort ses_1`. */
   commands: string[] = [];
   /** Every session that was ended before it could report, oldest first. */
   readonly ended: { status: SessionStatus; reason: Reason }[] = [];
-  /** Every session ever started, oldest first. */
+  /** Every session that was ever started, oldest first. */
   readonly sessions: { id: string; stepId: string }[] = [];
   elapsedMs = 0;
 
@@ -62,14 +62,14 @@ export class Player {
     return this.report(stepId, { kind: 'waits', for: what, until: at(this.elapsedMs + ms), reason: because });
   }
 
-  /** What the step's current session says; a step without one is the test's mistake. */
+  /** What the step's current session reports. Fails if the step has no session, because the test is wrong then. */
   report(stepId: string, result: SessionResult): this {
     const { sessionId } = this.step(stepId);
     if (sessionId === null) throw new Error(`${stepId} has no session`);
     return this.send({ kind: 'session', sessionId, result });
   }
 
-  /** Lets so much time pass and tells the run. */
+  /** Moves time and signals it to the run. */
   after(ms: number): this {
     this.elapsedMs += ms;
     return this.send({ kind: 'time' });
@@ -85,12 +85,12 @@ export class Player {
     return this.state.run;
   }
 
-  /** All steps as `a completed, b running`. */
+  /** All steps, as `a completed, b running`. */
   get steps(): string {
     return this.state.invocations.map((step) => `${step.stepId} ${step.status}`).join(', ');
   }
 
-  /** In how many milliseconds from the start of the tests' day the run wants to be woken. */
+  /** When the run wants to be woken, in milliseconds from the start of the tests' day. */
   get wakesAt(): number | undefined {
     const time = nextWake(this.state);
     return time && time.getTime() - at(0).getTime();

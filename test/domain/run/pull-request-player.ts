@@ -11,7 +11,7 @@ import {
   runState,
 } from '../../support/builders.ts';
 
-/** A pull request with its runs: things happen to it, and `look` carries out what is planned for what it then is. */
+/** A pull request with its runs: things happen to it, and `look` carries out what is planned for its current state. */
 export class PullRequestPlayer {
   now: PullRequestNow = pullRequestNow();
   chains: Chain[];
@@ -28,7 +28,7 @@ export class PullRequestPlayer {
     return this;
   }
 
-  /** What a delivery about this pull request leads to, in words: `cancel run_1 …`, `begin review`. */
+  /** What a delivery about this pull request leads to, such as `cancel run_1 …` or `begin review`. */
   look(): string[] {
     const { cancel, begin } = planRuns(this.now, this.chains, this.runs, REPOSITORY);
     for (const { runId, reason: because } of cancel) {
@@ -41,7 +41,7 @@ export class PullRequestPlayer {
     ];
   }
 
-  /** The newest run of the chain, or of any, ends by itself or by a person. */
+  /** The newest run of the chain, or of any chain, ends by itself or by a person. */
   ends(status: 'completed' | 'failed' | 'by_person' | 'aborted', chainName?: string): this {
     const run = this.runs.find((candidate) => chainName === undefined || candidate.chain === chainName);
     if (!run || isRunOver(run.status)) return this;

@@ -16,27 +16,30 @@ describe('ending a run from outside', () => {
   test.each([
     ['cancelled', closed],
     ['aborted', gone],
-  ] as const)('makes it %s, stops what is under way and skips what is not', (status, because) => {
-    const play = Player.started(chainOfSteps('id: a', 'id: b, depends_on: []', 'id: c, depends_on: a'))
-      .waits('b', 'approval', 60_000)
-      .send({ kind: 'end', status, reason: because });
-    expect(play.commands).toEqual(['abort ses_1', 'abort ses_2']);
-    expect(play.steps).toBe('a cancelled, b cancelled, c skipped');
-    expect(play.step('b').reason).toEqual({ ...because, code: 'step.cancelled' });
-    expect(play.step('c').reason).toEqual({ ...because, code: 'step.skipped.run_ended' });
-    expect(play.step('b').waitUntil).toBeNull();
-    expect(play.run).toMatchObject({ status, reason: because });
-    expect(play.run.finishedAt).not.toBeNull();
-    expect(play.wakesAt).toBeUndefined();
-  });
+  ] as const)(
+    'makes it %s, stops its sessions and skips the steps that have not started',
+    (status, because) => {
+      const play = Player.started(chainOfSteps('id: a', 'id: b, depends_on: []', 'id: c, depends_on: a'))
+        .waits('b', 'approval', 60_000)
+        .send({ kind: 'end', status, reason: because });
+      expect(play.commands).toEqual(['abort ses_1', 'abort ses_2']);
+      expect(play.steps).toBe('a cancelled, b cancelled, c skipped');
+      expect(play.step('b').reason).toEqual({ ...because, code: 'step.cancelled' });
+      expect(play.step('c').reason).toEqual({ ...because, code: 'step.skipped.run_ended' });
+      expect(play.step('b').waitUntil).toBeNull();
+      expect(play.run).toMatchObject({ status, reason: because });
+      expect(play.run.finishedAt).not.toBeNull();
+      expect(play.wakesAt).toBeUndefined();
+    },
+  );
 
-  test('leaves what was over before as it was', () => {
+  test('leaves steps that were over unchanged', () => {
     const play = Player.started(linear).done('a');
     const before = play.step('a');
     expect(play.send({ kind: 'end', status: 'cancelled', reason: closed }).step('a')).toEqual(before);
   });
 
-  test('stops no session between two attempts of a step: there is none', () => {
+  test('stops no session for a step between two attempts, because it has none', () => {
     const play = Player.started(chainOfSteps('id: a, retry: { attempts: 2, backoff: 1h }')).fails('a', {
       retryable: true,
     });
@@ -68,7 +71,7 @@ describe('a run that is over', () => {
 
   test.each(
     overs.flatMap(([status, make]) => signals.map((signal) => ({ status, make, signal, kind: signal.kind }))),
-  )('and is $status does not change by $kind', ({ status, make, signal }) => {
+  )('and is $status does not change on $kind', ({ status, make, signal }) => {
     const play = make();
     expect(play.run.status).toBe(status);
     const before = structuredClone(play.state);
@@ -90,15 +93,18 @@ describe('a run that is over', () => {
     },
   );
 
-  test.each([-1, 3, 1.5])('does not change by running again step %s, which it does not have', (stepIndex) => {
-    const play = Player.started(linear).done('a').done('b').done('c');
-    const before = structuredClone(play.state);
-    play.elapsedMs += 60_000;
-    expect(play.send({ kind: 'rerun', stepIndex }).state).toEqual(before);
-  });
+  test.each([-1, 3, 1.5])(
+    'does not change when asked to rerun step %s, which it does not have',
+    (stepIndex) => {
+      const play = Player.started(linear).done('a').done('b').done('c');
+      const before = structuredClone(play.state);
+      play.elapsedMs += 60_000;
+      expect(play.send({ kind: 'rerun', stepIndex }).state).toEqual(before);
+    },
+  );
 });
 
-describe('running a step again', () => {
+describe('rerunning a step', () => {
   const diamond = chainOfSteps(
     'id: top',
     'id: left, depends_on: top',
@@ -107,7 +113,7 @@ describe('running a step again', () => {
   );
   const completed = () => Player.started(diamond).done('top').done('left').done('right').done('bottom');
 
-  test('starts it, sets back what depends on it, and leaves the rest', () => {
+  test('starts it, resets its dependents, and leaves the rest unchanged', () => {
     const play = completed();
     const untouched = [play.step('top'), play.step('right')];
     rerun(play, 'left');
@@ -128,7 +134,7 @@ describe('running a step again', () => {
     expect(play.done('bottom').run.status).toBe('completed');
   });
 
-  test('of a failed run takes up what its failure cut short', () => {
+  test('of a failed run continues what the failure prevented', () => {
     const play = Player.started(diamond).done('top').fails('left');
     expect(play.steps).toBe('top completed, left failed, right cancelled, bottom skipped');
     rerun(play, 'left');
@@ -136,7 +142,7 @@ describe('running a step again', () => {
     expect(play.steps).toBe('top completed, left running, right running, bottom pending');
   });
 
-  test('of a failed run is vain when the failed step itself is not run again', () => {
+  test('of a failed run has no effect unless the failed step itself is rerun', () => {
     const play = Player.started(chainOfSteps('id: a', 'id: b, depends_on: []', 'id: c, depends_on: []'))
       .done('b')
       .fails('a');
@@ -155,7 +161,7 @@ describe('running a step again', () => {
     expect(play.fails('a', { retryable: true }).steps).toBe('a waiting_until');
   });
 
-  test('while it works stops the session, whose result is then refused', () => {
+  test('while it is running stops its session, whose result is then rejected', () => {
     const play = Player.started(linear);
     rerun(play, 'a');
     expect(play.commands).toEqual(['abort ses_1', 'start a']);
@@ -167,14 +173,14 @@ describe('running a step again', () => {
     expect(play.steps).toBe('a running, b pending, c pending');
   });
 
-  test('stops a dependent that is at work', () => {
+  test('stops a dependent that is running', () => {
     const play = Player.started(linear).done('a');
     rerun(play, 'a');
     expect(play.commands).toEqual(['abort ses_2', 'start a']);
     expect(play.steps).toBe('a running, b pending, c pending');
   });
 
-  test('judges its condition again', () => {
+  test('evaluates its condition again', () => {
     const chain = chainOfSteps(
       'id: a, on_failure: continue',
       `id: b, condition: "{{ steps.a.status == 'failed' }}"`,
@@ -184,7 +190,7 @@ describe('running a step again', () => {
     expect(play.done('a').steps).toBe('a completed, b skipped');
   });
 
-  test('that is still pending changes nothing of its turn', () => {
+  test('that is still pending changes nothing', () => {
     const play = Player.started(linear);
     rerun(play, 'c');
     expect(play.commands).toEqual([]);
@@ -195,7 +201,7 @@ describe('running a step again', () => {
 describe('pausing a run', () => {
   const paused = 'step.waiting.paused: the pull request is paused; `/countersign resume` goes on';
 
-  test('lets what works go on, and starts nothing new', () => {
+  test('lets running steps finish, and starts no new ones', () => {
     const play = Player.started(linear).send({ kind: 'pause' });
     expect(play.run).toMatchObject({ paused: true, status: 'running' });
     expect(said(play.run.reason)).toBe(paused);
@@ -205,13 +211,13 @@ describe('pausing a run', () => {
     expect(said(play.run.reason)).toBe(paused);
   });
 
-  test('before the start keeps every step back', () => {
+  test('before the start keeps every step from starting', () => {
     const play = Player.started(linear, { paused: true });
     expect(play.commands).toEqual([]);
     expect(play.run.status).toBe('waiting_until');
   });
 
-  test('still skips what its conditions rule out, and may so complete', () => {
+  test('still skips steps whose condition is false, so the run can complete', () => {
     const play = Player.started(chainOfSteps('id: a', 'id: b, condition: "{{ false }}"')).send({
       kind: 'pause',
     });
@@ -219,13 +225,13 @@ describe('pausing a run', () => {
     expect(play.run.status).toBe('completed');
   });
 
-  test('twice is pausing once', () => {
+  test('twice has the effect of once', () => {
     const play = Player.started(linear).send({ kind: 'pause' });
     const before = structuredClone(play.state);
     expect(play.send({ kind: 'pause' }).state).toEqual(before);
   });
 
-  test('also holds back a retry whose time comes', () => {
+  test('also delays a retry that is due', () => {
     const play = Player.started(chainOfSteps('id: a, retry: { attempts: 2, backoff: 10s }'))
       .fails('a', { retryable: true })
       .send({ kind: 'pause' })
@@ -238,13 +244,13 @@ describe('pausing a run', () => {
 });
 
 describe('resuming a run', () => {
-  test('starts what has become ready', () => {
+  test('starts the steps that are ready', () => {
     const play = Player.started(linear).send({ kind: 'pause' }).done('a').send({ kind: 'resume' });
     expect(play.commands).toEqual(['start b']);
     expect(play.run).toMatchObject({ paused: false, status: 'running', reason: null });
   });
 
-  test('looks for a countersign at once, and lets other waits be', () => {
+  test('polls for a countersign at once, and leaves other waits alone', () => {
     const play = Player.started(chainOfSteps('id: a', 'id: b, depends_on: []'))
       .waits('a', 'approval', 60_000, reason('step.waiting.approval', '0 of 1 countersigns given'))
       .waits('b', 'ci', 60_000)

@@ -6,8 +6,8 @@ import { Player, said } from './player.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-describe('a step that fails and may be tried again', () => {
-  test('waits, says which attempt failed and why, and starts anew with a new session', () => {
+describe('a step that fails and has attempts left', () => {
+  test('waits, says which attempt failed and why, and starts again with a new session', () => {
     const play = Player.started(chainOfSteps('id: a, retry: { attempts: 3, backoff: 10s }')).fails('a', {
       retryable: true,
       because: 'GitHub did not answer',
@@ -32,7 +32,7 @@ describe('a step that fails and may be tried again', () => {
     ['10s', [10_000, 20_000, 40_000, 80_000]],
     ['8h', [8 * HOUR, 16 * HOUR, DAY, DAY]],
     ['1d', [DAY, DAY, DAY, DAY]],
-  ])('waits twice as long each time from %s on, at most a day', (backoff, expected) => {
+  ])('doubles its wait for each retry from %s on, up to a day', (backoff, expected) => {
     const play = Player.started(chainOfSteps(`id: a, retry: { attempts: 5, backoff: ${backoff} }`));
     const waits = expected.map(() => {
       play.fails('a', { retryable: true });
@@ -49,7 +49,7 @@ describe('a step that fails and may be tried again', () => {
     expect(play.fails('a', { retryable: true }).after(10_000).step('a').startedAt).toEqual(startedAt);
   });
 
-  test('is tried again at once without a backoff', () => {
+  test('starts again at once without a backoff', () => {
     const play = Player.started(chainOfSteps('id: a, retry: { attempts: 2 }')).fails('a', {
       retryable: true,
     });
@@ -57,7 +57,7 @@ describe('a step that fails and may be tried again', () => {
     expect(play.after(0).commands).toEqual(['start a']);
   });
 
-  test('fails for good after its last attempt, with that attempt’s reason', () => {
+  test('fails for good after its last attempt, with the reason of that attempt', () => {
     const play = Player.started(chainOfSteps('id: a, retry: { attempts: 2 }'))
       .fails('a', { retryable: true, because: 'first' })
       .after(0)
@@ -70,12 +70,12 @@ describe('a step that fails and may be tried again', () => {
     ['its failure cannot be mended by trying again', 'retry: { attempts: 3 }', false],
     ['the chain allows one attempt', 'retry: { attempts: 1 }', true],
     ['the chain says nothing about it', 'timeout: 1h', true],
-  ])('is not tried again when %s', (_, keys, retryable) => {
+  ])('is not retried when %s', (_, keys, retryable) => {
     const play = Player.started(chainOfSteps(`id: a, ${keys}`)).fails('a', { retryable });
     expect(play.steps).toBe('a failed');
   });
 
-  test('does not start by a poke, only by time', () => {
+  test('starts by time only, and not when woken', () => {
     const play = Player.started(chainOfSteps('id: a, retry: { attempts: 2, backoff: 10s }')).fails('a', {
       retryable: true,
     });
@@ -96,20 +96,20 @@ describe('a timeout', () => {
     expect(said(play.run.reason)).toBe('run.timed_out.step: a: a took longer than it may');
   });
 
-  test('lets the run go on with on_failure: continue', () => {
+  test('lets the run continue with on_failure: continue', () => {
     const play = Player.started(chainOfSteps('id: a, timeout: 30s, on_failure: continue', 'id: b'));
     expect(play.after(30_000).steps).toBe('a timed_out, b running');
     expect(play.commands).toEqual(['abort ses_1', 'start b']);
   });
 
-  test('goes on running while the step waits', () => {
+  test('keeps counting while the step waits', () => {
     const play = Player.started(chainOfSteps('id: a, timeout: 30s')).waits('a', 'approval', 60_000);
     expect(play.wakesAt).toBe(30_000);
     expect(play.after(30_000).commands).toEqual(['abort ses_1']);
     expect(play.steps).toBe('a timed_out');
   });
 
-  test('counts from the first start, whatever the retries', () => {
+  test('counts from the first start, across retries', () => {
     const play = Player.started(chainOfSteps('id: a, timeout: 30s, retry: { attempts: 3, backoff: 20s }'))
       .fails('a', { retryable: true })
       .after(20_000);
@@ -117,7 +117,7 @@ describe('a timeout', () => {
     expect(play.after(10_000).steps).toBe('a timed_out');
   });
 
-  test('ends a step between two attempts without a session to stop', () => {
+  test('ends a step between two attempts without stopping a session', () => {
     const play = Player.started(chainOfSteps('id: a, timeout: 30s, retry: { attempts: 3, backoff: 1h }'))
       .fails('a', { retryable: true })
       .after(30_000);
@@ -135,7 +135,7 @@ describe('a step that waits', () => {
     expect(play.wakesAt).toBe(60_000);
   });
 
-  test('looks again when its time has come, with the same session', () => {
+  test('polls again with the same session when its time has come', () => {
     const play = Player.started(chainOfSteps('id: a')).waits('a', 'ci', 60_000);
     expect(play.after(59_999).commands).toEqual([]);
     expect(play.after(1).commands).toEqual(['look a by time']);
@@ -143,7 +143,7 @@ describe('a step that waits', () => {
     expect(play.waits('a', 'ci', 30_000).wakesAt).toBe(90_000);
   });
 
-  test('does not want to be woken again and again while its look is under way', () => {
+  test('is not woken again while its poll is running', () => {
     const play = Player.started(chainOfSteps('id: a')).waits('a', 'ci', 60_000).after(60_000);
     expect(play.wakesAt ?? Number.POSITIVE_INFINITY).toBeGreaterThan(60_000);
   });
@@ -155,13 +155,13 @@ describe('a step that waits', () => {
     ['approval', ['approval'], ['look a by event']],
     ['approval', [], []],
     ['until', ['until'], ['look a by event']],
-  ] as const)('for %s answers a poke for %j with %j', (what, wokenFor, expected) => {
+  ] as const)('for %s responds to being woken for %j with %j', (what, wokenFor, expected) => {
     const play = Player.started(chainOfSteps('id: a')).waits('a', what, 60_000);
     expect(play.send({ kind: 'wake', for: wokenFor }).commands).toEqual(expected);
     expect(play.steps).toBe(`a waiting_${what}`);
   });
 
-  test('can wait for something else next, and then be done', () => {
+  test('can then wait for something else, and then complete', () => {
     const play = Player.started(chainOfSteps('id: a', 'id: b'))
       .waits('a', 'ci', 60_000)
       .waits('a', 'approval', 60_000);
@@ -170,18 +170,18 @@ describe('a step that waits', () => {
     expect(play.step('a').waitUntil).toBeNull();
   });
 
-  test('does not hold up steps that do not depend on it', () => {
+  test('does not delay steps that do not depend on it', () => {
     const play = Player.started(chainOfSteps('id: a', 'id: b, depends_on: []', 'id: c, depends_on: b'));
     expect(play.waits('a', 'ci', 60_000).done('b').commands).toEqual(['start c']);
   });
 
-  test('is not poked while it works', () => {
+  test('is not woken while it is running', () => {
     const play = Player.started(chainOfSteps('id: a'));
     expect(play.send({ kind: 'wake', for: ['ci', 'approval', 'until'] }).commands).toEqual([]);
   });
 });
 
-describe('at one moment', () => {
+describe('at the same moment', () => {
   test('a retry is not started when another step’s timeout ends the run', () => {
     const play = Player.started(
       chainOfSteps('id: a, retry: { attempts: 2, backoff: 10s }', 'id: b, depends_on: [], timeout: 10s'),
@@ -191,7 +191,7 @@ describe('at one moment', () => {
     expect(play.commands).toEqual(['abort ses_2']);
   });
 
-  test('a waiting step does not look when another step’s timeout ends the run', () => {
+  test('a waiting step is not polled when another step’s timeout ends the run', () => {
     const play = Player.started(chainOfSteps('id: a', 'id: b, depends_on: [], timeout: 10s')).waits(
       'a',
       'ci',
@@ -201,15 +201,15 @@ describe('at one moment', () => {
   });
 });
 
-describe('what a run as a whole is said to be doing', () => {
+describe('the status of a run', () => {
   const three = chainOfSteps('id: a, depends_on: []', 'id: b, depends_on: []', 'id: c, depends_on: []');
 
-  test('is working while any step works', () => {
+  test('is running while any step is running', () => {
     const play = Player.started(three).waits('a', 'approval', 1_000).waits('b', 'ci', 1_000);
     expect(play.run).toMatchObject({ status: 'running', reason: null });
   });
 
-  test('is the wait that a person ends before the one that CI ends before the one that time ends', () => {
+  test('is a wait for people before a wait for CI, and that before a wait for time', () => {
     const play = Player.started(three).waits('a', 'until', 1_000).waits('b', 'ci', 1_000);
     play.waits('c', 'approval', 1_000, reason('step.waiting.approval', '0 of 1 countersigns given'));
     expect(play.run.status).toBe('waiting_approval');
@@ -231,7 +231,7 @@ describe('the next wake', () => {
     expect(play.done('a').wakesAt).toBeUndefined();
   });
 
-  test('is not set while a step without a timeout works', () => {
+  test('is not set while a step without a timeout is running', () => {
     expect(Player.started(chainOfSteps('id: a')).wakesAt).toBeUndefined();
   });
 });

@@ -29,7 +29,7 @@ function playThrough(chain: Chain, happenings: readonly Happening[], check: (pla
   return play;
 }
 
-/** Whatever happens, in whatever order: `check` holds after each signal. */
+/** `check` holds after each signal, whatever happens in whatever order. */
 function always(check: (play: Player) => void): void {
   fc.assert(
     fc.property(anyChain({ attempts: 3 }), fc.array(anyHappening, { maxLength: 40 }), (chain, happenings) => {
@@ -42,7 +42,7 @@ function always(check: (play: Player) => void): void {
 const running = (play: Player) => play.state.invocations.filter((step) => step.status === 'running');
 
 describe('whatever happens to a run', () => {
-  test('a step is pending until everything it depends on is over', () => {
+  test('a step is pending until all its dependencies are over', () => {
     always((play) => {
       for (const step of play.state.invocations.filter((candidate) => candidate.status !== 'pending')) {
         const dependencies = play.run.definition.steps[step.stepIndex]?.dependsOn ?? [];
@@ -58,7 +58,7 @@ describe('whatever happens to a run', () => {
     });
   });
 
-  test('what is over has a reason and an end, and what is not has no end', () => {
+  test('what is over has a reason and an end, and what is not over has no end', () => {
     always((play) => {
       for (const thing of [play.run, ...play.state.invocations]) {
         const over = thing === play.run ? isRunOver(play.run.status) : isStepOver(thing.status as never);
@@ -68,7 +68,7 @@ describe('whatever happens to a run', () => {
     });
   });
 
-  test('what is over says why in one sentence, by a code that fits its status', () => {
+  test('what is over has a one-sentence reason whose code fits its status', () => {
     always((play) => {
       const over = [
         ...[play.run].filter(({ status }) => isRunOver(status)).map((run) => ({ of: 'run', ...run })),
@@ -94,7 +94,7 @@ describe('whatever happens to a run', () => {
     });
   });
 
-  test('an outcome is kept exactly by the steps that are completed', () => {
+  test('exactly the completed steps have an outcome', () => {
     always((play) => {
       for (const step of play.state.invocations) {
         expect(step.outcome !== null).toBe(step.status === 'completed');
@@ -112,7 +112,7 @@ describe('whatever happens to a run', () => {
     });
   });
 
-  test('a run that works says so, and one that waits has no step at work', () => {
+  test('a running run has a running step, and a waiting one has none', () => {
     always((play) => {
       if (isRunOver(play.run.status)) return;
       const works = running(play).length > 0;
@@ -121,11 +121,11 @@ describe('whatever happens to a run', () => {
     });
   });
 
-  test('at most four steps work at once', () => {
+  test('at most four steps run at once', () => {
     always((play) => expect(running(play).length).toBeLessThanOrEqual(4));
   });
 
-  test('a step works only after dependencies that are completed, may fail, or are named by its condition', () => {
+  test('a step runs only after dependencies that completed, that may fail, or that its condition names', () => {
     always((play) => {
       const { steps } = play.run.definition;
       for (const step of running(play)) {
@@ -149,7 +149,7 @@ describe('whatever happens to a run', () => {
     });
   });
 
-  test('while it goes on, only steps at work are started and only waiting ones look', () => {
+  test('while it continues, only running steps are started and only waiting ones are polled', () => {
     always((play) => {
       if (isRunOver(play.run.status)) return;
       for (const [verb, stepId = ''] of play.commands.map((command) => command.split(' '))) {
@@ -159,7 +159,7 @@ describe('whatever happens to a run', () => {
     });
   });
 
-  test('a session is stopped only when its step is over or has another', () => {
+  test('a session is stopped only when its step is over or has another session', () => {
     always((play) => {
       const stopped = play.commands.flatMap((command) => /^abort (.*)/.exec(command)?.[1] ?? []);
       for (const step of play.state.invocations) {
@@ -192,7 +192,7 @@ describe('the next wake', () => {
 });
 
 describe('a session’s result', () => {
-  test('applied twice does what it does once', () => {
+  test('has the same effect when it is applied twice', () => {
     fc.assert(
       fc.property(
         anyChain({ attempts: 3 }),
@@ -214,12 +214,12 @@ describe('a session’s result', () => {
   });
 });
 
-describe('progress', () => {
+describe('a run', () => {
   const answers = fc.array(fc.constantFrom('yes', 'no', 'nothing', 'fails', 'fails for good'), {
     minLength: 1,
   });
 
-  test('a run ends once every session that it starts reports and its waits come due', () => {
+  test('ends once every session that it starts reports and its waits come due', () => {
     fc.assert(
       fc.property(
         anyChain({ attempts: 3 }),

@@ -11,7 +11,7 @@ const diamond = chainOfSteps(
 );
 
 describe('the order of steps', () => {
-  test('is one after the other where nothing else is said', () => {
+  test('is sequential by default', () => {
     const play = Player.started(linear);
     expect(play.commands).toEqual(['start a']);
     expect(play.steps).toBe('a running, b pending, c pending');
@@ -22,7 +22,7 @@ describe('the order of steps', () => {
     expect(play.run).toMatchObject({ status: 'completed', finishedAt: play.run.updatedAt });
   });
 
-  test('lets the two sides of a diamond work at once, and waits for both', () => {
+  test('runs the two sides of a diamond at once, and waits for both', () => {
     const play = Player.started(diamond).done('top');
     expect(play.commands).toEqual(['start left', 'start right']);
     expect(play.done('right').commands).toEqual([]);
@@ -30,7 +30,7 @@ describe('the order of steps', () => {
     expect(play.done('left').commands).toEqual(['start bottom']);
   });
 
-  test('never has more than four steps of a run at work', () => {
+  test('has at most four steps of a run running', () => {
     const wide = chainOfSteps(...['a', 'b', 'c', 'd', 'e', 'f'].map((id) => `id: ${id}, depends_on: []`));
     const play = Player.started(wide);
     expect(play.commands).toEqual(['start a', 'start b', 'start c', 'start d']);
@@ -38,16 +38,16 @@ describe('the order of steps', () => {
     expect(play.fails('b', { retryable: false }).run.status).toBe('failed');
   });
 
-  test('gives the place of a waiting step to the next one', () => {
+  test('gives the slot of a waiting step to the next one', () => {
     const wide = chainOfSteps(...['a', 'b', 'c', 'd', 'e'].map((id) => `id: ${id}, depends_on: []`));
     expect(Player.started(wide).waits('a', 'ci', 1_000).commands).toEqual(['start e']);
   });
 
-  test('does not start a step twice when the run is started twice', () => {
+  test('starts no step twice when the run is started twice', () => {
     expect(Player.started(linear).send({ kind: 'start' }).commands).toEqual([]);
   });
 
-  test('holds a retry back while four other steps are at work', () => {
+  test('delays a retry while four other steps are running', () => {
     const wide = chainOfSteps(
       'id: a, depends_on: [], retry: { attempts: 2, backoff: 10s }',
       ...['b', 'c', 'd', 'e'].map((id) => `id: ${id}, depends_on: []`),
@@ -60,17 +60,17 @@ describe('the order of steps', () => {
 });
 
 describe('a step that starts', () => {
-  test('counts its attempt and remembers when it began and when its time is up', () => {
+  test('counts its attempt and stores its start and its deadline', () => {
     const step = Player.started(chainOfSteps('id: a, timeout: 30s')).step('a');
     expect(step).toMatchObject({ status: 'running', attempts: 1, reason: null, waitUntil: null });
     expect(Number(step.deadlineAt) - Number(step.startedAt)).toBe(30_000);
   });
 
-  test('has no deadline unless the chain gives it one', () => {
+  test('has no deadline unless the chain sets one', () => {
     expect(Player.started(linear).step('a').deadlineAt).toBeNull();
   });
 
-  test('keeps its outcome and says what it found when it is done', () => {
+  test('keeps its outcome, and its reason says what it found', () => {
     const outcome = reviewOutcome(true, 'no findings in 3 files');
     const step = Player.started(linear).done('a', outcome).step('a');
     expect(step).toMatchObject({ status: 'completed', outcome, outcomeArtifactId: 'art_a' });
@@ -100,7 +100,7 @@ describe('a condition', () => {
     expect(play.steps).toBe(`review completed, ${expected}`);
   });
 
-  test('that does not hold is the reason of the skipped step, word for word', () => {
+  test('that is false is quoted in the reason of the skipped step', () => {
     const play = Player.started(conditional('{{ steps.review.outcome.passed }}')).done(
       'review',
       reviewOutcome(false),
@@ -132,7 +132,7 @@ describe('a condition', () => {
     },
   );
 
-  test('may ask how a step it depends on ended', () => {
+  test('can ask how a dependency ended', () => {
     const play = Player.started(
       chainOfSteps('id: a, on_failure: continue', `id: b, condition: "{{ steps.a.status == 'failed' }}"`),
     ).fails('a');
@@ -153,7 +153,7 @@ describe('a condition', () => {
     ['{{ trigger.pr_number == 7 }}', 'no step'],
     ["{{ steps.a.status == 'completed' }}", 'another step'],
     ["{{ steps[0].status == 'completed' }}", 'another step by position'],
-  ])('%s does not run past b, which was skipped: it names %s', (condition) => {
+  ])('%s does not run after b, which was skipped: it names %s', (condition) => {
     const play = Player.started(
       chainOfSteps('id: a', 'id: b, condition: "{{ false }}"', `id: c, condition: "${condition}"`),
     ).done('a');
@@ -161,7 +161,7 @@ describe('a condition', () => {
     expect(said(play.step('c').reason)).toBe('step.skipped.dependency: b, which it depends on, is skipped');
   });
 
-  test('need not name a dependency that may fail and did', () => {
+  test('need not name a dependency that is allowed to fail and did', () => {
     const play = Player.started(
       chainOfSteps('id: a, on_failure: continue', 'id: b, condition: "{{ trigger.pr_number == 7 }}"'),
     ).fails('a');
@@ -193,7 +193,7 @@ describe('the setting for heads without checks', () => {
 });
 
 describe('a step without a condition', () => {
-  test('is skipped when one it depends on was skipped, and names it', () => {
+  test('is skipped when a dependency was skipped, and its reason names it', () => {
     const play = Player.started(
       chainOfSteps('id: a', 'id: b, condition: "{{ false }}"', 'id: c', 'id: d'),
     ).done('a');
@@ -202,14 +202,14 @@ describe('a step without a condition', () => {
     expect(play.step('d').reason?.evidence).toEqual([{ kind: 'step', id: 'inv_3', label: 'c' }]);
   });
 
-  test('runs after one that said no: an outcome is not a failure', () => {
+  test('runs after a dependency with a negative outcome, because that is not a failure', () => {
     const play = Player.started(linear).done('a', actionOutcome('gh-label', 'nothing to label', false));
     expect(play.commands).toEqual(['start b']);
   });
 });
 
 describe('a step that fails', () => {
-  test('fails the run and cuts short the rest, each with its reason', () => {
+  test('fails the run and skips the rest, each with its reason', () => {
     const play = Player.started(diamond).done('top').fails('left', { because: 'no such label' });
     expect(play.steps).toBe('top completed, left failed, right cancelled, bottom skipped');
     expect(play.commands).toEqual(['abort ses_3']);
@@ -221,13 +221,13 @@ describe('a step that fails', () => {
     expect(play.run.reason?.evidence).toEqual([{ kind: 'step', id: 'inv_2', label: 'left' }]);
   });
 
-  test('lets the run go on with on_failure: continue', () => {
+  test('lets the run continue with on_failure: continue', () => {
     const play = Player.started(chainOfSteps('id: a, on_failure: continue', 'id: b')).fails('a');
     expect(play.steps).toBe('a failed, b running');
     expect(play.done('b').run.status).toBe('completed');
   });
 
-  test('fails the run although another step that may fail failed before', () => {
+  test('fails the run although another failure was tolerated before', () => {
     const play = Player.started(chainOfSteps('id: a, on_failure: continue', 'id: b', 'id: c'))
       .fails('a')
       .fails('b', { because: 'no disk' });
@@ -235,7 +235,7 @@ describe('a step that fails', () => {
   });
 });
 
-describe('what a session reports', () => {
+describe('the report of a session', () => {
   test('changes nothing when no step has that session', () => {
     const play = Player.started(linear);
     const before = structuredClone(play.state);
@@ -248,14 +248,14 @@ describe('what a session reports', () => {
     expect(play.commands).toEqual([]);
   });
 
-  test('counts once: a second, different result of the same session is refused', () => {
+  test('counts once: a second, different result of the same session is rejected', () => {
     const play = Player.started(linear).done('a');
     const before = structuredClone(play.state);
     play.fails('a');
     expect(play.state).toEqual(before);
   });
 
-  test('is refused when it comes from an attempt that a retry has replaced', () => {
+  test('is rejected when it comes from an attempt that a retry has replaced', () => {
     const play = Player.started(chainOfSteps('id: a, retry: { attempts: 2, backoff: 1s }'))
       .fails('a', { retryable: true })
       .after(1_000);
@@ -268,7 +268,7 @@ describe('what a session reports', () => {
     expect(play.step('a')).toMatchObject({ outcome: null, sessionId: 'ses_2' });
   });
 
-  test('is refused after the step has timed out', () => {
+  test('is rejected after the step has timed out', () => {
     const play = Player.started(chainOfSteps('id: a, timeout: 1s, on_failure: continue', 'id: b')).after(
       1_000,
     );
@@ -276,7 +276,7 @@ describe('what a session reports', () => {
     expect(play.step('a')).toMatchObject({ status: 'timed_out', outcome: null });
   });
 
-  test('leaves the time of the last change alone when it is refused', () => {
+  test('leaves the time of the last change unchanged when it is rejected', () => {
     const play = Player.started(linear).done('a');
     const { updatedAt } = play.run;
     play.elapsedMs += 5_000;

@@ -24,7 +24,7 @@ const files = blocks
   .map(({ label, text }) => ({ path: label.slice(FOLDER.length + 1), text }));
 const { skill, diagnostics } = parsePackage(files, FOLDER);
 
-test('docs/skills.md shows a package without faults, and a chain that names it', () => {
+test('docs/skills.md shows a package without errors, and a chain that names it', () => {
   expect(files).toHaveLength(3);
   expect(diagnostics).toEqual([]);
   const chain = blocks.find(({ label }) => label === 'chain')?.text ?? '';
@@ -37,7 +37,7 @@ test('docs/skills.md shows a chain that leaves its skill open', () => {
   expect(parseChain(chain, 'fitting.yaml', { skills: [], actions: [] }).chain?.name).toBe('fitting');
 });
 
-test('docs/skills.md shows assertions without faults, of every kind', () => {
+test('docs/skills.md shows assertions of every kind, without errors', () => {
   const shown = blocks.find(({ label }) => label === 'assertions')?.text ?? '';
   const [skillFile, ...others] = files;
   const text = skillFile?.text.replace('outcome:', `${shown}outcome:`) ?? '';
@@ -47,19 +47,19 @@ test('docs/skills.md shows assertions without faults, of every kind', () => {
   expect(kinds?.sort()).toEqual(assertionSchema.options.map(({ shape }) => shape.kind.value).sort());
 });
 
-test('docs/skills.md shows an exported package as it is read', () => {
+test('docs/skills.md shows an exported package as the parser reads it', () => {
   const json = blocks.find(({ label }) => label === 'package')?.text ?? '';
   expect(packageFromJson(json, 'naming.json').diagnostics).toEqual([]);
 });
 
-test('docs/skills.md shows what the match says of its package', () => {
-  // As the command line has it: with the skills that ship, which count for how rare a word is.
+test('docs/skills.md shows the match result for its package', () => {
+  // With the shipped skills, as on the command line, because they affect how rare a word is.
   const packages = [...shippedSkills(), { skill }].flatMap((one) => one.skill ?? []);
   const matches = createMatcher(packages).match({ text: 'check the names', paths: ['src/a.ts'] });
   for (const line of matchText(matches).split('\n')) expect(page).toContain(`    ${line}\n`);
 });
 
-test('what skill new writes has the files that docs/skills.md says', () => {
+test('`skill new` writes the files that docs/skills.md names', () => {
   expect(
     scaffold({
       name: 'naming',
@@ -70,7 +70,7 @@ test('what skill new writes has the files that docs/skills.md says', () => {
 });
 
 test.each([...Object.keys(manifestSchema.shape), ...ARTIFACT_KINDS, ...PLACES])(
-  'docs/skills.md tells of `%s`',
+  'docs/skills.md mentions `%s`',
   (word) => {
     expect(page).toContain(`\`${word}\``);
   },

@@ -7,7 +7,7 @@ import { files, packageOf, skillMd } from '../../support/packages.ts';
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? 5);
 const RUNS = process.env.COUNTERSIGN_LONG === '1' ? 2_000 : 200;
 
-/** Any text that a file of UTF-8 can hold and a package may: quotes, fences, line ends of all kinds, other scripts. */
+/** Any text that a UTF-8 file of a package can hold: quotes, fences, line ends of all kinds, other scripts. */
 const text = fc
   .oneof(
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 }),
@@ -26,7 +26,7 @@ const path = fc
       `${folder}/${name}${family === undefined ? '' : `@${family}`}.${extension}`,
   );
 
-/** Files of data, sound ones, spelt in several ways. No two have one name. */
+/** Valid data files in several spellings. No two have the same name. */
 const lineEnd = fc.constantFrom('\n', '\r\n');
 const comment = fc.constantFrom('# "quoted" \\', '# ---', '#', '# ünï', '# {{ a }}');
 const yamlOf = (lines: (name: string) => string[]) =>
@@ -60,7 +60,7 @@ const MODULE = {
   },
 };
 
-/** Folders with random artifacts, some of them with metadata in the SKILL.md. */
+/** Folders with random artifacts, some of them with metadata in SKILL.md. */
 const folder = fc
   .tuple(
     fc.dictionary(path, fc.tuple(text, fc.boolean()), { maxKeys: 8 }),
@@ -81,7 +81,7 @@ const folder = fc
 
 const sorted = (all: readonly PackageFile[]) => all.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 
-test(`a folder becomes a package, JSON, a package and the same folder again (seed ${SEED})`, () => {
+test(`a folder becomes a package, then JSON, then the same package and folder again (seed ${SEED})`, () => {
   fc.assert(
     fc.property(folder, (given) => {
       const skill = packageOf(given);
@@ -94,7 +94,7 @@ test(`a folder becomes a package, JSON, a package and the same folder again (see
   );
 });
 
-test(`no text makes the reader of JSON packages throw, and none is a package by chance (seed ${SEED})`, () => {
+test(`any text makes the reader of JSON packages report errors, but never throw (seed ${SEED})`, () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -131,7 +131,7 @@ describe('a JSON package', () => {
     ['another value', '"x"', 'must be a mapping'],
     ['51 prompts', json('', numbered(51)), 'at most 50 files, not 52'],
     ['100,000 prompts', json('', numbered(100_000)), 'at most 50 files, not 100001'],
-  ])('with %s is told so', (_, text, message) => {
+  ])('with %s is reported as invalid', (_, text, message) => {
     const { skill, diagnostics } = packageFromJson(text, 'naming.json');
     expect(skill).toBeUndefined();
     expect(diagnostics[0]).toMatchObject({ line: 1, column: 1, message: expect.stringContaining(message) });
@@ -142,7 +142,7 @@ function numbered(count: number): string {
   return Array.from({ length: count }, (_, index) => `,"prompts/p${index}.md":"x"`).join('');
 }
 
-test('faults inside a JSON package are told with the file they are in', () => {
+test('errors inside a JSON package name the file that they are in', () => {
   const json = JSON.stringify({
     format: 'countersign-skill/1',
     name: 'naming',

@@ -8,7 +8,7 @@ import { withinEffort } from '../../support/effort.ts';
 import { FOLDER, faultsOf, files, packageOf, skillMd } from '../../support/packages.ts';
 
 describe('a package', () => {
-  test('is what its SKILL.md says, with the artifacts of its folders', () => {
+  test('consists of its SKILL.md and the artifacts of its folders', () => {
     const skill = packageOf(
       files(
         { 'prompts/review.md': 'Look at {{ diff }}.', 'code/count.py': 'submit(1)\n' },
@@ -54,7 +54,7 @@ describe('a package', () => {
     );
   });
 
-  test('as the Agent Skills convention has it, with its optional keys, is one too', () => {
+  test('can follow the Agent Skills convention, with its optional keys', () => {
     const skill = packageOf(
       files(
         {},
@@ -73,7 +73,7 @@ describe('a package', () => {
     expect(packageOf(files(agent, skillMd(words)))).toMatchObject({ trust });
   });
 
-  test('tells variants of one artifact by the file’s name', () => {
+  test('takes the variants of an artifact from the names of its files', () => {
     const { artifacts } = packageOf(
       files({ 'prompts/review.md': 'a', 'prompts/review@gpt.md': 'b', 'prompts/review@claude-4.1.md': 'c' }),
     );
@@ -86,7 +86,7 @@ describe('a package', () => {
     ]);
   });
 
-  test('has what SKILL.md names first, in that order, and the others by path', () => {
+  test('lists what SKILL.md names first, in that order, and the others by path', () => {
     const { artifacts } = packageOf(
       files(
         { 'code/a.py': '1', 'prompts/b.md': '2', 'prompts/c.md': '3', 'code/z.js': '4' },
@@ -96,14 +96,14 @@ describe('a package', () => {
     expect(artifacts.map(({ name }) => name)).toEqual(['SKILL.md', 'c.md', 'z.js', 'a.py', 'b.md']);
   });
 
-  test('is named by its content, in whatever order its files were found', () => {
+  test('has an id from its content, in whatever order its files were found', () => {
     const given = files({ 'prompts/a.md': 'a', 'code/b.py': 'b' });
     expect(packageOf(given.toReversed()).id).toBe(packageOf(given).id);
     expect(packageOf(files({ 'prompts/a.md': 'a', 'code/b.py': 'B' })).id).not.toBe(packageOf(given).id);
     expect(packageOf(given).id).toMatch(/^skl_[0-9a-f]{32}$/);
   });
 
-  test('is the same one with other cases, which no run ever sees', () => {
+  test('keeps its id when its test cases change, because no run sees them', () => {
     const one = 'cases: [{ name: one, files: { a.ts: x }, expect: { passed: true } }]';
     const [without, withCases] = [files(), files({ 'tests/a.yml': one })].map((given) => packageOf(given));
     expect(withCases?.id).toBe(without?.id);
@@ -111,7 +111,7 @@ describe('a package', () => {
     expect(withCases?.tests).toEqual([{ path: 'tests/a.yml', text: one }]);
   });
 
-  test('that ships with Countersign has no faults', () => {
+  test('that ships with Countersign has no errors', () => {
     const root = join(PACKAGE_ROOT, 'skills');
     for (const name of readdirSync(root)) {
       const folder = join(root, name);
@@ -124,8 +124,8 @@ describe('a package', () => {
   });
 });
 
-describe('faults', () => {
-  test('are all told at once, of every file, with their places', () => {
+describe('errors in a package', () => {
+  test('are all reported at once, for every file, with their places', () => {
     const skill = [
       '---',
       'name: Naming',
@@ -204,19 +204,19 @@ describe('faults', () => {
   test.each([
     ['analyzers/a@gpt.yml', 'analyzer: sql-migrations\nrules: { drop-table: off }\n'],
     ['agents/a@gpt.yml', 'agent: codex\nprompt: prompts/a.md\n'],
-  ])('are found in the variant %s, which would be no choice between two', (path, text) => {
+  ])('are found in the variant %s, which could not be told from another', (path, text) => {
     expect(faultsOf(files({ 'prompts/a.md': 'Look.', [path]: text }))).toEqual([
       `${FOLDER}/${path}:1:1: only files of prompts/, code/ and modules/ have variants, such as "@gpt"`,
     ]);
   });
 
-  test('stand at the lines of the file also where its lines end with CR and LF', () => {
+  test('have the right line also in files with CR and LF', () => {
     const [diagnostic] = faultsOf(files({}, skillMd('vresion: 1.0.0\n').replaceAll('\n', '\r\n')));
     expect(diagnostic).toMatch(/SKILL\.md:4:1: unknown key "vresion": did you mean "version"\?/);
   });
 });
 
-describe('a place', () => {
+describe('a path', () => {
   test.each([
     'prompts/a.md',
     'prompts/a@gpt.md',
@@ -227,7 +227,7 @@ describe('a place', () => {
     'analyzers/a.yml',
     'agents/a.yml',
     'SKILL.md',
-  ])('%s leads to an artifact and back', (path) => {
+  ])('of an artifact leads to the artifact and back: %s', (path) => {
     const place = placeOf(path);
     expect(place && pathOf(place)).toBe(path);
   });
@@ -249,13 +249,13 @@ describe('a place', () => {
     'prompts/a\u202e.md',
     'code/a.sh',
     'constructor/a.md',
-  ])('%s is none', (path) => {
+  ])('of no artifact is refused: %s', (path) => {
     expect(placeOf(path)).toBeUndefined();
   });
 });
 
 test.each(['---x\n'.repeat(12_000), ' \n'.repeat(30_000)])(
-  'a hostile frontmatter is little work',
+  'a hostile frontmatter takes little work',
   (lines) => {
     withinEffort(500, () => parsePackage([{ path: 'SKILL.md', text: `---\n${lines}` }], FOLDER));
   },

@@ -33,12 +33,12 @@ test.each<[SkillScope, SkillSource]>([
   ['organisation', 'user'],
   ['shipped', 'system'],
   ['community', 'community'],
-])('a skill of the scope %s is stored as one of the source %s', (scope, source) => {
+])('a skill of the scope %s is stored with the source %s', (scope, source) => {
   const skill = packageOf(files());
   expect(toStored({ skill, scope }, new Date(0)).source).toBe(source);
 });
 
-test('a nearer one with faults takes the name out of force, and no other name', () => {
+test('a nearer skill with errors takes its name, and no other name, out of force', () => {
   const found = resolved({
     workspace: [broken('naming', 'workspace')],
     shipped: [sound('naming', 'shipped'), sound('spelling', 'shipped')],
@@ -49,7 +49,7 @@ test('a nearer one with faults takes the name out of force, and no other name', 
   });
 });
 
-test('only what ships has the name of something built in', () => {
+test('only shipped skills can have the name of a built-in skill', () => {
   const found = resolved({
     workspace: [sound('pr-review', 'workspace')],
     organisation: [sound('pr-review', 'organisation')],
@@ -64,7 +64,7 @@ test('only what ships has the name of something built in', () => {
   });
 });
 
-test('no skill is called auto', () => {
+test('no skill can be called auto', () => {
   expect(resolved({ workspace: [sound('auto', 'workspace')] }).broken).toEqual([
     ['workspace/auto', '"auto" stands for whiche'],
   ]);

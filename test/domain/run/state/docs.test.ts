@@ -19,16 +19,16 @@ test('docs/state.md has a chain that parses', () => {
   expect(faultsOf(example)).toEqual([]);
 });
 
-test.each(SLOTS)('docs/state.md tells of the slot %s with all that its entries have', (slot) => {
+test.each(SLOTS)('docs/state.md describes the slot %s with all fields of its entries', (slot) => {
   const members = Object.keys(ENTRY_SCHEMAS[slot].shape).filter((member) => member !== 'text');
   expect(page).toContain(`| \`${slot}\` | ${members.map((member) => `\`${member}\``).join(', ')}`.trimEnd());
 });
 
-test.each(Object.keys(cognitiveStateSchema.shape))('docs/state.md tells of state.%s', (part) => {
+test.each(Object.keys(cognitiveStateSchema.shape))('docs/state.md describes state.%s', (part) => {
   expect(page).toContain(`| \`state.${part}\` |`);
 });
 
-test('docs/state.md tells which slots each shipped skill fills', () => {
+test('docs/state.md says which slots each shipped skill fills', () => {
   for (const { name, cognitiveHints } of SHIPPED_SKILLS) {
     const [row = ''] = page.split('\n').filter((line) => line.startsWith(`| \`${name}\` |`));
     const told = SLOTS.filter((slot) => row.includes(`\`${slot}\``));
@@ -36,7 +36,7 @@ test('docs/state.md tells which slots each shipped skill fills', () => {
   }
 });
 
-test('docs/state.md has the limits that hold', () => {
+test('docs/state.md gives the limits that the code has', () => {
   const { entries } = shareOf(1);
   expect(page).toContain(`at most ${MAX_STATE_BYTES.toLocaleString('en-GB')} bytes`);
   expect(page).toContain(`holds at most ${MAX_SLOT_ENTRIES} of them`);

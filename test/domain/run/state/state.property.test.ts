@@ -22,7 +22,7 @@ const text = fc.oneof(
 );
 const severity = fc.constantFrom('critical', 'high', 'medium', 'low', 'info');
 
-/** A review or a CI result with hostile texts, and more of them than there is room for. */
+/** A review or a CI result with hostile texts, and more of them than fit. */
 const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
   fc
     .record({
@@ -45,7 +45,7 @@ const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
     .map((checks) => makeCi(checks.map(({ name, state }) => check(name, { state })))),
 );
 
-/** Steps that run side by side, as many as may. */
+/** As many steps side by side as a run allows. */
 const SIDE_BY_SIDE: Chain = chainOfSteps(
   'id: a, depends_on: []',
   'id: b, depends_on: []',
@@ -54,13 +54,13 @@ const SIDE_BY_SIDE: Chain = chainOfSteps(
 );
 const IDS = ['a', 'b', 'c', 'd'];
 
-/** Sessions are named in the order in which they began, so their names tell of time and are left out. */
+/** Sessions are numbered in the order in which they began, so their ids depend on time and are left out. */
 function timeless({ trace, ...memory }: CognitiveState): object {
   return { ...memory, trace: trace.map(({ session_id, ...line }) => line) };
 }
 
 describe(`working memory, seed ${seed}`, { timeout: 200_000 }, () => {
-  test('of steps side by side is the same in whatever order they are done, and however often they were run before', () => {
+  test('is the same in whatever order parallel steps finish, however often they ran before', () => {
     const story = fc.record({
       outcomes: fc.tuple(anyOutcome, anyOutcome, anyOutcome, anyOutcome),
       order: fc.shuffledSubarray(IDS, { minLength: 4, maxLength: 4 }),
@@ -89,7 +89,7 @@ describe(`working memory, seed ${seed}`, { timeout: 200_000 }, () => {
     );
   });
 
-  test('as a step sees it is the same whether or not those that it does not wait for are done', () => {
+  test('looks the same to a step whether or not steps that it does not wait for are done', () => {
     const chain = chainOfSteps(
       'id: a, depends_on: []',
       'id: b, depends_on: []',
@@ -110,7 +110,7 @@ describe(`working memory, seed ${seed}`, { timeout: 200_000 }, () => {
     );
   });
 
-  test('keeps the shapes and the limits, whatever the outcomes say', () => {
+  test('keeps the shapes and limits, whatever the outcomes contain', () => {
     fc.assert(
       fc.property(fc.array(anyOutcome, { minLength: 4, maxLength: 4 }), (outcomes) => {
         const run = Player.started(SIDE_BY_SIDE);
@@ -125,7 +125,7 @@ describe(`working memory, seed ${seed}`, { timeout: 200_000 }, () => {
     );
   });
 
-  test('keeps the first of what a step says, and counts the rest', () => {
+  test('keeps the first entries of a step, and counts the rest', () => {
     const [step] = SIDE_BY_SIDE.steps;
     if (!step) throw new Error('the chain has steps');
     fc.assert(

@@ -15,7 +15,7 @@ const PRODUCES: Record<string, Slot[]> = {
   ci: ['evidence', 'risks', 'uncertainties'],
 };
 
-/** A run of these steps, whose skills produce what those that ship do. */
+/** A run of these steps, whose skills have the outcomes of the shipped ones. */
 function play(...steps: string[]): Player {
   return Player.started(foldHints(chainOfSteps(...steps), ({ uses }) => PRODUCES[uses.name] ?? []));
 }
@@ -30,7 +30,7 @@ const holds = ({ state }: Player, reader: string, condition: string) =>
   evaluateCondition(compileExpression(condition), conditionContext(state, reader));
 
 describe('the frame', () => {
-  test('says what a run is for, and what it and each step are held to', () => {
+  test('says what a run is for, and which limits it and each step have', () => {
     const run = Player.started(
       chain(`name: ship
 description: Review, then merge
@@ -73,12 +73,12 @@ steps:
     });
   });
 
-  test('of a run about no pull request names the repository', () => {
+  test('of a run without a pull request names the repository', () => {
     const { state } = Player.started(chainOfSteps('id: a'), { pullRequest: null, headSha: '', baseRef: '' });
     expect(memoryOf(state).frame.goal).toBe('chain example: acme/shop');
   });
 
-  test('stays as it was at the beginning, whatever is done and whatever the repository is called later', () => {
+  test('stays as it was at the beginning, whatever happens and whatever the repository is called later', () => {
     const run = play('id: a', 'id: b');
     const before = memoryOf(run.state).frame;
     run.done('a', ciOutcome(true)).done('b', ciOutcome(true));
@@ -88,7 +88,7 @@ steps:
 });
 
 describe('working memory', () => {
-  test('holds what each step wrote, and the trace from what', () => {
+  test('holds what each step wrote, with its source', () => {
     const run = play(
       'id: review, skill: pr-review',
       'id: ci, condition: "{{ steps.review.outcome.passed }}"',
@@ -125,7 +125,7 @@ describe('working memory', () => {
     ]);
   });
 
-  test('of a step that is run again is taken back, and replaced by what it writes then', () => {
+  test('of a step that runs again is withdrawn and replaced by the new result', () => {
     const run = play('id: review, skill: pr-review', 'id: ci');
     run.done('review', risky).done('ci', ciOutcome(true));
     run.send({ kind: 'rerun', stepIndex: 0 });
@@ -138,36 +138,36 @@ describe('working memory', () => {
     expect(memoryOf(run.state).trace).toMatchObject([{ step: 'review', session_id: 'ses_3' }]);
   });
 
-  test('that a run was begun without is all that its outcomes say, and can be shown but not concluded from', () => {
+  test('of a run that began without it is computed from the outcomes, and can be shown but not used in conditions', () => {
     const run = Player.started(chainOfSteps('id: ci', 'id: b')).done('ci', makeCi([check('test')]));
     expect(memoryOf(run.state).working.evidence).toHaveLength(2);
     expect(memoryOf(run.state).gaps).toContain('messages');
   });
 });
 
-describe('a step sees what the steps that it waits for wrote', () => {
+describe('a step sees the results', () => {
   const chainOf = () =>
     play('id: review, skill: pr-review', 'id: ci, depends_on: []', 'id: last, depends_on: [ci]');
 
-  test('and nothing of one that happened to be done before it', () => {
+  test('of its dependencies, but not of a step that merely finished before it', () => {
     const seen = ({ state }: Player) => conditionContext(state, 'last').state;
     const alone = chainOf().done('ci', ciOutcome(true));
     const beside = chainOf().done('review', risky).done('ci', ciOutcome(true));
     expect(memoryOf(beside.state).working.risks).toHaveLength(1);
-    // The sessions of the two plays have the same names, since each started both steps at once.
+    // The sessions of both plays have the same ids, because each play started both steps at once.
     expect(seen(beside)).toEqual(seen(alone));
   });
 
-  test('directly or through others', () => {
+  test('of indirect dependencies', () => {
     const run = play('id: review, skill: pr-review', 'id: ci', 'id: last').done('review', risky);
     expect(holds(run, 'last', 'state.working.decisions[0].verdict == "APPROVE_WITH_SUGGESTIONS"')).toBe(true);
   });
 });
 
-describe('no condition holds on a slot', () => {
+describe('a condition on a slot', () => {
   const NO_RISKS = 'state.working.risks | length == 0';
 
-  test('of which all is known: then it says what is there', () => {
+  test('holds on what is there if all of the slot is known', () => {
     const run = play('id: review, skill: pr-review', 'id: last').done('review', makeReview());
     expect(holds(run, 'last', NO_RISKS)).toBe(true);
     expect(holds(run, 'last', 'state.working.risks | length > 0')).toBe(false);
@@ -180,12 +180,12 @@ describe('no condition holds on a slot', () => {
     'state.working.risks | length != 7',
     "state.working['risks'] == []",
     'steps.review.status == "skipped" or state.working.risks == []',
-  ])('while a step that is to write it has not: %s', (condition) => {
+  ])('does not hold while a step that writes it is not completed: %s', (condition) => {
     const run = play('id: review, skill: pr-review', 'id: last');
     expect(holds(run, 'last', condition)).toBe(false);
   });
 
-  test('when one of several writers was skipped', () => {
+  test('does not hold when one of several writers was skipped', () => {
     const run = play(
       'id: ci',
       'id: review, skill: pr-review, condition: "false"',
@@ -195,12 +195,12 @@ describe('no condition holds on a slot', () => {
     expect(holds(run, 'last', NO_RISKS)).toBe(false);
   });
 
-  test('of a step that reached no verdict', () => {
+  test('does not hold for a step without a verdict', () => {
     const run = play('id: review, skill: pr-review', 'id: last').done('review', reviewOutcome(null));
     expect(holds(run, 'last', NO_RISKS)).toBe(false);
   });
 
-  test('of which something was cut', () => {
+  test('does not hold when something was cut', () => {
     const findings = Array.from({ length: 51 }, () => finding({ severity: 'low' }));
     const run = play('id: review, skill: pr-review', 'id: last').done('review', makeReview({ findings }));
     expect(memoryOf(run.state).trace[0]?.wrote).toContainEqual(
@@ -209,7 +209,7 @@ describe('no condition holds on a slot', () => {
     expect(holds(run, 'last', 'state.working.risks | length < 51')).toBe(false);
   });
 
-  test('into which a mapping put something unfit', () => {
+  test('does not hold when a mapping wrote an invalid entry', () => {
     const run = play(`id: ci, output_mapping: { risks: "[['nested']]" }`, 'id: last').done(
       'ci',
       ciOutcome(true),
@@ -217,7 +217,7 @@ describe('no condition holds on a slot', () => {
     expect(holds(run, 'last', NO_RISKS)).toBe(false);
   });
 
-  test('that no step before it writes', () => {
+  test('does not hold when no earlier step writes it', () => {
     const run = play('id: ci', 'id: last').done('ci', ciOutcome(true));
     expect(holds(run, 'last', 'state.working.options == []')).toBe(false);
     expect(holds(run, 'last', "'options' in state.gaps")).toBe(true);
@@ -226,15 +226,18 @@ describe('no condition holds on a slot', () => {
   test.each([
     ['allow', true],
     ['block', false],
-  ] as const)('of CI without checks, unless the settings let that pass: %s', (no_checks, expected) => {
-    const run = Player.started(
-      foldHints(chainOfSteps('id: ci', 'id: last'), () => ['risks']),
-      { settings: { ...defaultSettings, ci: { ...defaultSettings.ci, no_checks } } },
-    ).done('ci', ciOutcome(null));
-    expect(holds(run, 'last', NO_RISKS)).toBe(expected);
-  });
+  ] as const)(
+    'does not hold on CI without checks, unless the settings allow that: %s',
+    (no_checks, expected) => {
+      const run = Player.started(
+        foldHints(chainOfSteps('id: ci', 'id: last'), () => ['risks']),
+        { settings: { ...defaultSettings, ci: { ...defaultSettings.ci, no_checks } } },
+      ).done('ci', ciOutcome(null));
+      expect(holds(run, 'last', NO_RISKS)).toBe(expected);
+    },
+  );
 
-  test('when CI that was read again says something else', () => {
+  test('does not hold any longer when CI is read again with another result', () => {
     const run = play('id: ci', 'id: merge').done('ci', ciOutcome(true));
     const now = conditionContext(run.state, 'merge', new Map([['ci', ciOutcome(false)]]));
     expect(holds(run, 'merge', NO_RISKS)).toBe(true);
@@ -242,7 +245,7 @@ describe('no condition holds on a slot', () => {
   });
 });
 
-describe('faults are told where they stand', () => {
+describe('an error about a slot', () => {
   const second = (step: string) => `  - { skill: ci }\n  - { skill: ci, id: b, ${step} }\n`;
   const only = (step: string) => `  - { ${step} }\n`;
 
@@ -285,7 +288,7 @@ describe('faults are told where they stand', () => {
       only('skill: ci, output_mapping: { risks: trigger.title }'),
     ],
     ['expected name as lookup value, got }}', only('skill: ci, output_mapping: { risks: "outcome." }')],
-  ])('%s', (said, steps) => {
+  ])('is reported at its place: %s', (said, steps) => {
     expect(faultsOf(withSteps(steps))).toEqual([expect.stringContaining(said)]);
   });
 });

@@ -11,7 +11,7 @@ import { type Write, writesOf } from '../../../../src/domain/run/state/writes.ts
 import { check, finding, makeCi, makeReview } from '../../../messages/builders.ts';
 import { actionOutcome, chainOfSteps, ciOutcome } from '../../../support/builders.ts';
 
-/** A step as a run keeps it, of a skill that fills all slots unless told otherwise. */
+/** A step as a run stores it, of a skill that fills all slots by default. */
 function step(mapping: Step['outputMapping'] = undefined, produces: Slot[] = [...SLOTS]): Step {
   const [first] = chainOfSteps('id: look').steps;
   if (!first) throw new Error('a chain has a step');
@@ -44,7 +44,7 @@ const gate = makeOutcome<'gate_verdict'>({
   next_action: 'sign it',
 });
 
-describe('an outcome lands in slots by its kind, without mapping code', () => {
+describe('an outcome fills slots by its kind, without mapping code:', () => {
   const landings: [string, Outcome, Record<string, unknown>][] = [
     [
       'a review: analyzers are evidence, findings but remarks are risks, the worst first, and the verdict is a decision',
@@ -135,7 +135,7 @@ describe('an outcome lands in slots by its kind, without mapping code', () => {
     expect(slots(writesOf(step(), outcome, 1))).toEqual(expected);
   });
 
-  test('only in those that the skill declares', () => {
+  test('only the slots that the skill declares', () => {
     expect(Object.keys(slots(writesOf(step(undefined, ['risks']), ciOutcome(false), 1)))).toEqual(['risks']);
     expect(writesOf(step(undefined, []), ciOutcome(false), 1)).toEqual([]);
   });
@@ -146,13 +146,13 @@ describe('an output_mapping', () => {
   const mapped = (mapping: Step['outputMapping'], of: Outcome = outcome) =>
     writesOf(step(mapping, ['evidence', 'risks']), of, 1);
 
-  test('wins over what the skill would write into its slot, and leaves the other slots alone', () => {
+  test('replaces what the skill would write into its slot, and leaves the other slots unchanged', () => {
     const { risks, evidence } = slots(mapped({ risks: "'only this'" }));
     expect(risks).toEqual([{ text: 'only this', severity: null, file: null, line: null }]);
     expect(evidence).toHaveLength(2);
   });
 
-  test('may write slots that the skill does not', () => {
+  test('can write slots that the skill does not', () => {
     expect(slots(mapped({ messages: 'outcome.summary' })).messages).toEqual([{ text: 'Seen.' }]);
   });
 
@@ -189,7 +189,7 @@ describe('an output_mapping', () => {
       ],
     ],
     ['an empty list, which is written', 'uncertainties', 'outcome.left_out', []],
-  ])('takes %s', (_, slot, source, entries) => {
+  ])('accepts %s', (_, slot, source, entries) => {
     expect(slots(mapped({ [slot]: source }))[slot]).toEqual(entries);
   });
 
@@ -199,7 +199,7 @@ describe('an output_mapping', () => {
     ['an empty text', "''"],
     ['a severity that there is not', "{text: 'x', severity: 'huge'}"],
     ['a line that is no number', "{text: 'x', line: '12'}"],
-  ])('counts what is no entry, and does not guess at it: %s', (_, source) => {
+  ])('counts what is not a valid entry, and does not guess: %s', (_, source) => {
     expect(mapped({ risks: `[${source}, 'fine']` })).toContainEqual(
       expect.objectContaining({
         slot: 'risks',
@@ -218,7 +218,7 @@ describe('an output_mapping', () => {
   );
 });
 
-describe('a step has its share and no more', () => {
+describe('the share of a step', () => {
   const many = (count: number) =>
     makeReview({ findings: Array.from({ length: count }, (_, index) => finding({ line: index + 1 })) });
 
@@ -227,13 +227,13 @@ describe('a step has its share and no more', () => {
     [4, 50],
     [10, 20],
     [50, 4],
-  ])('of %i steps each may put %i entries into a slot, and says what was cut', (steps, entries) => {
+  ])('of %i steps is %i entries in each slot, and what is cut is counted', (steps, entries) => {
     const risks = writesOf(step(), many(60), steps).find(({ slot }) => slot === 'risks');
     expect(risks).toMatchObject({ entries: { length: entries }, cut: 60 - entries });
     expect(steps * entries).toBeLessThanOrEqual(MAX_SLOT_ENTRIES);
   });
 
-  test('the first entries are kept, so that of risks the worst are', () => {
+  test('keeps the first entries, so that the worst risks stay', () => {
     const findings = [...Array(60)].map((_, at) => finding({ severity: at === 59 ? 'critical' : 'low' }));
     const risks = writesOf(step(), makeReview({ findings }), 50).find(({ slot }) => slot === 'risks');
     expect(risks?.entries.map((risk) => 'severity' in risk && risk.severity)).toEqual([
@@ -244,7 +244,7 @@ describe('a step has its share and no more', () => {
     ]);
   });
 
-  test('a long text is shortened, without splitting a sign, and that is said', () => {
+  test('shortens a long text without splitting a character, and says so', () => {
     const long = '🚀'.repeat(MAX_ENTRY_TEXT + 1);
     const [risk] = writesOf(step({ risks: 'outcome.summary' }), makeReview({ summary: long }), 1).filter(
       ({ slot }) => slot === 'risks',
@@ -253,7 +253,7 @@ describe('a step has its share and no more', () => {
     expect(risk?.entries[0]?.text).toBe(`${'🚀'.repeat(MAX_ENTRY_TEXT - 1)}…`);
   });
 
-  test('bytes are shared by all slots in turn, so that none crowds out the others', () => {
+  test('of bytes is divided among all slots in turn, so that none crowds out the others', () => {
     const wide = (count: number) => Array.from({ length: count }, (_, at) => `${at}${'💥'.repeat(490)}`);
     const outcome = makeReview({
       findings: wide(200).map((description) => finding({ description })),

@@ -1,5 +1,5 @@
 import type { Approval } from '../domain/policy/approval.ts';
-import { unattributedSaid } from '../domain/policy/authorship.ts';
+import { unattributedSentence } from '../domain/policy/authorship.ts';
 import type { Run } from '../domain/run/run.ts';
 import { asSentence, capital, plural } from './pretty.ts';
 
@@ -12,7 +12,7 @@ export function neededFor({ settings }: Pick<Run, 'settings'>, approval: Approva
 export function moreNeeded(run: Pick<Run, 'settings'>, approval: Approval): string | undefined {
   const { count } = run.settings.countersign;
   const needed = neededFor(run, approval);
-  const because = unattributedSaid(approval.authorship?.unattributed ?? []);
+  const because = unattributedSentence(approval.authorship?.unattributed ?? []);
   if (because === undefined || needed <= count) return undefined;
   return asSentence(
     capital(`${because}, so ${plural(needed, 'countersign')} are needed instead of ${count}`),

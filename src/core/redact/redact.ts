@@ -6,7 +6,7 @@ import { privateKeys } from './private-key.ts';
 import { type Shown, shownMarkdown, shownUrl } from './shown.ts';
 import { merged, type Span } from './span.ts';
 
-/**
+/*
  * Hides secrets in everything that leaves the app: log, comments, check runs, artifacts, error messages,
  * command line. This app's own secrets are known values (known.ts). Secrets that people commit or tools print
  * are recognised by their form or context (kinds.ts).

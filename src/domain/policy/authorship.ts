@@ -1,39 +1,42 @@
 import type { AskedAuthorship } from './approval.ts';
 import type { CountersignRules } from './countersign-rules.ts';
 
-/** What of a head nobody can be credited with. */
+/** A commit for which an account is missing. */
 export interface Unattributed {
-  /** `author`: GitHub names no account for an author, committer or co-author. `pusher`: nobody knows who pushed it. */
+  /**
+   * `author`: GitHub names no account for an author, committer or co-author. `pusher`: it is unknown who
+   * pushed it.
+   */
   lacks: 'author' | 'pusher';
   sha: string;
 }
 
-/** Everybody who had a hand in the commits of a pull request, as far as that can be known. */
+/** All known contributors to a pull request. */
 export interface Contributors {
   /** Accounts that wrote, committed or co-wrote any of the commits. */
   ids: readonly number[];
   logins: readonly string[];
-  /** Accounts that pushed any of them. A commit says of itself who wrote it; who pushed it, GitHub says. */
+  /** Accounts that pushed any of the commits. A commit claims its author; the pusher comes from GitHub. */
   pushers: readonly number[];
   unattributed: readonly Unattributed[];
 }
 
 export const NO_CONTRIBUTORS: Contributors = { ids: [], logins: [], pushers: [], unattributed: [] };
 
-/** One move of a branch, as GitHub told of it. */
+/** One push to a branch, as GitHub reported it. */
 export interface Push {
-  /** The tip before; zeros for a new branch. */
+  /** The previous head of the branch; zeros for a new branch. */
   before: string;
   after: string;
   actorId: number;
 }
 
-/** What is read of a commit to know whose it is. */
+/** The parts of a commit that say who made it. */
 export interface CreditedCommit {
   sha: string;
   author: Account | null;
   committer: Account | null;
-  /** How many of the people that GitHub counts as its authors have no account. */
+  /** How many of the commit's authors, as GitHub counts them, have no account. */
   unknownAuthors: number;
 }
 
@@ -43,9 +46,9 @@ interface Account {
 }
 
 /**
- * GitHub's own account, the committer of what is done on its pages (cla-assistant/cla-assistant#122). Its address is public, so anybody can
- * write it into a commit. As a committer it is fine beside a known author, and as an author it is nobody. Enterprise servers have
- * one by the same name with another id.
+ * GitHub's own account, the committer of changes made on its pages (cla-assistant/cla-assistant#122). Its
+ * email address is public, so anybody can write it into a commit. As committer it is fine beside a known
+ * author; as author it counts as unknown. Enterprise servers have one with the same name and another id.
  */
 const WEB_FLOW: Account = { id: 19_864_447, login: 'web-flow' };
 
@@ -53,7 +56,7 @@ function isWebFlow({ id, login }: Account): boolean {
   return id === WEB_FLOW.id || login === WEB_FLOW.login;
 }
 
-/** The commits that somebody had a hand in whom GitHub names no account for. */
+/** The commits for which GitHub names no account for an author, committer or co-author. */
 export function unattributedCommits(commits: readonly CreditedCommit[]): Unattributed[] {
   return commits
     .filter(
@@ -64,10 +67,11 @@ export function unattributedCommits(commits: readonly CreditedCommit[]): Unattri
 }
 
 /**
- * Who pushed the commits. GitHub's rule "Require approval of the most recent reviewable push" is the model
+ * Who pushed the commits. The model is GitHub's rule "Require approval of the most recent reviewable push"
  * (https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets):
- * whoever pushes may write any name into a commit, and must not approve it under their own. Here every push counts that brought
- * commits of the pull request: from the head back to a push that began outside of them, so that each is part of a known one.
+ * a pusher can write any name into a commit, and must not approve it as themselves. Here, all pushes that
+ * brought commits of the pull request count: from the head back to a push that began outside the pull
+ * request, so that every commit belongs to a known push.
  */
 export function pushersOf(
   headSha: string,
@@ -85,7 +89,7 @@ export function pushersOf(
       unattributed.push({ lacks: 'pusher', sha });
       continue;
     }
-    // One that began outside brought everything before it, too.
+    // A push that began outside also brought all commits before it.
     if (brought.some(({ before }) => !commits.has(before))) continue;
     next.push(...brought.map(({ before }) => before));
   }
@@ -94,18 +98,18 @@ export function pushersOf(
 }
 
 /**
- * How many countersigns are needed. One more than the settings ask for when somebody unknown had a hand in it, so that they alone
- * cannot make up the number. Whatever the settings say: nothing goes on without at least one.
+ * How many countersigns are needed: one more than the settings require if a contributor is unknown, so that
+ * this person alone cannot provide them all. Always at least one, whatever the settings say.
  */
 export function countersignsNeeded(
   { count, unattributed = 'one_more' }: Pick<CountersignRules, 'count' | 'unattributed'>,
   contributors: Pick<Contributors, 'unattributed'> | undefined,
 ): number {
-  const isMore = unattributed === 'one_more' && (contributors?.unattributed.length ?? 0) > 0;
-  return Math.max(1, count) + (isMore ? 1 : 0);
+  const needsOneMore = unattributed === 'one_more' && (contributors?.unattributed.length ?? 0) > 0;
+  return Math.max(1, count) + (needsOneMore ? 1 : 0);
 }
 
-/** What a question to people keeps of it, for its words. */
+/** What the approval comment says about authorship. */
 export function askedAuthorship(
   rules: Pick<CountersignRules, 'count' | 'unattributed'>,
   contributors: Pick<Contributors, 'unattributed'>,
@@ -117,7 +121,7 @@ export function askedAuthorship(
 const SHOWN = 5;
 
 /** The commits as a part of a sentence: `abc1234, def5678 and 3 more`. */
-export function unattributedNamed(unattributed: readonly Unattributed[]): string {
+export function unattributedList(unattributed: readonly Unattributed[]): string {
   const shas = [...new Set(unattributed.map(({ sha }) => sha.slice(0, 7)))];
   const shown = shas.slice(0, SHOWN);
   const left = shas.length - shown.length;
@@ -126,15 +130,17 @@ export function unattributedNamed(unattributed: readonly Unattributed[]): string
   return shown.length < 2 ? last : `${shown.slice(0, -1).join(', ')} and ${last}`;
 }
 
-/** Which commits nobody can be credited with and why, as a sentence without a full stop; `undefined` when there are none. */
-export function unattributedSaid(unattributed: readonly Unattributed[]): string | undefined {
+/**
+ * Which commits are unattributed and why, as a sentence without a full stop; `undefined` if there are none.
+ */
+export function unattributedSentence(unattributed: readonly Unattributed[]): string | undefined {
   const lacking = (lacks: Unattributed['lacks']) => unattributed.filter((one) => one.lacks === lacks);
   const [authors, pushers] = [lacking('author'), lacking('pusher')];
-  const said = [
+  const clauses = [
     ...(authors.length > 0
-      ? [`GitHub names no account for everybody who wrote or committed ${unattributedNamed(authors)}`]
+      ? [`GitHub names no account for everybody who wrote or committed ${unattributedList(authors)}`]
       : []),
-    ...(pushers.length > 0 ? [`nobody knows who pushed ${unattributedNamed(pushers)}`] : []),
+    ...(pushers.length > 0 ? [`nobody knows who pushed ${unattributedList(pushers)}`] : []),
   ];
-  return said.length === 0 ? undefined : said.join(', and ');
+  return clauses.length === 0 ? undefined : clauses.join(', and ');
 }

@@ -1,18 +1,22 @@
 /**
- * Why somebody with no more than write access decides what a branch holds; `undefined` when they do not, so that the branch may
- * say by its own files who may merge into it.
+ * Why people with only write access decide what a branch contains; `undefined` if they do not, so that the
+ * branch's own files may configure merges into it.
  *
- * Two things take a branch out of their hands, and both are needed:
+ * Two things are required to take the branch out of their hands:
  * - "Require a pull request before merging" or "Restrict updates" keeps them from pushing to it.
- * - "Restrict creations" keeps them from making it. Without, they can push a branch that the rules' pattern is about for the first
- *   time, with files of their own, as a pull request is only required of a branch that is there.
+ * - "Restrict creations" keeps them from creating it. Without that, they can be the first to push a branch
+ *   that the rule's pattern matches, with files of their own, because a pull request is only required for an
+ *   existing branch.
+ *
  * https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
  *
- * Nothing else counts. Required checks can be reported by whoever can write; signatures, linear history and "Block force pushes" let
- * a plain push pass; a merge queue is not documented to refuse one. GitHub's flag `protected` is not asked: any rule sets it, also
- * one that only forbids deletion. What classic branch protection asks for is shown to administrators alone
- * (https://docs.github.com/en/rest/branches/branch-protection), so a branch that has nothing else counts as not protected.
- * @param rules the types of the rules in force for it, as GitHub names them
+ * Nothing else counts. Required checks can be reported by everybody with write access. Signatures, linear
+ * history and "Block force pushes" allow a normal push. GitHub does not document that a merge queue refuses
+ * one. The flag `protected` is not enough, because any rule sets it, even one that only forbids deletion.
+ * GitHub shows classic branch protection only to administrators
+ * (https://docs.github.com/en/rest/branches/branch-protection), so a branch with nothing else counts as
+ * unprotected.
+ * @param rules the types of the rules that apply to the branch, as GitHub names them
  */
 export function openToWriters(rules: readonly string[]): string | undefined {
   if (!rules.includes('pull_request') && !rules.includes('update')) return 'whoever can write can push to it';

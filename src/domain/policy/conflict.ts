@@ -2,7 +2,7 @@ import { unreachable } from '../../core/errors.ts';
 import { criterion, type Explanation } from '../explanation/explanation.ts';
 
 /**
- * What GitHub says of a merge that it has tried out. `null` while its background job is at work, or from a server without the field:
+ * GitHub's result of a test merge. `null` while its background job runs, or from a server without the field:
  * https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
  */
 export interface Mergeability {
@@ -14,12 +14,12 @@ export interface Mergeability {
 
 export type Conflict =
   | { kind: 'none' }
-  /** GitHub is working it out: to be asked again, and no answer. */
+  /** GitHub is still computing it. Ask again later. */
   | { kind: 'unknown' }
-  /** `says` reads on after "not merging:". */
+  /** `says` continues the sentence "not merging:". */
   | { kind: 'conflict'; says: string };
 
-/** Whether the pull request conflicts with its base branch, for the way in which it is to be merged. */
+/** Whether the pull request conflicts with its base branch, for the merge method to be used. */
 export function conflictOf(
   { mergeable, rebaseable, mergeableState }: Mergeability,
   method: 'merge' | 'squash' | 'rebase',
@@ -37,9 +37,9 @@ export function conflictOf(
 }
 
 /**
- * What a look at an open question makes of it: a conflict holds the merge up. While GitHub works it out, what it said last goes on to
- * hold; where it has said nothing yet, nothing does, since GitHub itself refuses to merge a conflict.
- * @param conflicted whether it said last that there is one
+ * The criteria of a poll about conflicts: a conflict blocks the merge. While GitHub is computing, its last
+ * answer stays valid. Without one, there is no criterion, because GitHub itself refuses to merge a conflict.
+ * @param conflicted whether its last answer was a conflict
  */
 export function conflictCriteria(conflict: Conflict, conflicted: boolean, baseRef: string): Explanation[] {
   switch (conflict.kind) {

@@ -3,22 +3,22 @@ import { combined, criterion, type Explanation } from '../explanation/explanatio
 import type { Capability } from './capability.ts';
 import { isTrusted, type Trust } from './trust.ts';
 
-/** One use of a capability by a step, with all that bears on it. */
+/** One use of a capability by a step, with every fact that the decision needs. */
 export interface PolicyRequest {
   capability: Capability;
   /** The maintainers are asked before the step does anything. */
   needsApproval: boolean;
   trust: Trust;
   /**
-   * What is known of the step's gates: each must be met. Left out by a session, which judges them itself, after it was told
-   * that the step may be done.
+   * The state of the step's gates; each must be met. A session leaves them out and judges them itself, after
+   * the policy has allowed the step.
    */
   gates?: readonly Explanation[];
-  /** The chain's name, for telling how to get there. */
+  /** The chain's name, for the remedy in a message. */
   chain: string;
 }
 
-/** `unknown`: nobody can say yet, and whoever must act on it takes it for a no (I5). */
+/** `unknown`: not decidable yet. Callers must treat it as denied (I5). */
 export const VERDICTS = ['allowed', 'needs_confirmation', 'denied', 'unknown'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
@@ -28,15 +28,18 @@ export interface PolicyDecision {
 }
 
 /**
- * Says what a run may do. It gets every fact with the request and reads none itself, so that a decision can be repeated and
- * `policy simulate` says what would be decided. It can only refuse: what it allows to be merged still has to pass the merge
- * gate, which does not ask it.
+ * Decides what a run may do. All facts are in the request and none is read here, so that a decision can be
+ * repeated and `policy simulate` shows what would be decided. The policy can only refuse: a merge that it
+ * allows still has to pass the merge gate, which does not ask the policy.
  */
 export interface PolicyEngine {
   decide(request: PolicyRequest): PolicyDecision;
 }
 
-/** The engine that ships: trust against need, a confirmation where there must be one, and every gate. */
+/**
+ * The engine that ships: it compares trust, requires a confirmation where the capability says so, and every
+ * gate.
+ */
 export const builtInPolicy: PolicyEngine = {
   decide(request) {
     const reasons = [trustReason(request), confirmationReason(request), ...(request.gates ?? [])];
@@ -69,7 +72,9 @@ export const builtInPolicy: PolicyEngine = {
   },
 };
 
-/** A countersign for the head raises the trust to the highest, so a step that asks for one first has what it needs by then. */
+/**
+ * A countersign raises the trust to the highest level, so a step that asks for one first will have enough.
+ */
 function trustReason({ capability, needsApproval, trust }: PolicyRequest): Explanation {
   const { minimumTrust: needed } = capability;
   const facts = [...trust.facts];
@@ -81,7 +86,7 @@ function trustReason({ capability, needsApproval, trust }: PolicyRequest): Expla
     : criterion('unmet', `it needs ${needed} trust; this run has only ${trust.level}`, facts);
 }
 
-/** A countersign is what a person confirms with, and nothing else makes a run privileged. */
+/** Only a countersign counts as a person's confirmation, and only a countersign makes a run privileged. */
 function confirmationReason({ capability, needsApproval, trust }: PolicyRequest): Explanation {
   const { confirmation } = capability;
   if (!needsApproval) {
@@ -94,7 +99,7 @@ function confirmationReason({ capability, needsApproval, trust }: PolicyRequest)
     : criterion('pending', 'it must be countersigned first');
 }
 
-/** What would help where trust is missing; what a gate wants, the gate says. */
+/** What to do if trust is missing. A gate's own explanation says what the gate needs. */
 function remedy({ capability, needsApproval, trust, chain }: PolicyRequest): string[] {
   const { minimumTrust: needed } = capability;
   if (needsApproval || isTrusted(trust.level, needed)) return [];

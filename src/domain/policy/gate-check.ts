@@ -1,22 +1,23 @@
-/** Who merges once the gate is open; `merge: { by: … }` in the settings. */
+/** Who merges after the gate opens; `merge: { by: … }` in the settings. */
 export const MERGED_BY = ['app', 'people', 'queue'] as const;
 export type MergedBy = (typeof MERGED_BY)[number];
 
 /**
- * The name of the gate check for a base branch: the one check to require in branch protection. The name carries the base,
- * because GitHub looks up required checks by commit and name alone. Without it, a check that is green for a branch where
- * anybody may merge would open `main` for the same commit. A branch name holds no space (git-check-ref-format), and
- * chains report as `countersign / <chain>`, so no other check of this app has such a name.
+ * The name of the gate check for a base branch: the one check to require in branch protection. It contains
+ * the base, because GitHub looks up required checks only by commit and name. Without the base, a check that
+ * is green for a branch where anybody may merge would also open `main` for the same commit. A branch name has
+ * no spaces (git-check-ref-format), and chains report as `countersign / <chain>`, so no other check of this
+ * app can have this name.
  */
 export function gateCheckName(baseRef: string): string {
   return `countersign: ${baseRef}`;
 }
 
-/** How far the protection of a branch makes the merge button obey the gate check. */
+/** Whether the branch protection makes the merge button obey the gate check. */
 export type GateProtection =
-  /** The branch requires the gate check, and from this app alone. */
+  /** The branch requires the gate check from this app only. */
   | 'enforced'
-  /** The branch requires a check of that name, from whichever app sets it. */
+  /** The branch requires a check with that name from any app. */
   | 'any_app'
   /** The branch does not require it: the merge button works without a countersign. */
   | 'open';

@@ -1,11 +1,11 @@
 import { combined, criterion, type Explanation } from '../explanation/explanation.ts';
 import type { AnsweringPerson, Saying } from './approval.ts';
-import { type Contributors, countersignsNeeded, unattributedSaid } from './authorship.ts';
+import { type Contributors, countersignsNeeded, unattributedSentence } from './authorship.ts';
 import type { CountersignRules } from './countersign-rules.ts';
 import type { MergedBy } from './gate-check.ts';
 import { isAtLeast } from './role.ts';
 
-/** What is to be merged: fixed when the question was put to the maintainers. */
+/** What is to be merged, as the approval comment stated it. */
 export interface MergeQuestion {
   runId: string;
   owner: string;
@@ -18,14 +18,14 @@ export interface MergeQuestion {
   rules: CountersignRules;
 }
 
-/** Somebody who answered, as GitHub tells of them for this one attempt. */
+/** A person who answered, as read from GitHub for this attempt. */
 export interface Answerer {
   id: number;
   login: string;
   /** GitHub's account type; only `User` is a person. */
   type: string;
   role: string;
-  /** Those of the rules' teams (`org/slug`) that this person is an active member of. */
+  /** The teams of the rules (`org/slug`) of which this person is an active member. */
   teams: readonly string[];
 }
 
@@ -34,20 +34,23 @@ export interface Reactor extends Answerer {
   content: string;
 }
 
-/** In words, by a command or a button. */
+/** By a command or a button. */
 export interface Speaker extends Answerer {
   says: Saying;
 }
 
-/** What governs the pull request now, beside what its question was asked under. */
+/** Whether the configuration that governs the pull request is still the one of the approval comment. */
 export type ConfigurationStatus =
   | { kind: 'as_asked' }
-  /** The question is void: what it was asked under is no more. */
+  /** The approval comment is void, because its configuration no longer applies. */
   | { kind: 'changed'; what: 'settings' | 'chain' | 'trigger'; because: string }
-  /** Nobody can say what governs. The question stays, as the files may come back as they were. */
+  /**
+   * The configuration cannot be read. The approval comment stays open, because the files may become readable
+   * again unchanged.
+   */
   | { kind: 'unreadable'; because: string };
 
-/** Everything the verdict rests on, read from GitHub for this one attempt. */
+/** Everything that the decision uses, read from GitHub for this attempt. */
 export interface MergeFacts {
   readAt: Date;
   pullRequest: {
@@ -59,15 +62,21 @@ export interface MergeFacts {
     author: { id: number; login: string };
   };
   configuration: ConfigurationStatus;
-  /** The approval comment as it stands: only the one this app wrote, with the words it wrote, can be answered. */
+  /**
+   * The state of the approval comment. Only a comment that this app wrote, with its original text, can be
+   * answered.
+   */
   comment: 'as_written' | 'missing' | 'edited' | 'not_ours';
-  /** Who had a hand in the commits; `undefined` when that cannot be known. */
+  /** Who contributed to the commits; `undefined` if that cannot be determined. */
   contributors: Contributors | undefined;
   /** Everybody whose reaction approves or rejects. */
   reactors: readonly Reactor[];
-  /** Everybody who answered in words; absent when the question is whether to merge, which words never answer. */
+  /** Everybody who answered by command or button. Absent for a merge, where such answers never count. */
   speakers?: readonly Speaker[];
-  /** They rejected this head and base when they were asked before; each of them has to countersign now. */
+  /**
+   * People who rejected an earlier approval comment for this head and base. Each of them has to countersign
+   * now.
+   */
   rejectedBefore: readonly AnsweringPerson[];
   /** The step's own conditions, evaluated again. */
   conditions: readonly Explanation[];
@@ -78,18 +87,22 @@ export interface MergeDecision {
   why: Explanation;
   countersignedBy: string[];
   rejectedBy: AnsweringPerson[];
-  /** The question itself is void: another head, base or settings, closed or draft. Asking again needs a new run. */
+  /**
+   * The approval comment is void: another head, base or settings, closed or draft. Only a new run can ask
+   * again.
+   */
   void: boolean;
   proof: MergeProof | undefined;
 }
 
-/** How long a proof may be used, in milliseconds: the merge call follows the reads at once or not at all. */
+/** In milliseconds. The merge call follows the reads immediately or not at all. */
 const PROOF_LIFETIME_MS = 10_000;
 
 /**
- * That a merge is allowed, for one head, one base and a few seconds. Only `judgeMerge` makes them: every proof it made is
- * in a set that nothing else can write to, so a look-alike, a copy or one made through `constructor` is none. What it is
- * about is a frozen copy, and its time a number, so neither can be changed afterwards: invariant I1 in the type system.
+ * Permission for a merge: for one head, one base and a few seconds. Only `judgeMerge` makes proofs. It
+ * registers each one in a set that no other code can write to, so a lookalike, a copy, or one made through
+ * `constructor` is not valid. The question is a frozen copy and the time a number, so neither can be changed
+ * afterwards. This is invariant I1 in the type system.
  */
 class Proof {
   readonly question: Readonly<MergeQuestion>;
@@ -114,11 +127,11 @@ export interface Gate {
   baseRef: string;
 }
 
-/** That every pull request of a merge group may be merged; as hard to come by as the proofs that it is made of. */
+/** Permission to merge every pull request of a merge group. It needs a valid proof of each. */
 class ProofOfGroup {
   readonly gate: Readonly<Gate>;
   readonly members: readonly MergeProof[];
-  /** Of the oldest member. */
+  /** That of the oldest member. */
   readonly mintedAt: number;
 
   constructor(gate: Gate, members: readonly MergeProof[]) {
@@ -133,7 +146,7 @@ export type GroupProof = ProofOfGroup;
 /** What turns a gate check green. */
 export type GateProof = MergeProof | GroupProof;
 
-/** The gate that a proof opens, and no other. */
+/** The only gate that a proof opens. */
 export function gateOf(proof: GateProof): Gate {
   if (proof instanceof ProofOfGroup) return proof.gate;
   const { owner, repo, headSha, baseRef } = proof.question;
@@ -148,24 +161,28 @@ function mint(question: MergeQuestion, countersignedBy: readonly string[], at: D
   return proof;
 }
 
-/** Whether this is a proof the gate minted, and not too long ago; one from the future, after a clock was set back, is none. */
+/**
+ * Whether the gate minted this proof, at most 10 s ago. A proof from the future, after a clock was set back,
+ * is not fresh.
+ */
 export function isFreshProof(value: object, now: Date): value is GateProof {
   if (!minted.has(value)) return false;
   const age = now.getTime() - (value as GateProof).mintedAt;
   return age >= 0 && age <= PROOF_LIFETIME_MS;
 }
 
-/** A pull request in a merge group, with what the gate says of it at this moment. */
+/** A pull request in a merge group, with the current decision of the gate. */
 export interface GroupMember {
   number: number;
   headSha: string;
-  /** `undefined` when no chain has asked anybody about this head and base. */
+  /** `undefined` if no chain has asked for a countersign of this head and base. */
   decision: Pick<MergeDecision, 'why' | 'proof'> | undefined;
 }
 
 /**
- * May this merge group land? Only when the gate proved each of its pull requests, for the head that the queue took and the
- * branch that it merges into. A group without members is one that nobody could read, and proves nothing.
+ * Decides whether a merge group may be merged: only if the gate proved each of its pull requests, for the
+ * head that the queue took and the branch that it merges into. A group without members could not be read, and
+ * is refused.
  */
 export function judgeGroup(
   gate: Gate,
@@ -202,7 +219,7 @@ export function judgeGroup(
   };
 }
 
-/** Why this person's reaction does not count, or `undefined` when it does. */
+/** Why this person's answer does not count, or `undefined` if it does. */
 export function ineligibleBecause(
   person: Answerer,
   rules: CountersignRules,
@@ -228,27 +245,28 @@ export function ineligibleBecause(
 }
 
 /**
- * May this pull request be merged, or the step go on that asks, on these facts? Pure, and the only maker of proofs. The answer
- * is a tree in which every criterion stands, met or not, so that a person can read what is missing.
+ * Decides whether this pull request may be merged, or whether another step that asks may continue. Pure, and
+ * the only maker of proofs. The result is a tree with every criterion, met or not, so that a person can see
+ * what is missing.
  *
- * Facts with a place for words are none of a merge: a yes on them is no proof, whoever reacted besides.
+ * Facts with `speakers` are not about a merge: they never result in a proof, whatever the reactions.
  */
 export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDecision {
   const { rules } = question;
-  const approving = answering(facts, 'approve', rules.approve);
-  const rejecting = answering(facts, 'reject', rules.reject);
+  const approving = answerersFor(facts, 'approve', rules.approve);
+  const rejecting = answerersFor(facts, 'reject', rules.reject);
   const eligible = (person: Answerer) => ineligibleBecause(person, rules, facts) === undefined;
   const countersigners = approving.filter(eligible);
   const countersignedBy = unique(countersigners.map((person) => person.login));
-  const rejectedBy = onceEach(rejecting.filter(eligible));
+  const rejectedBy = uniquePeople(rejecting.filter(eligible));
   const stillRejecting = facts.rejectedBefore.filter(({ id }) =>
     countersigners.every((one) => one.id !== id),
   );
 
-  const about = aboutPullRequest(question, facts);
+  const about = pullRequestCriteria(question, facts);
   const reasons: Explanation[] = [
     ...about,
-    countersigns(question, facts, approving, countersignedBy),
+    countersignCriterion(question, facts, approving, countersignedBy),
     rejectedBy.length > 0
       ? criterion('unmet', `rejected by ${rejectedBy.map(({ login }) => login).join(', ')}`)
       : criterion('met', 'nobody who may countersign rejects it'),
@@ -291,7 +309,7 @@ const AFTERWARDS: Readonly<Record<MergedBy, string>> = {
   queue: 'in the merge queue',
 };
 
-function answering(
+function answerersFor(
   { reactors, speakers = [] }: MergeFacts,
   saying: Saying,
   reactions: readonly string[],
@@ -302,7 +320,7 @@ function answering(
   ];
 }
 
-function aboutPullRequest(question: MergeQuestion, facts: MergeFacts): Explanation[] {
+function pullRequestCriteria(question: MergeQuestion, facts: MergeFacts): Explanation[] {
   const { pullRequest } = facts;
   return [
     pullRequest.state === 'open'
@@ -321,14 +339,14 @@ function aboutPullRequest(question: MergeQuestion, facts: MergeFacts): Explanati
   ];
 }
 
-function countersigns(
+function countersignCriterion(
   question: MergeQuestion,
   facts: MergeFacts,
   approving: readonly (Reactor | Speaker)[],
   countersignedBy: readonly string[],
 ): Explanation {
   const count = countersignsNeeded(question.rules, facts.contributors);
-  const unattributed = unattributedSaid(facts.contributors?.unattributed ?? []);
+  const unattributed = unattributedSentence(facts.contributors?.unattributed ?? []);
   const more =
     unattributed !== undefined && count > question.rules.count
       ? [criterion('met', `${unattributed}, so ${count} countersigns are needed instead of ${count - 1}`)]
@@ -363,14 +381,14 @@ function countersigns(
     : criterion('pending', missing(countersignedBy.length, count), details);
 }
 
-/** Whether the settings take no commits that nobody can be credited with. */
+/** The criterion that fails if the settings refuse unattributed commits and there are some. */
 export function refusesUnattributed(
   { unattributed }: Pick<CountersignRules, 'unattributed'>,
   contributors: Pick<Contributors, 'unattributed'> | undefined,
 ): Explanation[] {
-  const said = unattributedSaid(contributors?.unattributed ?? []);
-  return unattributed === 'refuse' && said !== undefined
-    ? [criterion('unmet', `${said}, which the settings refuse`)]
+  const sentence = unattributedSentence(contributors?.unattributed ?? []);
+  return unattributed === 'refuse' && sentence !== undefined
+    ? [criterion('unmet', `${sentence}, which the settings refuse`)]
     : [];
 }
 
@@ -378,14 +396,14 @@ function missing(given: number, count: number): string {
   return given === 0 ? 'nobody has countersigned yet' : `${given} of ${count} countersigns given`;
 }
 
-/** A step that merges nothing does not speak of merging. */
+/** A step that merges nothing does not mention merging. */
 function blocked(merges: boolean): string {
   return merges ? 'not merging' : 'not going on';
 }
 
 /**
- * How a question stands right after it was asked: nothing is known yet but that nobody can have answered.
- * @param blockedBy what was found to hold the step up before anybody was asked
+ * The decision right after the approval comment was written: nobody can have answered yet.
+ * @param blockedBy what already blocks the step before anybody was asked
  */
 export function justAsked(
   { merges }: { merges: boolean },
@@ -397,21 +415,21 @@ export function justAsked(
   return criterion(status, `${blocked(merges)}: ${first?.summary ?? 'unknown'}`, reasons);
 }
 
-/** Whether two looks found the same things missing, so that there is nothing new to tell. */
+/** Whether two polls found the same things missing, so that there is nothing new to show. */
 export function sameAnswer(a: Explanation | null, b: Explanation): boolean {
-  return a !== null && openEnds(a).join('\n') === openEnds(b).join('\n');
+  return a !== null && unmetReasons(a).join('\n') === unmetReasons(b).join('\n');
 }
 
-/** Everything below the root that is not met; the root only repeats one of them. */
-function openEnds(tree: Explanation): string[] {
+/** Everything below the root that is not met. The root only repeats one of them. */
+function unmetReasons(tree: Explanation): string[] {
   return tree.reasons.flatMap((reason) => [
     ...(reason.status === 'met' ? [] : [`${reason.status} ${reason.summary}`]),
-    ...openEnds(reason),
+    ...unmetReasons(reason),
   ]);
 }
 
 const short = (sha: string) => sha.slice(0, 7);
 const unique = (logins: readonly string[]) => [...new Set(logins)];
-const onceEach = (people: readonly AnsweringPerson[]): AnsweringPerson[] => [
+const uniquePeople = (people: readonly AnsweringPerson[]): AnsweringPerson[] => [
   ...new Map(people.map(({ id, login }) => [id, { id, login }])).values(),
 ];

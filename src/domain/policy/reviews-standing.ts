@@ -2,15 +2,15 @@ import { criterion, type Explanation } from '../explanation/explanation.ts';
 import type { Review } from './facts/reviews.ts';
 import { isAtLeast } from './role.ts';
 
-/** What was read of a pull request's reviews: those that request changes, each with its giver's role at this moment. */
+/** The reviews that request changes, each with the current role of its author. */
 export type RequestedChanges =
   | { known: true; by: readonly { person: Review['person']; role: string }[] }
   /** `because` is a part of a sentence. */
   | { known: false; because: string };
 
 /**
- * The people whose last word in a review is a request for changes, whatever head it was about. As on GitHub, a comment changes
- * no verdict, and an approval or a dismissal lifts a request. A state that is not known here lifts nothing.
+ * The people whose latest verdict is a request for changes, for any head. As on GitHub, a comment does not
+ * change a verdict, and an approval or a dismissal lifts a request. An unknown state lifts nothing.
  */
 export function requestingChanges(reviews: readonly Review[]): Review['person'][] {
   const last = new Map<number, Review>();
@@ -35,8 +35,9 @@ export function requestingChanges(reviews: readonly Review[]): Review['person'][
 }
 
 /**
- * Whether changes that somebody requested hold the merge up. Who can write counts, as for GitHub's own rule: anybody who can read a
- * public repository can submit such a review. The author is no reviewer; GitHub refuses such a review, and here it does not count.
+ * Whether requested changes block the merge. Only people with write access count, as in GitHub's own rule:
+ * anybody who can read a public repository can submit such a review. The pull request's author does not
+ * count.
  */
 export function requestedChangesCriterion(requested: RequestedChanges, authorId: number): Explanation {
   if (!requested.known)

@@ -1,7 +1,7 @@
 import { criterion, type Explanation } from '../explanation/explanation.ts';
 import { isAtLeast, type RepositoryRole } from './role.ts';
 
-/** What a run's context may do, the least first. */
+/** What a run may do because of its context, lowest first. */
 export const TRUST_LEVELS = ['sandbox', 'standard', 'elevated', 'privileged'] as const;
 export type TrustLevel = (typeof TRUST_LEVELS)[number];
 
@@ -9,7 +9,9 @@ export function isTrusted(level: TrustLevel, needed: TrustLevel): boolean {
   return TRUST_LEVELS.indexOf(level) >= TRUST_LEVELS.indexOf(needed);
 }
 
-/** Somebody the run goes back to, as GitHub tells of them at this moment. The login is for people to read; nothing is decided by it. */
+/**
+ * A person behind the run, as GitHub describes them now. The login is only for display; no decision uses it.
+ */
 export interface Membership {
   login: string;
   /** `undefined`: not read. */
@@ -20,7 +22,7 @@ export interface Membership {
 export type Origin =
   | {
       kind: 'pull_request';
-      /** `owner/name` of where the head is; `null` when that was deleted. */
+      /** `owner/name` of the repository with the head; `null` if it was deleted. */
       headRepository: string | null;
       headSha: string;
       author: Membership & { association: string; isPerson: boolean };
@@ -29,33 +31,33 @@ export type Origin =
   /** To a branch of the repository itself. */
   | { kind: 'push'; author: Membership };
 
-/** All that the trust of a run rests on, read for one look. */
+/** Everything that the trust of a run depends on, read for one decision. */
 export interface TrustContext {
-  /** What the run is about, as it was when it began. */
+  /** What the run was about when it began. */
   repository: string;
   headSha: string;
   /** `undefined`: it cannot be read. */
   origin: Origin | undefined;
-  /** Who fired the run by hand; `undefined` when its trigger did. */
+  /** Who fired the run by hand; `undefined` if its trigger did. */
   dispatcher: Membership | undefined;
-  /** What the step's own question came to, when it was answered with yes. */
+  /** The countersigns of the step's own approval comment, once it is approved. */
   countersign: { headSha: string; by: readonly string[] } | undefined;
 }
 
 export interface Trust {
   level: TrustLevel;
-  /** What the level would be if a maintainer fired the run: that helps against a refusal, or does not. */
+  /** The level if a maintainer fired the run, to tell whether that would resolve a refusal. */
   ifDispatched: TrustLevel;
-  /** The facts it comes from, those that raise it met, the others not. */
+  /** The facts behind the level: met if they raise it, otherwise unmet. */
   facts: readonly Explanation[];
 }
 
-/** What every run has, whatever it works on: no fact is needed for it, so none is read. */
+/** The level of every run. It depends on no fact, so nothing is read for it. */
 export const LEAST_TRUST: Trust = { level: 'sandbox', ifDispatched: 'sandbox', facts: [] };
 
 /**
- * How GitHub says somebody belongs to a repository. An app that may not see a private membership is told CONTRIBUTOR or NONE
- * for it, so the other words say nothing, and the role decides.
+ * The associations that mean belonging to a repository. GitHub reports CONTRIBUTOR or NONE to an app that may
+ * not see a private membership. For those and all other values, the role decides.
  */
 const BELONGS = ['OWNER', 'MEMBER', 'COLLABORATOR'];
 
@@ -64,24 +66,25 @@ export function belongsByAssociation(association: string): boolean {
 }
 
 /**
- * What a run may do, from its context alone. Every fact that is missing, unknown or about something else leaves it lower.
+ * What a run may do, from its context alone. A fact that is missing, unknown or about something else never
+ * raises the level.
  *
- * A fork's or an outsider's pull request that a maintainer fires is raised to `standard` and no further: firing says that the
- * chain shall run, not that somebody read the head, which stays an outsider's text. Rejected: `elevated` as for a member's pull
- * request, because one `fire` at the wrong moment would hand a stranger's code to whatever runs commands. What it takes is a
- * countersign, which is for one head by definition.
+ * If a maintainer fires a pull request of a fork or an outsider, the level is `standard` at most: firing says
+ * that the chain should run, not that somebody read the head. Rejected: `elevated`, as for a member's pull
+ * request, because one `fire` at the wrong moment would give untrusted code to a skill that runs commands.
+ * That needs a countersign, which is for one head.
  */
 export function trustOf(context: TrustContext): Trust {
   const { origin } = context;
   if (!origin) return { ...LEAST_TRUST, facts: [criterion('unknown', 'what it works on cannot be read')] };
-  const moved = origin.kind === 'pull_request' && origin.headSha !== context.headSha;
-  if (moved) {
+  const headMoved = origin.kind === 'pull_request' && origin.headSha !== context.headSha;
+  if (headMoved) {
     const [then, now] = [short(context.headSha), short(origin.headSha)];
     return { ...LEAST_TRUST, facts: [criterion('unmet', `the head moved from ${then} to ${now}`)] };
   }
-  const inside = [place(context, origin), author(origin)];
-  const dispatch = dispatched(context.dispatcher);
-  const countersign = countersigned(context);
+  const inside = [headCriterion(context, origin), authorCriterion(origin)];
+  const dispatch = dispatchCriterion(context.dispatcher);
+  const countersign = countersignCriterion(context);
   const base = inside.every(isMet) ? 'standard' : 'sandbox';
   const ifDispatched = base === 'standard' ? 'elevated' : 'standard';
   return {
@@ -91,8 +94,11 @@ export function trustOf(context: TrustContext): Trust {
   };
 }
 
-/** Where the head is. Compared by the names that GitHub gives now: one that was changed meanwhile counts as a fork (I5). */
-function place({ repository }: TrustContext, origin: Origin): Explanation {
+/**
+ * Whether the head is in the repository. Compared by current names: a repository renamed meanwhile counts as
+ * a fork (I5).
+ */
+function headCriterion({ repository }: TrustContext, origin: Origin): Explanation {
   if (origin.kind === 'issue') return criterion('met', 'an issue brings no code');
   if (origin.kind === 'push') return criterion('met', `it was pushed to ${repository} itself`);
   const { headRepository } = origin;
@@ -102,16 +108,16 @@ function place({ repository }: TrustContext, origin: Origin): Explanation {
     : criterion('unmet', `its head is in another repository, ${headRepository}`);
 }
 
-const BROUGHT: Readonly<Record<Origin['kind'], string>> = {
+const ACTIVITY: Readonly<Record<Origin['kind'], string>> = {
   pull_request: 'opened the pull request',
   issue: 'opened the issue',
   push: 'pushed',
 };
 
-/** `read` is what anybody has on a public repository, so only more than that makes somebody a collaborator. */
-function author({ kind, author }: Origin): Explanation {
-  const who = `${author.login}, who ${BROUGHT[kind]},`;
-  // Whatever a bot may push here, what it pushes may come from anywhere.
+/** On a public repository everybody has `read`, so only a higher role makes a person a collaborator. */
+function authorCriterion({ kind, author }: Origin): Explanation {
+  const who = `${author.login}, who ${ACTIVITY[kind]},`;
+  // A bot may be allowed to push here, but the content that it pushes can come from anybody.
   if ('isPerson' in author && !author.isPerson) return criterion('unmet', `${who} is not a person`);
   if ('association' in author && belongsByAssociation(author.association)) {
     return criterion('met', `${who} belongs to the repository (${author.association})`);
@@ -123,7 +129,7 @@ function author({ kind, author }: Origin): Explanation {
     : criterion('unmet', `${who} is no member or collaborator (${author.role} access)`);
 }
 
-function dispatched(dispatcher: Membership | undefined): Explanation {
+function dispatchCriterion(dispatcher: Membership | undefined): Explanation {
   if (!dispatcher) return criterion('unmet', 'nobody fired it by hand');
   const { login, role } = dispatcher;
   if (role === undefined) return criterion('unknown', `the access of ${login}, who fired it, is not known`);
@@ -132,7 +138,7 @@ function dispatched(dispatcher: Membership | undefined): Explanation {
     : criterion('unmet', `${login}, who fired it, has ${role} access, where maintain is needed`);
 }
 
-function countersigned({ headSha, countersign }: TrustContext): Explanation {
+function countersignCriterion({ headSha, countersign }: TrustContext): Explanation {
   if (!countersign || countersign.by.length === 0)
     return criterion('unmet', 'this step is not countersigned');
   const { by } = countersign;

@@ -1,18 +1,19 @@
 import { RE2JS, RE2JSException } from 're2js';
 import { MAX_PATTERN_LENGTH } from './rule.ts';
 
-/** Longer texts are refused before they are matched, in UTF-16 units. */
+/** In UTF-16 units. Longer texts are refused before matching. */
 export const MAX_MATCHED_LENGTH = 4_096;
 
 /**
- * Instructions of a compiled pattern, at most. Time grows with them as with the text: at this size the worst patterns
- * found take some tenths of a second for the longest text, and honest ones stay far below either.
+ * The maximum number of instructions of a compiled pattern. Matching time grows with them and with the text.
+ * At this size, the worst known patterns take a few tenths of a second for the longest text. Normal patterns
+ * are far below.
  */
 const MAX_INSTRUCTIONS = 300;
 
 /** A regular expression that cannot be used; the message says why. */
 export class PatternError extends Error {
-  /** Whether it could be read, and is refused for what it would cost. */
+  /** Whether it is valid but refused because of its cost. */
   readonly tooLarge: boolean;
 
   constructor(message: string, tooLarge: boolean) {
@@ -23,16 +24,19 @@ export class PatternError extends Error {
 }
 
 export interface Pattern {
-  /** Whether the whole text matches. A part is not enough: `v\d+` would then let `anything v1 at all` pass. */
+  /**
+   * Whether the whole text matches. A partial match is not enough: with `v\d+`, `anything v1 at all` would
+   * pass.
+   */
   match(text: string): 'matches' | 'differs' | 'too_long';
-  /** Whether some part of the text matches; of a text that is too long, none does. */
+  /** Whether some part of the text matches; false for a text that is too long. */
   isFoundIn(text: string): boolean;
 }
 
 /**
- * Compiles a regular expression in RE2's syntax, which leaves out look-around and back-references: what they need,
- * backtracking, takes exponential time for some texts, and texts come from strangers.
- * @throws PatternError, and nothing else.
+ * Compiles a regular expression in RE2's syntax, which has no look-around and no back-references. Those need
+ * backtracking, which takes exponential time for some texts, and texts come from untrusted users.
+ * @throws PatternError, and no other error
  */
 export function compilePattern(source: string): Pattern {
   if (source.length > MAX_PATTERN_LENGTH) {

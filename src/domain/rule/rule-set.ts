@@ -3,16 +3,16 @@ import { isNothing, member } from '../expression/value.ts';
 import { compilePattern, MAX_MATCHED_LENGTH, PatternError } from './pattern.ts';
 import type { FieldType, Rule, RuleError } from './rule.ts';
 
-/** What is wrong with a value, as one sentence; `undefined` when nothing is. */
+/** What is wrong with a value, as one sentence; `undefined` if it is valid. */
 type Judge = (value: unknown, values: object) => string | undefined;
 
-/** Rules in the order in which they were given, ready to be asked. */
+/** Rules in the given order, compiled. */
 export class RuleSet {
   readonly #rules: readonly { rule: Rule; judge: Judge }[];
 
   /**
-   * @throws CountersignError `rule.duplicate` for a `rule_id` that is there twice, enabled or not, and `rule.invalid` for
-   * a pattern or range that cannot be used. The parser of chains says the same with positions.
+   * @throws CountersignError `rule.duplicate` for a duplicate `rule_id`, enabled or not, and `rule.invalid`
+   * for a pattern or range that cannot be used. The parser of chains reports the same with positions.
    */
   constructor(rules: readonly Rule[]) {
     const ids = new Set<string>();
@@ -23,11 +23,11 @@ export class RuleSet {
     this.#rules = rules.map((rule) => ({ rule, judge: judgeOf(rule) }));
   }
 
-  /** Every enabled rule that does not hold, in order. One that throws does not hold. Never throws. */
+  /** Every enabled rule that does not hold, in order. A rule that throws does not hold. Never throws. */
   check(values: object): RuleError[] {
     return this.#rules.flatMap(({ rule, judge }) => {
       if (rule.enabled === false) return [];
-      const message = judged(rule, judge, values);
+      const message = judgeSafely(rule, judge, values);
       return message === undefined ? [] : [{ rule_id: rule.rule_id, field: rule.field, message }];
     });
   }
@@ -37,7 +37,7 @@ export function duplicate(ruleId: string): string {
   return `the rule_id "${ruleId}" is here twice`;
 }
 
-/** Why no number could be in the range, or `undefined` when some can. */
+/** Why no number can be in the range, or `undefined` if one can. */
 export function rangeDiagnostic(min: number | undefined, max: number | undefined): string | undefined {
   if (min === undefined && max === undefined) return 'a range needs a min, a max or both';
   return min !== undefined && max !== undefined && min > max
@@ -45,28 +45,28 @@ export function rangeDiagnostic(min: number | undefined, max: number | undefined
     : undefined;
 }
 
-function judged(rule: Rule, judge: Judge, values: object): string | undefined {
+function judgeSafely(rule: Rule, judge: Judge, values: object): string | undefined {
   try {
     const value = valueAt(values, rule.field);
     if (rule.check === 'custom' || rule.check === 'required') return judge(value, values);
     if (!isNothing(value)) return judge(value, values);
     return rule.optional === true ? undefined : `${rule.field} is missing`;
   } catch (error) {
-    // What went wrong inside may name paths or quote values; only an error made for people is told to them.
+    // Internal error messages may contain paths or values, so only errors made for people are shown.
     const because = error instanceof CountersignError ? `: ${error.message}` : '';
     return `${rule.field} could not be checked${because}`;
   }
 }
 
-/** Own members only, as expressions read them; a number is a place in a list. */
+/** Own members only, as in expressions; a number is an index of a list. */
 function valueAt(values: object, field: string): unknown {
   return field.split('.').reduce<unknown>((within, name) => {
-    const isPlace = Array.isArray(within) && /^\d+$/.test(name);
-    return member(within, isPlace ? Number(name) : name);
+    const isIndex = Array.isArray(within) && /^\d+$/.test(name);
+    return member(within, isIndex ? Number(name) : name);
   }, values);
 }
 
-/** Values are not quoted, but for numbers: a text may hold what nobody else should read. */
+/** Messages quote only numbers: a string may contain something confidential. */
 function judgeOf(rule: Rule): Judge {
   const { field } = rule;
   switch (rule.check) {

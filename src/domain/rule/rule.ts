@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-/** The kinds of values that a rule can ask for. An `int` is a `float`, too; `bool` is no number. */
+/** The types of values that a rule can require. An `int` is also a `float`; a `bool` is not a number. */
 export const FIELD_TYPES = ['str', 'int', 'float', 'bool', 'list', 'dict'] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
-/** Longer than any honest pattern, in UTF-16 units. */
+/** In UTF-16 units, longer than normal patterns need. */
 export const MAX_PATTERN_LENGTH = 200;
 export const MAX_RULES = 20;
 
-const about = {
+const common = {
   rule_id: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,49}$/, {
@@ -25,22 +25,22 @@ const about = {
   enabled: z.boolean().optional().describe('false switches the rule off.'),
 };
 
-/** Only for a value that is there: without it, a missing value breaks the rule, because no verdict is no pass. */
+/** Without it, a missing value breaks the rule, because a missing verdict is no pass. */
 const optional = z.boolean().optional().describe('Whether a value that is missing or null is fine.');
 
-/** A rule that can be written in YAML, and is kept in a run's definition as it was written. */
+/** A rule that can be written in YAML. A run's definition stores it as written. */
 export const writtenRuleSchema = z.discriminatedUnion('check', [
-  z.strictObject({ ...about, check: z.literal('required') }),
-  z.strictObject({ ...about, optional, check: z.literal('type'), type: z.enum(FIELD_TYPES) }),
+  z.strictObject({ ...common, check: z.literal('required') }),
+  z.strictObject({ ...common, optional, check: z.literal('type'), type: z.enum(FIELD_TYPES) }),
   z.strictObject({
-    ...about,
+    ...common,
     optional,
     check: z.literal('range'),
     min: z.number().optional().describe('The least value allowed.'),
     max: z.number().optional().describe('The greatest value allowed.'),
   }),
   z.strictObject({
-    ...about,
+    ...common,
     optional,
     check: z.literal('pattern'),
     pattern: z
@@ -59,15 +59,15 @@ export interface CustomRule {
   enabled?: boolean;
   check: 'custom';
   /**
-   * `true` when the rule holds, and only then; a text says what is wrong. `value` is `undefined` when it is missing.
-   * What it throws breaks the rule.
+   * Only `true` means that the rule holds; a string says what is wrong. `value` is `undefined` if it is
+   * missing. A thrown error breaks the rule.
    */
   holds(value: unknown, values: object): boolean | string;
-  /** What is wrong, as one sentence, when `holds` does not say it. */
+  /** What is wrong, as one sentence, for a `holds` that returns false. */
   message: string;
 }
 
-/** One question about one value of a step's inputs or outcome. */
+/** One check of one value of a step's inputs or outcome. */
 export type Rule = WrittenRule | CustomRule;
 
 /** A rule that does not hold, and why, as one sentence. */

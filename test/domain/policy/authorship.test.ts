@@ -5,8 +5,8 @@ import {
   pushersOf,
   type Unattributed,
   unattributedCommits,
-  unattributedNamed,
-  unattributedSaid,
+  unattributedList,
+  unattributedSentence,
 } from '../../../src/domain/policy/authorship.ts';
 
 const ada = { id: 1, login: 'ada' };
@@ -79,16 +79,16 @@ describe('the sentence about unattributed commits', () => {
     shas.map((sha) => ({ lacks, sha: sha.repeat(40) }));
 
   it('names a few commits and counts the others', () => {
-    expect(unattributedNamed(of('author', 'a'))).toBe('aaaaaaa');
-    expect(unattributedNamed(of('author', 'a', 'b'))).toBe('aaaaaaa and bbbbbbb');
-    expect(unattributedNamed(of('author', 'a', 'b', 'c', 'd', 'e', 'f', '1'))).toBe(
+    expect(unattributedList(of('author', 'a'))).toBe('aaaaaaa');
+    expect(unattributedList(of('author', 'a', 'b'))).toBe('aaaaaaa and bbbbbbb');
+    expect(unattributedList(of('author', 'a', 'b', 'c', 'd', 'e', 'f', '1'))).toBe(
       'aaaaaaa, bbbbbbb, ccccccc, ddddddd, eeeeeee and 2 more',
     );
   });
 
   it('distinguishes authors from pushers', () => {
-    expect(unattributedSaid([])).toBeUndefined();
-    expect(unattributedSaid([...of('author', 'a'), ...of('pusher', 'b')])).toBe(
+    expect(unattributedSentence([])).toBeUndefined();
+    expect(unattributedSentence([...of('author', 'a'), ...of('pusher', 'b')])).toBe(
       'GitHub names no account for everybody who wrote or committed aaaaaaa, and nobody knows who pushed bbbbbbb',
     );
   });

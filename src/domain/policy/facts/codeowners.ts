@@ -1,21 +1,21 @@
 import { escapedGlobMatches } from '../../../core/glob.ts';
 
 /*
- * CODEOWNERS files as GitHub reads them:
+ * CODEOWNERS files, parsed as GitHub does:
  * https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
  */
 
-/** Where GitHub looks for the file on the base branch; the first that is there counts, and no other. */
+/** Where GitHub looks for the file on the base branch. Only the first existing one counts. */
 export const CODEOWNERS_PATHS = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const;
-/** GitHub does not read larger ones, in bytes. */
+/** In bytes. GitHub ignores larger files. */
 export const MAX_CODEOWNERS_BYTES = 3_000_000;
 
 export type Owner =
   | { kind: 'user'; login: string }
   | { kind: 'team'; organisation: string; slug: string }
-  /** GitHub tells nobody's address, so only its own no-reply addresses name an account. */
+  /** GitHub does not reveal accounts' addresses, so only its own no-reply addresses identify an account. */
   | { kind: 'account'; id: number }
-  /** Nobody can be known to be this one, so it never approves. */
+  /** An owner whose account cannot be determined, so it never approves. */
   | { kind: 'nobody' };
 
 export interface OwnersOf {
@@ -25,22 +25,25 @@ export interface OwnersOf {
 }
 
 export interface Codeowners {
-  /** The owners of a path: those of the last pattern that matches. No entry, or one without owners, needs nobody. */
+  /**
+   * The owners of a path: those of the last pattern that matches. `undefined`, or an entry without owners,
+   * needs no approval.
+   */
   of(path: string): OwnersOf | undefined;
-  /** Lines that mean nothing to GitHub, from 1. */
+  /** Lines that GitHub ignores, from 1. */
   skipped: readonly number[];
 }
 
-/** More work than this in one judgement would hold everything else up for seconds. */
+/** Thrown for a file whose evaluation would block the process for seconds. */
 export class TooManyOwners extends Error {}
 
-/** What is compared at most: a glob costs as much as twenty plain patterns. */
+/** The limit in comparisons of plain patterns. A glob counts as twenty. */
 const MAX_WORK = 6_000_000;
 const GLOB_WORK = 20;
 
 /**
- * Reads a file. A line that GitHub would skip, for its pattern or for one of its owners, is skipped here, too, and told. An owner that is
- * written well but cannot be known owns all the same, and never approves.
+ * Parses a file. A line that GitHub would skip, because of its pattern or one of its owners, is skipped and
+ * reported. An owner that is valid but cannot be determined still owns its paths, and never approves.
  */
 export function parseCodeowners(text: string): Codeowners {
   const rules: (OwnersOf & { matcher: Matcher })[] = [];
@@ -73,7 +76,7 @@ export function parseCodeowners(text: string): Codeowners {
   };
 }
 
-/** Words of a line without its comment; `\ ` is a space inside a word. */
+/** The words of a line without its comment; `\ ` is a space inside a word. */
 function wordsOf(line: string): string[] {
   const words = line.match(/(?:\\.|[^\s\\])+/g) ?? [];
   const comment = words.findIndex((word) => word.startsWith('#'));
@@ -85,24 +88,24 @@ interface Matcher {
   work: number;
 }
 
-/** Every character with its backslash, so that what is escaped is told from what is not. */
+/** One character, together with its backslash if it is escaped. */
 const CHARACTER = /\\?./gsu;
-const NOT_HERE = new Set(['[', ']', '\\']);
+const UNSUPPORTED = new Set(['[', ']', '\\']);
 
 /**
- * A pattern of gitignore's kind: with a slash inside it begins at the root, else it may be anywhere; what it names may be a
- * folder, and then it owns all below, except that `docs/*` and `/*` end there. `!`, `[ ]`, `\#` at the start and three stars do not
- * exist here.
+ * A pattern with gitignore's rules. With a slash inside it is relative to the root, otherwise it matches at
+ * any depth. If it names a folder, it owns everything below, except that `docs/*` and `/*` match direct
+ * children only. CODEOWNERS does not support `!`, `[ ]`, `\#` at the start, or three stars.
  */
 function matcherOf(text: string): Matcher | undefined {
   const characters = text.match(CHARACTER) ?? [];
-  if (/^(?:!|\\#)/.test(text) || characters.some((character) => NOT_HERE.has(character))) return undefined;
+  if (/^(?:!|\\#)/.test(text) || characters.some((character) => UNSUPPORTED.has(character))) return undefined;
   if (text.includes('***')) return undefined;
   const isFolder = text.endsWith('/');
   const inner = text.replace(/^\//, '').replace(/\/$/, '');
   if (inner === '') return undefined;
   const isAnchored = text.startsWith('/') || inner.includes('/');
-  // Two stars mean folders only as a whole part of the path.
+  // Two stars match folders only as a whole part of the path.
   const parts = inner
     .split('/')
     .map((part) =>
@@ -137,7 +140,7 @@ const TEAM = /^@([A-Za-z0-9][A-Za-z0-9-]{0,38})\/([A-Za-z0-9][A-Za-z0-9_-]*)$/;
 const ADDRESS = /^[^@\s]+@[^@\s]+\.[^@\s]+$/;
 const NOREPLY = /^(\d{1,15})\+[A-Za-z0-9-]+@users\.noreply\./;
 
-/** @returns `undefined` for what is no owner at all, however one looks at it */
+/** @returns `undefined` for a word that is not a valid owner */
 function ownerOf(word: string): Owner | undefined {
   const login = LOGIN.exec(word)?.[1];
   if (login !== undefined) return { kind: 'user', login };

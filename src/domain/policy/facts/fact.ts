@@ -1,8 +1,8 @@
 import type { Json } from '../../../core/canonical.ts';
 
 /**
- * What criteria can ask of a pull request, as `pr.<name>`. `from` is what must be read for it; `settled` says that it stays as
- * it is while the head stays the same, so that waiting for another answer is of no use.
+ * What criteria can read of a pull request, as `pr.<name>`. `from` is the source to read. `settled` means
+ * that the fact cannot change while the head is the same, so waiting for another value is pointless.
  */
 export const PR_FACTS = {
   changed_paths: { from: 'files', settled: true },
@@ -24,7 +24,7 @@ export const PR_FACTS = {
 } as const satisfies Record<string, { from: string; settled: boolean }>;
 
 export type FactName = keyof typeof PR_FACTS;
-/** What is read of GitHub at once, because one answer holds all of it. */
+/** One request, or group of requests, whose response has several facts. */
 export type FactSource = (typeof PR_FACTS)[FactName]['from'];
 export const FACT_NAMES = Object.keys(PR_FACTS) as readonly FactName[];
 
@@ -32,14 +32,14 @@ export function isFactName(name: unknown): name is FactName {
   return typeof name === 'string' && Object.hasOwn(PR_FACTS, name);
 }
 
-/** A fact as it was read. What is not known never passes, whatever a criterion says about it (I5). */
+/** A fact as read. An unknown fact never passes, whatever a criterion says about it (I5). */
 export type Fact =
   | { known: true; value: Json; evidence?: string }
   | {
       known: false;
-      /** Explanation, as a part of a sentence. */
+      /** The reason, as a part of a sentence. */
       because: string;
-      /** Reading it again for the same head cannot help, as with a list that GitHub cuts off. */
+      /** Reading it again for the same head cannot help, for example because GitHub truncates the list. */
       lasting: boolean;
     };
 export type Facts = Readonly<Partial<Record<FactName, Fact>>>;
@@ -52,14 +52,14 @@ export function unknown(because: string, lasting = false): Fact {
   return { known: false, because, lasting };
 }
 
-/** A fact that was never read is not known either. */
+/** A fact that was never read is unknown, too. */
 export function factOf(facts: Facts, name: FactName): Fact {
   return facts[name] ?? unknown('it was not read');
 }
 
-const MOVED = 'GitHub answered for another head';
+const OTHER_HEAD = 'GitHub answered for another head';
 
-/** The facts of a list of changed files. A renamed file counts under both of its names. */
+/** The facts of a list of changed files. A renamed file counts under both names. */
 export function filesFacts(
   { files, truncated }: { files: readonly ListedFile[]; truncated: boolean },
   headSha: string,
@@ -72,7 +72,7 @@ export function filesFacts(
   });
   if (truncated)
     return same(unknown('GitHub lists at most 3,000 changed files, and there may be more', true));
-  if (files.some((file) => isOfAnotherHead(file, headSha))) return same(unknown(MOVED));
+  if (files.some((file) => isOfAnotherHead(file, headSha))) return same(unknown(OTHER_HEAD));
   const sum = (of: (file: ListedFile) => number) => files.reduce((total, file) => total + of(file), 0);
   return {
     changed_paths: known(pathsOf(files)),
@@ -88,7 +88,7 @@ export interface ListedFile {
   status: string;
   additions: number;
   deletions: number;
-  /** The head that the list was made for; `null` when GitHub does not tell. */
+  /** The head that the list was made for; `null` if GitHub does not say. */
   headSha: string | null;
 }
 
@@ -99,19 +99,19 @@ export function pathsOf(files: readonly ListedFile[]): string[] {
   return [...new Set(paths)];
 }
 
-/** The address of a removed file may name the commit before. */
+/** The URL of a removed file may contain the previous commit, so it is not compared. */
 function isOfAnotherHead({ status, headSha }: ListedFile, wanted: string): boolean {
   return status !== 'removed' && headSha !== null && headSha !== wanted;
 }
 
-/** The facts of a list of commits; one without the head in question was made for another one. */
+/** The facts of a list of commits. A list without the head was made for another head. */
 export function commitsFacts(
   { commits, truncated }: { commits: readonly { sha: string; verified: boolean }[]; truncated: boolean },
   headSha: string,
 ): Facts {
   const same = (fact: Fact): Facts => ({ signed: fact, commits: fact });
   if (truncated) return same(unknown('GitHub lists at most 250 commits, and there may be more', true));
-  if (!commits.some(({ sha }) => sha === headSha)) return same(unknown(MOVED));
+  if (!commits.some(({ sha }) => sha === headSha)) return same(unknown(OTHER_HEAD));
   const unsigned = commits.filter(({ verified }) => !verified).map(({ sha }) => sha.slice(0, 7));
   return {
     commits: known(commits.length),
@@ -122,7 +122,6 @@ export function commitsFacts(
   };
 }
 
-/** The facts of the pull request itself. */
 export function pullRequestFacts(
   pull: {
     headSha: string;
@@ -138,7 +137,7 @@ export function pullRequestFacts(
   repository: string,
 ): Facts {
   const names = FACT_NAMES.filter((name) => PR_FACTS[name].from === 'pull_request');
-  if (pull.headSha !== headSha) return Object.fromEntries(names.map((name) => [name, unknown(MOVED)]));
+  if (pull.headSha !== headSha) return Object.fromEntries(names.map((name) => [name, unknown(OTHER_HEAD)]));
   return {
     labels: known([...pull.labels]),
     author: known(pull.author.login),
@@ -146,7 +145,7 @@ export function pullRequestFacts(
     head_branch: known(pull.headRef),
     base_branch: known(pull.baseRef),
     draft: known(pull.draft),
-    // A fork that was deleted is none of this repository's branches either.
+    // A deleted fork is not this repository either.
     fork: known(pull.headRepository?.toLowerCase() !== repository.toLowerCase()),
   };
 }

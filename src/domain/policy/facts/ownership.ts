@@ -2,11 +2,11 @@ import { unreachable } from '../../../core/errors.ts';
 import type { Codeowners, Owner, OwnersOf } from './codeowners.ts';
 import { type Fact, known } from './fact.ts';
 
-/** Somebody whose review approves this head. */
+/** A person whose review approves this head. */
 export interface Approver {
   id: number;
   login: string;
-  /** Those of the asked teams, as `organisation/slug`, of which they are an active member. */
+  /** The teams among those asked for, as `organisation/slug`, of which the person is an active member. */
   teams: readonly string[];
 }
 
@@ -14,7 +14,7 @@ export interface Owned extends OwnersOf {
   path: string;
 }
 
-/** The changed paths that somebody owns. @throws TooManyOwners */
+/** The changed paths that have owners. @throws TooManyOwners */
 export function ownedPaths(paths: readonly string[], codeowners: Codeowners): Owned[] {
   return paths.flatMap((path) => {
     const found = codeowners.of(path);
@@ -30,32 +30,32 @@ export function teamsOf(owned: readonly Owned[]): string[] {
   return [...new Set(teams)];
 }
 
-/** Paths named as missing; a reader needs a few, not 3,000. */
+/** How many missing paths a message names, out of up to 3,000. */
 const MAX_NAMED = 5;
 
-/** Whether every owned path has an owner among the approvers: one is enough, as on GitHub. */
+/** Whether every owned path has an owner among the approvers. One is enough, as on GitHub. */
 export function ownersApprove(
   owned: readonly Owned[],
   approvers: readonly Approver[],
   skipped: readonly number[],
 ): Fact {
-  const open = owned.filter(
-    ({ owners }) => !owners.some(({ owner }) => approvers.some((approver) => is(approver, owner))),
+  const unapproved = owned.filter(
+    ({ owners }) => !owners.some(({ owner }) => approvers.some((approver) => isOwner(approver, owner))),
   );
   const unread = skipped.length === 0 ? '' : `; GitHub skips line ${skipped.slice(0, MAX_NAMED).join(', ')}`;
-  if (open.length === 0) {
+  if (unapproved.length === 0) {
     const count = owned.length;
-    const said = count === 0 ? 'no changed file has an owner' : `owners approve all ${count} owned paths`;
-    return known(true, `${said}${unread}`);
+    const summary = count === 0 ? 'no changed file has an owner' : `owners approve all ${count} owned paths`;
+    return known(true, `${summary}${unread}`);
   }
-  const named = open
+  const named = unapproved
     .slice(0, MAX_NAMED)
     .map(({ path, owners }) => `${path} (${owners.map(({ text }) => text.replace(/^@/, '')).join(' or ')})`);
-  const more = open.length > MAX_NAMED ? ` and ${open.length - MAX_NAMED} more` : '';
+  const more = unapproved.length > MAX_NAMED ? ` and ${unapproved.length - MAX_NAMED} more` : '';
   return known(false, `no owner approves ${named.join(', ')}${more}${unread}`);
 }
 
-function is(approver: Approver, owner: Owner): boolean {
+function isOwner(approver: Approver, owner: Owner): boolean {
   switch (owner.kind) {
     case 'user':
       return owner.login.toLowerCase() === approver.login.toLowerCase();

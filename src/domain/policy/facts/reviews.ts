@@ -4,28 +4,32 @@ import { type Facts, known } from './fact.ts';
 export interface Review {
   id: number;
   person: { id: number; login: string; type: string };
-  /** `unknown` is one that GitHub has and this app does not: it is no approval, and lifts no request for changes. */
+  /**
+   * `unknown`: a state of GitHub that this app does not know. It is no approval, and does not lift a request
+   * for changes.
+   */
   state: 'approved' | 'changes_requested' | 'commented' | 'dismissed' | 'pending' | 'unknown';
-  /** The head that it was about; `null` when GitHub has forgotten it. */
+  /** The head that the review was about; `null` if GitHub no longer has it. */
   commitSha: string | null;
-  /** `null` while it is pending. */
+  /** `null` while the review is pending. */
   submittedAt: Date | null;
 }
 
 /**
- * What each person holds by now: the newest review that says yes or no, or that was dismissed. Comments change no verdict, as
- * on GitHub. Only people count: a workflow of the pull request may be able to approve as a bot. The author is no reviewer.
+ * Each person's current verdict: their newest review that approves, requests changes or was dismissed. As on
+ * GitHub, comments do not change a verdict. Only people count, because a workflow of the pull request may be
+ * able to approve as a bot. The author does not count.
  */
 export function standingReviews(reviews: readonly Review[], authorId: number): Review[] {
   const newest = new Map<number, Review>();
-  const inOrder = reviews.toSorted(
+  const oldestFirst = reviews.toSorted(
     (a, b) => (a.submittedAt?.getTime() ?? 0) - (b.submittedAt?.getTime() ?? 0) || a.id - b.id,
   );
-  for (const review of inOrder) {
+  for (const review of oldestFirst) {
     const { person, state } = review;
     if (person.type !== 'User' || person.id === authorId) continue;
     if (state === 'commented' || state === 'pending') continue;
-    // It withdraws an approval, but no request for changes: either would be a guess in its giver's favour.
+    // An unknown state withdraws an approval but no request for changes: in both cases the stricter reading.
     if (state === 'unknown' && newest.get(person.id)?.state === 'changes_requested') continue;
     newest.set(person.id, review);
   }
@@ -33,16 +37,17 @@ export function standingReviews(reviews: readonly Review[], authorId: number): R
 }
 
 /**
- * An approval holds for the head it was given for; a request for changes holds until its giver approves or it is dismissed,
- * whatever is pushed.
+ * An approval is valid only for the head that it was given for. A request for changes stays until its author
+ * approves or it is dismissed, whatever is pushed.
  */
 export function approves({ state, commitSha }: Review, headSha: string): boolean {
   return state === 'approved' && commitSha === headSha;
 }
 
 /**
- * The facts of the reviews that stand.
- * @param standing of those with write access only: anybody who can read a repository can approve, or refuse, in it.
+ * The facts of the current reviews.
+ * @param standing only those of people with write access: anybody who can read a public repository can submit
+ * a review
  */
 export function reviewFacts(standing: readonly Review[], headSha: string): Facts {
   const logins = (which: (review: Review) => boolean) =>

@@ -4,14 +4,14 @@ import { ROOTS } from '../../expression/expression.ts';
 import type { Gate, GateCriterion } from '../../gate/gate.ts';
 import { FACT_NAMES, type FactName, isFactName } from '../facts/fact.ts';
 
-/** The root under which a criterion asks for facts of the pull request. */
+/** The root under which a criterion reads facts of the pull request. */
 export const PR = 'pr';
 const GATE_ROOTS = [...ROOTS, PR];
 
 /**
- * Compiles the expression of a criterion. Facts are only reached by a written-out name: one that is computed could be neither
- * read ahead nor found missing.
- * @throws ExpressionError, and nothing else.
+ * Compiles the expression of a criterion. Facts must be named literally: a computed name could neither be
+ * read in advance nor be reported as missing.
+ * @throws ExpressionError, and no other error
  */
 export function compileCriterion(source: string): CompiledExpression {
   const compiled = compileExpression(source, GATE_ROOTS);
@@ -32,8 +32,8 @@ export function compileCriterion(source: string): CompiledExpression {
   return compiled;
 }
 
-/** The facts that a criterion asks for. @throws ExpressionError */
-export function factsOf(criterion: GateCriterion): FactName[] {
+/** The facts that a criterion needs. @throws ExpressionError */
+export function factNames(criterion: GateCriterion): FactName[] {
   switch (criterion.kind) {
     case 'expression':
       return factsIn(compileCriterion(criterion.if));
@@ -44,7 +44,7 @@ export function factsOf(criterion: GateCriterion): FactName[] {
   }
 }
 
-/** The facts that an expression names, each once. */
+/** The facts that an expression names, without duplicates. */
 export function factsIn({ references }: CompiledExpression): FactName[] {
   const names = references.flatMap(({ root, path: [name] }) =>
     root === PR && isFactName(name) ? [name] : [],
@@ -52,13 +52,16 @@ export function factsIn({ references }: CompiledExpression): FactName[] {
   return [...new Set(names)];
 }
 
-/** The facts that must be read to judge these gates; one whose expression does not read asks for none, and is not passed. */
+/**
+ * The facts to read before these gates can be judged. A criterion whose expression does not compile needs
+ * none and does not pass.
+ */
 export function factsFor(gates: readonly Gate[]): FactName[] {
   const names = gates.flatMap((gate) => {
     if (gate.kind === 'skill') return [];
     return gate.criteria.flatMap((criterion) => {
       try {
-        return factsOf(criterion);
+        return factNames(criterion);
       } catch (error) {
         if (error instanceof ExpressionError) return [];
         throw error;

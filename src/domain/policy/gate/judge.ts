@@ -8,7 +8,7 @@ import type { Criterion } from '../../outcome/gate-verdict.ts';
 import { type FactName, type Facts, factOf, isFactName, PR_FACTS } from '../facts/fact.ts';
 import { compileCriterion, factsIn, PR } from './criterion.ts';
 
-/** What criteria are judged on. */
+/** The facts and context that criteria are judged on. */
 export interface World {
   facts: Facts;
   /** `steps`, `trigger` and `repo`, as conditions read them. */
@@ -17,35 +17,35 @@ export interface World {
 }
 
 /**
- * One criterion: the inputs of its judgement, and the judgement itself, which is a function of them alone. They are apart so
- * that whoever has judged these inputs before need not again.
+ * One criterion: its inputs, and its judgement, which is a pure function of them. They are separate so that a
+ * caller that already judged equal inputs need not do it again.
  */
 export interface Question {
   inputs: Json;
   judge(): Criterion;
 }
 
-/** @throws CountersignError when it cannot be judged; the gate then blocks. */
+/** @throws CountersignError if it cannot be judged; the gate then blocks */
 export function question(criterion: GateCriterion, world: World): Question {
   switch (criterion.kind) {
     case 'expression':
-      return ofExpression(criterion, world);
+      return expressionQuestion(criterion, world);
     case 'codeowners':
-      return ofCodeowners(criterion, world);
+      return codeownersQuestion(criterion, world);
     case 'freeze':
-      return ofFreeze(criterion, world);
+      return freezeQuestion(criterion, world);
     default:
       return unreachable(criterion);
   }
 }
 
-function ofExpression(
+function expressionQuestion(
   { id, if: source, because }: Extract<GateCriterion, { kind: 'expression' }>,
   { facts, context }: World,
 ): Question {
   const compiled = compileCriterion(source);
   const names = factsIn(compiled);
-  const seen = { ...context, [PR]: knownOf(facts, names) };
+  const seen = { ...context, [PR]: knownValues(facts, names) };
   const values = compiled.references.map(({ root, path }) => {
     const name = [root, ...path].join('.');
     return { name, value: valueAt(seen, [root, ...path]) ?? null };
@@ -57,11 +57,12 @@ function ofExpression(
   return {
     inputs: { values, unread: unread.map(({ name, because }) => `${name}: ${because}`) },
     judge: () => {
-      // An unknown fact decides, whatever is said about it: `not pr.draft` must not pass because nobody could read it.
+      // An unknown fact means not passed, whatever the expression is: `not pr.draft` must not pass because
+      // reading it failed.
       const passed = unread.length === 0 && evaluateCondition(compiled, seen);
       return {
         id,
-        description: because ?? bare(source),
+        description: because ?? withoutBraces(source),
         passed,
         evidence:
           unread.length > 0
@@ -73,17 +74,20 @@ function ofExpression(
   };
 }
 
-/** With what every one of its facts is by now, whether another answer is possible while the head stays the same. */
+/**
+ * Whether another result is possible while the head stays the same, judging by the current state of each
+ * fact.
+ */
 function mayChange(compiled: CompiledExpression, facts: Facts, names: readonly FactName[]): boolean {
-  const fates = names.map((name) => {
+  const outlooks = names.map((name) => {
     const fact = factOf(facts, name);
     if (!fact.known) return fact.lasting ? 'never' : 'later';
     return PR_FACTS[name].settled ? 'settled' : 'later';
   });
-  return compiled.references.length > 0 && !fates.includes('never') && fates.includes('later');
+  return compiled.references.length > 0 && !outlooks.includes('never') && outlooks.includes('later');
 }
 
-function ofCodeowners({ id }: { id: string }, { facts }: World): Question {
+function codeownersQuestion({ id }: { id: string }, { facts }: World): Question {
   const fact = factOf(facts, 'codeowners_approved');
   return {
     inputs: fact.known ? { approved: fact.value, evidence: fact.evidence ?? '' } : { because: fact.because },
@@ -97,7 +101,10 @@ function ofCodeowners({ id }: { id: string }, { facts }: World): Question {
   };
 }
 
-function ofFreeze({ id, freeze }: Extract<GateCriterion, { kind: 'freeze' }>, { now }: World): Question {
+function freezeQuestion(
+  { id, freeze }: Extract<GateCriterion, { kind: 'freeze' }>,
+  { now }: World,
+): Question {
   const { frozen, until } = freezeAt(freeze, now);
   return {
     inputs: { frozen, until },
@@ -111,7 +118,7 @@ function ofFreeze({ id, freeze }: Extract<GateCriterion, { kind: 'freeze' }>, { 
   };
 }
 
-function knownOf(facts: Facts, names: readonly FactName[]): Record<string, Json> {
+function knownValues(facts: Facts, names: readonly FactName[]): Record<string, Json> {
   return Object.fromEntries(
     names.flatMap((name) => {
       const fact = factOf(facts, name);
@@ -125,7 +132,8 @@ function valueAt(context: object, path: readonly (string | number)[]): Json | un
   try {
     return toJson(value, new Budget());
   } catch (error) {
-    // What was left out of the inputs could change unnoticed, and an old verdict would stand.
+    // A value that is left out of the inputs could change unnoticed, and an outdated verdict would stay
+    // valid.
     if (error instanceof LimitReached)
       throw new CountersignError('gate.too_large', `${path.join('.')} is too large to be judged`);
     throw error;
@@ -138,12 +146,12 @@ function evidenceOf(values: readonly { name: string; value: Json }[], facts: Fac
       const [root, fact] = name.split('.');
       const found = root === PR && isFactName(fact) ? factOf(facts, fact) : undefined;
       const more = found?.known && found.evidence !== undefined ? ` (${found.evidence})` : '';
-      return `${name} is ${clip(said(value), MAX_VALUE)}${more}`;
+      return `${name} is ${clip(formatValue(value), MAX_VALUE)}${more}`;
     })
     .join('; ');
 }
 
-function said(value: Json): string {
+function formatValue(value: Json): string {
   if (value === null) return 'nothing';
   if (Array.isArray(value) && value.length > MAX_ENTRIES)
     return `${JSON.stringify(value.slice(0, MAX_ENTRIES))} and ${value.length - MAX_ENTRIES} more`;
@@ -158,7 +166,6 @@ function clip(text: string, length = MAX_EVIDENCE): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-/** An expression without its braces. */
-function bare(source: string): string {
+function withoutBraces(source: string): string {
   return source.replace(/^\s*\{\{\s*|\s*\}\}\s*$/g, '');
 }

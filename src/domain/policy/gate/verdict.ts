@@ -5,12 +5,12 @@ import type { PlacedGate } from '../../gate/placed.ts';
 import type { Criterion, GateVerdict } from '../../outcome/gate-verdict.ts';
 import { makeOutcome } from '../../outcome/outcome.ts';
 
-/** A gate's name where those of several files meet: `freeze`, or `freeze (organisation)`. */
+/** A gate's name where gates of several scopes are listed: `freeze`, or `freeze (organisation)`. */
 export function gateName({ gate, scope }: Pick<GateVerdict, 'gate' | 'scope'>): string {
   return scope === 'step' ? gate : `${gate} (${scope})`;
 }
 
-/** What the criteria of a gate say together. */
+/** The verdict of a gate from its criteria. */
 export function verdictOf(
   placed: PlacedGate,
   step: string,
@@ -21,7 +21,10 @@ export function verdictOf(
   return verdict(placed, step, criteria, inputsHash, passed, placed.gate.on_failure);
 }
 
-/** A gate that threw says nothing, and blocks, whatever its failure policy: nobody knows what it would have said. */
+/**
+ * The verdict of a gate that threw an error. It blocks, whatever its failure policy, because the real verdict
+ * is unknown.
+ */
 export function unjudged(placed: PlacedGate, step: string, because: string, inputsHash: string): GateVerdict {
   const criterion: Criterion = {
     id: 'judgement',
@@ -56,7 +59,7 @@ function verdict(
     at,
     gate_passed: passed,
     on_failure: policy,
-    feedback: clip(passed || policy === 'block' ? summary : `${summary}; ${EFFECT[policy]}`),
+    feedback: clip(passed || policy === 'block' ? summary : `${summary}; ${CONSEQUENCE[policy]}`),
     notes: gate.description === undefined ? [] : [gate.description],
     criteria: [...criteria],
     blocking_reason: passed || !isBlocking ? null : clip(because),
@@ -65,13 +68,13 @@ function verdict(
   });
 }
 
-/** What is wrong comes first when somebody wrote a sentence for it, else what was found. */
+/** The description first, because a person may have written it for this case; then what was found. */
 function reasonOf({ description, evidence }: Criterion): string {
   return evidence === '' ? description : `${description} (${evidence})`;
 }
 
-/** What comes of it; that a closed gate is closed goes without saying. */
-const EFFECT: Readonly<Record<Exclude<FailurePolicy, 'block'>, string>> = {
+/** The effect of each policy. Blocking needs no explanation. */
+const CONSEQUENCE: Readonly<Record<Exclude<FailurePolicy, 'block'>, string>> = {
   warn: 'that is a warning, and the step goes on',
   degrade: "the step's outcome counts as not passed",
   require_human: 'the step needs a countersign',
@@ -93,49 +96,50 @@ function nextAction(policy: FailurePolicy, failed: readonly Criterion[]): string
   }
 }
 
-/** An outcome's summary holds 4,000 characters. */
+/** An outcome's summary can have 4,000 characters. */
 function clip(text: string): string {
   return text.length <= 2_000 ? text : `${text.slice(0, 1_999)}…`;
 }
 
-/** Whether this verdict keeps a step from going on by itself, with nobody asked. */
+/** Whether this verdict blocks the step, without asking a person. */
 export function blocks(found: GateVerdict): boolean {
   return !found.gate_passed && found.on_failure === 'block';
 }
 
-/** Whether time or people could still make everything pass that is not passed. */
+/** Whether time or people could still make all failed criteria pass. */
 export function mayPassLater({ criteria }: GateVerdict): boolean {
   return criteria.every(({ passed, may_change }) => passed || may_change);
 }
 
 /**
- * A verdict as a reason of the merge gate, which asks a person in any case: so one that asks for a person is answered by the
- * countersign, and one that would lessen the outcome of a merge, which cannot be undone, blocks it instead.
+ * A verdict as a reason of the merge gate, which asks a person in any case. A countersign therefore satisfies
+ * a gate with `require_human`. A gate with `degrade` blocks, because the outcome of a merge cannot be
+ * degraded afterwards.
  */
 export function conditionOf(found: GateVerdict): Explanation {
   const tree = verdictCriterion(found);
-  const lets = found.on_failure === 'warn' || found.on_failure === 'require_human';
-  return { ...tree, status: found.gate_passed || lets ? 'met' : 'unmet' };
+  const permits = found.on_failure === 'warn' || found.on_failure === 'require_human';
+  return { ...tree, status: found.gate_passed || permits ? 'met' : 'unmet' };
 }
 
 /**
- * A verdict as a reason for what the policy says of a step: whether the gate lets it be done. One that asks for a person is
- * answered by a countersign, and one that lessens the outcome keeps only what cannot be undone from being done.
+ * A verdict as a reason of the policy: whether the gate allows the step. A countersign satisfies a gate with
+ * `require_human`. A gate with `degrade` blocks only an irreversible step.
  */
 export function permissionOf(
   found: GateVerdict,
   step: { irreversible: boolean; countersigned: boolean },
 ): Explanation {
   const { gate_passed, on_failure } = found;
-  const lets =
+  const permits =
     on_failure === 'warn' ||
     (on_failure === 'degrade' && !step.irreversible) ||
     (on_failure === 'require_human' && step.countersigned);
   const refusal = on_failure === 'require_human' ? 'pending' : 'unmet';
-  return { ...verdictCriterion(found), status: gate_passed || lets ? 'met' : refusal };
+  return { ...verdictCriterion(found), status: gate_passed || permits ? 'met' : refusal };
 }
 
-/** A gate that was not judged yet. */
+/** The reason for a gate that has not been judged yet. */
 export function notJudged({ gate, scope, at }: PlacedGate): Explanation {
   const place = at === 'pre' ? 'before' : 'after';
   return criterion(
@@ -144,13 +148,13 @@ export function notJudged({ gate, scope, at }: PlacedGate): Explanation {
   );
 }
 
-/** A verdict as a branch of the answer to "why", each criterion below it. */
+/** A verdict as a branch of the explanation, with a node per criterion. */
 export function verdictCriterion(found: GateVerdict): Explanation {
   const { gate_passed, on_failure, criteria } = found;
   const reasons = criteria.map(({ passed, description, evidence }) =>
     criterion(
       passed ? 'met' : on_failure === 'warn' ? 'met' : 'unmet',
-      warned(passed, found, description),
+      withWarning(passed, found, description),
       [],
       [evidence].filter(Boolean),
     ),
@@ -160,16 +164,16 @@ export function verdictCriterion(found: GateVerdict): Explanation {
   return criterion(status, gate_passed ? found.summary : found.feedback, reasons);
 }
 
-function warned(passed: boolean, { on_failure }: GateVerdict, description: string): string {
+function withWarning(passed: boolean, { on_failure }: GateVerdict, description: string): string {
   return !passed && on_failure === 'warn' ? `warning: ${description}` : description;
 }
 
-/** The newest verdict of each gate of each step, in the order in which gates were first judged. */
+/** The newest verdict of each gate of each step, in the order in which the gates were first judged. */
 export function newestVerdicts(verdicts: readonly GateVerdict[]): GateVerdict[] {
   return [...new Map(verdicts.map((found) => [verdictKey(found), found])).values()];
 }
 
-/** What tells verdicts of different gates apart. */
+/** Identifies the gate of a verdict. */
 export function verdictKey({
   step,
   at,

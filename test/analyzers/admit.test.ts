@@ -14,7 +14,7 @@ const MINIFIED = 'has lines as long as minified code: searched for secrets only'
 
 const bytes = (path: string, content: Uint8Array): ChangedFile => ({ path, status: 'added', content });
 
-describe('a file that cannot be reviewed is left out with a word, and keeps the verdict back when it is code', () => {
+describe('a file that cannot be reviewed is named, and prevents the verdict if it is code', () => {
   test.each<[string, ChangedFile, string, boolean]>([
     ['an image', added('a.png', 'x'), 'a binary file', false],
     ['code with a NUL', bytes('a.js', Uint8Array.of(97, 0, 98)), 'not UTF-8 text', true],
@@ -40,7 +40,7 @@ describe('a file that cannot be reviewed is left out with a word, and keeps the 
   });
 });
 
-describe('a file that is not reviewed in full is said to be one, and does not keep the verdict back', () => {
+describe('a file that is not reviewed in full is named, and does not prevent the verdict', () => {
   const long = `${' '.repeat(20_000)}eval(y)`;
 
   test.each<[string, string, string, SeenBy | undefined]>([
@@ -59,14 +59,14 @@ describe('a file that is not reviewed in full is said to be one, and does not ke
   test.each([
     ['dist/a.js', 'larger than 1 MB', new Uint8Array(1_000_001)],
     ['lib/a.so', 'a binary file', new Uint8Array(1)],
-  ])('%s, which nobody looks at', (path, reason, content) => {
+  ])('%s, which no analyzer reads', (path, reason, content) => {
     expect(admit([bytes(path, content)])).toEqual({
       files: [],
       leftOut: [{ path, reason, needed: false, seen_by: 'nobody' }],
     });
   });
 
-  test('code that looks minified without being called so keeps the verdict back', () => {
+  test('code that looks minified under an ordinary name prevents the verdict', () => {
     const { files, leftOut } = admit([added('src/a.js', long)]);
     expect(files).toMatchObject([{ language: 'other' }]);
     expect(leftOut).toEqual([{ path: 'src/a.js', reason: MINIFIED, needed: true }]);
@@ -80,25 +80,25 @@ test.each([
   ['third_party/a.py', 'python'],
   ['src/handler.gen.ts', 'typescript'],
   ['api_pb2.py', 'python'],
-])('the name %s spares a file no analyzer', (path, language) => {
+])('the name %s exempts a file from no analyzer', (path, language) => {
   expect(admit([added(path, 'eval(x)\n')])).toMatchObject({ files: [{ path, language }], leftOut: [] });
 });
 
-describe('which lines count', () => {
+describe('the lines that count', () => {
   const changed = (file: ChangedFile) => admit([file]).files[0]?.changed;
   const content = Buffer.from('a\nb\n');
 
-  test('all of an added file whose patch GitHub left out', () => {
+  test('are all of an added file whose patch GitHub omits', () => {
     expect(changed({ path: 'a.ts', status: 'added', content })).toBe('all');
   });
 
-  test('those of the patch', () => {
+  test('are those of the patch', () => {
     expect(changed({ path: 'a.ts', status: 'modified', content, patch: '@@ -2 +2 @@\n-x\n+b' })).toEqual(
       new Set([2]),
     );
   });
 
-  test('all of a modified file without a patch, which is said', () => {
+  test('are all of a modified file without a patch, and the review says so', () => {
     const { files, leftOut } = admit([{ path: 'a.ts', status: 'modified', content }]);
     expect(files[0]?.changed).toBe('all');
     expect(leftOut).toEqual([
@@ -106,7 +106,7 @@ describe('which lines count', () => {
     ]);
   });
 
-  test('all when a line separator could make an analyzer count differently', () => {
+  test('are all when a line separator could make an analyzer count differently', () => {
     for (const odd of ['a\rb\n', 'a\u2028b\n', 'a\fb\n']) {
       const text = Buffer.from(odd);
       const patch = `@@ -1 +1 @@\n-x\n+${odd.trimEnd()}`;
@@ -114,7 +114,7 @@ describe('which lines count', () => {
     }
   });
 
-  test('those of the patch in a file with Windows line ends', () => {
+  test('are those of the patch in a file with Windows line ends', () => {
     const windows = Buffer.from('a\r\nb\r\n');
     const file: ChangedFile = {
       path: 'a.ts',
@@ -125,16 +125,16 @@ describe('which lines count', () => {
     expect(changed(file)).toEqual(new Set([2]));
   });
 
-  test('none of a pure rename', () => {
+  test('are none of a pure rename', () => {
     const file: ChangedFile = { path: 'b.ts', previousPath: 'a.ts', status: 'renamed', content };
     expect(admit([file])).toEqual({ files: [], leftOut: [] });
   });
 
-  test('all of a rename whose patch is too large to be sent', () => {
+  test('are all of a rename whose patch is too large for GitHub to send', () => {
     expect(changed({ path: 'b.ts', status: 'renamed', changes: 4_000, content })).toBe('all');
   });
 
-  test('all of a rename that only looks pure because Git was told to take it for binary', () => {
+  test('are all of a rename that only looks pure because Git treats the file as binary', () => {
     const renamed: ChangedFile = { path: 'b.ts', status: 'renamed', changes: 0, content };
     const { files } = admit([renamed, added('.gitattributes', '*.ts -diff\n')]);
     expect(files.find(({ path }) => path === 'b.ts')?.changed).toBe('all');
@@ -144,13 +144,13 @@ describe('which lines count', () => {
     ]);
   });
 
-  test.each(['removed', 'unchanged'] as const)('none of a file that is %s', (status) => {
+  test.each(['removed', 'unchanged'] as const)('are none of a file that is %s', (status) => {
     expect(admit([{ path: 'a.ts', status }])).toEqual({ files: [], leftOut: [] });
   });
 });
 
 describe('a pull request of very many files', () => {
-  test('is read up to a total; code goes first, and what is beyond it keeps the verdict back', () => {
+  test('is read up to a total, code first, and more files prevent the verdict', () => {
     const content = new Uint8Array(900_000).fill(10);
     const many = Array.from({ length: 40 }, (_, index) =>
       bytes(index < 20 ? `d${index}.md` : `c${index}.ts`, content),
@@ -168,7 +168,7 @@ describe('a pull request of very many files', () => {
     expect(codeOnly.leftOut[0]).toMatchObject({ needed: true });
   });
 
-  test("has no verdict at GitHub's limit, since there may be more files", () => {
+  test("has no verdict at GitHub's limit, because there may be more files", () => {
     const files = Array.from({ length: MAX_FILES }, (_, index) => added(`${index}.ts`, 'x'));
     expect(admit(files).leftOut).toEqual([
       {
@@ -189,7 +189,7 @@ test.each([
   ['yarn.lock', 'modified', 10, true],
   ['vendor/a.js', 'added', 10, true],
   ['LICENSE', 'added', 10, true],
-] as const)('the content of %s (%s, %i bytes) is wanted: %s', (path, status, size, wanted) => {
+] as const)('the content of %s (%s, %i bytes) is needed: %s', (path, status, size, wanted) => {
   expect(wantsContent({ path, status, size })).toBe(wanted);
 });
 
@@ -205,7 +205,7 @@ test.each([
   ['a.rs', 'other'],
   ['constructor', 'other'],
   ['a.constructor', 'other'],
-])('%s is %s', (path, language) => {
+])('the language of %s is %s', (path, language) => {
   expect(languageOf(path)).toBe(language);
 });
 
@@ -215,7 +215,7 @@ test.each([
   ['.oxlintrc.json', '0001.txt'],
   ['a.toString', '0001.txt'],
   ['-rf .py', '0001.py'],
-])('%j is called %s in the child', (path, name) => {
+])('the path %j is called %s in the child process', (path, name) => {
   expect(neutralName(0, path)).toBe(name);
 });
 

@@ -39,21 +39,21 @@ describe('the place of a finding', () => {
     ]);
   });
 
-  test('is nowhere when no line of its range was changed', () => {
+  test('does not exist when no line of its range was changed', () => {
     expect(one({ line: 3, endLine: 9 }, new Set([2, 10]))).toEqual([]);
   });
 
-  test('is another line of its cause when only that was changed', () => {
+  test('is another line of its cause when only that one was changed', () => {
     expect(one({ line: 3, alsoAt: [7, 12] }, new Set([12]))).toMatchObject([{ line: 12 }]);
   });
 
-  test('is the first changed line when it is about the whole file, or its own where only lines were taken away', () => {
+  test('is the first changed line when it is about the whole file, or its own line where lines were only removed', () => {
     const raw = { line: 3, wholeFile: true } as const;
     expect(one(raw, new Set([12, 7]))).toMatchObject([{ line: 7 }]);
     expect(one(raw, new Set())).toMatchObject([{ line: 3 }]);
   });
 
-  test('is the last line for what is missing behind the last line feed', () => {
+  test('is the last line for something that is missing after the last line feed', () => {
     const lines = ['one', 'two', ''];
     const found = { analyzer: 'x', rules: { r: rule() }, findings: [{ file: 0, rule: 'r', line: 3 }] };
     const place = (changed: ChangedLines) => findingsOf([file(changed, { lines })], [found], (s) => s);
@@ -61,12 +61,12 @@ describe('the place of a finding', () => {
     expect(place('all')).toMatchObject([{ line: 2 }]);
   });
 
-  test('lies in the file, whatever the analyzer says', () => {
+  test('lies inside the file, whatever the analyzer says', () => {
     expect(one({ line: 900, endLine: 7 }, 'all')).toMatchObject([{ line: 20 }]);
   });
 });
 
-describe('one finding for each cause', () => {
+describe('one finding per cause', () => {
   const places = (found: [analyzer: string, rules: Record<string, Rule>][]) =>
     findingsOf(
       [file('all')],
@@ -102,12 +102,12 @@ describe('one finding for each cause', () => {
     expect(places([['a', { r: rule(), s: rule() }]])).toEqual(['a/r', 'a/s']);
   });
 
-  test('keeps one secret of a line, by the rule that stands first', () => {
+  test('keeps one secret of a line, by the rule that comes first', () => {
     const secret = rule({ category: 'secret' });
     expect(places([['a', { z: secret, b: secret }]])).toEqual(['a/z']);
   });
 
-  test('keeps one finding of the lines of a secret', () => {
+  test('keeps one finding for the lines of a secret', () => {
     const rules = {
       key: rule({ category: 'secret', severity: 'critical' }),
       part: rule({ category: 'secret' }),
@@ -120,7 +120,7 @@ describe('one finding for each cause', () => {
   });
 });
 
-test('findings are valid, on changed lines only, in one order, however they came', () => {
+test('findings are valid, on changed lines only, and in one order, however they arrive', () => {
   const rules = Object.fromEntries(SEVERITIES.map((severity) => [severity, rule({ severity })]));
   const raw = fc.record({
     file: fc.nat(2),
@@ -146,26 +146,26 @@ test('findings are valid, on changed lines only, in one order, however they came
   );
 });
 
-test('a rule may weigh less in test code', () => {
+test('a rule may have a lower severity in test code', () => {
   const rules = { r: rule({ severity: 'high', severity_in_tests: 'low' }) };
   const found = [{ analyzer: 'x', rules, findings: [{ file: 0, rule: 'r', line: 1 }] }];
   expect(findingsOf([file('all')], found, undefined)).toMatchObject([{ severity: 'high' }]);
   expect(findingsOf([file('all', { test: true })], found, undefined)).toMatchObject([{ severity: 'low' }]);
 });
 
-test("an analyzer's own words stand in the description, masked and harmless", () => {
+test("an analyzer's own text appears in the description, masked and harmless", () => {
   const rules = { r: rule({ description: 'Wrong ({message}).' }) };
   const findings = [{ file: 0, rule: 'r', line: 1, message: 'a $& \u202Esecret\n.' }];
   const [finding] = findingsOf([file('all')], [{ analyzer: 'x', rules, findings }], masker(['secret']));
   expect(finding?.description).toBe('Wrong (a $& ·s•••·).');
 });
 
-describe('what is shown of hostile text', () => {
+describe('hostile text in a finding', () => {
   test('is clipped and has no invisible characters', () => {
     expect(shown(`\u200B${'x'.repeat(300)}`)).toBe(`·${'x'.repeat(198)}…`);
   });
 
-  test('never holds a secret, nor more than a quarter of it', () => {
+  test('never shows more than a quarter of a secret', () => {
     const secret = fc.stringMatching(/^[a-z0-9+/=]{6,40}$/);
     fc.assert(
       fc.property(fc.array(secret, { minLength: 1 }), fc.string(), (secrets, between) => {
@@ -221,7 +221,7 @@ describe('the verdict', () => {
     expect(of(severities)).toMatchObject({ verdict, summary, passed: verdict !== 'REQUEST_CHANGES' });
   });
 
-  test('is none when an analyzer failed', () => {
+  test('is missing when an analyzer failed', () => {
     expect(of([], { analyzers: [{ ...ok, status: 'timed_out' }] })).toMatchObject({
       verdict: null,
       passed: null,
@@ -229,7 +229,7 @@ describe('the verdict', () => {
     });
   });
 
-  test('is none when code was left out, and stands when only data was', () => {
+  test('is missing when code was left out, but not when only data was', () => {
     const omission = { path: 'a "b".ts', reason: 'larger than 1 MB' };
     expect(of([], { leftOut: [{ ...omission, needed: true }] })).toMatchObject({
       verdict: null,

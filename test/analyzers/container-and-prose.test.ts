@@ -26,21 +26,21 @@ describe('dockerfilelint', () => {
   });
 
   test.each(CASES.map(([text, expected], index) => ({ text, expected, index })))(
-    'says of $text: $expected',
+    'reports for $text: $expected',
     ({ expected, index }) => {
       expect(placesOf(findings.filter(({ file }) => file === pathOf(index)))).toEqual(expected);
     },
   );
 });
 
-test('markdownlint finds a link written the wrong way round, whatever its comments say', async () => {
+test('markdownlint finds a link with swapped brackets, also where comments switch it off', async () => {
   const text = '<!-- markdownlint-disable -->\n\n(text)[https://example.org]\n';
   const report = await review([added('README.md', text)], { analyzers: ['markdownlint'] });
   expect(report.analyzers).toMatchObject([{ name: 'markdownlint', status: 'ok' }]);
   expect(placesOf(report.findings)).toEqual(['low markdownlint/MD011:3']);
 });
 
-test('markdownlint is off unless asked for', async () => {
+test('markdownlint runs only when asked', async () => {
   const report = await review([added('README.md', '(text)[https://example.org]\n')]);
   expect(report.analyzers.map(({ name }) => name)).toEqual(['secrets']);
 });

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Finding } from '../../src/domain/outcome/finding.ts';
 import { added, placesOf, review } from './support.ts';
 
-/** Code → the findings expected in it; none for a near miss. The extension is `ts` unless given. */
+/** Code → the findings expected in it; none for a near miss. The extension is `ts` by default. */
 type Case = [name: string, code: string, expected: string[], extension?: string];
 
 const AST_GREP: Case[] = [

@@ -5,11 +5,11 @@ import { changedLines, firstChanged, parsePatch } from '../../src/analyzers/hunk
 const addedLines = (patch: string) => [...parsePatch(patch).added.keys()];
 
 describe('parsePatch', () => {
-  test('numbers added lines as they stand in the head', () => {
+  test('numbers added lines as in the head', () => {
     expect(addedLines('@@ -1,3 +1,4 @@ function f() {\n a\n-b\n+B\n+C\n d')).toEqual([2, 3]);
   });
 
-  test('takes a missing count for one', () => {
+  test('reads a missing count as one', () => {
     expect(parsePatch('@@ -1 +1 @@\n-a\n+b')).toEqual({ added: new Map([[1, 'b']]), whole: true });
   });
 
@@ -22,16 +22,16 @@ describe('parsePatch', () => {
     expect(parsePatch(patch)).toEqual({ added: new Map([[1, 'b']]), whole: true });
   });
 
-  test('takes an added line that looks like a hunk header for text', () => {
+  test('reads an added line that looks like a hunk header as text', () => {
     expect(addedLines('@@ -0,0 +1,2 @@\n+@@ -1 +900 @@\n+eval(x)')).toEqual([1, 2]);
   });
 
-  test('says that a patch which ends inside a hunk is not whole', () => {
+  test('says that a patch which ends inside a hunk is incomplete', () => {
     expect(parsePatch('@@ -1,2 +1,3 @@\n a\n+b').whole).toBe(false);
   });
 
   test.each(['garbage', '@@ -1 +1 @@\n-a\n+b\n+c', '@@ -1 +1 @@\n?a'])(
-    'says that %j is not whole',
+    'says that %j is incomplete',
     (patch) => {
       expect(parsePatch(patch).whole).toBe(false);
     },
@@ -60,7 +60,7 @@ describe('parsePatch', () => {
     );
   });
 
-  test('never throws, whatever it is given', () => {
+  test('never throws, whatever it gets', () => {
     const piece = fc.constantFrom('@@ -1,2 +3,4 @@', '@@ -1 +1 @@', '+', '-', ' ', '\\', '\n', 'x', '@@');
     fc.assert(
       fc.property(
@@ -82,13 +82,13 @@ describe('changedLines', () => {
     expect(changedLines('@@ -1 +1 @@\n-a\n+b', 'not b')).toBe('all');
   });
 
-  test('knows a line again that starts with a byte order mark in the patch only', () => {
+  test('recognises a line whose byte order mark is in the patch only', () => {
     expect(changedLines('@@ -0,0 +1 @@\n+\uFEFFa', 'a')).toEqual(new Set([1]));
   });
 });
 
 describe('firstChanged', () => {
-  test('is the least changed line of the range, however long the range', () => {
+  test('is the first changed line of the range, however long the range', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.integer({ min: 1, max: 60 })),
@@ -108,7 +108,7 @@ describe('firstChanged', () => {
   });
 });
 
-/** A patch without context around the hunks, cut into hunks at the given places. */
+/** A patch without context lines, cut into hunks at the given places. */
 function patchOf(lines: readonly { kind: string; text: string }[], cuts: readonly number[]): string {
   const bounds = [...new Set([0, ...cuts.filter((cut) => cut < lines.length), lines.length])].sort(
     (a, b) => a - b,

@@ -16,7 +16,7 @@ const at = { headSha: 'a'.repeat(40), round: 1 };
 const workers = () => ownChildren('analyzers/worker/main.');
 
 describe('an analyzer that fails', () => {
-  describe('by its own fault', () => {
+  describe('in its own code', () => {
     let report: ReviewReport;
     beforeAll(async () => {
       report = await review([added('a.ts', 'export const a = 1;\ndebugger;\n')], {
@@ -28,22 +28,22 @@ describe('an analyzer that fails', () => {
     test.each([
       ['throws', 'a bug in this analyzer'],
       ['exits', 'ended with exit code 0 and no result'],
-    ])('and %s is reported with what is known of it', (name, message) => {
+    ])('is reported with what is known of it if it %s', (name, message) => {
       const told = report.analyzers.find((analyzer) => analyzer.name === name);
       expect(told).toMatchObject({ status: 'crashed', message });
     });
 
-    test('leaves the findings of the others, and there is no approval', () => {
+    test('leaves the findings of the others, but prevents an approval', () => {
       expect(placesOf(report.findings)).toEqual(['medium oxlint/eslint/no-debugger:2']);
       expect(verdictOf(report, at)).toMatchObject({ verdict: null, passed: null });
     });
   });
 
-  test('by looping without end is timed out alone', async () => {
+  test('because it loops forever times out alone', async () => {
     const statuses = ({ analyzers }: ReviewReport) =>
       analyzers.map(({ name, status }) => `${name} ${status}`);
     const others = ['secrets ok', 'oxlint ok', 'ast-grep ok'];
-    // Enough for the others, however slow the machine is: it has more time for as long as one of them is not done.
+    // Enough for the others on any machine: the limit is extended as long as one of them is not done.
     let report = await review([clean], { timeoutMs: 1 });
     for (let timeoutMs = 2_000; !others.every((one) => statuses(report).includes(one)); timeoutMs *= 3) {
       report = await review([clean], { timeoutMs, extra: [broken('hangs')] });
@@ -55,7 +55,7 @@ describe('an analyzer that fails', () => {
     );
   });
 
-  test('and takes the process with it makes every analyzer without a result crashed', async () => {
+  test('and kills its process makes every analyzer without a result crashed', async () => {
     const report = await review([clean], { analyzers: ['oxlint'], extra: [broken('kills-process')] });
     expect(report.analyzers.find(({ name }) => name === 'kills-process')).toMatchObject({
       status: 'crashed',
@@ -68,7 +68,7 @@ describe('an analyzer that fails', () => {
     expect(report.analyzers).toMatchObject([{ name, status: 'crashed' }]);
   });
 
-  test('with a time limit too short for anything is timed out, never passed', async () => {
+  test('at a time limit too short for anything is timed out, never passed', async () => {
     const report = await review([clean], { timeoutMs: 1 });
     expect(new Set(report.analyzers.map(({ status }) => status))).toEqual(new Set(['timed_out']));
     expect(verdictOf(report, at).passed).toBeNull();
@@ -85,7 +85,7 @@ describe('an analyzer that fails', () => {
     });
   });
 
-  test('never shows text of the files when the search for secrets did not run', async () => {
+  test('never shows text of the files if the search for secrets did not run', async () => {
     const password = fake('Tr0ub4dor', '&3');
     const report = await review([added('a.ts', `eval("${password}" + x)\n`)], { analyzers: ['ast-grep'] });
     expect(report.findings).toHaveLength(1);
@@ -94,7 +94,7 @@ describe('an analyzer that fails', () => {
 });
 
 describe('the child process', () => {
-  test('is gone after an abort, and the abort is what the caller sees', async () => {
+  test('is gone after an abort, and the caller gets the abort', async () => {
     const controller = new AbortController();
     const running = review([clean], { signal: controller.signal, analyzers: [], extra: [broken('hangs')] });
     const outcome = expect(running).rejects.toThrow('the run was superseded');
@@ -109,7 +109,7 @@ describe('the child process', () => {
     expect(workers()).toEqual([]);
   });
 
-  test('is not even started for an aborted signal', async () => {
+  test('is not started for an aborted signal', async () => {
     await expect(review([clean], { signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow(
       'too late',
     );
@@ -132,7 +132,7 @@ describe('the child process', () => {
   });
 });
 
-test('configuration in the pull request is never read, let alone run', async () => {
+test('configuration in the pull request is never read or executed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-test-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const proof = join(folder, 'it-ran');

@@ -8,12 +8,12 @@ const all = Object.entries(book).flatMap(([analyzer, { rules }]) =>
   Object.entries(rules).map(([name, rule]) => ({ name: `${analyzer}/${name}`, rule })),
 );
 
-test.each(all)('$name is said in one sentence and asks for one thing', ({ rule }) => {
+test.each(all)('$name is described in one sentence with one request', ({ rule }) => {
   expect(rule.description).toMatch(/^[A-Z`/_%'].*\.$/);
   expect(rule.suggestion).toMatch(/^[A-Z].*\.$/);
 });
 
-test('what is lighter in test code is lighter', () => {
+test('a severity for test code is always lower than the usual one', () => {
   const order = ['critical', 'high', 'medium', 'low', 'info'];
   for (const { name, rule } of all) {
     if (rule.severity_in_tests === undefined) continue;
@@ -32,7 +32,7 @@ test('oxlint, ruff and ast-grep know every rule that the files name', async () =
 });
 
 test.each(Object.entries(book.secrets.rules).filter(([, { pattern }]) => pattern !== undefined))(
-  'the pattern %s says which part is the secret',
+  'the pattern %s marks which part is the secret',
   (_, { pattern = '' }) => {
     expect(pattern).toContain('(?<value>');
   },

@@ -15,7 +15,7 @@ const LIMITS = { maxEntries: 3, maxBytes: 1_000 };
 const all = () => true;
 
 describe('an archive', () => {
-  test('gives the texts whose names are wanted, packed or not', () => {
+  test('yields the texts with the requested names, compressed or not', () => {
     const files = [
       { name: 'a.sarif', content: 'one' },
       { name: '../../b.sarif', content: 'zwei ü', stored: true },
@@ -51,7 +51,7 @@ describe('an archive', () => {
     expect(() => textsInZip(bytes, all, LIMITS)).toThrow(because);
   });
 
-  test('of any bytes is read or refused, and gives no more than it may', () => {
+  test('of any bytes is read or refused, and yields at most what the limits allow', () => {
     const whole = zip([
       { name: 'a', content: 'some text' },
       { name: 'b', content: 'more', stored: true },
@@ -89,7 +89,7 @@ describe('a report', () => {
     ['half a report', report(run()).slice(0, 40)],
     ['a list nested without end', '['.repeat(100_000)],
     ['a text', '"fine"'],
-  ])('with %s is no report', (_, text) => {
+  ])('with %s is refused', (_, text) => {
     expect(() => readReport(text)).toThrow(SyntaxError);
   });
 
@@ -227,18 +227,18 @@ test.each<[string, object, object, string[]]>([
   ],
   ['an index that is another rule’s', { ruleId: 'x', ruleIndex: 0 }, score(1), ['critical x a.ts:3']],
   ['an index and a name that no rule has', { ruleId: 'y', ruleIndex: 0 }, score(9), ['critical y a.ts:3']],
-])('a result with %s', (_, result, rule, expected) => {
+])('a result with %s becomes the expected finding', (_, result, rule, expected) => {
   expect(told(result, rule)).toEqual(expected);
 });
 
-test('a result whose message is only named says its rule', () => {
+test('a result whose message is only an id shows the text of its rule', () => {
   const results = [{ ruleId: 'r', message: { id: 'default', arguments: ['x'] }, locations: [at('a.ts')] }];
   expect(findingsOf(readReport(report(run({ results }))), DEFAULT_LEVELS).findings).toEqual([
     { rule: 'r', path: 'a.ts', message: 'r' },
   ]);
 });
 
-test('a level can be switched off, and of a rule’s weights the worst counts', () => {
+test('a level can be switched off, and the worst severity of a rule counts', () => {
   const results = ['note', 'error', 'warning'].map((level) => ({
     ruleId: 'r',
     level,
@@ -251,7 +251,7 @@ test('a level can be switched off, and of a rule’s weights the worst counts', 
   expect(quiet.findings).toHaveLength(2);
 });
 
-/** A step whose GitHub has this archive for its head, and nothing else. */
+/** A step whose GitHub has only this archive for its head. */
 function stepWith(archive: Buffer) {
   const step = stepContext('id: report, skill: ci');
   const { headSha } = step.state.run;
@@ -271,7 +271,7 @@ test.each<[string, Buffer, string]>([
   ['more than is read', Buffer.alloc(10_000_001), 'too large'],
   ['prose', zip([{ name: 'a.sarif', content: 'All is fine.' }]), 'is not valid JSON'],
   ['another format', zip([{ name: 'a.sarif', content: '{}' }]), 'version'],
-])('an artifact that is %s is a stated failure', async (_, archive, because) => {
+])('an artifact that is %s is a reported failure', async (_, archive, because) => {
   const file = { analyzer: 'sarif', artifact: 'report' } as const;
   expect(await readReports(stepWith(archive), [{ name: 'codeql', file }], ci)).toEqual({
     kind: 'failed',
@@ -279,7 +279,7 @@ test.each<[string, Buffer, string]>([
   });
 });
 
-test('ids of hundreds of parts are little work', () => {
+test('ids with hundreds of parts take little work', () => {
   const rules = rulesOf({ tool: { driver: { rules: [{ id: 'r' }] } } });
   const ruleId = '/'.repeat(500);
   withinEffort(1_000, () => {

@@ -13,7 +13,7 @@ const SLACK = fake('xoxb-', '123456789012-1234567890123-', 'AbCdEfGhIjKlMnOpQrSt
 const BODY = 'MIIEpAIBAAKCAQEA7bq9MIIEpAIBAAKCAQEA7bq9MIIEpAIBAAKCAQEA7bq9MIIE';
 const KEY = fake('-----BEGIN RSA ', `PRIVATE KEY-----\n${BODY}\n${BODY}\n-----END RSA `, 'PRIVATE KEY-----');
 
-/** Where the secret lies, the text, the findings, and what must not be shown. */
+/** Where the secret is, the text, the findings, and what must not be shown. */
 type Case = [name: string, path: string, text: string, expected: string[], hidden?: string];
 
 const CASES: Case[] = [
@@ -120,18 +120,18 @@ describe('the search for secrets', () => {
   });
 
   test.each(CASES.map(([name, path, , expected]) => ({ name, path, expected })))(
-    '$name: $expected',
+    'finds or ignores as expected: $name: $expected',
     ({ path, expected }) => {
       expect(placesOf(report.findings.filter((finding) => finding.file === path))).toEqual(expected);
     },
   );
 
-  test('shows none of them, neither in a finding nor in the log', () => {
+  test('shows no secret, neither in a finding nor in the log', () => {
     const all = JSON.stringify(report);
     for (const [, , , , hidden] of CASES) if (hidden !== undefined) expect(all).not.toContain(hidden);
   });
 
-  test('says what one is in its place', () => {
+  test('names the kind of secret in its place', () => {
     expect(report.findings.find((finding) => finding.file === 'a.ts')?.evidence).toBe(
       "const t = '[redacted: GitHub token]';",
     );

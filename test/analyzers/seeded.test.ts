@@ -32,7 +32,7 @@ jobs:
           echo "\${{ github.event.issue.title }}"
 `;
 
-test('a committed key, an SQL injection, a shell injection and a swallowed error are asked to be changed', async () => {
+test('the review requests changes for a committed key, an SQL injection, a shell injection and a swallowed error', async () => {
   const report = await review([
     modified('src/orders.ts', orders, [4, 11]),
     added('config/deploy.env', `# deploy\nDEPLOY_TOKEN=${token}\n`),
@@ -62,12 +62,12 @@ test('a committed key, an SQL injection, a shell injection and a swallowed error
     expect(description && suggestion).toMatch(/\.$/);
 });
 
-test('the same faults on lines that the pull request did not touch are not its findings', async () => {
+test('the review ignores the same errors on lines that the pull request did not touch', async () => {
   const report = await review([modified('src/orders.ts', orders, [5])]);
   expect(verdictOf(report, at)).toMatchObject({ verdict: 'APPROVE', passed: true, findings: [] });
 });
 
-test('a clean change is approved', async () => {
+test('the review approves a clean change', async () => {
   const report = await review([added('src/add.ts', 'export const add = (a: number, b: number) => a + b;\n')]);
   expect(verdictOf(report, at)).toMatchObject({
     verdict: 'APPROVE',
@@ -76,7 +76,7 @@ test('a clean change is approved', async () => {
   });
 });
 
-test('the same review twice gives the same findings', async () => {
+test('the review gives the same findings twice for the same change', async () => {
   const files = [modified('src/orders.ts', orders, [4, 11]), added('.github/workflows/greet.yml', workflow)];
   expect((await review(files)).findings).toEqual((await review([...files].reverse())).findings);
 });

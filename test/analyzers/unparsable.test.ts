@@ -9,10 +9,10 @@ const of = (findings: readonly Finding[], file: string) =>
   placesOf(findings.filter((finding) => finding.file === file));
 
 /**
- * What an analyzer cannot parse it does not look at, so to say nothing of it would be an approval of what nobody saw; and once the
- * syntax is mended, the lines that were not looked at are no longer those that a pull request changes.
+ * An analyzer does not check a file that it cannot parse, so silence would approve lines that nobody saw. Once the syntax is
+ * fixed, those lines are no longer among the changed ones.
  */
-test('a file that cannot be parsed is told, wherever in it the fault is', async () => {
+test('a file that cannot be parsed is reported, wherever in it the error is', async () => {
   const { findings } = await review([
     added('.github/workflows/end.yml', [...WORKFLOW, '  b: {', ''].join('\n')),
     modified('.github/workflows/old.yml', ['on: [push', ...WORKFLOW.slice(1), ''].join('\n'), [6]),

@@ -3,7 +3,7 @@ import type { ChangedFile } from '../../src/analyzers/changed-file.ts';
 import type { Finding } from '../../src/domain/outcome/finding.ts';
 import { added, modified, placesOf, review } from './support.ts';
 
-/** `${{ text }}`, spelt so that this file holds no template literal by accident. */
+/** `${{ text }}`, spelt so that this file has no template literal by accident. */
 const ex = (text: string) => `$\{{ ${text} }}`;
 
 const job = (...steps: string[]) =>
@@ -40,9 +40,9 @@ const HARMLESS = [
 interface Case {
   name: string;
   text: string;
-  /** The lines that the pull request changed; all of them when left out. */
+  /** The lines that the pull request changed; all by default. */
   changed?: number[];
-  /** Instead of a workflow of its own. */
+  /** Replaces the default workflow. */
   path?: string;
   expected: string[];
 }
@@ -143,12 +143,12 @@ const CASES: Record<string, Case[]> = {
 
 const actionlint = (...files: ChangedFile[]) => review(files, { analyzers: ['actionlint'] });
 
-describe('actionlint, with our own rules', () => {
+describe('actionlint with our own rules', () => {
   const all = Object.values(CASES).flat();
   const pathOf = (one: Case) => one.path ?? `.github/workflows/${all.indexOf(one)}.yml`;
   let findings: Finding[];
 
-  // One process for all of them, as in a review: starting one takes longer than looking at a hundred files.
+  // One process for all rows, as in a review: starting one takes longer than checking a hundred files.
   beforeAll(async () => {
     const report = await actionlint(
       ...all.map((one) =>
@@ -165,7 +165,7 @@ describe('actionlint, with our own rules', () => {
     });
   });
 
-  test('says of YAML that is none that it is, without harm to the next file', async () => {
+  test('reports invalid YAML, and still checks the next file', async () => {
     const report = await actionlint(
       added('.github/workflows/a.yml', 'on: push\njobs: ['),
       added('.github/workflows/z.yml', job('- run: ls', '  shel: bash')),
@@ -177,7 +177,7 @@ describe('actionlint, with our own rules', () => {
     ]);
   });
 
-  test('looks at odd files without a crash', async () => {
+  test('reads odd files without a crash', async () => {
     const odd = [
       '',
       '- a',

@@ -12,7 +12,7 @@ const cases = packages.flatMap((skill) =>
     .map((one) => ({ title: `${skill.name}: ${one.name}`, skill, one })),
 );
 
-test('every package that ships has a case that stops and one that is approved', () => {
+test('every shipped package has a case that requests changes and one that is approved', () => {
   expect(packages.map(({ name }) => name)).toEqual([
     'ci',
     'dependency-review',
@@ -21,7 +21,7 @@ test('every package that ships has a case that stops and one that is approved', 
     'pr-review',
     'workflow-review',
   ]);
-  // What `ci` says comes from check runs, and a case has none: test/skills/builtin/ci/judge.test.ts has its rows.
+  // The outcome of `ci` comes from check runs, which a case cannot have: test/skills/builtin/ci/judge.test.ts has its rows.
   for (const { name } of packages.filter((one) => one.name !== 'ci')) {
     const verdicts = cases.filter(({ skill }) => skill.name === name).map(({ one }) => one.expect.verdict);
     expect(verdicts, name).toContain('APPROVE');

@@ -30,7 +30,7 @@ afterAll(() => stub.stop());
 let stop = async () => {};
 afterEach(() => stop());
 
-/** Asks its model, and tells what it read in the head. */
+/** Asks its model, and reports what it read in the head. */
 const PROGRAM = `
 import fs from 'node:fs';
 const base = process.argv.find((one) => one.includes('base_url')).match(/base_url="([^"]+)"/)[1];
@@ -40,7 +40,7 @@ const summary = fs.readFileSync('/work/src/a.ts', 'utf8').trim();
 fs.writeFileSync('/tmp/answer.json', JSON.stringify({ summary, passed: true, criteria: [] }));
 `;
 
-/** A repository as GitHub serves it, at the address that it has there. */
+/** A repository as GitHub serves it, at its address there. */
 async function startPages() {
   const folder = newFolder();
   const own = join(folder, 'acme/shop.git');
@@ -56,7 +56,7 @@ async function startPages() {
 }
 
 test.skipIf(!(await hasWalls()))(
-  'an agent that the operator turned on is put together: its program, its model, its money and the head',
+  'an agent that the operator turned on gets its program, model, budget and head',
   async () => {
     const pages = await startPages();
     const skill = packageOf(

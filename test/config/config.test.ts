@@ -83,20 +83,20 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('is the setup variant while nothing of an App is set', () => {
+  it('is the setup variant while no variable of an App is set', () => {
     const config = configOf({ PORT: '8080', APP_ID: '', WEBHOOK_SECRET: '' });
     expect(config).toMatchObject({ kind: 'setup', port: 8080 });
     expect(config).not.toHaveProperty('webhookSecret');
   });
 
   it.each(['PRIVATE_KEY', 'PRIVATE_KEY_PATH', 'WEBHOOK_SECRET'])(
-    'does not fall back to setup when only APP_ID is lost and %s is still there',
+    'does not fall back to setup if only APP_ID is missing and %s is still set',
     (name) => {
       expect(faultsOf({ [name]: 'anything' })).toContainEqual(expect.stringMatching(/^APP_ID is missing/));
     },
   );
 
-  it('reads a key whose line ends are written out as \\n', () => {
+  it('reads a key whose line ends are written as \\n', () => {
     expect(configOf({ ...app, PRIVATE_KEY: pkcs1.replaceAll('\n', '\\n') })).toMatchObject({
       privateKey: pkcs8,
     });
@@ -112,7 +112,7 @@ describe('readConfig', () => {
     ['http://127.0.0.1:4000', 'http://127.0.0.1:4000'],
     ['http://localhost:4000/', 'http://localhost:4000'],
     ['http://[::1]:4000', 'http://[::1]:4000'],
-  ])('takes %s as GitHub’s API and keeps it without a trailing slash', (given, kept) => {
+  ])('reads %s as GitHub’s API, and stores it without a trailing slash', (given, kept) => {
     expect(configOf({ ...app, GITHUB_API_URL: given })).toMatchObject({ githubApiUrl: kept });
   });
 
@@ -130,14 +130,14 @@ describe('readConfig', () => {
       { METRICS_TOKEN, METRICS_PORT: '9000' },
       { token: METRICS_TOKEN, own: { host: '127.0.0.1', port: 9000, isGiven: true } },
     ],
-  ])('serves the metrics by %j', (env, metricsAccess) => {
+  ])('reads where to serve metrics: %j', (env, metricsAccess) => {
     expect(configOf({ ...app, ...env })).toMatchObject({ metricsAccess });
     expect(Object.keys(configOf({ ...app, ...env }).metricsAccess)).toEqual(
       expect.arrayContaining(Object.keys(metricsAccess)),
     );
   });
 
-  it('reports every fault at once, each beginning with its variable', () => {
+  it('reports all errors at once, each beginning with its variable', () => {
     const diagnostics = faultsOf({
       APP_ID: 'countersign',
       PRIVATE_KEY: 'no key',
@@ -206,7 +206,7 @@ describe('readConfig', () => {
     expect(faultsOf({ ...app, ...change })).toEqual([expect.stringMatching(diagnostic)]);
   });
 
-  it('says which file of a key could not be read by its variable, not by its path', () => {
+  it('names an unreadable key file by its variable, not by its path', () => {
     const diagnostics = faultsOf({ ...app, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: '/secret/place' });
     expect(diagnostics).toEqual(['PRIVATE_KEY_PATH names a file that cannot be read (ENOENT)']);
   });
@@ -217,11 +217,11 @@ describe('readConfig', () => {
     ['https://git.acme.example/api/v3', 'https://git.acme.example'],
     ['https://api.acme.example/api/v3', 'https://api.acme.example'],
     ['http://127.0.0.1:3001', 'http://127.0.0.1:3001'],
-  ])('an API at %s is of the GitHub that people see at %s', (api, pages) => {
+  ])('knows that the API at %s belongs to the web pages at %s', (api, pages) => {
     expect(gitHubPages(api)).toBe(pages);
   });
 
-  it('says where pages are without anything else set, and leads nowhere where that is set badly', () => {
+  it('needs only the API’s address to know the web pages, and has no links if it is invalid', () => {
     expect(readPages({})).toEqual({ github: 'https://github.com' });
     expect(readPages({ GITHUB_API_URL: 'git.acme' })).toEqual({ github: null });
   });
@@ -263,7 +263,7 @@ describe('readConfig', () => {
       });
     });
 
-    it('says everything that is missing or wrong, each beginning with its variable', () => {
+    it('reports everything that is missing or wrong, each beginning with its variable', () => {
       const bare = { ...app, ARTIFACTS_URL: 's3://bucket' };
       expect(faultsOf(bare)).toEqual([
         'AWS_REGION is missing; ARTIFACTS_URL names an S3 bucket',
@@ -276,13 +276,13 @@ describe('readConfig', () => {
       ]);
     });
 
-    it('leaves alone what is there for other tools while artifacts are files', () => {
+    it('ignores variables of other S3 tools while artifacts are files', () => {
       const config = configOf({ ...app, AWS_ENDPOINT_URL: 'nonsense', AWS_REGION: '!' });
       expect(config).not.toHaveProperty('s3');
     });
   });
 
-  it('never repeats a value in a fault', () => {
+  it('never repeats a value in an error', () => {
     const names = [
       'APP_ID',
       'PRIVATE_KEY',

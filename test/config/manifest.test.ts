@@ -12,11 +12,11 @@ const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
 describe('app.yml', () => {
   const manifest = parse(read('app.yml'));
 
-  it('subscribes to exactly the webhooks that are acted on', () => {
+  it('subscribes to exactly the webhooks that the app handles', () => {
     expect([...manifest.default_events].sort()).toEqual([...WEBHOOK_NAMES].sort());
   });
 
-  it('asks for no more than these permissions', () => {
+  it('asks for exactly these permissions', () => {
     expect(manifest.default_permissions).toEqual({
       checks: 'write',
       contents: 'write',
@@ -30,7 +30,7 @@ describe('app.yml', () => {
     });
   });
 
-  it('is not open to installation by others', () => {
+  it('does not let others install the App', () => {
     expect(manifest.public).toBe(false);
   });
 });
@@ -38,7 +38,7 @@ describe('app.yml', () => {
 describe('.env.example', () => {
   const example = { ...parseEnv(read('.env.example')) };
 
-  it('is a valid configuration as it stands: the one without an App', () => {
+  it('is a valid configuration as it is: the one without an App', () => {
     expect(readConfig(example)).toMatchObject({ ok: true, config: { kind: 'setup' } });
   });
 

@@ -28,11 +28,11 @@ const faultsOf = (env: Environment) => {
 };
 
 describe('the model in the configuration', () => {
-  it('is none by default, whatever keys are around', () => {
+  it('is none by default, whatever keys are set', () => {
     expect(modelOf({ ...app, OPENAI_API_KEY: 'sk-test' })).toBeUndefined();
   });
 
-  it('has its list price and the usual budgets', () => {
+  it('has its list price and the default budgets', () => {
     expect(modelOf(openai)).toEqual({
       name: { provider: 'openai', model: 'gpt-5-mini' },
       apiKey: 'sk-test',
@@ -49,7 +49,7 @@ describe('the model in the configuration', () => {
     expect(modelOf({ ...app, COUNTERSIGN_MODEL: name, [variable]: 'k' })?.apiKey).toBe('k');
   });
 
-  it('may be on a server of one’s own, without a key and without a price', () => {
+  it('can be on your own server, without a key and without a price', () => {
     expect(modelOf(local)).toMatchObject({
       name: { provider: 'openai-compatible', model: 'qwen3:8b' },
       baseUrl: 'http://127.0.0.1:11434/v1',
@@ -121,7 +121,7 @@ describe('the model in the configuration', () => {
     expect(faultsOf({ ...app, ...change })).toEqual([expect.stringMatching(diagnostic)]);
   });
 
-  it('has its faults told together with all others, and none of its values', () => {
+  it('has its errors reported together with all others, without their values', () => {
     const diagnostics = faultsOf({
       ...openai,
       PORT: 'x',

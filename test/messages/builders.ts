@@ -14,7 +14,7 @@ export const HEAD = 'abc1234def5678abc1234def5678abc1234def56';
 export const NEWER = 'fed9876fed9876fed9876fed9876fed9876fed98';
 export const MERGE_SHA = '1112223334445556667778889990001112223334';
 
-/** No page is known of anything. */
+/** No web page is known for anything. */
 export const NOWHERE: Pages = { github: null };
 
 /** A moment on the day of all tests, such as `at('12:05')`. */
@@ -122,7 +122,7 @@ export function ends(status: Invocation['status'], because: Reason): Partial<Inv
   };
 }
 
-/** The shipped chain's four steps; what is not said is pending. */
+/** The four steps of the shipped chain, pending by default. */
 export function makeState(
   run: Partial<Run>,
   steps: { [id in 'review' | 'ci' | 'merge' | 'changes']?: Partial<Invocation> } = {},

@@ -11,8 +11,8 @@ import { SCENES, type Scene } from './scenes.ts';
 const contentOf = ({ state, approval }: Scene) =>
   checkRunContent({ state, approval, pages: NOWHERE, now: at('13:00') });
 
-describe('check run', () => {
-  it('says the state in words and ends with a fitting conclusion', () => {
+describe('a check run', () => {
+  it('describes the state and ends with a fitting conclusion', () => {
     const lines = Object.entries(SCENES).map(([name, scene]) => {
       const { state, title, actions } = contentOf(scene);
       const ending = state.status === 'completed' ? state.conclusion : state.status;
@@ -65,7 +65,7 @@ describe('check run', () => {
   });
 
   it.each(Object.entries(SCENES))(
-    'is what the effect takes, with buttons that GitHub takes: %s',
+    'fits the effect’s schema, with buttons that GitHub accepts: %s',
     (_, scene) => {
       const content = contentOf(scene);
       expect(() => checkRunContentSchema.parse(content)).not.toThrow();
@@ -79,18 +79,18 @@ describe('check run', () => {
     },
   );
 
-  it.each(Object.entries(SCENES))('is over exactly when the run is: %s', (_, scene) => {
+  it.each(Object.entries(SCENES))('is completed exactly when the run is over: %s', (_, scene) => {
     expect(contentOf(scene).state.status === 'completed').toBe(isRunOver(scene.state.run.status));
   });
 
-  it('is the same at any later moment, so that nothing is sent again', () => {
+  it('is the same at any later moment, so that it is not sent again', () => {
     for (const { state, approval } of Object.values(SCENES)) {
       const later = checkRunContent({ state, approval, pages: NOWHERE, now: at('23:59') });
       expect(later).toEqual(contentOf({ state, approval }));
     }
   });
 
-  it('never ends as a success when a step said no or gave no verdict', () => {
+  it('never ends as a success when a step had a negative outcome or no verdict', () => {
     for (const passed of [false, null]) {
       const state = makeState(
         {
@@ -104,7 +104,7 @@ describe('check run', () => {
     }
   });
 
-  it('ends as a failure when a step’s outcome is a no of a kind without words of its own', () => {
+  it('ends as a failure when a step has a negative outcome of a kind without its own text', () => {
     const no = makeOutcome<'action_result'>({
       outcome_kind: 'action_result',
       summary: 'the licence is not allowed',
@@ -122,7 +122,7 @@ describe('check run', () => {
     });
   });
 
-  it('ends as a success when a chain that merges nothing did all it had to', () => {
+  it('ends as a success when a chain that merges nothing did everything', () => {
     const state = makeState(
       { status: 'completed', reason: reason('run.completed', 'every step is done'), finishedAt: at('12:09') },
       { review: done(makeReview()), ci: done(makeCi([])) },
@@ -150,7 +150,7 @@ describe('check run', () => {
     ]);
   });
 
-  it('does not link a check to an address that is not the web’s', () => {
+  it('does not link a check to an address that is not on the web', () => {
     const ci = makeCi([check('sly', { url: 'javascript:alert(1)' })]);
     const { summary } = contentOf({ state: makeState({}, { ci: done(ci) }), approval: null });
     expect(summary).toContain('| ✅ | sly | success | 1 min |');

@@ -17,15 +17,15 @@ import { at, run } from '../support/rows.ts';
 
 const diagnostic = (line: number, message: string) => ({ file: 'a.yaml', line, column: 3, message });
 
-describe('lists', () => {
-  it('say in a sentence that there is nothing', () => {
+describe('a list', () => {
+  it('says in a sentence that it is empty', () => {
     expect(runTable([], false, at(0))).toBe('No runs yet.');
     expect(runTable([], true, at(0))).toBe('No such runs.');
     expect(deliveryTable([], undefined, at(0))).toBe('No deliveries yet.');
     expect(deliveryTable([], 'failed', at(0))).toBe('No deliveries are failed.');
   });
 
-  it('are tables with times as seen from now', () => {
+  it('is a table with times relative to now', () => {
     const runs = [run('run_2', { updatedAt: at(60) }), run('run_1', { pullRequest: null, status: 'failed' })];
     expect(runTable(runs, false, at(240))).toMatchInlineSnapshot(`
       "RUN    CHAIN      PULL REQUEST   HEAD     STATUS   UPDATED
@@ -35,7 +35,7 @@ describe('lists', () => {
   });
 });
 
-describe('a chain in words', () => {
+describe('a chain as text', () => {
   const chain = chainOf(
     [
       'name: example',
@@ -51,7 +51,7 @@ describe('a chain in words', () => {
     ].join('\n'),
   );
 
-  it('is a graph in which each step hangs below what it waits for last', () => {
+  it('is a graph in which each step is below the last of its dependencies', () => {
     expect(chainText(chain, 'repository', '.github/countersign/chains/a.yaml')).toMatchInlineSnapshot(`
       "example (of the repository: .github/countersign/chains/a.yaml)
       Builds and merges.
@@ -102,7 +102,7 @@ describe('lint', () => {
     contracts: [],
   });
 
-  it('lists every fault and counts them', () => {
+  it('lists every error and counts them', () => {
     const files = [checked([diagnostic(1, 'one'), diagnostic(2, 'two')]), checked([])];
     expect(lintText(files)).toMatchInlineSnapshot(`
       "a.yaml:1:3: one
@@ -112,19 +112,19 @@ describe('lint', () => {
     `);
   });
 
-  it('says that there is nothing wrong, or nothing at all', () => {
+  it('says that there is no error, or no file', () => {
     expect(lintText([checked([])])).toBe('Checked 1 file: no faults.');
     expect(lintText([])).toBe('Nothing to check: there are no chain files and no settings here.');
   });
 
-  it('leaves nothing of a file that a terminal would obey', () => {
+  it('leaves out everything in a file that would control a terminal', () => {
     expect(lintText([checked([diagnostic(1, 'unknown key "\u001b[2J\u202e"')])])).not.toMatch(
       /(?!\n)[\p{Cf}\p{Cc}]/u,
     );
   });
 });
 
-it('of very many faults the first ones are told, and where the others are', () => {
+it('the first of very many errors are listed, with the place of the others', () => {
   const many = Array.from({ length: 25 }, (_, line) => diagnostic(line + 1, 'no'));
   const said = becauseOf('It is of no use', many, 'countersign chain lint').split('\n');
   expect(said).toHaveLength(22);
@@ -134,7 +134,7 @@ it('of very many faults the first ones are told, and where the others are', () =
   ]);
 });
 
-describe('sentences', () => {
+describe('a sentence', () => {
   it.each([
     [
       unknownRun('run_\u001b]0;x'),
@@ -163,7 +163,7 @@ describe('sentences', () => {
       olderDatabase('a.db', ['0002_b.sql']),
       'The database a.db lacks 1 migration of this version of Countersign (0002_b.sql); run countersign db migrate, or start the app, which does the same.',
     ],
-  ])('%s', (said, expected) => {
+  ])('is as expected: %s', (said, expected) => {
     expect(said).toBe(expected);
   });
 });

@@ -11,8 +11,8 @@ function scene(name: string): Scene {
   return found;
 }
 
-describe('status comment', () => {
-  it('has one card for each chain', () => {
+describe('the status comment', () => {
+  it('has one card per chain', () => {
     const second = makeState({ chain: 'docs', id: 'run_02' });
     expect(
       statusComment([
@@ -42,7 +42,7 @@ describe('status comment', () => {
     `);
   });
 
-  it('is one line when the repository wants it quiet', () => {
+  it('is one line if the repository sets noise: quiet', () => {
     const { state, approval } = scene('waiting for a countersign');
     const quiet = {
       run: { ...state.run, settings: { ...defaultSettings, noise: 'quiet' as const } },
@@ -57,14 +57,14 @@ describe('status comment', () => {
   });
 });
 
-describe('approval comment', () => {
+describe('the approval comment', () => {
   it('mentions nobody', () => {
     for (const { state, approval } of Object.values(SCENES)) {
       if (approval) expect(approvalComment({ state, approval, pages: NOWHERE })).not.toContain('@');
     }
   });
 
-  it('says how it will be merged: as the step wishes, else as the settings say', () => {
+  it('says how the app will merge: by the step’s method, otherwise by that of the settings', () => {
     const state = makeState({
       settings: { ...defaultSettings, merge: { method: 'rebase', by: 'app', changes_requested: 'block' } },
     });
@@ -78,7 +78,7 @@ describe('approval comment', () => {
     );
   });
 
-  it('says that nothing can be answered when the settings leave no reaction to approve with', () => {
+  it('says that nobody can answer if the settings leave no approving reaction', () => {
     const settings = {
       ...defaultSettings,
       countersign: { ...defaultSettings.countersign, approve: [], reject: [] },
@@ -88,7 +88,7 @@ describe('approval comment', () => {
     ).toContain('React to this comment with no reaction (the settings allow none) to merge.');
   });
 
-  it('is asked anew when its words were changed by somebody', () => {
+  it('is written again when somebody edited it', () => {
     const { state } = scene('waiting for a countersign');
     expect(
       approvalComment({ state, pages: NOWHERE, approval: makeApproval({ status: 'void', decision: null }) }),

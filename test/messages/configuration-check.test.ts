@@ -15,7 +15,7 @@ const diagnostics = [
 const about = { headSha: HEAD, externalId: 'configuration:acme/shop', at: at('12:00') };
 
 describe('a pull request that changes the configuration', () => {
-  it('passes when it is sound', () => {
+  it('passes if it is valid', () => {
     const content = configurationCheck({ ...about, diagnostics: [], files: ['.github/countersign.yml'] });
     expect(content.state).toMatchObject({ conclusion: 'success' });
     expect(`${content.title}\n\n${content.summary}`).toMatchInlineSnapshot(`
@@ -29,7 +29,7 @@ describe('a pull request that changes the configuration', () => {
     `);
   });
 
-  it('fails with each fault at its place', () => {
+  it('fails with each error at its place', () => {
     const content = configurationCheck({ ...about, diagnostics, files: diagnostics.map(({ file }) => file) });
     expect(content.state).toMatchObject({ conclusion: 'failure' });
     expect(content.annotations.map(({ path, start_line }) => `${path}:${start_line}`)).toEqual([
@@ -50,7 +50,7 @@ describe('a pull request that changes the configuration', () => {
     `);
   });
 
-  it('keeps 5,000 faults inside GitHub’s limits', () => {
+  it('keeps 5,000 errors inside GitHub’s limits', () => {
     const many = Array.from({ length: 5_000 }, (_, index) => ({
       file: `${'`é'.repeat(500)}${index}`,
       line: index + 1,
@@ -65,8 +65,8 @@ describe('a pull request that changes the configuration', () => {
   });
 });
 
-describe('a broken configuration on the base branch', () => {
-  it('is neutral, and says whom it does not concern', () => {
+describe('an invalid configuration on the base branch', () => {
+  it('is neutral, and says whom it does not affect', () => {
     const content = baseConfigurationCheck({
       ...about,
       diagnostics,

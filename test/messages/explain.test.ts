@@ -17,7 +17,7 @@ import {
 import { SCENES } from './scenes.ts';
 
 describe('explain', () => {
-  it('lets only the steps on the way to the merge have a say', () => {
+  it('considers only the steps on the way to the merge', () => {
     const { state, approval } = SCENES.merged ?? { state: makeState({}), approval: null };
     const broken = state.invocations.map((step) =>
       step.stepId === 'changes' ? { ...step, ...ends('failed', reason('step.failed.error', 'no')) } : step,
@@ -41,7 +41,7 @@ describe('explain', () => {
     });
   });
 
-  it('is met only when the merge is done, whatever failed on the way and was let pass', () => {
+  it('is met only when the merge is done, whatever failures were tolerated', () => {
     const statuses = fc.constantFrom(...STEP_STATUSES);
     const passed = fc.constantFrom(true, false, null);
     fc.assert(
@@ -83,7 +83,7 @@ describe('explain', () => {
     expect(step?.reasons.at(-1)).toEqual(criterion('unmet', 'and 11 more findings'));
   });
 
-  it('does not use the decision of another step’s approval', () => {
+  it('ignores the decision about another step’s approval', () => {
     const state = makeState({}, { merge: { status: 'waiting_approval' } });
     const other = makeApproval({
       invocationId: 'inv_other',
@@ -102,7 +102,7 @@ describe('explain', () => {
 });
 
 describe('explainText', () => {
-  it('draws the tree with one line a reason', () => {
+  it('draws the tree with one line per reason', () => {
     const tree = criterion('unmet', 'not merging: b', [
       criterion('met', 'a'),
       criterion('unmet', 'b', [criterion('pending', 'c', [], ['x', 'y'])]),
@@ -119,7 +119,7 @@ describe('explainText', () => {
 });
 
 describe('plainLine', () => {
-  it('leaves nothing that a terminal would obey', () => {
+  it('removes everything that would control a terminal', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(plainLine(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u);
@@ -127,7 +127,7 @@ describe('plainLine', () => {
     );
   });
 
-  it('leaves ordinary text as it is', () => {
+  it('keeps ordinary text unchanged', () => {
     expect(plainLine('Grüße, 世界 🚀: a/b.ts:12')).toBe('Grüße, 世界 🚀: a/b.ts:12');
   });
 });

@@ -7,8 +7,8 @@ import { check, done, finding, makeCi, makeReview, makeState } from './builders.
 const risk = (severity: 'critical' | 'high' | 'medium' | 'low' | 'info', description: string) =>
   finding({ severity, description, file: `${description}.ts`, line: 3 });
 
-describe('why the maintainers are asked', () => {
-  it('names the three worst risks of all steps, and how many more there are', () => {
+describe('the reasons in an approval comment', () => {
+  it('name the three worst risks of all steps, and count the others', () => {
     const findings = [risk('low', 'one'), risk('low', 'two'), risk('low', 'three'), risk('info', 'remark')];
     const ci = makeCi([check('e2e', { state: 'failed', conclusion: 'failure', required: true })]);
     const state = makeState({}, { review: done(makeReview({ findings })), ci: done(ci) });
@@ -24,14 +24,14 @@ describe('why the maintainers are asked', () => {
     `);
   });
 
-  it('counts the risks that there was no room to remember', () => {
+  it('count the risks that did not fit into the run’s memory', () => {
     const findings = Array.from({ length: 60 }, () => risk('medium', 'same'));
     expect(grounds(makeState({}, { review: done(makeReview({ findings })) }))).toContain(
       '- ⚠️ **Risks:** 60 are known, the worst first\n',
     );
   });
 
-  it('says that a review came to no verdict, and why', () => {
+  it('say that a review has no verdict, and why', () => {
     const review = makeReview({
       verdict: null,
       passed: null,
@@ -45,7 +45,7 @@ describe('why the maintainers are asked', () => {
     );
   });
 
-  it('tells two reviews apart by their steps, and shows what a gate decided', () => {
+  it('distinguish two reviews by their steps, and show what a gate decided', () => {
     const gate = verdictOf(
       {
         gate: { kind: 'skill', id: 'on-call', skill: 'ci', on_failure: 'block' },
@@ -64,7 +64,7 @@ describe('why the maintainers are asked', () => {
     ]);
   });
 
-  it('says that nothing was looked at when nothing was', () => {
+  it('say that nothing was checked when nothing was', () => {
     expect(grounds(makeState({}))).toBe(
       'This chain asks before it merges; no review and no CI were part of it.',
     );

@@ -50,7 +50,7 @@ const past: PastTransition[] = [
 const lines = historyLines(state, [session], past);
 
 describe('the history of a run', () => {
-  it('reads as a table of when, what, how and by whom', () => {
+  it('is a table of time, subject, change and actor', () => {
     expect(`\n${historyText(lines)}`).toMatchInlineSnapshot(`
       "
       History
@@ -67,7 +67,7 @@ describe('the history of a run', () => {
     `);
   });
 
-  it('is what its schema promises', () => {
+  it('fits its schema', () => {
     const json: unknown[] = JSON.parse(JSON.stringify(lines));
     expect(json.map((line) => historyLineSchema.parse(line))).toEqual(lines);
     expect(json[0]).toEqual({
@@ -83,7 +83,7 @@ describe('the history of a run', () => {
     });
   });
 
-  it('shows what it does not know the step of by its id', () => {
+  it('shows a session whose step it does not know by its id', () => {
     const strange = {
       ...step({ kind: 'time' }, '12:00'),
       subject: { kind: 'session', id: 'ses_9' },

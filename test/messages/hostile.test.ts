@@ -14,11 +14,14 @@ import { statusComment } from '../../src/messages/status-comment.ts';
 import { runShow } from '../../src/messages/terminal.ts';
 import { at, check, done, finding, makeApproval, makeCi, makeReview, makeState } from './builders.ts';
 
-/** One text takes 30 ms: a reader's Markdown is made and parsed nine times. The encoders alone have thousands in `markdown.test.ts`. */
+/**
+ * One text takes 30 ms, because it makes nine pieces of Markdown and parses each. `markdown.test.ts` tries thousands on the
+ * encoders alone.
+ */
 const TEXTS = process.env.COUNTERSIGN_LONG === '1' ? 100 : 25;
 const PAGES = { github: 'https://github.com' };
 
-/** Everything a reader sees when every text that a pull request can set is the given one. */
+/** Everything that a reader sees when every text that a pull request can set is the given one. */
 function everywhere(text: string): { markdown: string[]; plain: string[] } {
   const blocking = finding({
     file: `src/x${text.replaceAll('/', '_')}`,
@@ -88,7 +91,7 @@ function everywhere(text: string): { markdown: string[]; plain: string[] } {
   };
 }
 
-/** The tags that our own words use. */
+/** The tags that our own texts use. */
 const OURS =
   /^(<br>|<\/?sub>|<\/details>|<details><summary>[^<>]*<\/summary>|<!-- countersign:(?:(?!--).)* -->)$/;
 
@@ -130,7 +133,7 @@ describe('text from a pull request', () => {
     for (const markdown of everywhere(attack).markdown) expectHarmless(markdown);
   });
 
-  it('stays text whatever it is', () => {
+  it('stays text for any string', () => {
     const piece = fc.oneof(fc.constantFrom(...ATTACKS), fc.string({ unit: 'binary', maxLength: 40 }));
     const text = fc.array(piece, { minLength: 1, maxLength: 4 }).map((pieces) => pieces.join(''));
     fc.assert(
@@ -142,14 +145,14 @@ describe('text from a pull request', () => {
     );
   });
 
-  it.each(ATTACKS)('cannot steer a terminal or break a line: %j', (attack) => {
+  it.each(ATTACKS)('cannot control a terminal or break a line: %j', (attack) => {
     const inert = everywhere('x').plain.map((text) => text.split('\n').length);
     const { plain } = everywhere(attack);
     expect(plain.map((text) => text.split('\n').length)).toEqual(inert);
     for (const text of plain) expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 
-  it('keeps the marker of a branch with a hostile name on one line and whole', () => {
+  it('keeps the marker of a branch with a hostile name whole and on one line', () => {
     const [, , open = ''] = everywhere('--> <!-- x').markdown;
     expect(open.split('\n')[0]).toBe(
       '<!-- countersign:approval head=abc1234def5678abc1234def5678abc1234def56 base=- -> <!- - x -->',

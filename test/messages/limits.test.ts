@@ -21,7 +21,7 @@ import {
 } from './builders.ts';
 
 const LIMIT = 65_535;
-/** Every letter of it grows when it is encoded, and most take more than one byte. */
+/** Every character of it grows when it is encoded, and most take more than one byte. */
 const nasty = (letters: number) => '`|<@é💥'.repeat(Math.ceil(letters / 7)).slice(0, letters);
 
 const findings = Array.from({ length: 1_000 }, (_, index) =>
@@ -92,13 +92,13 @@ const hugeApproval = makeApproval({
 });
 const content = checkRunContent({ state: huge, approval: hugeApproval, pages: NOWHERE, now: at('13:00') });
 
-describe('a check run of 1,000 findings, 500 checks and 3,000 files left out', () => {
+describe('a check run of 1,000 findings, 500 checks and 3,000 omitted files', () => {
   it('keeps summary and text inside GitHub’s limit of bytes', () => {
     expect(Buffer.byteLength(content.summary)).toBeLessThanOrEqual(LIMIT);
     expect(Buffer.byteLength(content.text)).toBeLessThanOrEqual(LIMIT);
   });
 
-  it('still has all its parts, each whole', () => {
+  it('still has all its parts, each complete', () => {
     for (const heading of [
       '### Why',
       '### Review: changes requested',
@@ -112,7 +112,7 @@ describe('a check run of 1,000 findings, 500 checks and 3,000 files left out', (
     expect(content.summary.split('<details>')).toHaveLength(content.summary.split('</details>').length);
   });
 
-  it('goes on below the summary, and says how many are still left out and where they are', () => {
+  it('continues in the text below the summary, and says how many entries are still omitted and where they are', () => {
     expect(content.text).toMatch(/### All that was not looked at/);
     expect(content.text).toMatch(/### All checks/);
     const [, left] =
@@ -138,7 +138,7 @@ describe('a check run of 1,000 findings, 500 checks and 3,000 files left out', (
     expect(content.summary).toContain('500 of 1,000 findings are shown in the diff, the worst first');
   });
 
-  it('has all that analyzers found as annotations, and the 20 worst that a model did', () => {
+  it('has all findings of analyzers as annotations, and the 20 worst of a model', () => {
     const of = (count: number, rule: string, severity: 'high' | 'low') =>
       Array.from({ length: count }, (_, n) => finding({ rule, severity, line: n + 1 }));
     const findings = [
@@ -167,14 +167,14 @@ describe('a check run of 1,000 findings, 500 checks and 3,000 files left out', (
     }
   });
 
-  it('has a title of one line that a list of checks can show', () => {
+  it('has a one-line title for GitHub’s list of checks', () => {
     expect(content.title.length).toBeLessThanOrEqual(255);
     expect(content.title).not.toMatch(/\n/);
   });
 });
 
 describe('many outcomes of one kind', () => {
-  it('leaves out whole parts that do not fit, and says so', () => {
+  it('lose whole parts that do not fit, and the text says so', () => {
     const state = makeState({ status: 'completed', reason: reason('run.completed', 'done') });
     const review = done(makeReview({ findings, verdict: 'REQUEST_CHANGES', passed: false }));
     state.invocations = state.invocations.flatMap((step) => [
@@ -186,7 +186,7 @@ describe('many outcomes of one kind', () => {
     expect(many.summary).toMatch(/\d+ more parts did not fit here/);
   });
 
-  it('keeps a gate of 1,000 criteria inside the limit', () => {
+  it('keep a gate of 1,000 criteria inside the limit', () => {
     const gate = makeOutcome<'gate_verdict'>({
       outcome_kind: 'gate_verdict',
       summary: nasty(4_000),
@@ -221,8 +221,8 @@ describe('many outcomes of one kind', () => {
   });
 });
 
-describe('comments', () => {
-  it('keeps the status comment of 60 huge runs inside the limit, with its marker first', () => {
+describe('a huge comment', () => {
+  it('stays inside the limit with the status of 60 runs, and begins with its marker', () => {
     const body = statusComment(
       Array.from({ length: 60 }, () => ({ state: huge, approval: hugeApproval, checkRunUrl: null })),
     );
@@ -232,7 +232,7 @@ describe('comments', () => {
   });
 
   it.each(['open', 'countersigned', 'rejected', 'void'] as const)(
-    'keeps a huge approval comment inside the limit when %s, with its marker first',
+    'stays inside the limit as an approval comment when %s, and begins with its marker',
     (status) => {
       const state = {
         ...huge,

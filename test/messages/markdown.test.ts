@@ -14,7 +14,7 @@ import {
   tableProse,
 } from '../../src/messages/markdown.ts';
 
-/** Text with far more markup in it than chance would bring. */
+/** Text with far more markup in it than random text would have. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -65,7 +65,7 @@ const hostile = fc
 
 const only = <N extends Nodes>(nodes: N[]): N | undefined => (nodes.length === 1 ? nodes[0] : undefined);
 
-/** What a reader sees of Markdown that is plain text; `undefined` when it is anything more than plain text. */
+/** What a reader sees of Markdown that is plain text; `undefined` if it is anything else. */
 function plain(markdown: string): string | undefined {
   const tree = fromMarkdown(markdown);
   if (tree.children.length === 0) return '';
@@ -107,25 +107,25 @@ describe('text inside a sentence', () => {
     expect(inline(text, 100)).toBe(encoded);
   });
 
-  it('cuts after so many characters, not in the middle of one', () => {
+  it('is cut after a number of characters, never inside one', () => {
     expect(inline('🎉🎉🎉🎉', 3)).toBe('🎉🎉…');
   });
 
-  it('stays exactly the text, whatever the text is', () => {
+  it('stays exactly the text for any string', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const encoded = inline(text, 1_000);
         expect(encoded).not.toMatch(/[\r\n]/);
         const seen = plain(encoded);
         expect(seen).toBeDefined();
-        // Encoding what a reader sees gives the same again: nothing visible was lost or added.
+        // Encoding what a reader sees gives the same result, so nothing visible was lost or added.
         expect(inline(withoutGaps(seen) ?? '', 1_000)).toBe(encoded);
       }),
       { numRuns: 1_000 },
     );
   });
 
-  it('stays text behind a list mark, in a quote and between words', () => {
+  it('stays text after a list mark, in a quote and between words', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const encoded = inline(text, 1_000);
@@ -153,7 +153,7 @@ describe('text inside a sentence', () => {
 });
 
 describe('a cell of a table', () => {
-  it('cannot end its cell', () => {
+  it('cannot end early', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(tableCell(text)).not.toMatch(/[|\r\n]/);
@@ -178,7 +178,7 @@ describe('inline code', () => {
     expect(code(text)).toBe(encoded);
   });
 
-  it('is one code node, whatever the text is', () => {
+  it('is one code node for any string', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const paragraph = only(fromMarkdown(`x ${code(text)} y`).children);
@@ -203,7 +203,7 @@ describe('prose with code in it', () => {
     expect(prose(text)).toBe(encoded);
   });
 
-  it('is never anything but text and code, whatever the text is', () => {
+  it('contains only text and code for any string', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const paragraph = only(fromMarkdown(`x ${prose(text)} y`).children);
@@ -229,11 +229,11 @@ describe('a block of code', () => {
     expect(codeBlock('````\nx\n````', 'ts')).toBe('`````ts\n````\nx\n````\n`````');
   });
 
-  it('leaves out a language that is no plain word', () => {
+  it('omits a language that is not a plain word', () => {
     expect(codeBlock('x', 'ts\n# hello')).toBe('```\nx\n```');
   });
 
-  it('is one code node that holds the text, whatever the text is', () => {
+  it('is one code node that holds the text, for any string', () => {
     fc.assert(
       fc.property(hostile, fc.string(), (text, lang) => {
         const node = only(fromMarkdown(codeBlock(text, lang)).children);
@@ -248,11 +248,11 @@ describe('a block of code', () => {
 });
 
 describe('an HTML comment', () => {
-  it('sets hyphens apart that would end it', () => {
+  it('separates hyphens that would end it', () => {
     expect(htmlComment('a --> b')).toBe('<!-- a - -> b -->');
   });
 
-  it('is one HTML node that ends where it should, whatever the text is', () => {
+  it('is one HTML node that ends at the right place, for any string', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const comment = htmlComment(text);

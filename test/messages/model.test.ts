@@ -6,7 +6,7 @@ import type { Failure } from '../../src/ports/model.ts';
 
 const name = { provider: 'openai', model: 'gpt-5' } as const;
 
-describe('why there is no answer', () => {
+describe('the reason why there is no answer', () => {
   it.each<[Failure, string]>([
     [
       {
@@ -38,7 +38,7 @@ describe('why there is no answer', () => {
       { kind: 'wrong_shape', detail: 'verdict: Invalid option' },
       'The answer does not have the shape that was asked for: verdict: Invalid option.',
     ],
-  ])('is said in one sentence: $kind', (failure, words) => {
+  ])('is one sentence: $kind', (failure, words) => {
     expect(describeFailure(failure)).toBe(words);
   });
 });
@@ -49,17 +49,17 @@ it.each([
     '1 call, 1,200 tokens in, 310 out, $0.0046',
   ],
   [{ calls: 2, tokens: null, cost: null }, '2 calls, tokens not told by the provider, cost unknown'],
-])('what was spent is said: %j', (spent, words) => {
+])('the spent budget is described: %j', (spent, words) => {
   expect(spentOnModel(name, spent)).toBe(`openai/gpt-5: ${words}`);
 });
 
-it('the start says which model there is, and what is left out or unknown', () => {
+it('the line at start names the model, and what is omitted or unknown', () => {
   expect(modelSummary(undefined)).toMatch(/no language model .* everything else works/);
   expect(modelSummary({ name, price: undefined })).toMatch(/openai\/gpt-5; no price is known/);
   expect(modelSummary({ name, price: { input: 1, output: 2 } })).toBe('the language model is openai/gpt-5');
 });
 
-it('the documented prices are those that are used', () => {
+it('the documented prices are those of the code', () => {
   const page = readFileSync(new URL('../../docs/models.md', import.meta.url), 'utf8');
   const rows = [...page.matchAll(/^\| ([a-z][\w.-]*) \| ([\d.]+) \| ([\d.]+) \|$/gm)];
   expect(

@@ -5,14 +5,14 @@ import { NOWHERE } from './builders.ts';
 import { SCENES } from './scenes.ts';
 
 describe('the public JSON', () => {
-  it.each(Object.entries(SCENES))('of a run is what its schema promises: %s', (_, { state, approval }) => {
+  it.each(Object.entries(SCENES))('of a run fits its schema: %s', (_, { state, approval }) => {
     const json = JSON.parse(JSON.stringify(runJson(state, NOWHERE)));
     expect(runJsonSchema.parse(json)).toEqual(json);
     const tree = explain(state, approval);
     expect(explainText(whyJsonSchema.parse(whyJson(tree)))).toEqual(explainText(tree));
   });
 
-  it('of a run has exactly the members of the promise', () => {
+  it('of a run has exactly the members of the schema', () => {
     const { state } = SCENES.queued ?? { state: undefined };
     expect(state && Object.keys(runJson(state, NOWHERE))).toEqual([
       'id',

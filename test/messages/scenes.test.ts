@@ -7,7 +7,7 @@ import { at, NOWHERE } from './builders.ts';
 import { SCENES, type Scene } from './scenes.ts';
 
 /**
- * Everything people see of a run at one moment, in one page to read through. Kept as .txt: formatters rewrite the
+ * Everything that people see of a run at one moment, on one page for a reader. Kept as .txt, because formatters rewrite the
  * tables of .md files.
  */
 function page({ state, approval }: Scene): string {
@@ -38,7 +38,7 @@ function page({ state, approval }: Scene): string {
 }
 
 describe('what people read', () => {
-  it.each(Object.entries(SCENES))('%s', async (name, scene) => {
+  it.each(Object.entries(SCENES))('is unchanged for the scene: %s', async (name, scene) => {
     await expect(page(scene)).toMatchFileSnapshot(`snapshots/${name.replaceAll(/[^A-Za-z]+/g, '-')}.txt`);
   });
 });

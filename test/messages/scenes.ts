@@ -94,7 +94,7 @@ const alice = decision(
   criterion('met', 'nobody who may countersign rejects it'),
 );
 
-/** One scene for each thing a reader may come upon. */
+/** One scene for each situation that a reader can meet. */
 export const SCENES: Record<string, Scene> = {
   queued: { state: makeState({}), approval: null },
   reviewing: {

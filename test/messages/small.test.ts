@@ -4,7 +4,7 @@ import { fitting } from '../../src/messages/fitting.ts';
 import { link } from '../../src/messages/link.ts';
 import { asSentence, capital, clip, listed, plural, reactionEmoji, utc } from '../../src/messages/pretty.ts';
 
-describe('small words', () => {
+describe('short phrases', () => {
   it.each([
     [() => plural(1, 'file'), '1 file'],
     [() => plural(3_000, 'file'), '3,000 files'],
@@ -21,7 +21,7 @@ describe('small words', () => {
     expect(make()).toBe(expected);
   });
 
-  it('clip keeps at most so many letters and never half a pair', () => {
+  it('clip keeps at most the given number of characters and never half a pair', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 20 }), (text, letters) => {
         const clipped = clip(text, letters);
@@ -33,7 +33,7 @@ describe('small words', () => {
 });
 
 describe('fitting', () => {
-  it('never takes more bytes or items than it may, and counts the rest', () => {
+  it('never takes more bytes or items than the limits, and counts the rest', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'binary' })),

@@ -4,7 +4,7 @@ import { at, makeRun } from './builders.ts';
 import { SCENES } from './scenes.ts';
 
 describe('tables for the terminal', () => {
-  it('align their columns, wide letters included', () => {
+  it('align their columns, wide characters included', () => {
     expect(
       `\n${table(
         ['A', 'BRANCH', 'C'],

@@ -23,7 +23,7 @@ describe('every provider', () => {
       'authorization',
       `Bearer ${KEY}`,
     ],
-  ])('is spoken to in its own way: $provider', async (name, path, header, value) => {
+  ])('is called by its own protocol: $provider', async (name, path, header, value) => {
     t.stub.answers({ text: FINE });
     const answer = await (await t.model(name)).ask(question());
     expect(answer).toMatchObject({
@@ -34,11 +34,11 @@ describe('every provider', () => {
     const [asked] = t.stub.asked;
     expect(asked).toMatchObject({ path, headers: { [header]: value } });
     expect(asked?.text).toContain('Is this text friendly?');
-    // The schema goes along, so that a provider that can will keep to it.
+    // The schema is sent too, so that a provider that can will follow it.
     expect(asked?.text).toContain('not_fine');
   });
 
-  it('needs no key where the server asks for none', async () => {
+  it('needs no key if the server asks for none', async () => {
     t.stub.answers({ text: FINE });
     const name: ModelName = { provider: 'openai-compatible', model: 'llama3.1' };
     const provider = await createAiProvider({ name, apiKey: undefined, baseUrl: `${t.stub.url}/v1` });
@@ -52,8 +52,8 @@ describe('every provider', () => {
   });
 });
 
-describe('what is sent', () => {
-  it('offers no tools and bounds the answer', async () => {
+describe('a request to a provider', () => {
+  it('offers no tools and limits the answer', async () => {
     t.stub.answers({ text: FINE });
     await (await t.model()).ask(question());
     const body = t.stub.asked[0]?.body;
@@ -61,7 +61,7 @@ describe('what is sent', () => {
     expect(body).toMatchObject({ max_tokens: 500 });
   });
 
-  it('follows no redirect, which could carry the key to somebody else', async () => {
+  it('follows no redirect, which could pass the key to another server', async () => {
     const heard: unknown[] = [];
     const elsewhere = createServer((request, response) => {
       heard.push(request.headers);
@@ -77,7 +77,7 @@ describe('what is sent', () => {
     expect(heard).toEqual([]);
   });
 
-  it('is asked of nobody but the address that was configured', async () => {
+  it('goes only to the configured address', async () => {
     t.stub.answers({ text: FINE });
     vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:9');
     const answer = await (await t.model({ provider: 'openai', model: 'gpt-5' })).ask(question());
@@ -100,7 +100,7 @@ describe('the name of a model', () => {
   });
 
   it.each(['', 'openai', 'openai/', 'gpt-5', 'cohere/command', 'openai/a b', 'openai/a\nb'])(
-    '%j is none',
+    'cannot be %j',
     (text) => {
       expect(parseModelName(text)).toBeUndefined();
     },

@@ -21,7 +21,7 @@ function having(...answers: Headers[]) {
   for (const headers of answers) budget.answered(headers);
   return {
     budget,
-    /** Who may send something new at that moment. */
+    /** Which urgencies may send a new request at that moment. */
     allowed: (now = NOW, inFlight = 0) =>
       URGENCIES.filter((urgency) => !budget.refusedUntil({ urgency, mayBeFree: false, inFlight }, now)),
   };
@@ -40,21 +40,21 @@ describe('the budget of an hour', () => {
     expect(having(told(remaining)).allowed()).toEqual(allowed);
   });
 
-  it('names the moment at which GitHub begins a new hour, and not an earlier one', () => {
+  it('names the moment at which GitHub’s new hour begins, and no earlier one', () => {
     const { budget } = having(told(0));
     const refused = budget.refusedUntil({ urgency: 'person', mayBeFree: true, inFlight: 0 }, NOW);
     expect(refused).toEqual(RESET);
     expect(having(told(0)).allowed(RESET)).toEqual(URGENCIES);
   });
 
-  it('lets through what costs nothing if it is unchanged', () => {
+  it('allows conditional requests, which cost nothing if nothing changed', () => {
     const { budget } = having(told(3));
     for (const urgency of URGENCIES) {
       expect(budget.refusedUntil({ urgency, mayBeFree: true, inFlight: 0 }, NOW)).toBeUndefined();
     }
   });
 
-  it('counts what is under way as spent, and says to come back soon for that alone', () => {
+  it('counts requests under way as spent, and says to come back soon if only those are in the way', () => {
     const { budget, allowed } = having(told(260));
     expect(allowed(NOW, 9)).toEqual(['person', 'run']);
     expect(allowed(NOW, 10)).toEqual(['person']);
@@ -62,13 +62,13 @@ describe('the budget of an hour', () => {
     expect(refused).toEqual(later(1_000));
   });
 
-  it('is not told otherwise by an answer that was overtaken, or by one of the hour before', () => {
+  it('ignores an answer that a later one overtook, and one from the previous hour', () => {
     const before = new Date(RESET.getTime() - 3_600_000);
     expect(having(told(200), told(4_000)).allowed()).toEqual(['person']);
     expect(having(told(200), told(4_000, { reset: before })).allowed()).toEqual(['person']);
   });
 
-  it('is new with a new hour', () => {
+  it('is full again in a new hour', () => {
     expect(having(told(0), told(4_999, { reset: later(7_200_000) })).allowed()).toEqual(URGENCIES);
   });
 
@@ -79,13 +79,13 @@ describe('the budget of an hour', () => {
       new Headers({ ...Object.fromEntries(told(0)), 'x-ratelimit-remaining': 'few' }),
     ],
     ['those of another budget', told(0, { resource: 'search' })],
-  ])('is unknown with %s, and then keeps nobody back', (_, headers) => {
+  ])('is unknown with %s, and then delays nobody', (_, headers) => {
     expect(having(headers).allowed()).toEqual(URGENCIES);
   });
 });
 
-describe('a break that GitHub asked for', () => {
-  it('keeps everybody back until it is over, whatever is left of the hour', () => {
+describe('a pause that GitHub asked for', () => {
+  it('delays everybody until it is over, whatever is left of the hour', () => {
     const { budget, allowed } = having(told(5_000));
     budget.hold(later(60_000));
     budget.hold(later(20_000));
@@ -97,7 +97,7 @@ describe('a break that GitHub asked for', () => {
   });
 });
 
-it('whatever was told, a refusal names a later moment, and whoever is more urgent is never refused for longer', () => {
+it('a refusal always names a later moment, and a more urgent request never waits longer than a less urgent one', () => {
   const answers = fc.array(fc.tuple(fc.nat(100), fc.integer({ min: -2, max: 4 })), { maxLength: 8 });
   fc.assert(
     fc.property(answers, fc.nat(30), fc.boolean(), fc.nat(4), (list, inFlight, mayBeFree, hours) => {

@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 describe('a request', () => {
-  it('says who asks, for which version of the API, with the token of the installation', async () => {
+  it('names its sender and the API version, and carries the installation’s token', async () => {
     const fake = await startFake();
     fake.on(REPOSITORY, { body: repository });
     await fake.github.reader(INSTALLATION).repository(REPO);
@@ -37,7 +37,7 @@ describe('a request', () => {
     });
   });
 
-  it('takes the token it has, and asks for a new one once GitHub refuses it', async () => {
+  it('reuses its token, and asks for a new one once GitHub rejects it', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const fake = await startFake();
     fake.on(REPOSITORY, { body: repository });
@@ -46,7 +46,7 @@ describe('a request', () => {
     await fake.github.reader(INSTALLATION).repository(REPO);
     expect(fake.tokensGiven).toBe(1);
 
-    // Within the first seconds a refused token only means that GitHub is not done spreading it.
+    // In the first seconds, a rejected token only means that GitHub has not spread it to all servers yet.
     vi.setSystemTime(Date.now() + 60_000);
     fake.on(REPOSITORY, { status: 401, body: { message: 'Bad credentials' } });
     expect(await failureOf(reader.repository(REPO))).toMatchObject({ kind: 'unavailable', status: 401 });
@@ -55,7 +55,7 @@ describe('a request', () => {
     expect(fake.tokensGiven).toBe(2);
   });
 
-  it('is counted with its route, not with names of repositories', async () => {
+  it('is counted by its route, without names of repositories', async () => {
     const [answered, heldBack] = [vi.fn(), vi.fn()];
     const fake = await startFake({ metrics: { answered, heldBack } });
     fake.on(REPOSITORY, { body: repository, headers: { 'x-ratelimit-remaining': '4999' } });
@@ -70,14 +70,14 @@ describe('a request', () => {
     });
   });
 
-  it.each(['.', '..'])('never leaves with %s for a part of its path', async (name) => {
+  it.each(['.', '..'])('never leaves with %s as a part of its path', async (name) => {
     const fake = await startFake();
     const error = await failureOf(fake.github.reader(INSTALLATION).repository({ owner: 'acme', name }));
     expect(error).toMatchObject({ kind: 'invalid' });
     expect(fake.requests).toEqual([]);
   });
 
-  it('cannot be made with something that is no key', () => {
+  it('cannot be made with an invalid private key', () => {
     expect(() =>
       createOctokitGitHub({
         appId: APP_ID,
@@ -89,7 +89,7 @@ describe('a request', () => {
     ).toThrow(CountersignError);
   });
 
-  it('works with a key whose line ends are written out', async () => {
+  it('works with a key whose line ends are written as \\n', async () => {
     const fake = await startFake({ privateKey: privateKey.replaceAll('\n', '\\n') });
     fake.on(REPOSITORY, { body: repository });
     await expect(fake.github.reader(INSTALLATION).repository(REPO)).resolves.toMatchObject({ id: 7 });
@@ -112,7 +112,7 @@ describe('a failure', () => {
     const reader = fake.github.reader(INSTALLATION);
     fake.on(REPOSITORY, { body: repository });
     await reader.repository(REPO);
-    // With a token of the last few seconds, Octokit itself would try again after a 401.
+    // With a token of the last few seconds, Octokit itself would retry after a 401.
     vi.setSystemTime(Date.now() + 60_000);
     fake.on(REPOSITORY, { status, body: { message, documentation_url: 'https://docs.example/x' } });
     const error = await failureOf(reader.repository(REPO));
@@ -146,17 +146,20 @@ describe('a failure', () => {
       'no',
       at(60),
     ],
-  ])('for a limit, told by %s, says when to try again', async (_, status, headers, message, retryAt) => {
-    const fake = await startFake();
-    fake.on(REPOSITORY, { status, headers, body: { message } });
-    const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
-    expect(error).toMatchObject({ kind: 'rate_limited', status, retryAt });
-  });
+  ])(
+    'because of a limit, reported by %s, says when to retry',
+    async (_, status, headers, message, retryAt) => {
+      const fake = await startFake();
+      fake.on(REPOSITORY, { status, headers, body: { message } });
+      const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
+      expect(error).toMatchObject({ kind: 'rate_limited', status, retryAt });
+    },
+  );
 
   const TOKEN = `POST /app/installations/${INSTALLATION}/access_tokens`;
   const refusal = (status: number, message: string) => ({ status, body: { message } });
 
-  it('to sign in names that route, and is nobody else’s 404', async () => {
+  it('to sign in names that route, and is not a 404 of the request itself', async () => {
     const fake = await startFake();
     fake.on(TOKEN, refusal(404, 'Not Found'));
     fake.on('GET /app', { body: { id: APP_ID } });
@@ -200,7 +203,7 @@ describe('a failure', () => {
       refusal(502, ''),
       { kind: 'unavailable', status: 502 },
     ],
-  ])('to sign in is told apart when %s', async (_, token, app, expected) => {
+  ])('to sign in is recognised when %s', async (_, token, app, expected) => {
     const fake = await startFake();
     fake.on(TOKEN, token);
     fake.on('GET /app', app);
@@ -209,7 +212,7 @@ describe('a failure', () => {
     );
   });
 
-  it('to sign in with a token of before is told apart by what a suspended installation is answered', async () => {
+  it('to sign in with an earlier token is recognised by the answer that a suspended installation gets', async () => {
     const fake = await startFake();
     fake.on(REPOSITORY, { status: 403, body: { message: 'This installation has been suspended' } });
     const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
@@ -285,7 +288,7 @@ describe('a failure', () => {
     expect(error).toMatchObject({ kind: 'unavailable', status: 0 });
   });
 
-  it('never holds a token', async () => {
+  it('never contains a token', async () => {
     const fake = await startFake();
     const reader = fake.github.reader(INSTALLATION);
     fake.on(REPOSITORY, (_, response) => void response.destroy());
@@ -298,7 +301,7 @@ describe('a failure', () => {
     }
   });
 
-  it('shows no more than a line of what GitHub said', async () => {
+  it('shows at most one line of what GitHub said', async () => {
     const fake = await startFake();
     fake.on(REPOSITORY, { status: 422, body: { message: `a\n\u001b[31m${'x'.repeat(900)}` } });
     const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
@@ -307,8 +310,8 @@ describe('a failure', () => {
   });
 });
 
-describe('an answer that has not changed', () => {
-  it('comes from memory, after GitHub said so', async () => {
+describe('an unchanged answer', () => {
+  it('comes from memory after GitHub confirms it', async () => {
     const [answered, heldBack] = [vi.fn(), vi.fn()];
     const fake = await startFake({ metrics: { answered, heldBack } });
     fake.on(
@@ -325,7 +328,7 @@ describe('an answer that has not changed', () => {
     expect(answered).toHaveBeenLastCalledWith(expect.objectContaining({ status: 200, revalidated: true }));
   });
 
-  it('gives way to a changed one', async () => {
+  it('is replaced by a changed one', async () => {
     const fake = await startFake();
     fake.on(REPOSITORY, { body: repository, headers: { etag: '"one"' } });
     const reader = fake.github.reader(INSTALLATION);
@@ -343,7 +346,7 @@ describe('an answer that has not changed', () => {
     expect((await failureOf(reader.repository(REPO))).kind).toBe('unavailable');
   });
 
-  it('is not known to another installation', async () => {
+  it('is not shared with another installation', async () => {
     const fake = await startFake();
     fake.on('POST /app/installations/100/access_tokens', {
       status: 201,
@@ -367,7 +370,7 @@ describe('a list', () => {
     }));
   const LIST = 'GET /repos/acme/shop/issues/comments/5/reactions';
 
-  it('is read to its end, by our own address, never the one in the answer', async () => {
+  it('is read to its end from the app’s own address, never from the one in the answer', async () => {
     const fake = await startFake();
     fake.on(LIST, paged(reactions(250)));
     expect(await fake.github.reader(INSTALLATION).reactions(REPO, 5)).toHaveLength(250);
@@ -378,7 +381,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('is read on behind a full page that was not changed and knew of no next one', async () => {
+  it('is read beyond a full page that was unchanged and had no next page when it was stored', async () => {
     const fake = await startFake();
     const reader = fake.github.reader(INSTALLATION);
     const full = { body: reactions(100), headers: { etag: '"full"' } };
@@ -388,7 +391,7 @@ describe('a list', () => {
     expect(await reader.reactions(REPO, 5)).toHaveLength(101);
   });
 
-  it('is read on behind a page that is not full, when GitHub says there is more', async () => {
+  it('is read beyond a page that is not full if GitHub says there is more', async () => {
     const fake = await startFake();
     fake.on(LIST, ({ path }) =>
       path.includes('page=2')
@@ -398,7 +401,7 @@ describe('a list', () => {
     expect(await fake.github.reader(INSTALLATION).reactions(REPO, 5)).toHaveLength(101);
   });
 
-  it('without an end is refused, not cut', async () => {
+  it('without an end is refused instead of cut', async () => {
     const fake = await startFake();
     fake.on(LIST, { body: reactions(100) });
     const error = await failureOf(fake.github.reader(INSTALLATION).reactions(REPO, 5));
@@ -406,7 +409,7 @@ describe('a list', () => {
     expect(fake.requests).toHaveLength(100);
   });
 
-  it('that breaks off on a later page is no list at all', async () => {
+  it('that breaks off on a later page is an error', async () => {
     const fake = await startFake();
     fake.on(LIST, ({ path }) =>
       path.includes('page=2') ? { status: 409, body: { message: 'Conflict' } } : { body: reactions(100) },

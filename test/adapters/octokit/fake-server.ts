@@ -20,7 +20,7 @@ export const { privateKey } = generateKeyPairSync('rsa', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 });
 
-/** What the fake answers: a JSON body with 200, or anything else by name. */
+/** What the fake server answers: a JSON body with 200 by default. */
 export interface Answer {
   status?: number;
   body?: unknown;
@@ -40,7 +40,7 @@ export interface Fake {
   /** In order, without the requests for tokens. */
   requests: Received[];
   tokensGiven: number;
-  /** Answers `METHOD /path`, where the path is without the query; the last one given counts. */
+  /** Answers `METHOD /path`, where the path has no query; the last answer given for a path counts. */
   on(route: string, handler: Answer | Handler): void;
 }
 
@@ -48,8 +48,8 @@ const TOKEN_ROUTE = `POST /app/installations/${INSTALLATION}/access_tokens`;
 const validate = createRequestValidator();
 
 /**
- * A server that answers what a test tells it to, and the adapter in front of it. Requests that GitHub's own description
- * does not allow are answered 400 with the reason, which fails the test.
+ * A server that answers what a test tells it to, and the adapter in front of it. It answers 400 with the reason to requests that
+ * GitHub's own description does not allow, which fails the test.
  */
 export async function startFake(options: Partial<OctokitGitHubOptions> = {}): Promise<Fake> {
   const handlers = new Map<string, Handler>();
@@ -60,7 +60,7 @@ export async function startFake(options: Partial<OctokitGitHubOptions> = {}): Pr
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
-    // GraphQL is not under the version of REST.
+    // GraphQL is not covered by the description of REST.
     const path = (request.url ?? '').replace(/^\/api(\/v3|(?=\/graphql$))/, '');
     const received: Received = {
       method: request.method ?? '',
@@ -69,7 +69,7 @@ export async function startFake(options: Partial<OctokitGitHubOptions> = {}): Pr
       body: text === '' ? undefined : JSON.parse(text),
     };
     const route = `${received.method} ${path.split('?')[0]}`;
-    // An address by id is one that GitHub itself gave, in a redirect.
+    // GitHub itself gives addresses by id, in redirects.
     const faults = path.startsWith('/repositories/') ? [] : validate(received);
     if (faults.length > 0) return void response.writeHead(400).end(faults.join('\n'));
     if (route === TOKEN_ROUTE) fake.tokensGiven++;
@@ -105,7 +105,7 @@ function send(response: ServerResponse, { status = 200, body, headers = {} }: An
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers }).end(text);
 }
 
-/** Serves a list page by page, with the `Link` header as GitHub writes it. */
+/** Serves a list page by page, with the `Link` header in GitHub's format. */
 export function paged(all: readonly unknown[], wrap: (page: unknown[]) => unknown = (page) => page): Handler {
   return ({ path }) => {
     const query = new URL(path, 'http://x').searchParams;

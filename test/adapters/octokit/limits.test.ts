@@ -31,7 +31,7 @@ describe('GitHub’s limits', () => {
   it.each([
     ['seconds', { 'retry-after': '30' }],
     ['a date', { 'retry-after': at(30).toUTCString() }],
-  ])('while a break given as %s runs, nothing is sent, and then all is', async (_, headers) => {
+  ])('stop all requests during a pause given as %s, and then allow them', async (_, headers) => {
     const { fake, github, requests, metrics, moveTo } = await start();
     fake.on(REPOSITORY, {
       status: 429,
@@ -62,7 +62,7 @@ describe('GitHub’s limits', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('are one installation’s own', async () => {
+  it('belong to one installation', async () => {
     const { fake, github } = await start();
     fake.on('POST /app/installations/100/access_tokens', {
       status: 201,
@@ -74,7 +74,7 @@ describe('GitHub’s limits', () => {
     await expect(github.reader(100).repository(REPO)).resolves.toMatchObject({ id: 7 });
   });
 
-  it('stop the least urgent first, and say when it may go on', async () => {
+  it('stop the least urgent requests first, and say when they may continue', async () => {
     const { fake, github, requests } = await start();
     const read = (urgency: 'person' | 'run' | 'background') =>
       github
@@ -96,7 +96,7 @@ describe('GitHub’s limits', () => {
     expect(status?.hour).toEqual({ limit: 5_000, remaining: 200, resetAt: at(600) });
   });
 
-  it('let the least urgent ask whether what it knows is still so', async () => {
+  it('let the least urgent requests confirm what they already know', async () => {
     const { fake, github, requests } = await start();
     fake.on(
       REPOSITORY,
@@ -113,14 +113,14 @@ describe('GitHub’s limits', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('are kept with a hundred requests at once: no more than twenty are under way', async () => {
+  it('hold for a hundred requests at once: at most twenty are under way', async () => {
     const { fake, github } = await start();
     const open = new Set<ServerResponse>();
     let most = 0;
     fake.on(REPOSITORY, (_, response: ServerResponse) => {
       open.add(response);
       most = Math.max(most, open.size);
-      // Nobody is answered before twenty wait; a moment later more would have come, if more were let through.
+      // Nobody is answered before twenty wait. A moment later there would be more, if more were allowed.
       if (open.size === 20) setTimeout(answerAll, 30);
       return undefined;
     });
@@ -135,10 +135,10 @@ describe('GitHub’s limits', () => {
   });
 });
 
-describe('a write that GitHub leads on to a renamed repository', () => {
+describe('a write that GitHub redirects to a renamed repository', () => {
   const leads = (status: number, location: string) => ({ status, headers: { location }, body: {} });
 
-  it.each([301, 302, 307, 308])('by %i arrives there as it was', async (status) => {
+  it.each([301, 302, 307, 308])('with status %i arrives there unchanged', async (status) => {
     const { fake, github, requests } = await start();
     fake.on(COMMENT, leads(status, '/api/v3/repositories/7/issues/1/comments'));
     fake.on('POST /repositories/7/issues/1/comments', { status: 201, body: { id: 5 } });
@@ -153,7 +153,7 @@ describe('a write that GitHub leads on to a renamed repository', () => {
   it.each([
     ['to another host', 'https://elsewhere.example/comments'],
     ['in a circle', '/api/v3/repos/acme/shop/issues/1/comments'],
-  ])('%s is not taken for done', async (_, location) => {
+  ])('does not count as done if it leads %s', async (_, location) => {
     const { fake, github, requests } = await start();
     fake.on(COMMENT, leads(307, location));
     const writing = github.writer(INSTALLATION).createComment(REPO, 1, 'Hello');

@@ -29,7 +29,7 @@ const pull = {
 };
 
 describe('a pull request', () => {
-  it('is read with what decisions rest on', async () => {
+  it('is read with everything that decisions need', async () => {
     const { on, reader } = await start();
     on(`GET ${R}/pulls/4`, { body: pull });
     expect(await reader.pullRequest(REPO, 4)).toEqual({
@@ -70,7 +70,7 @@ describe('a pull request', () => {
     expect((await reader.pullRequest(REPO, 4)).author.type).toBe(type);
   });
 
-  it.each(['draft', 'merged', 'state', 'head', 'base'])('without %s is no answer', async (field) => {
+  it.each(['draft', 'merged', 'state', 'head', 'base'])('without %s is an invalid answer', async (field) => {
     const { on, reader } = await start();
     on(`GET ${R}/pulls/4`, { body: { ...pull, [field]: undefined } });
     await expect(reader.pullRequest(REPO, 4)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -83,7 +83,7 @@ describe('a pull request', () => {
     additions: 1,
     deletions: 0,
   });
-  it('has its files read, with what a rename came from', async () => {
+  it('is read with its files, and with the earlier names of renamed files', async () => {
     const { on, reader } = await start();
     const renamed = {
       ...file(1),
@@ -111,7 +111,7 @@ describe('a pull request', () => {
     });
   });
 
-  it('says that there are more files than GitHub shows, and asks for no more', async () => {
+  it('is read with the files that GitHub lists at most, and the result says that there are more', async () => {
     const { on, reader, requests } = await start();
     on(`GET ${R}/pulls/4/files`, paged(Array.from({ length: 3_200 }, (_, index) => file(index))));
     const { files, truncated } = await reader.pullRequestFiles(REPO, 4);
@@ -124,7 +124,7 @@ describe('a pull request', () => {
     author,
     committer: mona,
   });
-  it('has its commits read, whoever wrote them', async () => {
+  it('is read with its commits, whoever wrote them', async () => {
     const { on, reader } = await start();
     on(`GET ${R}/pulls/4/commits`, { body: [commit(mona), commit(null), commit({})] });
     const { commits, truncated } = await reader.pullRequestCommits(REPO, 4);
@@ -133,7 +133,7 @@ describe('a pull request', () => {
     expect(commits[0]).toMatchObject({ authorEmail: 'a@b.example', committerEmail: null, committer: mona });
   });
 
-  it('says that there are as many commits as GitHub shows', async () => {
+  it('says when it has as many commits as GitHub lists at most', async () => {
     const { on, reader } = await start();
     on(`GET ${R}/pulls/4/commits`, paged(Array.from({ length: 250 }, () => commit(mona))));
     expect((await reader.pullRequestCommits(REPO, 4)).truncated).toBe(true);
@@ -154,7 +154,7 @@ describe('a pull request', () => {
       },
     },
   });
-  it('has those read whom its commits credit, page after page, without a commit that has too many', async () => {
+  it('is read with the people that its commits credit, page after page, without a commit that credits too many', async () => {
     const { on, reader, requests } = await start();
     on('POST /graphql', ({ body }) => ({
       body: JSON.stringify(body).includes('"after":"next"')
@@ -168,7 +168,7 @@ describe('a pull request', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('has those read who pushed to a branch, without moves that GitHub names nobody for', async () => {
+  it('is read with the people who pushed to its branch, without pushes that GitHub names nobody for', async () => {
     const { on, reader, requests } = await start();
     const move = { id: 1, before: 'a', after: 'b', ref: 'refs/heads/fix', activity_type: 'push' };
     on(`GET ${R}/activity`, {
@@ -190,7 +190,7 @@ describe('a pull request', () => {
     });
   });
 
-  it('waits for the end of the hour when the budget of GraphQL is spent, which comes with status 200', async () => {
+  it('waits for the end of the hour when the budget of GraphQL is spent, which GitHub reports with status 200', async () => {
     const { on, reader } = await start();
     const headers = {
       'x-ratelimit-remaining': '0',
@@ -204,7 +204,7 @@ describe('a pull request', () => {
     });
   });
 
-  it('has the history of a path, of one page', async () => {
+  it('is read with the history of a path, one page of it', async () => {
     const { on, reader, requests } = await start();
     on(`GET ${R}/commits`, paged(Array.from({ length: 150 }, () => commit(mona))));
     expect(await reader.history(REPO, 'src/a b.ts', SHA)).toHaveLength(100);
@@ -212,7 +212,7 @@ describe('a pull request', () => {
     expect(asked?.path).toContain(`sha=${SHA}&path=src%2Fa%20b.ts`);
   });
 
-  it('is found by when it changed, oldest first, and what is older is not read', async () => {
+  it('is found by the time of its change, oldest first, and older ones are not read', async () => {
     const { on, reader } = await start();
     const listed = (number: number, minute: number, over = {}) => ({
       number,
@@ -244,21 +244,21 @@ describe('files', () => {
     ['one byte more than allowed', 'x'.repeat(101), 100, undefined],
     ['far more than allowed', 'x'.repeat(200_000), 100, undefined],
     ['an empty file', '', 0, ''],
-  ])('of %s', async (_, text, max, expected) => {
+  ])('are read up to the allowed size: %s', async (_, text, max, expected) => {
     const { on, reader } = await start();
     on(`GET ${R}/git/blobs/${SHA}`, { body: blob(text) });
     const bytes = await reader.blob(REPO, SHA, max);
     expect(bytes && Buffer.from(bytes).toString()).toBe(expected);
   });
 
-  it('that are not as long as GitHub says are no answer', async () => {
+  it('are an invalid answer if their length is not what GitHub says', async () => {
     const { on, reader } = await start();
     on(`GET ${R}/git/blobs/${SHA}`, { body: blob('abc', 5) });
     await expect(reader.blob(REPO, SHA, 100)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
   const entry = (path: string, type: string) => ({ path, type, sha: SHA, size: 3 });
-  it('directly below a folder', async () => {
+  it('are read directly below a folder', async () => {
     const { on, reader, requests } = await start();
     on(`GET ${R}/contents/.github%2Fcountersign`, {
       body: [entry('a', 'file'), entry('b', 'dir'), entry('c', 'symlink')],
@@ -277,7 +277,7 @@ describe('files', () => {
     expect(await reader.folder(REPO, 'x')).toBeUndefined();
   });
 
-  it('below a folder so large that GitHub leaves some out are refused', async () => {
+  it('are refused below a folder so large that GitHub leaves some out', async () => {
     const { on, reader } = await start();
     on(`GET ${R}/contents/x`, { body: Array.from({ length: 1_000 }, (_, i) => entry(`x/${i}`, 'file')) });
     await expect(reader.folder(REPO, 'x')).rejects.toMatchObject({ kind: 'invalid' });
@@ -292,7 +292,7 @@ describe('files', () => {
       { path: 'vendor', mode: '160000', type: 'commit', sha: SHA },
     ],
   });
-  it('of a whole commit, without folders and submodules', async () => {
+  it('are listed for a whole commit, without folders and submodules', async () => {
     const { on, reader } = await start();
     on(`GET ${R}/git/trees/main`, { body: tree(false) });
     expect(await reader.tree(REPO, 'main')).toEqual([
@@ -301,13 +301,13 @@ describe('files', () => {
     ]);
   });
 
-  it('of a commit too large for GitHub to list are refused', async () => {
+  it('are refused for a commit too large for GitHub to list', async () => {
     const { on, reader } = await start();
     on(`GET ${R}/git/trees/main`, { body: tree(true) });
     await expect(reader.tree(REPO, 'main')).rejects.toThrow(GitHubError);
   });
 
-  it('of a repository without commits are undefined', async () => {
+  it('are undefined for a repository without commits', async () => {
     const { on, reader } = await start();
     on(`GET ${R}/git/trees/main`, { status: 409, body: { message: 'Git Repository is empty.' } });
     expect(await reader.tree(REPO, 'main')).toBeUndefined();
@@ -325,14 +325,14 @@ describe('a branch', () => {
     expect(await reader.branchTip(REPO, 'main')).toBe(SHA);
   });
 
-  it('has none when it is gone, or when GitHub leads on to another name', async () => {
+  it('has no tip when it is gone, or when GitHub redirects to another name', async () => {
     const { on, reader } = await start();
     expect(await reader.branchTip(REPO, 'main')).toBeUndefined();
     on(BRANCH, { body: { ...branch, name: 'trunk' } });
     expect(await reader.branchTip(REPO, 'main')).toBeUndefined();
   });
 
-  it('requires what its protection and its rules name, each once', async () => {
+  it('requires the checks that its protection and its rules name, each once', async () => {
     const { on, reader } = await start();
     on(BRANCH, {
       body: {
@@ -371,14 +371,14 @@ describe('a branch', () => {
     ]);
   });
 
-  it.each([404, 403])('requires nothing that is known, when GitHub answers %i', async (status) => {
+  it.each([404, 403])('has unknown requirements when GitHub answers %i', async (status) => {
     const { on, reader } = await start();
     on(BRANCH, { status, body: { message: 'no' } });
     on(RULES, { status, body: { message: 'no' } });
     expect(await reader.requiredChecks(REPO, 'main')).toEqual([]);
   });
 
-  it('is not known to require nothing, when a limit was hit', async () => {
+  it('has unknown requirements when a limit is hit', async () => {
     const { on, reader } = await start();
     on(BRANCH, { body: branch });
     on(RULES, { status: 403, headers: { 'retry-after': '5' }, body: { message: 'no' } });
@@ -400,7 +400,7 @@ describe('the state of a commit', () => {
     output: { annotations_count: 0, title: `run ${index}`, summary: 'whole '.repeat(10_000) },
   });
 
-  it('has all its check runs read, the latest of each name', async () => {
+  it('includes all its check runs, the latest of each name', async () => {
     const { on, reader, requests } = await start();
     const all = Array.from({ length: 130 }, (_, index) => run(index));
     on(
@@ -420,7 +420,7 @@ describe('the state of a commit', () => {
     expect(requests[0]?.path).toContain('filter=latest');
   });
 
-  it('has all its statuses read', async () => {
+  it('includes all its statuses', async () => {
     const { on, reader } = await start();
     const all = Array.from({ length: 101 }, (_, index) => ({
       context: `ci/${index}`,
@@ -452,7 +452,7 @@ describe('a comment', () => {
     ['a person', { user: mona }, null],
     ['an app', { user: { ...mona, type: 'Bot' }, performed_via_github_app: { id: 3 } }, 3],
     ['a person through an app', { user: mona, performed_via_github_app: { id: 3 } }, 3],
-  ])('by %s', async (_, by, viaAppId) => {
+  ])('names the app that wrote it, if any: %s', async (_, by, viaAppId) => {
     const { on, reader } = await start();
     on(`GET ${R}/issues/comments/5`, { body: { ...comment, ...by } });
     expect(await reader.comment(REPO, 5)).toMatchObject({ id: 5, body: 'hello', viaAppId });
@@ -498,7 +498,7 @@ describe('people', () => {
   it.each([
     ['active', true],
     ['pending', false],
-  ])('whose membership is %s: %s', async (state, expected) => {
+  ])('have the membership %s: %s', async (state, expected) => {
     const { on, reader } = await start();
     on('GET /orgs/acme/teams/owners/memberships/mona', { body: { state, role: 'member' } });
     expect(await reader.isTeamMember('acme', 'owners', 'mona')).toBe(expected);

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Sends so many requests; the names of those that have left are noted in their order. */
+/** Sends that many requests. The names of those that have left are recorded in order. */
 function sender(limiter: RequestLimiter) {
   const left: string[] = [];
   const answers = new Map<string, () => void>();
@@ -31,8 +31,8 @@ function sender(limiter: RequestLimiter) {
   };
 }
 
-describe('the lane to GitHub', () => {
-  it('lets no more out than may be under way at once, and the next when one is answered', async () => {
+describe('the request limiter', () => {
+  it('limits how many requests are under way at once, and sends the next when one is answered', async () => {
     const limiter = createRequestLimiter({ concurrent: 2, pointsPerMinute: 100 });
     const { left, send, answer } = sender(limiter);
     await send('person', 1, 'a', 'b', 'c');
@@ -43,7 +43,7 @@ describe('the lane to GitHub', () => {
     expect(limiter.inFlight()).toBe(2);
   });
 
-  it('lets the more urgent out first, and keeps room that only they may use', async () => {
+  it('sends more urgent requests first, and reserves room that only they may use', async () => {
     const limiter = createRequestLimiter({ concurrent: 10, pointsPerMinute: 1_000 });
     const { left, send, answer } = sender(limiter);
     await send('background', 1, ...'abcdefg');
@@ -69,7 +69,7 @@ describe('the lane to GitHub', () => {
     expect(left).toHaveLength(5);
   });
 
-  it('lets a request out that is dearer than its whole share, when it is alone', async () => {
+  it('sends a request that costs more than its whole share when no other is under way', async () => {
     const limiter = createRequestLimiter({ concurrent: 1, pointsPerMinute: 4 });
     const { left, send } = sender(limiter);
     await send('background', 5, 'a');

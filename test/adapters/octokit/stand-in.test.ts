@@ -55,8 +55,8 @@ afterEach(async () => {
   expect(faults.splice(0)).toEqual([]);
 });
 
-describe('with a GitHub that keeps state, the adapter', () => {
-  it('has a token made that reads the files of one repository and nothing else', async () => {
+describe('with a stand-in that keeps state, the adapter', () => {
+  it('gets a token that can only read the files of one repository', async () => {
     standIn.addRepository({ owner: 'acme', name: 'other', private: true, files: { 'a.txt': 'x\n' } });
     const { id } = await reader.repository(REPO);
     const token = await github.app.readToken(installation, id);
@@ -70,7 +70,7 @@ describe('with a GitHub that keeps state, the adapter', () => {
     expect(await ask('POST', `/repos/acme/shop/issues/${pull.number}/comments`, '{"body":"x"}')).toBe(403);
   });
 
-  it('reads a pull request and what is in it', async () => {
+  it('reads a pull request and its contents', async () => {
     const read = await reader.pullRequest(REPO, pull.number);
     expect(read).toMatchObject({ headSha: pull.headSha, baseRef: 'main', state: 'open', draft: false });
     expect(read.author).toMatchObject({ login: 'ada', type: 'User' });
@@ -84,7 +84,7 @@ describe('with a GitHub that keeps state, the adapter', () => {
     expect(changed).toEqual([expect.objectContaining({ number: pull.number, state: 'open', merged: false })]);
   });
 
-  it('reads the repository at its branch', async () => {
+  it('reads the files of a repository at its branch', async () => {
     expect(await reader.repository(REPO)).toMatchObject({ defaultBranch: 'main' });
     const folder = await reader.folder(REPO, '.github/countersign/chains', 'main');
     expect(folder?.map(({ path, type }) => [path, type])).toEqual([
@@ -144,7 +144,7 @@ describe('with a GitHub that keeps state, the adapter', () => {
     ]);
   });
 
-  it('writes a comment, finds it, edits it, reacts to it, and sees it gone', async () => {
+  it('writes a comment, finds it, edits it, reacts to it, and notices its deletion', async () => {
     const marker = '<!-- countersign:status -->';
     await standIn.comment('acme/shop', pull.number, 'mona', marker);
     const written = await writer.createComment(REPO, pull.number, `${marker}\nhello`);
@@ -169,12 +169,12 @@ describe('with a GitHub that keeps state, the adapter', () => {
     expect(await writer.updateComment(REPO, id, 'again')).toBe('gone');
   });
 
-  it('labels', async () => {
+  it('adds labels', async () => {
     await writer.label(REPO, pull.number, ['ready']);
     expect(standIn.labels('acme/shop', pull.number)).toEqual(['ready']);
   });
 
-  it('sees a withdrawn reaction at the next look, in spite of conditional requests', async () => {
+  it('notices a withdrawn reaction at the next poll, despite conditional requests', async () => {
     const { id } = await writer.createComment(REPO, pull.number, 'may this be merged?');
     const reaction = await standIn.react('acme/shop', id, 'mona', 'rocket');
     expect(await reader.reactions(REPO, id)).toHaveLength(1);
@@ -220,7 +220,7 @@ describe('with a GitHub that keeps state, the adapter', () => {
     return proof;
   };
 
-  it('merges the head it was given, and no other', async () => {
+  it('merges exactly the head that it was given', async () => {
     const moved = await standIn.push({
       repo: 'acme/shop',
       branch: 'fix/cart',
@@ -238,7 +238,7 @@ describe('with a GitHub that keeps state, the adapter', () => {
     expect(await writer.merge(proofFor(moved), {})).toMatchObject({ kind: 'not_mergeable' });
   });
 
-  it('cannot do anything any more once it is uninstalled', async () => {
+  it('cannot do anything after the app is uninstalled', async () => {
     standIn.uninstallApp('acme');
     await expect(reader.role(REPO, 'mona')).rejects.toMatchObject({ whose: 'installation' });
   });

@@ -35,7 +35,7 @@ const content: CheckRunContent = {
 };
 
 describe('a check run', () => {
-  it('is created as it is wished for', async () => {
+  it('is created as requested', async () => {
     const { on, writer, requests } = await start();
     on(`POST ${R}/check-runs`, { status: 201, body: { id: 12, html_url: 'https://github.example/c/12' } });
     const created = await writer.createCheckRun(REPO, { ...content, annotations: annotations(1) });
@@ -92,7 +92,7 @@ describe('a check run', () => {
     });
   });
 
-  it('is sent without the page that a row of an older version names and that never existed', async () => {
+  it('is sent without a page that an older version stored and that never existed', async () => {
     const { on, writer, requests } = await start();
     on(`PATCH ${R}/check-runs/12`, { body: { id: 12 } });
     const stored = { ...content, details_url: 'https://countersign.example/runs/run_1' };
@@ -185,7 +185,7 @@ describe('a comment', () => {
     expect(await writer.updateComment(REPO, 5, 'hello')).toBe(result);
   });
 
-  it('is not gone when only the connection is', async () => {
+  it('is not gone when only the connection fails', async () => {
     const { on, writer, requests } = await start();
     on(`PATCH ${R}/issues/comments/5`, (_, response) => void response.destroy());
     await expect(writer.updateComment(REPO, 5, 'hello')).rejects.toMatchObject({ kind: 'unavailable' });
@@ -213,7 +213,7 @@ describe('a comment', () => {
     expect(await writer.findComment(REPO, 4, '<!-- countersign:other -->')).toBeUndefined();
   });
 
-  it('is found again by its account where GitHub names no app', async () => {
+  it('is found again by its account if GitHub names no app', async () => {
     const { on, writer } = await start();
     const bot = { id: 2, login: 'countersign[bot]', type: 'Bot' };
     const body = 'x\n<!-- countersign:status -->';
@@ -231,7 +231,7 @@ describe('a comment', () => {
     expect(await writer.findComment(REPO, 4, '<!-- countersign:status -->')).toEqual({ id: 9, authorId: 2 });
   });
 
-  it('is not taken to be missing while GitHub does not say which account is the app’s', async () => {
+  it('is not considered missing while GitHub does not say which account is the app’s', async () => {
     const { on, writer } = await start();
     const user = { id: 2, login: 'countersign[bot]', type: 'Bot' };
     on(`GET ${R}/issues/4/comments`, paged([{ id: 9, body: '<!-- countersign:status -->', user }]));
@@ -242,7 +242,7 @@ describe('a comment', () => {
   });
 });
 
-describe('a small mark', () => {
+describe('a small effect', () => {
   it('can be a reaction', async () => {
     const { on, writer, requests } = await start();
     on(`POST ${R}/issues/comments/5/reactions`, { status: 201, body: { id: 1 } });
@@ -333,7 +333,7 @@ describe('a merge', () => {
     [403, 'Forbidden', { kind: 'refused', status: 403, message: 'Forbidden' }],
     [404, 'Not Found', { kind: 'refused', status: 404, message: 'Not Found' }],
     [422, 'Validation Failed', { kind: 'refused', status: 422, message: 'Validation Failed' }],
-  ])('answered %i is a result, and sent once', async (status, message, result) => {
+  ])('answered %i is a result, and is sent once', async (status, message, result) => {
     const { on, writer, requests } = await start();
     on(MERGE, { status, body: { message, documentation_url: 'https://docs.example' } });
     expect(await writer.merge(proofAt(NOW), {})).toEqual(result);
@@ -346,7 +346,7 @@ describe('a merge', () => {
     ['a limit', { status: 403, headers: { 'retry-after': '5' }, body: { message: 'x' } }, 'rate_limited'],
     ['a merge that is none', { body: { merged: false, sha: SHA } }, 'unavailable'],
     ['400', { status: 400, body: { message: 'x' } }, 'invalid'],
-  ])('answered with %s is an error, and sent once', async (_, answer, kind) => {
+  ])('answered with %s is an error, and is sent once', async (_, answer, kind) => {
     const { on, writer, requests } = await start();
     on(MERGE, answer);
     await expect(writer.merge(proofAt(NOW), {})).rejects.toMatchObject({ kind });
@@ -356,7 +356,7 @@ describe('a merge', () => {
   it.each([
     ['is reset', (_: unknown, response: { destroy(): void }) => void response.destroy()],
     ['hangs', () => undefined],
-  ])('whose connection %s is an error, and sent once', async (_, handler) => {
+  ])('whose connection %s is an error, and is sent once', async (_, handler) => {
     const { on, writer, requests } = await start({ mergeTimeoutMs: 200 });
     on(MERGE, handler);
     await expect(writer.merge(proofAt(NOW), {})).rejects.toMatchObject({ kind: 'unavailable', status: 0 });
@@ -379,7 +379,7 @@ describe('a merge', () => {
     expect(await writer.merge(proofAt(NOW), {})).toMatchObject({ kind: 'merged' });
   });
 
-  it('is not refused when only signing in was', async () => {
+  it('is not rejected when only the sign-in was', async () => {
     const { on, writer, requests } = await start();
     on(`POST /app/installations/${INSTALLATION}/access_tokens`, {
       status: 403,
@@ -393,14 +393,14 @@ describe('a merge', () => {
   it.each([
     ['too old', () => proofAt(new Date(NOW.getTime() - 10_001))],
     ['made by hand', () => ({ ...proofAt(NOW) }) as MergeProof],
-  ])('with a proof that is %s does not leave', async (_, proof) => {
+  ])('with a proof that is %s is not sent', async (_, proof) => {
     const { on, writer, requests } = await start();
     on(MERGE, { body: { merged: true, sha: SHA } });
     await expect(writer.merge(proof(), {})).rejects.toThrow(/proof/);
     expect(requests).toEqual([]);
   });
 
-  it('does not leave when the proof got too old while the app signed in', async () => {
+  it('is not sent when the proof expires while the app signs in', async () => {
     let now = NOW;
     const { on, writer, requests } = await start({ clock: { now: () => now } });
     on(`POST /app/installations/${INSTALLATION}/access_tokens`, () => {

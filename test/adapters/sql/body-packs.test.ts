@@ -6,7 +6,7 @@ import { packBodies, unpackBody } from '../../../src/adapters/sql/body-packs.ts'
 const KB = 1_024;
 
 describe('bodies in packs', () => {
-  it('come out as they went in, whatever their sizes, in the order given', () => {
+  it('are read as they were written, whatever their sizes, in the given order', () => {
     const size = fc.oneof(fc.nat({ max: 300 }), fc.nat({ max: 700 * KB }));
     fc.assert(
       fc.property(fc.array(size, { maxLength: 8 }), (sizes) => {
@@ -21,7 +21,7 @@ describe('bodies in packs', () => {
     );
   });
 
-  it('are 512 KB together at most, or one alone', () => {
+  it('share packs of at most 512 KB, and a larger body has its own', () => {
     const sizes = [200, 312, 1, 600, 512, 1, 1].map((size) => size * KB);
     const packs = [...packBodies(sizes.map((size) => ({ body: Buffer.alloc(size) })))];
     expect(packs.map(({ contents }) => contents.map(({ place }) => place.length / KB))).toEqual([
@@ -33,7 +33,7 @@ describe('bodies in packs', () => {
     ]);
   });
 
-  it("take a tenth of the room that GitHub's own examples took", () => {
+  it("take a tenth of the space that GitHub's own examples take", () => {
     const examples: { examples: object[] }[] = createRequire(import.meta.url)('@octokit/webhooks-examples');
     const items = examples.flatMap((event) =>
       event.examples.map((example) => ({ body: Buffer.from(JSON.stringify(example)) })),
@@ -43,7 +43,7 @@ describe('bodies in packs', () => {
     expect(after).toBeLessThan(before / 10);
   });
 
-  it('that were recorded before there were packs are their own', () => {
+  it('are read from their own rows if they were recorded before packs existed', () => {
     const bytes = Buffer.from('{}');
     expect(unpackBody({ encoding: 'none', bytes }, { start: 0, length: 2 })).toEqual(bytes);
   });

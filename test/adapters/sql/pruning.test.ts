@@ -78,7 +78,7 @@ async function given(...deeds: Deed[]): Promise<void> {
 const remove = (...args: Parameters<Tx['pruning']['remove']>) =>
   storage.transaction((tx) => tx.pruning.remove(...args));
 
-/** Rows of every table, but for those that every database has. */
+/** Rows of every table, except those that every database has. */
 function rowsLeft(): Record<string, number> {
   const db = new BetterSqlite3(path, { readonly: true });
   const tables = db
@@ -95,7 +95,7 @@ function rowsLeft(): Record<string, number> {
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
-describe('a run that is over for long', () => {
+describe('a run that ended long ago', () => {
   const cases: [name: string, isRemoved: boolean, ...deeds: Deed[]][] = [
     ['of a merged pull request is removed', true, pull('merged'), aRun('run1')],
     ['of a closed pull request is removed', true, pull('closed'), aRun('run1')],
@@ -213,7 +213,7 @@ describe('a run that is over for long', () => {
     expect(await storage.read.pruning.blobsToDelete(9)).toEqual(isRemoved ? ['run1/a.log'] : []);
   });
 
-  it('leaves nothing of itself behind but the path of its blob', async () => {
+  it('is deleted completely, except for the paths of its blobs', async () => {
     const end = { ...runState('run1', { ...OVER, status: 'running', finishedAt: null }) };
     await given(
       pull('merged'),
@@ -247,7 +247,7 @@ describe('a run that is over for long', () => {
   });
 });
 
-describe('the files of a run that is over for long', () => {
+describe('the files of a run that ended long ago', () => {
   const cases: [name: string, isRemoved: boolean, ...deeds: Deed[]][] = [
     ['are removed when the pull request is closed', true, pull('closed', 1), aRun('run1')],
     [
@@ -280,7 +280,7 @@ describe('the files of a run that is over for long', () => {
     expect(await storage.read.runs.load('run1')).toBeDefined();
   });
 
-  it('are removed without the verdicts of its gates, which hold as long as the run is there', async () => {
+  it('are removed, but the verdicts of its gates stay as long as the run', async () => {
     await given(pull('merged'), aRun('run1'), (tx) =>
       tx.artifacts.insert({
         id: 'verdict',
@@ -312,7 +312,7 @@ describe('a delivery', () => {
       for (const id of ids) await tx.deliveries.setStatus(id, 'done', ago(100));
     };
 
-  it('loses its body and keeps its GUID, so that GitHub’s second sending is known', async () => {
+  it('loses its body and keeps its GUID, so that GitHub’s second sending is recognised', async () => {
     await given(record, done(1, 2));
     expect(await remove('bodies', [1, 2], BEFORE)).toBe(2);
     expect(rowsLeft()).toEqual({ deliveries: 2 });
@@ -320,7 +320,7 @@ describe('a delivery', () => {
     expect(again?.fresh).toBe(false);
   });
 
-  it('keeps its body, and that of its pack’s others, while it is unfinished', async () => {
+  it('keeps its body, and those of its pack, while it is unfinished', async () => {
     await given(record, done(1));
     expect(await remove('bodies', [1, 2], BEFORE)).toBe(1);
     expect(await remove('deliveries', [1, 2], BEFORE)).toBe(1);
@@ -348,8 +348,8 @@ describe('a status comment', () => {
   });
 });
 
-describe('the pages of what is old', () => {
-  it('come to an end, name every old run once, and no young one', async () => {
+describe('the pages of old runs', () => {
+  it('come to an end, and name every old run once and no young one', async () => {
     const ids = Array.from({ length: 7 }, (_, n) => `run${n}`);
     await given(...ids.map((id) => aRun(id, { createdAt: ago(100) })), aRun('young', { createdAt: ago(3) }));
     const seen: unknown[] = [];

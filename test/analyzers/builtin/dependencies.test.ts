@@ -7,7 +7,7 @@ import { lookAtDependencies } from '../../../src/analyzers/builtin/dependencies.
 import { describeRules, lookAt, type Row, rulesOf } from './table.ts';
 
 interface Change {
-  /** The file that is looked at; the others are there too. */
+  /** The file under test; the others exist too. */
   path: string;
   files: Record<string, { text: string; before?: string } | string>;
   others?: string[];
@@ -23,7 +23,7 @@ function npm(packages: object, root: object = {}): string {
   return JSON.stringify({ lockfileVersion: 3, packages: { '': root, ...packages } }, null, 2);
 }
 
-/** A `package-lock.json` with this entry for `left`, in the place of a good one. */
+/** A `package-lock.json` with this entry for `left` instead of a good one. */
 const npmWith = (entry: object, before: object = left): Change => ({
   path: 'package-lock.json',
   files: {
@@ -181,14 +181,14 @@ const ROWS: Row<Change>[] = [
 describeRules('dependencies', ROWS, (change) => rulesOf(found(change)));
 
 describe('a lock file', () => {
-  test('is told at the entry that is at fault', () => {
+  test('is reported at the entry that is wrong', () => {
     expect(found(npmWith({ ...left, integrity: 'sha512-bbbb' }))).toEqual(['integrity-changed:5']);
     expect(found(yarn(YARN_LEFT.replace('registry.acme.test', 'evil.test'), YARN_LEFT))).toEqual([
       'new-host:3',
     ]);
   });
 
-  test('whose entry stands in the middle of a line is told all the same', () => {
+  test('is reported also if its entry starts in the middle of a line', () => {
     const text = JSON.stringify(JSON.parse(npm({ 'node_modules/left': { ...left, integrity: 'sha512-b' } })));
     expect(
       found({
@@ -198,13 +198,13 @@ describe('a lock file', () => {
     ).toEqual(['integrity-changed:1']);
   });
 
-  test('without one before counts as new in full', () => {
+  test('without an earlier version counts as new in full', () => {
     const change = npmWith({ ...left, hasInstallScript: true });
     const text = npm({ 'node_modules/left': { ...left, hasInstallScript: true } });
     expect(found({ ...change, files: { 'package-lock.json': text } })).toEqual(['install-script:5']);
   });
 
-  test('of a workspace serves its folders, and knows what each asks for', () => {
+  test('of a workspace covers its folders, and knows what each requires', () => {
     const text = JSON.stringify(deps({ a: '2.0.0' }));
     const lock = npm({ 'packages/x': deps({ a: '1.0.0' }) });
     const files = { 'packages/x/package.json': text, 'package-lock.json': lock };
@@ -225,7 +225,7 @@ describe('a lock file', () => {
     expect(found(pnpm(old('sha512-b'), old('sha512-a')))).toEqual(['integrity-changed:3']);
   });
 
-  test('of any text is looked at without an error', () => {
+  test('of any text is read without an error', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('package.json', 'package-lock.json', 'yarn.lock', 'pnpm-lock.yaml', '.npmrc'),
@@ -239,7 +239,7 @@ describe('a lock file', () => {
   });
 });
 
-test('JSON with places is what JSON.parse reads', () => {
+test('JSON with places has the values that JSON.parse reads', () => {
   const plain = (placed: ReturnType<typeof readPlacedJson>): unknown => {
     if (placed.kind === 'object')
       return Object.fromEntries([...placed.members].map(([key, value]) => [key, plain(value)]));
@@ -257,7 +257,7 @@ test('JSON with places is what JSON.parse reads', () => {
 });
 
 test.each(['{"a":1,"a":2}', '{"a":1} x', '[1,]', '{"a"}', '', "{'a':1}", '['.repeat(100)])(
-  '%j is no JSON here',
+  '%j is not valid JSON here',
   (text) => {
     expect(() => readPlacedJson(text)).toThrow(SyntaxError);
   },
@@ -269,7 +269,7 @@ test.each([
   ['expresss', 'express'],
   ['crossenv', 'cross-env'],
   ['@bable/core', '@babel/core'],
-])('%s could be taken for %s', (name, known) => {
+])('%s could be mistaken for %s', (name, known) => {
   expect(nearName(name, ['other', known])).toBe(known);
 });
 
@@ -279,7 +279,7 @@ test.each([
   ['@babel/parsed', '@babel/parser'],
   ['lodash-es', 'lodash'],
   ['@acme/lodash', 'lodash'],
-])('%s could not be taken for %s', (name, known) => {
+])('%s could not be mistaken for %s', (name, known) => {
   expect(nearName(name, [known])).toBeUndefined();
 });
 

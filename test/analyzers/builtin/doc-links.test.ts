@@ -22,7 +22,7 @@ const ROWS: Row<string>[] = [
 
 describeRules('doc-links', ROWS, (text) => rulesOf(found(text)));
 
-test('an anchor is looked for in every document that changes', () => {
+test('an anchor is looked up in every document that changes', () => {
   const more = { 'docs/new.md': '# First *steps*, `now`!\n' };
   expect(found('[a](new.md#first-steps-now) [b](new.md#second)', more)).toEqual(['broken-anchor:1']);
 });
@@ -49,7 +49,7 @@ describe('a link', () => {
     '',
     '{{ page }}.md',
     'C:\\x',
-  ])('%j leads to no file that could be looked for', (url) => {
+  ])('%j leads to no file that can be looked up', (url) => {
     expect(linkTarget(url, 'docs/guide.md')).toBeUndefined();
   });
 });

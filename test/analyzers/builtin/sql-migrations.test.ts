@@ -77,20 +77,20 @@ const ROWS: Row<string>[] = [
 describeRules('sql-migrations', ROWS, (text) => rulesOf(found(text)));
 
 describe('a migration', () => {
-  test('is told statement by statement, each at its own lines', () => {
+  test('is reported statement by statement, each at its own lines', () => {
     const text =
       '-- one\nCREATE TABLE a (\n  b int\n);\n\nALTER TABLE c\n  ADD d int,\n  DROP e;\nTRUNCATE f;\n';
     expect(found(text)).toEqual(['drop-column:8', 'truncate:9']);
   });
 
   test.each(['db/migrations/1.down.sql', 'db/migrations/1/down.sql', 'db/rollback/1.sql', 'db/U1__undo.sql'])(
-    'that undoes another may drop what that made: %s',
+    'that reverts another may drop what that one created: %s',
     (path) => {
       expect(found('DROP TABLE users;', path)).toEqual([]);
     },
   );
 
-  test('may drop things below the mark from which it undoes what it does', () => {
+  test('may drop things after the mark that begins its down part', () => {
     const text = '-- migrate:up\nDROP TABLE a;\n-- migrate:down\nDROP TABLE b;\n';
     expect(found(text)).toEqual(['drop-table:2']);
   });
@@ -100,7 +100,7 @@ describe('a migration', () => {
     expect(found('SELECT 1;', 'db/1.up.sql', ['db/1.down.sql'])).toEqual([]);
   });
 
-  test('of any text is looked at without an error', () => {
+  test('of any text is read without an error', () => {
     const piece = fc.constantFrom(
       "'",
       '"',
@@ -129,7 +129,7 @@ describe('a migration', () => {
     );
   });
 
-  test('that drops a table outside of any quotation is found out, whatever stands before it', () => {
+  test('that drops a table outside of quotes is found, whatever precedes it', () => {
     const quoted = fc.constantFrom("'a''b'", '"x"', '$q$ ; $q$', '/* ; */', "'-- '", '-- it\n');
     fc.assert(
       fc.property(fc.array(quoted, { maxLength: 10 }), (before) => {

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { Found, OwnFile, Sight } from '../../../src/analyzers/builtin/each-file.ts';
 import { type AnalyzerName, RULES } from '../../../src/domain/skill/analyzer-rules.ts';
 
-/** A rule, something that it finds, and something near to it that it leaves alone. */
+/** A rule, a text that it finds, and a similar one that it does not. */
 export type Row<Input> = [rule: string, found: Input, leftAlone: Input];
 
-/** Tests every row both ways, and that no rule of the analyzer is without one. */
+/** Tests every row both ways, and that every rule of the analyzer has a row. */
 export function describeRules<Input>(
   analyzer: AnalyzerName,
   rows: readonly Row<Input>[],
@@ -17,7 +17,7 @@ export function describeRules<Input>(
       expect(rulesIn(leftAlone)).not.toContain(rule);
     });
 
-    test('is in the table, whichever it is', () => {
+    test('has a row in the table', () => {
       expect([...new Set(rows.map(([rule]) => rule))].sort()).toEqual([...RULES[analyzer]].sort());
     });
   });
@@ -25,7 +25,7 @@ export function describeRules<Input>(
 
 type Look = (file: OwnFile, sight: Sight) => readonly Found<string>[];
 
-/** What is found in one of the files, as `rule:line`. `others` are paths beside them. */
+/** The findings in one of the files, as `rule:line`. `others` are paths beside it. */
 export function lookAt(
   look: Look,
   path: string,

@@ -56,7 +56,7 @@ const ROWS: Row<string>[] = [
 describeRules('workflow-security', ROWS, (text) => found(text).map((one) => one.replace(/:\d+$/, '')));
 
 describe('a workflow', () => {
-  test('is told at the line of a longer script that is at fault', () => {
+  test('is reported at the wrong line of a longer script', () => {
     const text = steps(
       '- run: |',
       '    echo one',
@@ -66,14 +66,14 @@ describe('a workflow', () => {
     expect(found(text)).toEqual(['secret-in-script:9', 'secret-in-script:10']);
   });
 
-  test('with a runner of one’s own is told also when only its trigger was changed', () => {
+  test('with a self-hosted runner is reported also when only its trigger was changed', () => {
     const text = job(['runs-on: self-hosted'], { on: 'pull_request' });
     expect(lookAtWorkflow({ text, path: '.github/workflows/ci.yml' })).toMatchObject([
       { line: 5, alsoAt: [1] },
     ]);
   });
 
-  test('in an action is looked at as far as an action has it', () => {
+  test('in an action file is checked by the rules that apply there', () => {
     const action = `runs:\n  using: composite\n  steps:\n    - uses: a/b@v1\n`;
     expect(found(action, 'tools/action.yml')).toEqual(['unpinned-action:4']);
     expect(found('runs: { using: docker, image: "docker://alpine" }\n', 'action.yml')).toEqual([
@@ -89,7 +89,7 @@ describe('a workflow', () => {
     'jobs: 7',
     'jobs: { a: 1, b: [] }',
     'on: {}\njobs:\n  a: { steps: { x: y } }',
-  ])('of another shape is no error: %j', (text) => {
+  ])('of another shape causes no error: %j', (text) => {
     expect(() => found(text)).not.toThrow();
   });
 });

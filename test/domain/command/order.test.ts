@@ -4,12 +4,12 @@ import {
   type AppliedCommand,
   answerOvertakenBy,
   BUTTON_DELAY_MS,
-  type OrderedCommand,
   type GivenAt,
   givenAt,
   givenByButton,
   givenInComment,
   inOrderGiven,
+  type OrderedCommand,
   overtakenBy,
   scopesOf,
 } from '../../../src/domain/command/order.ts';

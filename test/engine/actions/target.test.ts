@@ -6,7 +6,7 @@ import { stepContext } from '../../support/step-context.ts';
 const of = (inputs: Record<string, Json>, run = {}) =>
   issueNumber(stepContext('id: say, action: gh-comment', { inputs, run }));
 
-describe('what an action is about', () => {
+describe('the target of an action', () => {
   test.each<[string, Record<string, Json>]>([
     ['nothing', {}],
     ['its number', { pr: 7 }],
@@ -27,11 +27,11 @@ describe('what an action is about', () => {
     ['a mapping', { pr: { number: 7 } }],
     ['several', { pr: [7, 8] }],
     ['another pull request beside the own issue', { pr: 8, issue: 7 }],
-  ])('is nothing when `with:` names %s', (_, inputs) => {
+  ])('is undefined when `with:` names %s', (_, inputs) => {
     expect(of(inputs)).toBeUndefined();
   });
 
-  test('is the issue of a run that an issue began', () => {
+  test('is the issue of a run that an issue started', () => {
     const run = {
       pullRequest: null,
       facts: {
@@ -47,7 +47,7 @@ describe('what an action is about', () => {
   test.each<[string, Record<string, Json>]>([
     ['nothing', {}],
     ['some pull request', { pr: 7 }],
-  ])('is nothing for a run that is about neither, though `with:` names %s', (_, inputs) => {
+  ])('is undefined for a run about neither, even if `with:` names %s', (_, inputs) => {
     expect(of(inputs, { pullRequest: null })).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { recheckInMs } from '../../../src/engine/approvals/approval.ts';
 
-describe('an open question is looked at again', () => {
+describe('an open approval is polled again', () => {
   test.each([
     [0, 3_000],
     [119_999, 3_000],
@@ -14,11 +14,11 @@ describe('an open question is looked at again', () => {
     [86_399_999, 120_000],
     [86_400_000, 600_000],
     [30 * 86_400_000, 600_000],
-  ])('%i ms after it was asked, in %i ms', (openFor, wait) => {
+  ])('%i ms after it was opened, in %i ms', (openFor, wait) => {
     expect(recheckInMs(openFor)).toBe(wait);
   });
 
-  test('never sooner the longer it has been open', () => {
+  test('at longer intervals, never shorter ones, the longer it has been open', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 31 - 1), fc.nat(2 ** 31 - 1), (a, b) => {
         expect(recheckInMs(Math.min(a, b))).toBeLessThanOrEqual(recheckInMs(Math.max(a, b)));
@@ -26,7 +26,7 @@ describe('an open question is looked at again', () => {
     );
   });
 
-  test('soon when a clock was set back to before it was asked', () => {
+  test('soon if a clock was set back to before it was opened', () => {
     expect(recheckInMs(-60_000)).toBe(3_000);
   });
 });

@@ -21,7 +21,7 @@ const changed = (path: string, name: string): ChangedFile => ({
   diagnostics: [],
 });
 
-/** What is told of a repository with a chain `ship`, which its settings name, besides what `base` says. */
+/** The errors of a repository that has a chain `ship`, named by its settings, besides what `base` says. */
 function told(
   change: { changes?: ChangedFile[]; gone?: string[] },
   base: { own?: string; above?: string; organisation?: ParsedChain[] } = {},
@@ -43,28 +43,28 @@ const missing = (place: string, allowed = 'none') =>
   `${place}: there is no chain "ship"; allowed: ${allowed}`;
 
 describe('a chain that the settings name', () => {
-  test('is missed once it is deleted', () => {
+  test('is reported as missing when it is deleted', () => {
     expect(told({ gone: [SHIP] })).toEqual([missing('.github/countersign.yml:1:10')]);
   });
 
-  test('is missed once its file calls it something else', () => {
+  test('is reported as missing when its file gives it another name', () => {
     const changes = [changed(SHIP, 'shop')];
     expect(told({ changes })).toEqual([
       '.github/countersign.yml:1:10: there is no chain "ship": did you mean "shop"? Allowed: shop',
     ]);
   });
 
-  test('is not missed when its file moves, nor when the organisation has one of its name', () => {
+  test('is not missing when its file moves, or when the organisation has one with its name', () => {
     expect(told({ changes: [changed(LAB, 'ship')], gone: [SHIP] })).toEqual([]);
     expect(told({ gone: [SHIP] }, { organisation: [chain('octo/.github:ship', 'ship')] })).toEqual([]);
   });
 
-  test('is not missed when the settings no longer name it', () => {
+  test('is not missing when the settings no longer name it', () => {
     const settings = settingsSource('chains: []', SETTINGS_FILE);
     expect(told({ changes: [{ path: SETTINGS_FILE, settings, diagnostics: [] }], gone: [SHIP] })).toEqual([]);
   });
 
-  test('is missed by the organisation’s list when the repository has none, or takes its own away', () => {
+  test('is reported as missing in the organisation’s list if the repository has no list, or removes its own', () => {
     const above = 'chains: [ship]';
     expect(told({ gone: [SHIP] }, { own: '', above })).toEqual([missing(`${ABOVE}:1:10`)]);
     expect(told({ gone: [SHIP, SETTINGS_FILE] }, { above })).toEqual([missing(`${ABOVE}:1:10`)]);
@@ -72,7 +72,7 @@ describe('a chain that the settings name', () => {
   });
 });
 
-test('a name that no chain had before is told to those alone who change the settings', () => {
+test('a name that no chain had before is reported only to pull requests that change the settings', () => {
   const own = 'chains: [gone, ship]';
   expect(told({ changes: [changed(LAB, 'lab')] }, { own })).toEqual([]);
   expect(told({ gone: [SHIP] }, { own })).toEqual([missing('.github/countersign.yml:1:16')]);
@@ -82,7 +82,7 @@ test('a name that no chain had before is told to those alone who change the sett
   ]);
 });
 
-test('a renamed file is taken away from where it was, a copied one is not', () => {
+test('a renamed file is removed from its old path, a copied one is not', () => {
   const file = (more: Pick<PullRequestFile, 'path' | 'status' | 'previousPath'>): PullRequestFile => ({
     blobSha: null,
     additions: 0,

@@ -21,7 +21,7 @@ const comment: Effect = {
   marker: '<!-- countersign:comment 1 -->',
   body: '<!-- countersign:comment 1 -->\nThank you.',
 };
-/** Nothing is asked of it here: whoever asks has not waited. */
+/** Nobody asks it here, because nothing has waited. */
 const NOBODY = {} as GitHub;
 const ANY_RATE = { take: () => undefined, hold: () => undefined } as unknown as WriteLimiter;
 
@@ -53,7 +53,7 @@ async function save(change: { begun: boolean; githubId: number | null }): Promis
 test.each([
   ['a create', { begun: true, githubId: null }],
   ['an update', { begun: true, githubId: 7 }],
-])('%s that was cut off is left alone for ten seconds', async (_, was) => {
+])('%s that was interrupted is left alone for ten seconds', async (_, was) => {
   await save(was);
   await onInterrupted();
   expect(await jobs.run({ key: KEY }, new AbortController().signal)).toEqual({
@@ -62,12 +62,12 @@ test.each([
   });
 });
 
-test('what was never sent waits for nothing', async () => {
+test('an effect that was never sent does not wait', async () => {
   await onInterrupted();
   expect((await storage.read.effects.get(KEY))?.progress).toEqual({});
 });
 
-test('one that cannot be read keeps nobody else from being taken over', async () => {
+test('an effect that cannot be parsed does not prevent others from being taken over', async () => {
   await save({ begun: true, githubId: null });
   const file = new BetterSqlite3(path);
   file.prepare('UPDATE effects SET progress_json = ?').run('{"of_a_newer_version":1}');

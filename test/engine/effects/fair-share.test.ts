@@ -13,7 +13,7 @@ interface DesiredEffect {
   class: WriteClass;
   person?: string | null;
   pullRequest?: string | null;
-  /** When it is wished for, in ms. */
+  /** When it is requested, in ms. */
   from: number;
 }
 
@@ -22,7 +22,10 @@ interface Sent extends Write {
   sentAt: number;
 }
 
-/** Wishes as the queue has them: each asks when it is wished for, and again whenever it was told to, until it goes. */
+/**
+ * Desired effects as the queue handles them: each asks when it is requested, and again at every time it is told, until it is
+ * written.
+ */
 function play(desiredEffects: readonly DesiredEffect[]): Sent[] {
   const limiter = createWriteLimiter();
   const waiting = desiredEffects.map((desired, index) => {
@@ -85,7 +88,7 @@ describe('writes of one installation', () => {
     expect(delays(sent, ({ pullRequest }) => pullRequest === '1#2')).toEqual([0]);
   });
 
-  test('that wait go by their worth, and not by when they came', () => {
+  test('that wait go by their worth, not by their arrival', () => {
     const full = WRITE_CLASSES.flatMap((name) => times(70, { class: name, from: 0 }));
     const late = WRITE_CLASSES.toReversed().map((name, index) => ({
       class: name,
@@ -97,7 +100,7 @@ describe('writes of one installation', () => {
     expect(order).toEqual([...WRITE_CLASSES]);
   });
 
-  test('go out in the end even while more urgent ones never stop coming', () => {
+  test('all go out eventually, even while more urgent ones never stop coming', () => {
     const urgent = Array.from(
       { length: 500 },
       (_, index): DesiredEffect => ({ class: 'gate', from: index * 7_000 }),
@@ -109,7 +112,7 @@ describe('writes of one installation', () => {
     expect(Math.max(...delays(sent, ({ person }) => person === 'late'))).toBeLessThanOrEqual(HOUR);
   });
 
-  test('do not wait for one that was told to come and does not', () => {
+  test('do not wait for one that was given a time and does not come', () => {
     const limiter = createWriteLimiter();
     const write = (key: string, name: WriteClass) => ({ key, class: name, person: key, pullRequest: null });
     for (let count = 0; count < 59; count++) limiter.take(1, write(`${count}`, 'gate'), at(0));
@@ -117,7 +120,7 @@ describe('writes of one installation', () => {
     expect(limiter.take(1, write('other', 'gate'), at(MINUTE + 5_000))).toBeUndefined();
   });
 
-  test('of other installations have budgets of their own', () => {
+  test('of other installations have their own budgets', () => {
     const limiter = createWriteLimiter();
     const write = { class: 'reply', person: 'otto', pullRequest: '1#1' } as const;
     const taken = (installation: number) =>
@@ -127,7 +130,7 @@ describe('writes of one installation', () => {
     expect([taken(1), taken(2)]).toEqual([14, 14]);
   });
 
-  test('wait for the end of a break that GitHub asked for', () => {
+  test('wait for the end of a pause that GitHub asked for', () => {
     const limiter = createWriteLimiter();
     limiter.hold(1, at(30_000));
     limiter.hold(1, at(10_000));
@@ -139,7 +142,7 @@ describe('writes of one installation', () => {
   });
 });
 
-describe('whoever wishes for what, whenever', () => {
+describe('for any requests at any time', () => {
   const desired = fc.record({
     class: fc.constantFrom(...WRITE_CLASSES),
     person: fc.constantFrom('otto', 'mia', 'ada', null),
@@ -175,7 +178,7 @@ describe('whoever wishes for what, whenever', () => {
     );
   });
 
-  test('what one person floods delays no other person’s question', () => {
+  test('one person’s flood delays no other person’s approval comment', () => {
     fc.assert(
       fc.property(many, fc.nat(2 * HOUR), (floods, from) => {
         const sent = play([...floods, { class: 'question', person: 'mia', pullRequest: '1#9', from }]);

@@ -66,7 +66,7 @@ describe('a gate check', () => {
   let storage: Storage;
   let gates: GateChecks;
   let jobs: ReturnType<typeof effectJobs>;
-  /** What GitHub was told, in order. */
+  /** What GitHub received, in order. */
   let told: string[];
   /** What GitHub answers to a new check run. */
   let refuse: GitHubError | undefined;
@@ -95,7 +95,7 @@ describe('a gate check', () => {
     meanwhile = async () => undefined;
     storage = await openStorage(`sqlite:${join(newFolder(), 'test.db')}`, { clock });
     const github = { writer: () => writer } as unknown as GitHub;
-    // Jobs are not what is tested here: the jobs is called as its job would.
+    // The queue is not under test here: the test calls the jobs as the queue would.
     const queue = { enqueue: async () => undefined } as never;
     let ids = 0;
     const outbox = createOutbox({ queue, ids: { next: (prefix) => `${prefix}_${++ids}` } });
@@ -156,7 +156,7 @@ describe('a gate check', () => {
     expect(told.at(-1)).toBe('in_progress');
   });
 
-  test('whose opening was never answered is closed at once, and once more when that request must have ended', async () => {
+  test('whose opening was never answered is closed at once, and again when that request must have ended', async () => {
     meanwhile = () => Promise.reject(new Error('cut'));
     await expect(pass()).rejects.toThrow('cut');
     await close();
@@ -170,7 +170,7 @@ describe('a gate check', () => {
   });
 
   test.each(['forbidden', 'invalid'] as const)(
-    'that GitHub refuses to close (%s) is tried again until it is closed',
+    'that GitHub refuses to close (%s) is retried until it is closed',
     async (kind) => {
       await pass();
       await close();
@@ -185,7 +185,7 @@ describe('a gate check', () => {
     },
   );
 
-  test('is renewed without another word to GitHub', async () => {
+  test('is renewed without a request to GitHub', async () => {
     const since = clock.now();
     await pass();
     clock.advance(LEASE_MS - 1);
@@ -195,14 +195,14 @@ describe('a gate check', () => {
     expect(told).toEqual(['in_progress', 'green']);
   });
 
-  test('is closed at once with the words that it had before', async () => {
+  test('is closed at once with the text that it had before', async () => {
     await pass();
     await close();
     await perform();
     expect(told).toEqual(['in_progress', 'green', 'in_progress']);
   });
 
-  test('that was closed while GitHub was told to open it is closed once more', async () => {
+  test('that was closed while its opening was under way is closed again', async () => {
     meanwhile = async () => {
       await close();
       await perform();
@@ -212,7 +212,7 @@ describe('a gate check', () => {
     expect(told).toEqual(['in_progress', 'green', 'in_progress', 'in_progress']);
   });
 
-  test('is not opened for a caller who was overtaken', async () => {
+  test('is not opened for a caller whose facts are out of date', async () => {
     await expect(pass({ refuseOvertaken: (tx) => refuseOvertaken(tx, 'run_1', 'ses_1') })).rejects.toThrow(
       'nothing was sent',
     );
@@ -228,7 +228,7 @@ describe('a gate check', () => {
     expect(await pass()).toEqual({ kind: 'busy' });
   });
 
-  test('stays green for good once the pull request is merged, until it is closed for another one', async () => {
+  test('stays green after the pull request is merged, until it is closed for another one', async () => {
     await pass();
     await storage.transaction((tx) => gates.settle(tx, KEY, clock.now()));
     clock.advance(86_400_000);
@@ -239,7 +239,7 @@ describe('a gate check', () => {
     expect(told).toEqual(['in_progress', 'green', 'in_progress']);
   });
 
-  test('leaves a line in the audit log for each time that it opens and closes', async () => {
+  test('adds a line to the audit log each time that it opens and closes', async () => {
     await pass();
     await close();
     await perform();

@@ -40,18 +40,18 @@ function request(labels: string[]): Promise<boolean> {
   );
 }
 
-test('an effect that GitHub fails at is left alone for ten seconds', async () => {
+test('an effect that GitHub fails to take is left alone for ten seconds', async () => {
   await expect(jobs.run({ key: KEY }, new AbortController().signal)).rejects.toThrow('502');
   const at = new Date(clock.now().getTime() + 10_000);
   expect(await jobs.run({ key: KEY }, new AbortController().signal)).toEqual({ kind: 'defer', at });
 });
 
-test('one that is given up has failed, with the reason', async () => {
+test('an effect whose retries are exhausted has failed, with the reason', async () => {
   await jobs.onRetriesExhausted({ key: KEY }, away);
   expect(await storage.read.effects.get(KEY)).toMatchObject({ status: 'failed', error: away.message });
 });
 
-test('one that is given up because GitHub was away is tried again when it is wished for, another one rests for an hour', async () => {
+test('an effect whose retries ran out during an outage is retried on the next request, any other failed one after an hour', async () => {
   await jobs.onRetriesExhausted({ key: KEY }, new Error('the process died of it'));
   clock.advance(3_599_999);
   expect(await request(['x'])).toBe(false);
@@ -61,14 +61,14 @@ test('one that is given up because GitHub was away is tried again when it is wis
   expect(await request(['x'])).toBe(true);
 });
 
-test('one that cannot be read is given up all the same', async () => {
+test('an effect that cannot be parsed fails when its retries are exhausted', async () => {
   const file = new BetterSqlite3(path);
   file.prepare('UPDATE effects SET progress_json = ?').run('{"of_a_newer_version":1}');
   file.close();
   await expect(jobs.onRetriesExhausted({ key: KEY }, away)).resolves.toBeUndefined();
 });
 
-test('what was there before an update whose answer was lost is sent again', async () => {
+test('after an update whose answer was lost, a request for the earlier content is sent', async () => {
   const row = await storage.read.effects.get(KEY);
   if (!row) throw new Error('the wish is gone');
   await storage.transaction((tx) =>

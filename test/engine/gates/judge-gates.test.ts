@@ -37,7 +37,7 @@ function skill(run: () => Promise<StepResult>, more: Partial<StepHandler> = {}) 
   return { skillOf: () => handler, times: () => times };
 }
 
-/** The next look of the same run: what this one judged is recorded by then. */
+/** The next poll of the same run, when the verdict of this one is recorded. */
 function next({ state, judged }: StepContext): StepContext {
   const verdicts = judged.filter((one) => one.outcome_kind === 'gate_verdict');
   return { ...stepContext('id: a, action: gh-label'), state: { ...state, verdicts } };
@@ -50,14 +50,14 @@ describe('a skill as a gate', () => {
     [true, true],
     [false, false],
     [null, false],
-  ])('whose outcome says %s: %s', async (passed, expected) => {
+  ])('with the outcome %s: %s', async (passed, expected) => {
     const context = stepContext('id: a, action: gh-label');
     const [verdict] = await judgeGates(context, [gate()], done(passed).skillOf);
     expect(verdict?.gate_passed).toBe(expected);
     expect(context.judged.map(({ outcome_kind }) => outcome_kind)).toEqual(['action_result', 'gate_verdict']);
   });
 
-  test('is run once for a head, and its verdict written once', async () => {
+  test('runs once for a head, and its verdict is written once', async () => {
     const { skillOf, times } = done(true);
     const first = stepContext('id: a, action: gh-label');
     await judgeGates(first, [gate()], skillOf);
@@ -66,7 +66,7 @@ describe('a skill as a gate', () => {
     expect([times(), second.judged]).toEqual([1, []]);
   });
 
-  test('whose answer can change is run at every look, and written when it did', async () => {
+  test('whose answer can change runs at every poll, and its verdict is written when it changed', async () => {
     const volatile = skill(async () => ({ kind: 'done', outcome: outcome(true) }), {
       refresh: async () => outcome(true),
     });
@@ -77,7 +77,7 @@ describe('a skill as a gate', () => {
     expect([volatile.times(), second.judged]).toEqual([2, []]);
   });
 
-  test('that waits is not passed yet, and is asked again', async () => {
+  test('that waits has not passed yet, and is asked again', async () => {
     const because = reason('step.waiting.ci', 'still at work');
     const waiting = skill(async () => ({ kind: 'waits', for: 'ci', until: at(1), reason: because }));
     const first = stepContext('id: a, action: gh-label');
@@ -95,7 +95,7 @@ describe('a gate that throws', () => {
   test.each([
     ['an error', () => skill(() => Promise.reject(new Error('secret path /srv/x'))).skillOf],
     ['because its skill is gone', () => () => undefined],
-  ])('%s blocks, whatever its policy, and the gates beside it are judged', async (_, skillOf) => {
+  ])('%s blocks, whatever its policy, and the gates beside it are still judged', async (_, skillOf) => {
     const context = stepContext('id: a, action: gh-label');
     const other: PlacedGate = {
       gate: {
@@ -115,7 +115,7 @@ describe('a gate that throws', () => {
     expect(JSON.stringify(verdicts)).not.toContain('/srv/x');
   });
 
-  test('blocks where its facts cannot be read for a reason of ours', async () => {
+  test('blocks if its facts cannot be read because of our own error', async () => {
     const context = stepContext('id: a, action: gh-label');
     const criteria = [{ kind: 'expression' as const, id: 'it', if: 'true or pr.draft' }];
     const asks: PlacedGate = {
@@ -126,7 +126,7 @@ describe('a gate that throws', () => {
     expect(verdict).toMatchObject({ gate_passed: false, on_failure: 'block' });
   });
 
-  test('for GitHub’s passing trouble is no verdict: the look is tried again', async () => {
+  test('because of a passing failure of GitHub has no verdict: the poll is retried', async () => {
     const away = skill(() => Promise.reject(new GitHubError('unavailable', 502, 'away')));
     const context = stepContext('id: a, action: gh-label');
     await expect(judgeGates(context, [gate()], away.skillOf)).rejects.toThrow('away');

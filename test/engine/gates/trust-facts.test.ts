@@ -7,7 +7,7 @@ import { chainOfSteps, HEAD, manualEvent, pullRequestEvent, runState } from '../
 
 const REPO = { owner: 'acme', name: 'shop' };
 
-/** GitHub with one pull request of ada's and these roles; it notes whose role was asked for. */
+/** GitHub with one pull request of ada's and these roles. It records whose role was requested. */
 function github(pull: Partial<PullRequest>, roles: Record<string, RepositoryRole>) {
   const asked: string[] = [];
   const reader: Pick<GitHubReader, 'pullRequest' | 'role'> = {
@@ -31,9 +31,9 @@ function subject(more: Partial<TrustSubject> = {}): TrustSubject {
 
 const own = (authorAssociation: string) => ({ headRepository: 'acme/shop', authorAssociation });
 
-describe('what trust rests on', () => {
+describe('the facts for trust', () => {
   test.each(['OWNER', 'MEMBER', 'COLLABORATOR'])(
-    'is the association where GitHub says %s, and nobody’s role is asked for',
+    'use the association where GitHub says %s, without reading a role',
     async (says) => {
       const { reader, asked } = github(own(says), {});
       expect(trustOf(await readTrustContext(reader, REPO, subject())).level).toBe('standard');
@@ -42,7 +42,7 @@ describe('what trust rests on', () => {
   );
 
   test.each(['NONE', 'CONTRIBUTOR', 'FIRST_TIMER', 'MANNEQUIN', ''])(
-    'is the role where GitHub says %j, as it does of members it does not show',
+    'read the role where GitHub says %j, as it does for members that it does not show',
     async (says) => {
       const member = github(own(says), { ada: 'write' });
       expect(trustOf(await readTrustContext(member.reader, REPO, subject())).level).toBe('standard');
@@ -52,24 +52,24 @@ describe('what trust rests on', () => {
     },
   );
 
-  test('is the role that whoever fired the run has now', async () => {
+  test('include the current role of whoever fired the run', async () => {
     const fired = subject({ event: manualEvent('example') });
     const levelWith = async (mia: RepositoryRole) =>
       trustOf(await readTrustContext(github(own('MEMBER'), { mia }).reader, REPO, fired)).level;
     expect([await levelWith('maintain'), await levelWith('write')]).toEqual(['elevated', 'standard']);
   });
 
-  test('is not the association of a bot', async () => {
+  test('ignore the association of a bot', async () => {
     const { reader } = github({ ...own('MEMBER'), author: { id: 2, login: 'helper', type: 'Bot' } }, {});
     expect(trustOf(await readTrustContext(reader, REPO, subject())).level).toBe('sandbox');
   });
 
-  test('is never a countersign: only the gate’s look says whether there is one', async () => {
+  test('never include a countersign, because only the merge gate decides that', async () => {
     const { reader } = github(own('MEMBER'), {});
     expect((await readTrustContext(reader, REPO, subject())).countersign).toBeUndefined();
   });
 
-  test('is whose issue or push it was, where there is no pull request', async () => {
+  test('include whose issue or push it was if there is no pull request', async () => {
     const place = { installation_id: 1, repository: { id: 2, ...REPO } };
     const issue = {
       kind: 'issue.created' as const,
@@ -96,13 +96,13 @@ describe('what trust rests on', () => {
     expect([await levelOf(issue), await levelOf(push)]).toEqual(['sandbox', 'standard']);
   });
 
-  test('is nothing where the run is about nothing that is known', async () => {
+  test('are empty for a run about nothing that is known', async () => {
     const { reader } = github({}, {});
     const context = await readTrustContext(reader, REPO, subject({ pullRequest: null }));
     expect(trustOf(context).level).toBe('sandbox');
   });
 
-  test('is not guessed while GitHub does not answer', async () => {
+  test('are not guessed while GitHub does not answer', async () => {
     const { reader } = github(own('NONE'), {});
     await expect(readTrustContext(reader, REPO, subject())).rejects.toThrow('not now');
   });

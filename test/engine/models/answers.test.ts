@@ -9,7 +9,7 @@ const t = useStubModel();
 const rateLimited = (headers: Record<string, string> = {}): Script => ({ status: 429, headers });
 const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 
-describe('a bad answer ends in a stated failure', () => {
+describe('a bad answer ends in a reported failure', () => {
   it.each<[string, Script, Failure['kind'], { calls: number; retryable?: boolean }]>([
     ['prose', { text: 'It looks fine to me!' }, 'not_json', { calls: 2 }],
     ['prose with JSON in it', { text: `Sure: ${FINE}` }, 'not_json', { calls: 2 }],
@@ -68,7 +68,7 @@ describe('a bad answer ends in a stated failure', () => {
     expect(answer).toMatchObject({ kind: 'failed', failure: { kind: 'timed_out' }, retryable: true });
   });
 
-  it('nobody who listens', async () => {
+  it('when the caller no longer waits', async () => {
     const model = await t.model();
     await t.stub.stop();
     const answer = await model.ask(question());
@@ -79,7 +79,7 @@ describe('a bad answer ends in a stated failure', () => {
   });
 });
 
-describe('an answer that looks whole is none when its provider', () => {
+describe('an answer that looks complete is not accepted', () => {
   const openai: ModelName = { provider: 'openai', model: 'gpt-5-mini' };
   const anthropic: ModelName = { provider: 'anthropic', model: 'claude-haiku-4-5' };
   const google: ModelName = { provider: 'google', model: 'gemini-2.5-flash' };
@@ -95,8 +95,8 @@ describe('an answer that looks whole is none when its provider', () => {
     [COMPATIBLE, 'abort'],
     [COMPATIBLE, 'insufficient_system_resource'],
     [COMPATIBLE, 'tool_calls'],
-  ])('%o ends it with %s', async (name, finish) => {
-    // In a fence, which the package that speaks to the providers cannot read as JSON.
+  ])('if %o ends it with %s', async (name, finish) => {
+    // In a fence, so that the package that speaks to the providers cannot read it as JSON.
     for (const text of [FINE, `\`\`\`json\n${FINE}\n\`\`\``]) {
       t.stub.answers({ text, finish });
       const failure = { kind: 'broken_off', reason: finish };
@@ -116,20 +116,20 @@ describe('an answer that looks whole is none when its provider', () => {
   });
 });
 
-describe('what passes is waited out', () => {
-  it('for as long as the provider asks', async () => {
+describe('a passing failure is retried', () => {
+  it('after the time that the provider asks for', async () => {
     t.stub.answers(rateLimited({ 'retry-after': '7' }), { text: FINE });
     expect(await (await t.model()).ask(question())).toMatchObject({ kind: 'answered' });
     expect(t.waits).toEqual([7_000]);
   });
 
-  it('longer each time when the provider does not say', async () => {
+  it('after longer waits each time if the provider gives no time', async () => {
     t.stub.answers({ status: 503 }, { reset: 'at_once' }, { text: FINE });
     expect(await (await t.model()).ask(question())).toMatchObject({ kind: 'answered', spent: { calls: 3 } });
     expect(t.waits).toEqual([1_000, 2_000]);
   });
 
-  it('but not when the provider asks for more than half a minute', async () => {
+  it('but not if the provider asks for more than half a minute', async () => {
     t.stub.answers(rateLimited({ 'retry-after': '3600' }), { text: FINE });
     const answer = await (await t.model()).ask(question());
     expect(answer).toMatchObject({ failure: { kind: 'rate_limited' }, retryable: true, spent: { calls: 1 } });
@@ -138,7 +138,7 @@ describe('what passes is waited out', () => {
 });
 
 describe('an answer of the wrong form is sent back once', () => {
-  it('with what was wrong, and the second is taken when it is right', async () => {
+  it('with what was wrong, and the second is accepted if it is right', async () => {
     t.stub.answers({ text: '{"verdict":"lovely","because":"x"}' }, { text: FINE });
     const answer = await (await t.model()).ask(question());
     expect(answer).toMatchObject({ kind: 'answered', value: { verdict: 'fine' }, spent: { calls: 2 } });
@@ -149,13 +149,13 @@ describe('an answer of the wrong form is sent back once', () => {
     ]);
   });
 
-  it('and the second may be late for the provider’s own reasons', async () => {
+  it('and the second may be delayed by the provider', async () => {
     t.stub.answers({ text: 'fine' }, { status: 503 }, { text: FINE });
     expect(await (await t.model()).ask(question())).toMatchObject({ kind: 'answered', spent: { calls: 3 } });
   });
 });
 
-it('takes a JSON value in a code fence for what it is', async () => {
+it('a JSON value in a code fence is accepted', async () => {
   t.stub.answers({ text: `\`\`\`json\n${FINE}\n\`\`\`` });
   expect(await (await t.model()).ask(question())).toMatchObject({
     kind: 'answered',
@@ -163,7 +163,7 @@ it('takes a JSON value in a code fence for what it is', async () => {
   });
 });
 
-it('sends no prompt that is larger than any can be', async () => {
+it('a prompt larger than any model accepts is not sent', async () => {
   const answer = await (await t.model()).ask(question({ prompt: 'x'.repeat(300_001) }));
   expect(answer).toMatchObject({ failure: { kind: 'prompt_too_large' }, spent: { calls: 0 } });
   expect(t.stub.asked).toEqual([]);

@@ -23,11 +23,11 @@ describe('a member that an answer has twice', () => {
     '[{"a":1},{"a":1}]',
     '{"a":"a","b":["a","a"]}',
     '{"a":"{\\"a\\":1,","A":1}',
-  ])('is not seen in %s', (json) => {
+  ])('is not found in %s', (json) => {
     expect(memberDiagnostic(json)).toBeUndefined();
   });
 
-  it('is in none of the documents that JSON.stringify writes', () => {
+  it('is found in no document that JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const json = JSON.stringify(value, null, 1);
@@ -41,7 +41,7 @@ describe('a member that an answer has twice', () => {
     expect(memberDiagnostic(`{"a":"${'\\"'.repeat(5_000_000)}","b":1,"b":2}`)).toContain('twice');
   });
 
-  it('makes an answer one of another shape, also in a code fence', () => {
+  it('makes an answer invalid, also in a code fence', () => {
     const schema = z.strictObject({ passed: z.boolean() });
     const twice = '{"passed":false,"passed":true}';
     for (const text of [twice, `\`\`\`json\n${twice}\n\`\`\``]) {
@@ -52,7 +52,7 @@ describe('a member that an answer has twice', () => {
   });
 });
 
-describe('an answer of another shape is told', () => {
+describe('an answer of another shape is reported', () => {
   const schema = z.strictObject({
     passed: z.boolean(),
     findings: z.array(
@@ -76,7 +76,7 @@ describe('an answer of another shape is told', () => {
     ],
     [{ passed: true, findings: [], verdict: 'x' }, 'unknown key "verdict"; allowed: passed, findings'],
     ['yes', 'it must be a mapping of keys to values, not "yes"'],
-  ])('by where it is wrong, and what is allowed there: %j', (answer, detail) => {
+  ])('with the wrong place and what is allowed there: %j', (answer, detail) => {
     expect(judge(JSON.stringify(answer), schema)).toEqual({
       ok: false,
       failure: { kind: 'wrong_shape', detail },

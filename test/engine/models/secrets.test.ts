@@ -10,12 +10,12 @@ const OWN = 'hT7-own-secret-of-the-app-41x';
 neverShow('model key', KEY);
 neverShow('webhook secret', OWN);
 
-describe('the key', () => {
+describe('the model key', () => {
   it.each([
     ['an error', { status: 401, body: JSON.stringify({ error: { message: `Incorrect key: ${KEY}` } }) }],
     ['a bad question', { status: 400, body: JSON.stringify({ error: { message: `key=${KEY}` } }) }],
     ['a tool’s name', { tool: { name: KEY, args: '{}' } }],
-  ])('that comes back in %s is in no sentence and no row', async (_what, script) => {
+  ])('that comes back in %s appears in no sentence and no row', async (_what, script) => {
     t.stub.answers(script);
     const answer = await (await t.model()).ask(question());
     if (answer.kind !== 'failed') throw new Error('it was answered');
@@ -26,7 +26,7 @@ describe('the key', () => {
   });
 });
 
-it('a prompt leaves without the app’s own secrets, and without those that somebody committed', async () => {
+it('a prompt is sent without the app’s own secrets and without those that somebody committed', async () => {
   t.stub.answers({ text: `Here it is again: ${OWN}` }, { text: FINE });
   const committed = `AKIA${'ZQ3DRSTU7VWX5YAB'}`;
   await (await t.model()).ask(question({ prompt: `look at ${OWN} and ${committed}` }));
@@ -38,11 +38,11 @@ it('a prompt leaves without the app’s own secrets, and without those that some
   }
 });
 
-it('nothing is printed past the log when a provider does not support what is asked', async () => {
+it('nothing is printed outside of the log if a provider does not support an option', async () => {
   const printed = [vi.spyOn(process, 'emitWarning'), vi.spyOn(console, 'warn')];
   free.stub.answers({ text: FINE });
   const model = await free.model({ provider: 'anthropic', model: 'claude-haiku-4-5' });
-  // More than the model can give, of which the package warns.
+  // More than the model can output, of which the package warns.
   await model.ask(question({ limits: { maxOutputTokens: 500_000, timeoutMs: 60_000 } }));
   for (const spy of printed) {
     expect(spy).not.toHaveBeenCalled();

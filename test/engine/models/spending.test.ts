@@ -15,8 +15,8 @@ const t = usePaidModel();
 const price = { input: 2, output: 10 };
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? 20_261_122);
 
-describe('what a call took', () => {
-  it('is in its row, with whom it was for', async () => {
+describe('the cost of a call', () => {
+  it('is in its row, with whom the call was for', async () => {
     t.stub.answers({ text: FINE, tokens: { input: 1_000, output: 20 } });
     const answer = await (await t.model({ price })).ask(question());
     expect(answer.spent).toEqual({ calls: 1, tokens: { input: 1_000, output: 20 }, cost: 2_200 });
@@ -53,7 +53,7 @@ describe('what a call took', () => {
     expect(call?.cost).toBeGreaterThan(5_000);
   });
 
-  it('is nothing for what the provider refused, and the row says why', async () => {
+  it('is zero for a request that the provider rejected, and the row says why', async () => {
     t.stub.answers({ status: 401 });
     await (await t.model({ price })).ask(question());
     expect(await t.calls()).toMatchObject([
@@ -61,7 +61,7 @@ describe('what a call took', () => {
     ]);
   });
 
-  it('is summed over the calls of one question, the one that was sent back included', async () => {
+  it('is summed over the calls of one question, including the one that was sent back', async () => {
     t.stub.answers({ text: 'hm' }, { text: FINE });
     const answer = await (await t.model({ price })).ask(question());
     expect(answer.spent).toMatchObject({ calls: 2, tokens: { input: 240, output: 60 } });
@@ -69,7 +69,7 @@ describe('what a call took', () => {
   });
 });
 
-it('ends with its caller’s reason when that gives up, and the call stays counted', async () => {
+it('a call whose caller gives up ends with the caller’s reason, and stays counted', async () => {
   t.stub.answers({ silent: true });
   const controller = new AbortController();
   const asking = (await t.model()).ask(question({ signal: controller.signal }));
@@ -108,7 +108,7 @@ describe('a spent budget', () => {
     expect(t.stub.asked).toEqual([]);
   });
 
-  it('is that of a day, and the next one has its own', async () => {
+  it('of a day does not affect the next day', async () => {
     t.stub.answers({ text: FINE, tokens: { input: 1_900, output: 0 } });
     const model = await t.model({ budgets: { day: { tokens: 3_000 } } });
     expect((await model.ask(question())).kind).toBe('answered');
@@ -117,7 +117,7 @@ describe('a spent budget', () => {
     expect((await model.ask(question())).kind).toBe('answered');
   });
 
-  it('of a run leaves other runs their own', async () => {
+  it('of a run does not affect other runs', async () => {
     await t.db.storage.transaction((tx) => tx.runs.insert(runState('run2')));
     t.stub.answers({ text: FINE, tokens: { input: 1_900, output: 0 } });
     const model = await t.model({ budgets: { run: { tokens: 3_000 } } });
@@ -127,7 +127,7 @@ describe('a spent budget', () => {
     expect((await model.ask(question({ purpose: other }))).kind).toBe('answered');
   });
 
-  it('ends the patience with a bad answer too', async () => {
+  it('also ends the retry after a bad answer', async () => {
     t.stub.answers({ text: 'hm', tokens: { input: 2_500, output: 0 } }, { text: FINE });
     const answer = await (await t.model({ budgets: { run: { tokens: 3_500 } } })).ask(question());
     expect(answer).toMatchObject({ kind: 'failed', failure: { kind: 'no_budget' }, spent: { calls: 1 } });
@@ -137,7 +137,7 @@ describe('a spent budget', () => {
 describe('a restart', () => {
   const folder = temporaryFolders();
 
-  it('refills no budget, and a call that it cut off stays counted', async () => {
+  it('refills no budget, and a call that it interrupted stays counted', async () => {
     const url = `sqlite:${folder()}/restart.db`;
     const clock = new ManualClock('2026-01-05T12:00:00Z');
     const ledgerOn = async () => {
@@ -164,7 +164,7 @@ describe('a restart', () => {
   });
 });
 
-it(`calls at the same time never overspend together (seed ${SEED})`, async () => {
+it(`concurrent calls never overspend together (seed ${SEED})`, async () => {
   const adHoc = { ...purpose, runId: null, sessionId: null, pullRequest: null };
   let day = 0;
   await fc.assert(
@@ -175,7 +175,7 @@ it(`calls at the same time never overspend together (seed ${SEED})`, async () =>
         maxLength: 12,
       }),
       async (limit, plans) => {
-        // Each example has a day of its own, and so a budget that nothing was taken of.
+        // Each example has its own day, and so a full budget.
         t.db.clock.moveTo(new Date(Date.UTC(2030, 0, ++day)));
         const waiting = [...plans];
         const reserved: number[] = [];
@@ -203,7 +203,7 @@ it(`calls at the same time never overspend together (seed ${SEED})`, async () =>
         const answers = await Promise.all(plans.map(() => model.ask(question({ purpose: adHoc }))));
         const { tokens } = await t.db.storage.read.modelCalls.spent({ since: t.db.clock.now() });
         expect(Math.max(0, tokens, ...reserved)).toBeLessThanOrEqual(limit);
-        // What was refused was refused for the budget and for nothing else.
+        // Every refusal was because of the budget.
         for (const answer of answers) {
           if (answer.kind === 'failed') expect(['no_budget', 'timed_out']).toContain(answer.failure.kind);
         }

@@ -6,7 +6,7 @@ import { LOCAL_PULL_REQUEST } from '../../../src/skills/adhoc/local-reader.ts';
 import { actionOutcome, chainOfSteps } from '../../support/builders.ts';
 import { stepContext } from '../../support/step-context.ts';
 
-/** A skill that notes that it ran. */
+/** A skill that records that it ran. */
 function skill(name: string) {
   const ran: string[] = [];
   const handler: StepHandler = {
@@ -26,7 +26,7 @@ function stepOf(text: string) {
   return step;
 }
 
-/** GitHub with a pull request that nothing speaks against. */
+/** GitHub with a pull request that meets every criterion. */
 const quiet = {
   pullRequest: async () => LOCAL_PULL_REQUEST,
   pullRequestReviews: async () => ({ reviews: [], truncated: false }),
@@ -70,7 +70,7 @@ describe('the registry', () => {
     expect(() => createRegistry([skill('ci').handler]).handlerOf(step)).toThrow(message);
   });
 
-  test('takes what is built in before a package, also where a stored step came to refer to one', () => {
+  test('prefers what is built in to a package, also for a stored step that refers to a package', () => {
     const [builtIn, ofPackage] = [skill('ci').handler, skill('of a package').handler];
     const registry = createRegistry([builtIn], undefined, () => ofPackage);
     const reference = { id: 'skl_1', trust: 'sandbox' as const, produces: [] };
@@ -83,7 +83,7 @@ describe('the registry', () => {
     expect(naming && registry.useOf(naming).capability).toBe(ofPackage.capability);
   });
 
-  test('asks before a step that requires approval does anything', async () => {
+  test('asks for approval before a step that requires it does anything', async () => {
     const { handler, ran } = skill('ci');
     const text = 'id: a, skill: ci, requires_approval: true';
     const context = stepContext(text, { reader: quiet });
@@ -92,7 +92,7 @@ describe('the registry', () => {
     expect(ran).toEqual([]);
   });
 
-  test('asks before merging', async () => {
+  test('asks for approval before a merge', async () => {
     const text = 'id: merge, action: gh-merge, requires_approval: true';
     const result = await createRegistry([])
       .handlerOf(stepOf(text))
@@ -100,7 +100,7 @@ describe('the registry', () => {
     expect(result).toMatchObject({ kind: 'waits', for: 'approval' });
   });
 
-  test('asks before merging even where a stored step came to not require it', async () => {
+  test('asks for approval before a merge even if the stored step does not require it', async () => {
     const step = {
       ...stepOf('id: merge, action: gh-merge, requires_approval: true'),
       requiresApproval: false,

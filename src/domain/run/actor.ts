@@ -5,41 +5,41 @@ import { type Event, eventSchema } from '../event/event.ts';
 const eventKindSchema = z.enum(eventSchema.options.map(({ shape }) => shape.kind.value));
 
 /**
- * Who or what moves a run, an invocation or a session; kept with every transition. People are kept by the login they had,
- * as whoever reads the history later knows them by.
+ * Who or what changes the status of a run, an invocation or a session; stored with every transition. People
+ * are stored by their login at that time, the name by which later readers know them.
  */
 export const actorSchema = z.discriminatedUnion('kind', [
-  /** Somebody on GitHub asked for it, by a command or a button. */
+  /** A person asked for it on GitHub, by a command or a button. */
   z.strictObject({ kind: z.literal('person'), login: z.string() }),
-  /** Something happened; `delivery` is the number of the webhook that told of it, and `null` when none did. */
+  /** Something happened. `delivery` is the id of the webhook that reported it; `null` if none did. */
   z.strictObject({ kind: z.literal('event'), event: eventKindSchema, delivery: z.int().nullable() }),
-  /** A session said what it came to. */
+  /** A session reported its result. */
   z.strictObject({ kind: z.literal('session'), id: z.string() }),
-  /** A wait or a deadline was over. */
+  /** A wait or a deadline ended. */
   z.strictObject({ kind: z.literal('time') }),
-  /** Whoever holds the machine asked for it, from the command line. */
+  /** The operator asked for it on the command line. */
   z.strictObject({ kind: z.literal('operator') }),
-  /** Countersign itself, which gave up on a session. */
+  /** Countersign itself, after a session's retries were exhausted. */
   z.strictObject({ kind: z.literal('app') }),
 ]);
 export type Actor = z.infer<typeof actorSchema>;
 
 /**
- * How events and reasons name who acts from the command line. Whoever has the database need have no name on GitHub, and the
- * system's user name is nobody's business there. The space keeps it from being anybody's login.
+ * The actor's name in events and reasons for commands from the command line. An operator need not have an
+ * account on GitHub, and the system's user name is private. It contains a space, so it cannot be a login.
  */
 export const OPERATOR = 'an operator';
 
 /** The delivery that an event was read from. */
 export interface Cause {
   deliveryId: number;
-  /** When GitHub sent the delivery for the first time, as far as that is known; else when it came. */
+  /** When GitHub first sent the delivery, if known; otherwise when it arrived. */
   sentAt: Date;
-  /** Nothing of the delivery is left to be dealt with after the event. */
+  /** This event is the last of its delivery. */
   endsDelivery: boolean;
 }
 
-/** On whose account an event moves runs: a person's who asked for something, or its own. */
+/** The actor of an event: the person who asked for something, or the event itself. */
 export function actorOf(event: Event, deliveryId: number | null): Actor {
   switch (event.kind) {
     case 'command.issued':

@@ -4,14 +4,14 @@ import type { Outcome } from '../outcome/outcome.ts';
 import { actionNamed } from '../policy/capability.ts';
 import { actionOfStep, type Invocation, type RunState } from './run.ts';
 
-/** Why a step, and its session, is done: its outcome says it, and is pointed to. */
+/** The reason of a completed step and its session: the outcome's summary, with the outcome as evidence. */
 export function doneReason({ outcome, artifactId }: { outcome: Outcome; artifactId: string }): Reason {
   return reason('step.completed', outcome.summary, [
     { kind: 'artifact', id: artifactId, label: outcome.outcome_kind },
   ]);
 }
 
-/** Why a run whose steps are all over is complete, told by its outcomes. */
+/** The reason of a completed run, derived from its outcomes. */
 export function completedReason({ run, invocations }: RunState): Reason {
   const done = invocations.flatMap((step) => (step.outcome ? [{ step, outcome: step.outcome }] : []));
   for (const { step, outcome } of done) {

@@ -5,8 +5,9 @@ import type { RunState } from './run.ts';
 import { type CognitiveState, cognitiveState } from './state/state.ts';
 
 /**
- * What the expressions of a step can read: `steps`, `trigger`, `repo` and, of the steps before it, `state`.
- * @param fresh Outcomes that were read again, in the place of those that are stored.
+ * What the expressions of a step can read: `steps`, `trigger`, `repo`, and `state` as written by earlier
+ * steps.
+ * @param fresh outcomes that were read again and replace the stored ones
  */
 export function conditionContext(
   state: RunState,
@@ -30,18 +31,18 @@ export function conditionContext(
   };
 }
 
-/** The whole working memory of a run, as people are shown it. */
+/** The whole working memory of a run, for display. */
 export function memoryOf(state: RunState): CognitiveState {
   return memory(state, () => true, new Map());
 }
 
 /**
- * What a step sees of the working memory: only what the steps that it waits for wrote. Whether another one that runs beside it
- * was quicker must not change what it does.
+ * The working memory as one step sees it: only entries of its dependencies. Otherwise the result would depend
+ * on whether a parallel step was faster.
  */
 function memoryBefore(state: RunState, reader: string, fresh: ReadonlyMap<string, Outcome>): CognitiveState {
-  const before = new Set(dependenciesOf(state.run.definition.steps, reader));
-  return memory(state, (id) => before.has(id), fresh);
+  const dependencies = new Set(dependenciesOf(state.run.definition.steps, reader));
+  return memory(state, (id) => dependencies.has(id), fresh);
 }
 
 function memory(
@@ -54,15 +55,16 @@ function memory(
     const step = definition.steps[stepIndex];
     const now = fresh.get(stepId) ?? outcome;
     return step && isRead(stepId)
-      ? [{ step, outcome: now && asRemembered(now, state), sessionId, artifactId: outcomeArtifactId }]
+      ? [{ step, outcome: now && forMemory(now, state), sessionId, artifactId: outcomeArtifactId }]
       : [];
   });
   return cognitiveState(state.run, steps);
 }
 
 /**
- * A head without any checks has no CI verdict (`passed: null`). Whether that may merge is the repository's setting, so
- * for conditions the setting answers; the stored outcome stays what it is.
+ * A head without any checks has no CI verdict (`passed: null`). A setting of the repository says whether it
+ * may be merged. For conditions, that setting replaces the missing verdict; the stored outcome stays
+ * unchanged.
  */
 export function asConditionsSeeIt(outcome: Outcome, state: RunState): Outcome {
   if (outcome.outcome_kind !== 'ci_result' || outcome.passed !== null || outcome.checks.length > 0)
@@ -70,8 +72,11 @@ export function asConditionsSeeIt(outcome: Outcome, state: RunState): Outcome {
   return { ...outcome, passed: state.run.settings.ci.no_checks === 'allow' };
 }
 
-/** A setting that lets a head without checks pass is a verdict; one that does not says no more about its risks than nothing does. */
-function asRemembered(outcome: Outcome, state: RunState): Outcome {
+/**
+ * With a setting that allows a head without checks, the outcome passes. With one that does not, the memory
+ * keeps the original outcome, because a missing CI says nothing about risks.
+ */
+function forMemory(outcome: Outcome, state: RunState): Outcome {
   const seen = asConditionsSeeIt(outcome, state);
   return seen.passed === true ? seen : outcome;
 }

@@ -12,17 +12,17 @@ import { brokenOff, type ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import { actionOf } from '../policy/capability.ts';
 import { verdictCriterion } from '../policy/gate/verdict.ts';
-import { choiceSaid } from '../skill/decision.ts';
+import { describeChoice } from '../skill/decision.ts';
 import { actionOfStep, type Invocation, isRunOver, isStepOver, type Run, type RunState } from './run.ts';
 
-/** Children of one node at most: people read the first few, and the outcome itself has them all. */
+/** Per node. People read the first few, and the outcome itself has them all. */
 const MAX_REASONS = 20;
 
 /**
- * The one answer to "why is this pull request (not) merging?", from the run as it is recorded (invariant I6). Only the
- * steps on the way to the merge have a say; what else the chain does (a label, a comment) cannot hold it up. A chain
- * that merges nothing is explained by all of its steps.
- * @param approval the approval that the run asked for, if it has come to that.
+ * The single answer to "why is this pull request (not) merging?", from the stored run (invariant I6). Only
+ * steps that the merge depends on count: other steps (a label, a comment) cannot block it. For a chain that
+ * merges nothing, all steps count.
+ * @param approval the approval comment of the run, if there is one
  */
 export function explain(state: RunState, approval: Approval | null): Explanation {
   const { run } = state;
@@ -31,8 +31,10 @@ export function explain(state: RunState, approval: Approval | null): Explanation
     ...(run.facts.governed
       ? [governedCriterion({ ...run.facts.governed, base: run.baseRef, sha: run.baseSha })]
       : []),
-    ...(run.settings.lifted ?? []).map((said) => criterion('met', said)),
-    ...(stopped ? [criterion('unmet', bare(run.reason?.summary ?? `the run was ${run.status}`))] : []),
+    ...(run.settings.lifted ?? []).map((sentence) => criterion('met', sentence)),
+    ...(stopped
+      ? [criterion('unmet', withoutPrefix(run.reason?.summary ?? `the run was ${run.status}`))]
+      : []),
     ...(run.paused && !isRunOver(run.status)
       ? [criterion('unmet', 'the pull request is paused until somebody resumes it')]
       : []),
@@ -41,17 +43,17 @@ export function explain(state: RunState, approval: Approval | null): Explanation
       .map((step) =>
         withArtifacts(step, withGates(state, step, withChoice(step, stepExplanation(state, step, approval)))),
       ),
-    ...spentLimits(state),
+    ...rateLimitCriteria(state),
     ...deliveryExplanation(state),
   ];
   const merged = mergedAs(state);
-  // Whatever failed on the way and was let pass (`on_failure: continue`) did not keep it from merging.
+  // A step that failed and was allowed to (`on_failure: continue`) did not prevent the merge.
   if (merged !== undefined && !stopped) return criterion('met', merged, reasons);
   const status = combined(reasons);
   return criterion(status, headline(run, status, reasons), reasons);
 }
 
-/** Whose files govern a pull request, when they are not those of its base. */
+/** The branch whose configuration governs a pull request, if that is not its base. */
 export function governedCriterion({
   branch,
   sha,
@@ -69,17 +71,19 @@ export function governedCriterion({
   );
 }
 
-/** Whatever a step waits for, it also waits for GitHub to answer again; steps wait for the same moment, nearly. */
-function spentLimits({ invocations }: RunState): Explanation[] {
+/**
+ * One criterion for all steps that wait for GitHub's rate limit, because they wait for nearly the same time.
+ */
+function rateLimitCriteria({ invocations }: RunState): Explanation[] {
   const waiting = invocations.filter(
     (step) => !isStepOver(step.status) && step.reason?.code === 'step.waiting.rate_limit',
   );
-  return [...new Set(waiting.map((step) => step.reason?.summary ?? ''))].map((said) =>
-    criterion('pending', said),
+  return [...new Set(waiting.map((step) => step.reason?.summary ?? ''))].map((summary) =>
+    criterion('pending', summary),
   );
 }
 
-/** How much there is of what the steps must leave behind, unless it is all; the steps themselves name what is missing. */
+/** How many of the required artifacts there are, unless all. The steps themselves name the missing ones. */
 function deliveryExplanation({ invocations }: RunState): Explanation[] {
   const verifications = invocations.flatMap(({ verification }) => verification ?? []);
   const delivery = deliveryOf(verifications);
@@ -88,7 +92,7 @@ function deliveryExplanation({ invocations }: RunState): Explanation[] {
   return [criterion(lacks ? 'unmet' : 'met', `delivery: ${delivery}`)];
 }
 
-/** The steps a merge depends on, and the merge itself; all steps of a chain that merges nothing. */
+/** The steps that a merge depends on, and the merge itself. All steps of a chain that merges nothing. */
 export function stepsOnTheWay({ run, invocations }: RunState): Invocation[] {
   const { steps } = run.definition;
   const merging = steps.filter(({ uses }) => actionOf(uses)?.merges).map((step) => step.id);
@@ -97,7 +101,7 @@ export function stepsOnTheWay({ run, invocations }: RunState): Invocation[] {
 }
 
 function headline(run: Run, status: Explanation['status'], reasons: readonly Explanation[]): string {
-  // In the order of the steps: what comes later is often a consequence, such as a step that was skipped.
+  // In step order: a later problem is often a consequence of an earlier one, such as a skipped step.
   const first = reasons.find((reason) => reason.status !== 'met')?.summary ?? 'nothing is known yet';
   if (!merges(run.definition))
     return status === 'met' ? 'every step is done; this chain merges nothing' : `not done: ${first}`;
@@ -115,7 +119,7 @@ function headline(run: Run, status: Explanation['status'], reasons: readonly Exp
   }
 }
 
-/** What the step that merged said of it; `undefined` as long as none has. */
+/** The summary of the step that merged; `undefined` if none has. */
 function mergedAs({ run, invocations }: RunState): string | undefined {
   const isDone = ({ status, outcome }: Invocation) => status === 'completed' && outcome?.passed === true;
   return invocations.find((step) => actionOfStep(run, step)?.merges && isDone(step))?.outcome?.summary;
@@ -125,35 +129,36 @@ function hasStopped({ status }: Run): boolean {
   return status === 'cancelled' || status === 'aborted';
 }
 
-/** What a decision hangs on, without the words that every summary of one begins with. */
+/** The criterion that decides, without the prefix that every summary of a decision has. */
 function decisive(decision: Explanation): string {
   const reason = decision.reasons.find(({ status }) => status === decision.status);
-  return bare((reason ?? decision).summary);
+  return withoutPrefix((reason ?? decision).summary);
 }
 
-function bare(summary: string): string {
+function withoutPrefix(summary: string): string {
   return summary.replace(/^not (?:merging|going on): /, '');
 }
 
 function stepExplanation(state: RunState, step: Invocation, approval: Approval | null): Explanation {
   const asked = approval?.invocationId === step.id ? approval.decision : null;
   const because = step.reason?.code === 'step.waiting.rate_limit' ? undefined : step.reason?.summary;
-  const said = (words: string) => `${step.stepId} ${words}${because === undefined ? '' : `: ${because}`}`;
+  const withReason = (words: string) =>
+    `${step.stepId} ${words}${because === undefined ? '' : `: ${because}`}`;
   switch (step.status) {
     case 'pending':
       return criterion('pending', `${step.stepId} has not started`);
     case 'running':
       return criterion('pending', `${step.stepId} is running`);
     case 'waiting_ci':
-      return criterion('pending', said('waits for CI'), [], pointers(step));
+      return criterion('pending', withReason('waits for CI'), [], pointers(step));
     case 'waiting_until':
       return step.reason?.code === 'step.waiting.conflict'
-        ? criterion('unmet', said('is held up'))
-        : criterion('pending', said('waits'), [], pointers(step));
+        ? criterion('unmet', withReason('is held up'))
+        : criterion('pending', withReason('waits'), [], pointers(step));
     case 'waiting_approval':
-      // What the last look found is older than the outage: it may be read below, and decides nothing.
+      // The last poll is older than the outage. It is shown below, but does not decide.
       if (step.reason?.code === 'step.waiting.github')
-        return criterion('pending', said('waits'), asked?.reasons);
+        return criterion('pending', withReason('waits'), asked?.reasons);
       if (asked === null) return criterion('pending', `${step.stepId} waits for a countersign`);
       return askedCriterion(step.stepId, asked);
     case 'completed':
@@ -161,26 +166,27 @@ function stepExplanation(state: RunState, step: Invocation, approval: Approval |
         ? criterion('unknown', `${step.stepId} is done, but its outcome is not known`)
         : outcomeCriterion(state, step.stepId, step.outcome, asked);
     case 'skipped':
-      return criterion('unmet', said('was skipped'));
+      return criterion('unmet', withReason('was skipped'));
     case 'failed':
-      if (step.reason?.decision) return criterion('unmet', said('failed'), step.reason.decision.reasons);
+      if (step.reason?.decision)
+        return criterion('unmet', withReason('failed'), step.reason.decision.reasons);
       return step.reason?.code === 'step.failed.incomplete'
-        ? criterion('unknown', said('is incomplete'), [], pointers(step))
-        : criterion('unmet', said('failed'), asked?.reasons ?? [], pointers(step));
+        ? criterion('unknown', withReason('is incomplete'), [], pointers(step))
+        : criterion('unmet', withReason('failed'), asked?.reasons ?? [], pointers(step));
     case 'timed_out':
       return criterion('unmet', `${step.stepId} took longer than it may`, asked?.reasons ?? []);
     case 'cancelled':
-      return criterion('unmet', said('was cancelled'), asked?.reasons ?? []);
+      return criterion('unmet', withReason('was cancelled'), asked?.reasons ?? []);
     default:
       return unreachable(step.status);
   }
 }
 
-/** A step with a question to people, by what the last look at their answers found. */
+/** A step with an approval comment, from the last poll. */
 function askedCriterion(id: string, asked: Explanation): Explanation {
   switch (asked.status) {
     case 'met':
-      // Granted, and not done yet: nobody is waited for.
+      // Approved, but not executed yet. It no longer waits for a person.
       return criterion('pending', `${id}: ${asked.summary}`, asked.reasons);
     case 'pending':
       return criterion('pending', `${id} waits for a countersign (${decisive(asked)})`, asked.reasons);
@@ -192,13 +198,13 @@ function askedCriterion(id: string, asked: Explanation): Explanation {
   }
 }
 
-/** The step's answer with the skill that was chosen for it. */
+/** Adds the chosen skill to a step's criterion. */
 function withChoice({ stepId, choice }: Invocation, answer: Explanation): Explanation {
   if (!choice) return answer;
-  return { ...answer, reasons: [criterion('met', `${stepId} ${choiceSaid(choice)}`), ...answer.reasons] };
+  return { ...answer, reasons: [criterion('met', `${stepId} ${describeChoice(choice)}`), ...answer.reasons] };
 }
 
-/** The step's answer with what its gates came to; those of an irreversible one are among what the last look at it found. */
+/** Adds the verdicts of a step's gates. For an irreversible step, the last poll already contains them. */
 function withGates({ run, verdicts = [] }: RunState, step: Invocation, answer: Explanation): Explanation {
   if (actionOfStep(run, step)?.irreversible) return answer;
   const own = verdicts.filter((verdict) => verdict.step === step.stepId);
@@ -206,13 +212,14 @@ function withGates({ run, verdicts = [] }: RunState, step: Invocation, answer: E
 }
 
 /**
- * The step's answer with what it should have left behind and did not. What is optional holds nothing up; a step that was cut
- * short with its run has that for a reason, and one that failed for what is missing says so itself.
+ * Adds the missing artifacts to a step's criterion. Optional ones block nothing. A step that was cancelled
+ * with its run has an obvious reason for missing artifacts, and one that failed because of them already says
+ * so.
  */
 function withArtifacts({ status, reason, verification }: Invocation, answer: Explanation): Explanation {
-  const isSaid = reason?.code === 'step.failed.missing_artifact';
-  if (verification === null || status === 'cancelled' || isSaid) return answer;
-  const said = (kind: 'required' | 'optional') => (missing: Missing) =>
+  const isAlreadyReported = reason?.code === 'step.failed.missing_artifact';
+  if (verification === null || status === 'cancelled' || isAlreadyReported) return answer;
+  const missingCriterion = (kind: 'required' | 'optional') => (missing: Missing) =>
     criterion(
       kind === 'required' ? 'unmet' : 'met',
       `${kind === 'required' ? 'expected' : 'optional'} artifact ${missing.id}: ${missing.because}`,
@@ -220,8 +227,8 @@ function withArtifacts({ status, reason, verification }: Invocation, answer: Exp
       [missing.path],
     );
   const reasons = [
-    ...verification.missing_required.map(said('required')),
-    ...verification.missing_optional.map(said('optional')),
+    ...verification.missing_required.map(missingCriterion('required')),
+    ...verification.missing_optional.map(missingCriterion('optional')),
   ];
   return { ...answer, reasons: [...answer.reasons, ...atMost(reasons, 'artifact')] };
 }
@@ -255,7 +262,7 @@ function outcomeCriterion(
   }
 }
 
-/** No verdict is never a yes (invariant I5). */
+/** A missing verdict never counts as met (invariant I5). */
 function verdict(outcome: Outcome): Explanation['status'] {
   return outcome.passed === null ? 'unknown' : outcome.passed ? 'met' : 'unmet';
 }
@@ -310,7 +317,7 @@ function atMost(reasons: Explanation[], noun: string): Explanation[] {
   ];
 }
 
-/** People are left out: the sentence names them. */
+/** Without people, because the sentence names them. */
 function pointers(step: Invocation): EvidenceRef[] {
   const evidence = (step.reason?.evidence ?? []).filter(({ kind }) => kind !== 'person');
   return evidence.slice(0, MAX_REASONS);
@@ -323,7 +330,7 @@ const MARKS: Readonly<Record<Explanation['status'], string>> = {
   unknown: '?',
 };
 
-/** The tree as indented lines, for terminals and for replies (there in a code block). */
+/** The tree as indented lines, for terminals, and for replies in a code block. */
 export function explainText(tree: Explanation): string {
   return lines(tree, '').join('\n');
 }
@@ -338,9 +345,8 @@ function lines(node: Explanation, indent: string): string[] {
 }
 
 /**
- * Text from anywhere as one line that a terminal only shows. Control characters can move the cursor, rename the
- * window or hide a line; direction marks can make `exe.txt` of `txt.exe`: they become a visible `�`, so that nobody
- * takes the name for another one.
+ * Untrusted text as one line that is safe for a terminal. Control characters can move the cursor, rename the
+ * window or hide a line; direction marks can make `exe.txt` look like `txt.exe`. They become a visible `�`.
  */
 export function plainLine(text: string): string {
   return text

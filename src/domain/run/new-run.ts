@@ -6,7 +6,7 @@ import type { RepositoryEvent } from '../event/event.ts';
 import { type Invocation, NOT_BEGUN, type Run, type RunFacts, type RunState } from './run.ts';
 
 export interface NewRun {
-  /** A new one when left out. */
+  /** Left out: a new id. */
   id?: string;
   chain: Chain;
   settings: Settings;
@@ -21,8 +21,9 @@ export interface NewRun {
 }
 
 /**
- * A run that has not started yet, with its definition and settings snapshotted and a pending invocation per step.
- * Titles, labels and inputs are kept without secrets; the commits and branches that the gate compares are kept as they are.
+ * A run that has not started, with a snapshot of its definition and settings and a pending invocation per
+ * step. Titles, labels and inputs are redacted. Commits and branches are kept unchanged, because the merge
+ * gate compares them.
  */
 export function newRun(from: NewRun, ids: Ids, now: Date): RunState {
   const { chain, event } = from;

@@ -4,12 +4,12 @@ import { type Reason, reason } from '../explanation/reason.ts';
 import { OPERATOR } from './actor.ts';
 import { isRunOver, type Run } from './run.ts';
 
-/** A pull request as GitHub has it now. */
+/** A pull request as GitHub currently has it. */
 export interface PullRequestNow {
   number: number;
   state: 'open' | 'closed';
   merged: boolean;
-  /** The merge that this app made of it, if it did. */
+  /** This app's merge of it, if there was one. */
   ownMerge?: OwnMerge | undefined;
   draft: boolean;
   headSha: string;
@@ -17,7 +17,7 @@ export interface PullRequestNow {
   baseRef: string;
   author: string;
   labels: string[];
-  /** `undefined` when GitHub did not list them all; a filter on paths then does not match. */
+  /** `undefined` if GitHub did not list them all; a filter on paths then does not match. */
   changedPaths: string[] | undefined;
 }
 
@@ -26,22 +26,23 @@ export interface Plan {
   begin: Chain[];
 }
 
-/** Somebody reopened the pull request, and so asks for another look at what had ended before. */
+/** A person reopened the pull request, which asks for a new run after the previous one ended. */
 export interface Reopening {
-  /** GitHub's time of it, as in its payloads. */
+  /** The time of reopening, from GitHub's payload. */
   at: string;
   /**
-   * Chains in which a maintainer rejected this head and base, in whichever run: the author can reopen, and must not have people asked
-   * anew by that alone. Another commit, or another base, is another question, also when the pull request comes back from it.
+   * Chains in which a maintainer rejected this head and base, in any run. The author can reopen, and must not
+   * cause a new approval comment only by that. Another commit or base needs another approval, even if the
+   * pull request returns to this one.
    */
   rejected: ReadonlySet<string>;
 }
 
 /**
- * What should happen to a pull request's runs, told by what the pull request is now and not by the event that made us
- * look. Late, doubled and swapped deliveries therefore lead to the same runs. Only that it was reopened cannot be seen of it
- * afterwards; the run that this began is told by its own event, should the delivery come again.
- * @param runs those that are not over, and the newest of each chain; newest first
+ * Which runs to cancel and begin. Decided by the current state of the pull request and not by the event, so
+ * that late, duplicate and reordered deliveries lead to the same runs. Only a reopening is not visible in the
+ * state. If its delivery comes again, the run that it began is recognised by its own event.
+ * @param runs all unfinished ones and the newest of each chain; newest first
  */
 export function planRuns(
   pullRequest: PullRequestNow,
@@ -65,13 +66,13 @@ export function planRuns(
       newest !== undefined &&
       !cancelled.has(newest.id) &&
       isAboutNow(newest, pullRequest) &&
-      !(reopening && isAskedAgain(newest, reopening));
+      !(reopening && restartsOnReopening(newest, reopening));
     if (!speaksForThisHead) plan.begin.push(chain);
   }
   return plan;
 }
 
-/** Whether a chain that waits for pull requests is for this one as it is now. */
+/** Whether a chain triggered by pull requests matches this one in its current state. */
 export function fires(
   chain: Chain,
   pullRequest: PullRequestNow,
@@ -86,7 +87,7 @@ export function fires(
   return matches;
 }
 
-/** The pull request in the terms triggers use. */
+/** The pull request in the terms of triggers. */
 export function triggerFacts(pullRequest: PullRequestNow): NonNullable<TriggerFacts['pull_request']> {
   return {
     number: pullRequest.number,
@@ -99,7 +100,7 @@ export function triggerFacts(pullRequest: PullRequestNow): NonNullable<TriggerFa
   };
 }
 
-/** Why a run, were it to go on, would be about something that is no more; `undefined` when it may go on. */
+/** Why a run is outdated and must be cancelled; `undefined` if it may continue. */
 export function outdatedBecause(
   run: Run,
   now: PullRequestNow,
@@ -130,16 +131,16 @@ export function outdatedBecause(
     : reason('run.cancelled.not_triggered', 'its chain is not for this pull request any more');
 }
 
-/** Why a run gives way: somebody had the same chain begin again, and the head is as it was. */
+/** The reason of a run that is replaced because a person started the same chain again for the same head. */
 export function newerRun(newer: Pick<Run, 'id' | 'chain'>, by: string): Reason {
   return reason('run.cancelled.newer_run', `superseded by a newer run of ${newer.chain}, begun by ${by}`, [
     { kind: 'run', id: newer.id, label: newer.chain },
-    // Whoever acts from the command line has no name on GitHub.
+    // An operator has no name on GitHub.
     ...(by === OPERATOR ? [] : [{ kind: 'person', id: by, label: by } as const]),
   ]);
 }
 
-/** A merge that this app made. */
+/** A merge by this app. */
 export interface OwnMerge {
   runId: string;
   chain: string;
@@ -147,7 +148,7 @@ export interface OwnMerge {
   countersignedBy: readonly string[];
 }
 
-/** Why every other run of a pull request ends once a chain has merged it. */
+/** The reason of all other runs of a pull request that a chain merged. */
 export function mergedByChain({ runId, chain, countersignedBy }: OwnMerge): Reason {
   const by = countersignedBy.length === 0 ? '' : `, countersigned by ${countersignedBy.join(', ')}`;
   return reason('run.cancelled.merged_by_chain', `the chain ${chain} merged the pull request${by}`, [
@@ -156,25 +157,31 @@ export function mergedByChain({ runId, chain, countersignedBy }: OwnMerge): Reas
   ]);
 }
 
-/** What waits for a merge, a close or a push goes on whatever becomes of the pull request. */
+/**
+ * Whether the run is about a head. Runs of chains triggered by a merge, a close or a push continue whatever
+ * happens to the pull request.
+ */
 export function isAboutTheHead(run: Run): boolean {
   const { event } = run.definition.trigger;
   return event === 'pr.opened' || event === 'pr.updated' || run.event.kind === 'manual.fired';
 }
 
-/** Whether what the run came to, or is at, says something of the pull request as it is now. */
+/** Whether the run's result or progress applies to the pull request in its current state. */
 export function isAboutNow(run: Run, now: Pick<PullRequestNow, 'headSha' | 'baseRef'>): boolean {
   return run.headSha === now.headSha && run.baseRef === now.baseRef && !endedByCircumstance(run);
 }
 
-/** Cancelled by what happened to the pull request, not by a person: if that is undone, the chain fires again. */
+/**
+ * Cancelled by a change of the pull request, not by a person. If that change is undone, the chain fires
+ * again.
+ */
 function endedByCircumstance(run: Run): boolean {
   if (run.status === 'aborted') return true;
   return run.status === 'cancelled' && run.reason?.code !== 'run.cancelled.by_person';
 }
 
-/** Over, and begun before the reopening. By GitHub's times where there are some: clocks differ. */
-function isAskedAgain(run: Run, { at, rejected }: Reopening): boolean {
-  const asOf = ('updated_at' in run.event && run.event.updated_at) || run.createdAt.toISOString();
-  return isRunOver(run.status) && !rejected.has(run.chain) && new Date(asOf) < new Date(at);
+/** Ended, begun before the reopening, and not rejected. Compares GitHub's times if available, because clocks differ. */
+function restartsOnReopening(run: Run, { at, rejected }: Reopening): boolean {
+  const lastUpdated = ('updated_at' in run.event && run.event.updated_at) || run.createdAt.toISOString();
+  return isRunOver(run.status) && !rejected.has(run.chain) && new Date(lastUpdated) < new Date(at);
 }

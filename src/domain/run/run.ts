@@ -49,7 +49,10 @@ export type SessionStatus = (typeof SESSION_STATUSES)[number];
 /** What a waiting step waits for; each is a status of its own. */
 export type WaitingFor = 'ci' | 'approval' | 'until';
 
-/** One firing of a chain, with everything it was fired with snapshotted: later edits do not reach it. */
+/**
+ * One firing of a chain, with a snapshot of everything that it was fired with, so that later edits do not
+ * affect it.
+ */
 export interface Run {
   id: string;
   installationId: number;
@@ -64,7 +67,7 @@ export interface Run {
   chain: string;
   definition: Chain;
   settings: Settings;
-  /** The facts expressions read as `trigger.*`, `repo.*`. */
+  /** The facts that expressions read as `trigger.*` and `repo.*`. */
   facts: RunFacts;
   event: Event;
   deliveryId: number | null;
@@ -79,7 +82,10 @@ export interface Run {
 export interface RunFacts {
   trigger: { [key: string]: string | number | boolean | null | string[] };
   repo: { full_name: string; owner: string; name: string; default_branch: string };
-  /** The branch whose files govern the run, and why; absent when it is the base. Expressions do not see it. */
+  /**
+   * The branch whose configuration governs the run, and why; absent if it is the base. Expressions cannot
+   * read it.
+   */
   governed?: { branch: string; because: string };
 }
 
@@ -91,25 +97,25 @@ export interface Invocation {
   stepId: string;
   status: StepStatus;
   reason: Reason | null;
-  /** Sessions started so far that count against `retry.attempts`. */
+  /** Started sessions that count towards `retry.attempts`. */
   attempts: number;
   /** The current or last session. */
   sessionId: string | null;
-  /** When a waiting step looks again by itself. */
+  /** When a waiting step rechecks by itself. */
   waitUntil: Date | null;
   /** When the step times out; set at its first start. */
   deadlineAt: Date | null;
   outcome: Outcome | null;
   outcomeArtifactId: string | null;
-  /** What its current or last session left behind, once that is over and when there was a contract; the session's own. */
+  /** What its current or last session produced, after its end and if it had a contract. */
   readonly verification: Verification | null;
-  /** The skill that its current or last session chose; absent unless the step leaves that open. */
+  /** The skill that its current or last session chose; absent unless the step has `skill: auto`. */
   readonly choice?: SkillChoice;
   startedAt: Date | null;
   finishedAt: Date | null;
 }
 
-/** What every step is like before it has begun, the first time and when it is run again. */
+/** The initial values of every step, at the first start and at a rerun. */
 export const NOT_BEGUN = {
   status: 'pending',
   reason: null,
@@ -131,11 +137,11 @@ export interface Session {
   attempt: number;
   status: SessionStatus;
   reason: Reason | null;
-  /** What it must leave behind, as it was when it began; `null` when that is nothing. */
+  /** What it must produce, as of its start; `null` if nothing. */
   readonly contract: Contract | null;
-  /** What it did leave behind; `null` while it is at work, and without a contract. */
+  /** What it did produce; `null` while it runs, and without a contract. */
   verification: Verification | null;
-  /** The skill that it chose, of a step that leaves that open; absent until then. */
+  /** For a step with `skill: auto`: the skill that it chose; absent until then. */
   readonly choice?: SkillChoice;
   startedAt: Date;
   finishedAt: Date | null;
@@ -145,16 +151,16 @@ export interface RunState {
   run: Run;
   /** By step index. */
   invocations: Invocation[];
-  /** The newest verdict of each gate of each step; absent when the run has no gates. */
+  /** The newest verdict of each gate of each step; absent if the run has no gates. */
   verdicts?: readonly GateVerdict[];
 }
 
-/** Whether anything asks for gates in the run, so that there can be verdicts. */
+/** Whether the run can have verdicts of gates. */
 export function hasGates({ definition, settings }: Pick<Run, 'definition' | 'settings'>): boolean {
   return (settings.gates ?? []).length > 0 || definition.steps.some(({ gates }) => gates !== undefined);
 }
 
-/** What the step's action declares; `undefined` for a skill, and for a step that cannot be found. */
+/** The declaration of the step's action; `undefined` for a skill, and for an unknown step. */
 export function actionOfStep(
   { definition }: Pick<Run, 'definition'>,
   { stepIndex }: Pick<Invocation, 'stepIndex'>,
@@ -163,7 +169,10 @@ export function actionOfStep(
   return uses && actionOf(uses);
 }
 
-/** Whether the step merges. One that cannot be found is taken to: its question must not be answered as lightly as others. */
+/**
+ * Whether the step merges. An unknown step counts as merging, so that its approval comment has the stricter
+ * rules.
+ */
 export function isMergeStep(
   run: Pick<Run, 'definition'>,
   step: Pick<Invocation, 'stepIndex'> | undefined,
@@ -172,12 +181,12 @@ export function isMergeStep(
   return !isKnown || actionOfStep(run, step)?.merges === true;
 }
 
-/** The branch whose files govern the run. */
+/** The branch whose configuration governs the run. */
 export function governingBranch({ facts, baseRef }: Pick<Run, 'facts' | 'baseRef'>): string {
   return facts.governed?.branch ?? baseRef;
 }
 
-/** The run's repository, as GitHub is asked about it. */
+/** The run's repository, for requests to GitHub. */
 export function repoOf({ repository }: Pick<Run, 'repository'>): { owner: string; name: string } {
   const [owner = '', name = ''] = repository.split('/');
   return { owner, name };

@@ -24,11 +24,11 @@ export type SessionResult =
   | { kind: 'waits'; for: WaitingFor; until: Date; reason: Reason }
   | { kind: 'failed'; reason: Reason; retryable: boolean };
 
-/** Everything that can move a run. */
+/** Everything that can change a run. */
 export type Signal =
   | { kind: 'start' }
   | { kind: 'session'; sessionId: string; result: SessionResult }
-  /** What waiting steps wait for may have changed: they look again. */
+  /** What waiting steps wait for may have changed, so they recheck. */
   | { kind: 'wake'; for: readonly WaitingFor[] }
   /** Time has passed: waits and deadlines may be due. */
   | { kind: 'time' }
@@ -37,22 +37,22 @@ export type Signal =
   | { kind: 'pause' }
   | { kind: 'resume' };
 
-/** What the engine must do after a transition; ids and I/O are its business. */
+/** What the engine must do after a transition. The engine adds ids and does the I/O. */
 export type Command =
   /** Begin a new session for the step. */
   | { kind: 'start'; stepIndex: number }
-  /** Let the step's waiting session look again. */
+  /** Let the step's waiting session recheck. */
   | { kind: 'look'; stepIndex: number; because: 'time' | 'event' }
-  /** End a session that is under way, as this and for this reason; its result would be refused anyway. */
+  /** End a session in progress with this status and reason. Its result would be refused anyway. */
   | { kind: 'abort'; sessionId: string; status: 'cancelled' | 'timed_out'; reason: Reason };
 
-/** Steps of one run that work at the same time, at most: more would let one run crowd out the others. */
+/** The maximum per run, so that one run does not crowd out others. */
 const MAX_PARALLEL_STEPS = 4;
 const MAX_BACKOFF_MS = 86_400_000;
 
 /**
- * A run's way through its states: pure, total, and the same for every signal that comes late, twice or out of order —
- * what no longer applies changes nothing.
+ * The state machine of a run: pure and total. Late, duplicate and reordered signals lead to the same state,
+ * because a signal that no longer applies changes nothing.
  */
 export function transition(
   before: RunState,
@@ -87,7 +87,7 @@ class Transition {
         this.session(signal.sessionId, signal.result);
         break;
       case 'wake':
-        this.look((step) => {
+        this.recheck((step) => {
           const waits = waitingFor(step.status);
           return waits !== undefined && signal.for.includes(waits) && step.sessionId !== null;
         });
@@ -106,7 +106,7 @@ class Transition {
         break;
       case 'resume':
         this.state.run.paused = false;
-        this.look(({ status, sessionId }) => {
+        this.recheck(({ status, sessionId }) => {
           const waits = waitingFor(status);
           return waits === 'approval' || (waits === 'until' && sessionId !== null);
         });
@@ -160,14 +160,15 @@ class Transition {
         );
       } else if (step.waitUntil && step.waitUntil <= this.now) {
         step.waitUntil = null;
-        // A retry enters like any other step, so that a pause and the limit of parallel steps hold for it, too.
+        // A retry becomes pending like any other step, so that a pause and the limit on parallel steps apply
+        // to it.
         if (step.sessionId === null) step.status = 'pending';
         else this.commands.push({ kind: 'look', stepIndex: step.stepIndex, because: 'time' });
       }
     }
   }
 
-  private look(which: (step: Invocation) => boolean): void {
+  private recheck(which: (step: Invocation) => boolean): void {
     for (const step of this.state.invocations.filter(which)) {
       this.commands.push({ kind: 'look', stepIndex: step.stepIndex, because: 'event' });
     }
@@ -181,7 +182,7 @@ class Transition {
     this.endRun(status, because);
   }
 
-  /** Ends a step because its run ends: one that has not begun is skipped, one under way is cancelled. */
+  /** Ends a step because its run ends: skips it if it has not begun, cancels it if it is in progress. */
   private cutShort(step: Invocation, because: string, evidence: EvidenceRef[]): void {
     if (step.status === 'pending') {
       this.endStep(step, 'skipped', reason('step.skipped.run_ended', because, evidence));
@@ -190,7 +191,7 @@ class Transition {
     }
   }
 
-  /** False, and nothing is changed, when there is nothing that can be run again. */
+  /** Returns false, without a change, if there is nothing to run again. */
   private rerun(stepIndex: number): boolean {
     const { run, invocations } = this.state;
     const first = invocations[stepIndex];
@@ -209,7 +210,7 @@ class Transition {
     return true;
   }
 
-  /** Starts and skips whatever has become ready, then says what the run as a whole is doing. */
+  /** Starts and skips every step that is ready, then sets the status of the run. */
   private settle(): void {
     const { run, invocations } = this.state;
     for (let changed = true; changed; ) {
@@ -235,17 +236,20 @@ class Transition {
       : because;
   }
 
-  /** A step that was to start or look, and was ended by the same signal, does neither. */
+  /** Drops commands for steps that the same signal ended. */
   private withdrawCommands(): void {
-    const stillMeant = this.commands.filter(
+    const remaining = this.commands.filter(
       (command) =>
         command.kind === 'abort' ||
         !isStepOver(this.state.invocations[command.stepIndex]?.status ?? 'cancelled'),
     );
-    this.commands.splice(0, this.commands.length, ...stillMeant);
+    this.commands.splice(0, this.commands.length, ...remaining);
   }
 
-  /** Moves a step whose dependencies are over out of `pending`; false when it must stay there for now. */
+  /**
+   * Starts or skips a pending step whose dependencies are over. Returns false if it must stay pending for
+   * now.
+   */
   private enter(step: Invocation): boolean {
     const definition = this.definition(step);
     const condition =
@@ -254,11 +258,11 @@ class Transition {
       (other) =>
         other.status !== 'completed' &&
         !this.mayContinueAfter(other) &&
-        // Otherwise a step would run past one that was skipped.
+        // Otherwise a step would run although a step that it depends on was skipped.
         !(condition && asksAbout(condition, { id: other.stepId, index: other.stepIndex })),
     );
     if (missing) {
-      const because = `${missing.stepId}, which it depends on, is ${said(missing.status)}`;
+      const because = `${missing.stepId}, which it depends on, is ${statusText(missing.status)}`;
       this.endStep(step, 'skipped', reason('step.skipped.dependency', because, [stepRef(missing)]));
       return true;
     }
@@ -267,8 +271,8 @@ class Transition {
       this.endStep(step, 'skipped', reason('step.skipped.condition', because));
       return true;
     }
-    const busy = this.state.invocations.filter((other) => other.status === 'running').length;
-    if (this.state.run.paused || busy >= MAX_PARALLEL_STEPS) return false;
+    const running = this.state.invocations.filter((other) => other.status === 'running').length;
+    if (this.state.run.paused || running >= MAX_PARALLEL_STEPS) return false;
     this.start(step);
     return true;
   }
@@ -288,9 +292,9 @@ class Transition {
     const evidence = [stepRef(broken)];
     for (const step of this.state.invocations) {
       if (isStepOver(step.status)) continue;
-      this.cutShort(step, `${broken.stepId} ${said(broken.status)} before it`, evidence);
+      this.cutShort(step, `${broken.stepId} ${statusText(broken.status)} before it`, evidence);
     }
-    const summary = `${broken.stepId}: ${broken.reason?.summary ?? said(broken.status)}`;
+    const summary = `${broken.stepId}: ${broken.reason?.summary ?? statusText(broken.status)}`;
     if (broken.status === 'timed_out')
       this.endRun('timed_out', reason('run.timed_out.step', summary, evidence));
     else if (broken.reason?.code === 'step.failed.missing_artifact') {
@@ -317,7 +321,7 @@ class Transition {
     run.finishedAt = this.now;
   }
 
-  /** Ends a step, and with it the session that is under way. */
+  /** Ends a step together with its session in progress. */
   private endEarly(step: Invocation, status: 'cancelled' | 'timed_out', because: Reason): void {
     this.abort(step, status, because);
     this.endStep(step, status, because);
@@ -362,7 +366,10 @@ class Transition {
   }
 }
 
-/** What a run with unfinished steps is doing: working beats waiting, and of the waits the one a person ends comes first. */
+/**
+ * The status of a run with unfinished steps: running before waiting; among waits, the one that a person can
+ * end comes first.
+ */
 function overall(
   invocations: readonly Invocation[],
   paused: boolean,
@@ -375,11 +382,11 @@ function overall(
   return { status: paused ? 'waiting_until' : 'running', because: null };
 }
 
-function said(status: StepStatus): string {
+function statusText(status: StepStatus): string {
   return status.replaceAll('_', ' ');
 }
 
-/** When the run next needs a look by itself: the earliest wait or deadline of its unfinished steps. */
+/** When the run must be rechecked at the latest: the earliest wait or deadline of its unfinished steps. */
 export function nextWake(state: RunState): Date | undefined {
   if (isRunOver(state.run.status)) return undefined;
   const times = state.invocations

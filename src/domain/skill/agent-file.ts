@@ -4,7 +4,7 @@ import { globSchema } from '../chain/chain-file.ts';
 import { readYaml } from '../chain/positions.ts';
 import { checkShape, duration, listOrOne } from '../chain/shape.ts';
 
-/** The command-line agents that are known here; each speaks to its model in its own protocol. */
+/** The supported command-line agents. Each uses its model's own protocol. */
 export const AGENTS = ['codex', 'claude'] as const;
 export type AgentName = (typeof AGENTS)[number];
 
@@ -21,7 +21,7 @@ export const agentFileSchema = z.strictObject({
 export type AgentFile = z.infer<typeof agentFileSchema>;
 
 /**
- * Reads an `agents/*.yml`: how an agent is asked, or everything that is wrong. What it must come to stands in the SKILL.md, as for every
+ * Reads an `agents/*.yml`, which configures an agent. The outcome is declared in the SKILL.md, as for every
  * kind.
  * @param paths of the package's files
  */

@@ -10,19 +10,21 @@ import { type AnalyzerName, RULES } from './analyzer-rules.ts';
 const paths = listOrOne(globSchema)
   .optional()
   .describe('Globs of the files it looks at. Left out, those that it can read.');
-const weight = z.enum([...SEVERITIES, 'off']);
+const severityOrOff = z.enum([...SEVERITIES, 'off']);
 const others = z
   .enum(['on', 'off'])
   .optional()
   .describe('What becomes of the rules that are not named. Left out, on.');
 
-/** The keys every analyzer has; of the rules, exactly those it knows. */
+/** The keys of every analyzer. `rules` accepts exactly the rules that the analyzer has. */
 function common<Name extends AnalyzerName>(name: Name) {
-  const rules = Object.fromEntries(RULES[name].map((rule) => [rule, weight.optional()]));
+  const rules = Object.fromEntries(RULES[name].map((rule) => [rule, severityOrOff.optional()]));
   return { analyzer: z.literal(name), paths, rules: z.strictObject(rules).optional(), others };
 }
 
-/** What ast-grep looks for, by the keys that its own YAML has: https://ast-grep.github.io/reference/rule.html */
+/**
+ * A match of ast-grep, with the keys of ast-grep's own YAML: https://ast-grep.github.io/reference/rule.html
+ */
 const match = z.lazy(() => z.strictObject(matchKeys));
 const relation = z.lazy(() =>
   z.strictObject({
@@ -74,7 +76,7 @@ const ownRules = z
   .optional()
   .describe('Rules of the package’s own, as ast-grep writes them.');
 
-/** A file of `analyzers/`: which analyzer, on which files, with which of its rules, and how much each weighs. */
+/** A file of `analyzers/`: which analyzer, on which files, with which rules and severities. */
 export const analyzerFileSchema = z.discriminatedUnion('analyzer', [
   z.strictObject({ ...common('ast-grep'), own_rules: ownRules }),
   z.strictObject(common('secrets')),
@@ -99,22 +101,22 @@ export const analyzerFileSchema = z.discriminatedUnion('analyzer', [
     paths,
     levels: z
       .strictObject({
-        error: weight.optional(),
-        warning: weight.optional(),
-        note: weight.optional(),
-        none: weight.optional(),
+        error: severityOrOff.optional(),
+        warning: severityOrOff.optional(),
+        note: severityOrOff.optional(),
+        none: severityOrOff.optional(),
       })
       .optional()
       .describe('How much the levels of the report weigh.'),
   }),
 ]);
 export type AnalyzerFile = z.infer<typeof analyzerFileSchema>;
-/** A report that CI leaves behind. */
+/** A report that CI produces. */
 export type ReportFile = Extract<AnalyzerFile, { analyzer: 'sarif' }>;
-/** An analyzer that runs here. */
+/** An analyzer that this app runs. */
 export type RunFile = Exclude<AnalyzerFile, ReportFile>;
 
-/** Never throws, whatever the text. */
+/** Never throws, for any text. */
 export function readAnalyzerFile(
   text: string,
   file: string,
@@ -137,8 +139,8 @@ export function ownRulesOf(file: AnalyzerFile): Readonly<Record<string, z.infer<
 }
 
 /**
- * What is wrong in a file of `analyzers/`. A rule book (`book: <tool>`) is not for a step to run: it says how the review that is
- * built in weighs a tool's rules, and is read and checked there.
+ * Diagnostics of a file of `analyzers/`. A rule book (`book: <tool>`) is not for a step: it sets the
+ * severities of a tool's rules for the built-in review, which reads and checks it itself.
  */
 export function analyzerDiagnostics(text: string, file: string): readonly Diagnostic[] {
   const source = readYaml(text, file);

@@ -1,6 +1,7 @@
 /**
- * The rules that can be named in a package's `analyzers/*.yml`, by analyzer. Those of other people's tools are described in the rule
- * books of `skills/pr-review/analyzers`, and a test holds these lists to them: a package is checked where no file is read.
+ * The rule names that a package's `analyzers/*.yml` can use, by analyzer. Rules of third-party tools are
+ * described in the rule books of `skills/pr-review/analyzers`; a test compares them with these lists. They
+ * are repeated here, because a package is checked without reading files.
  */
 export const RULES = {
   secrets: [
@@ -209,6 +210,6 @@ export const RULES = {
 export type AnalyzerName = keyof typeof RULES;
 export type RuleName<Name extends AnalyzerName> = (typeof RULES)[Name][number];
 
-/** Those that are written here, in the order of their names above. */
+/** The analyzers that are part of this project, in the order above. */
 export const OWN_ANALYZERS = ['sql-migrations', 'dependencies', 'workflow-security', 'doc-links'] as const;
 export type OwnAnalyzer = (typeof OWN_ANALYZERS)[number];

@@ -16,7 +16,7 @@ const base = {
   on_failure: z.enum(['abort', 'warn']).optional().describe('Left out, abort: the step fails.'),
 };
 
-/** What must hold of whatever an artifact gives back, as it is written in the SKILL.md. */
+/** A condition on the result of an artifact, as the SKILL.md declares it. */
 export const assertionSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('structural'), ...base, schema: z.record(z.string(), z.json()) }),
   z.strictObject({
@@ -44,8 +44,8 @@ export type Assertion = z.infer<typeof assertionSchema>;
 export const assertionsSchema = z.array(assertionSchema).min(1).max(MAX_ASSERTIONS);
 
 /**
- * What is asserted of an artifact.
- * @throws ZodError for metadata that no package with sound files has.
+ * The assertions on an artifact.
+ * @throws ZodError for metadata that no package without diagnostics can have
  */
 export function assertionsOf({ metadata }: SkillArtifact): Assertion[] {
   return metadata.assert === undefined ? [] : assertionsSchema.parse(metadata.assert);

@@ -8,7 +8,7 @@ import type { SkillOutcome } from './manifest.ts';
 
 const text = z.string().max(60_000);
 
-/** A file as a pull request finds it and leaves it. */
+/** A file before and after the pull request. */
 const changedFile = z.union(
   [
     text,
@@ -53,12 +53,15 @@ export type SkillCase = z.infer<typeof caseSchema>;
 
 const caseFileSchema = z.strictObject({ cases: z.array(caseSchema).min(1).max(100) });
 
-/** What only a `review_verdict` has: expected of another outcome it would never hold, or, if it is nothing, never fail. */
+/**
+ * Keys of a `review_verdict` only. On another outcome, such an expectation would always fail, or always hold
+ * if it is null.
+ */
 const OF_A_REVIEW = ['verdict', 'findings'] as const;
 
 /**
- * Reads a file of `tests/`. Never throws, whatever the text.
- * @param outcome what the skill comes to, as far as that is known.
+ * Reads a file of `tests/`. Never throws, for any text.
+ * @param outcome the skill's outcome, if it is known
  */
 export function readCaseFile(
   text: string,
@@ -69,12 +72,12 @@ export function readCaseFile(
   if (source.value === undefined) return { cases: [], diagnostics: source.diagnostics };
   const { value, diagnostics } = checkShape(caseFileSchema, source);
   if (!value) return { cases: [], diagnostics: inFileOrder(diagnostics) };
-  const twins = value.cases.flatMap(({ name }, index) =>
+  const duplicates = value.cases.flatMap(({ name }, index) =>
     value.cases.findIndex((other) => other.name === name) < index
       ? [source.diagnostic(['cases', index, 'name'], `there is a case "${name}" already`)]
       : [],
   );
-  const strangers = value.cases.flatMap(({ expect }, index) =>
+  const inapplicable = value.cases.flatMap(({ expect }, index) =>
     OF_A_REVIEW.filter((key) => outcome === 'gate_verdict' && expect[key] !== undefined).map((key) =>
       source.diagnostic(
         ['cases', index, 'expect', key],
@@ -83,6 +86,6 @@ export function readCaseFile(
       ),
     ),
   );
-  const wrong = [...twins, ...strangers];
+  const wrong = [...duplicates, ...inapplicable];
   return { cases: wrong.length === 0 ? value.cases : [], diagnostics: inFileOrder(wrong) };
 }

@@ -8,7 +8,7 @@ import { compilePattern, PatternError } from '../rule/pattern.ts';
 const OF_LENGTH = ['min_characters', 'max_characters', 'min_tokens', 'max_tokens'] as const;
 const OF_PATTERN = ['contains', 'lacks'] as const;
 
-/** Faults of the assertions of a SKILL.md's `artifacts:` beyond their shape. */
+/** Diagnostics of the assertions in a SKILL.md's `artifacts:`, beyond their shape. */
 export function checkAssertions(source: YamlSource, artifacts: Json | undefined): Diagnostic[] {
   if (!isMapping(artifacts)) return [];
   return Object.entries(artifacts).flatMap(([file, metadata]) => {
@@ -28,10 +28,10 @@ function checkOne(source: YamlSource, path: Path, assertion: Json): Diagnostic[]
       );
     }
     case 'length':
-      return [...saysOne(source, path, assertion, OF_LENGTH), ...checkBounds(source, path, assertion)];
+      return [...requireOneOf(source, path, assertion, OF_LENGTH), ...checkBounds(source, path, assertion)];
     case 'pattern':
       return [
-        ...saysOne(source, path, assertion, OF_PATTERN),
+        ...requireOneOf(source, path, assertion, OF_PATTERN),
         ...OF_PATTERN.flatMap((key) => checkPattern(source, [...path, key], memberOf(assertion, key))),
       ];
     default:
@@ -39,8 +39,13 @@ function checkOne(source: YamlSource, path: Path, assertion: Json): Diagnostic[]
   }
 }
 
-/** One that says nothing would hold of everything. */
-function saysOne(source: YamlSource, path: Path, assertion: Json, keys: readonly string[]): Diagnostic[] {
+/** Without any of these keys, the assertion would always hold. */
+function requireOneOf(
+  source: YamlSource,
+  path: Path,
+  assertion: Json,
+  keys: readonly string[],
+): Diagnostic[] {
   if (keys.some((key) => memberOf(assertion, key) !== undefined)) return [];
   return [source.diagnostic(path, `the assertion says nothing: it needs one of ${keys.join(', ')}`)];
 }

@@ -9,7 +9,10 @@ import type { PackageFile } from './package.ts';
 import { isTestFile, PLACES, placeOf, SKILL_FILE } from './place.ts';
 import type { SkillArtifact } from './skill.ts';
 
-/** Of these a model gets its own. All analyzers of a package run, and an agent reads the prompt that it names. */
+/**
+ * The kinds of files that can have variants for models. All analyzers of a package run, and an agent uses the
+ * prompt that it names.
+ */
 const HAVE_VARIANTS: ReadonlySet<SkillArtifact['kind']> = new Set([
   'prompt_template',
   'code_template',
@@ -19,19 +22,19 @@ const HAVE_VARIANTS: ReadonlySet<SkillArtifact['kind']> = new Set([
 export const MAX_FILES = 50;
 /** Of one file, in bytes of UTF-8. */
 export const MAX_FILE_BYTES = 65_536;
-/** Of all of them together. */
+/** Of all files together, in bytes. */
 export const MAX_PACKAGE_BYTES = 524_288;
 
 /**
- * Faults of a package's files beyond what its SKILL.md says: places, sizes, names used twice, data that cannot be read.
- * @param outcome what the package comes to, as far as its SKILL.md could be read.
+ * Diagnostics of a package's files beyond its SKILL.md: paths, sizes, duplicate names, invalid data.
+ * @param outcome the package's outcome, if its SKILL.md is readable
  */
 export function checkFiles(
   files: readonly PackageFile[],
   folder: string,
   outcome: SkillOutcome | undefined,
 ): Diagnostic[] {
-  const whole = (message: string): Diagnostic => ({
+  const packageDiagnostic = (message: string): Diagnostic => ({
     file: `${folder}/${SKILL_FILE}`,
     line: 1,
     column: 1,
@@ -40,14 +43,14 @@ export function checkFiles(
   const bytes = files.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   const skillFiles = files.filter(({ path }) => path === SKILL_FILE).length;
   return [
-    ...(skillFiles === 1 ? [] : [whole(`a skill package needs a ${SKILL_FILE}`)]),
+    ...(skillFiles === 1 ? [] : [packageDiagnostic(`a skill package needs a ${SKILL_FILE}`)]),
     ...(files.length > MAX_FILES
-      ? [whole(`a package has at most ${MAX_FILES} files, not ${files.length}`)]
+      ? [packageDiagnostic(`a package has at most ${MAX_FILES} files, not ${files.length}`)]
       : []),
     ...(bytes > MAX_PACKAGE_BYTES
-      ? [whole(`a package has at most ${MAX_PACKAGE_BYTES / 1_024} KB in all its files`)]
+      ? [packageDiagnostic(`a package has at most ${MAX_PACKAGE_BYTES / 1_024} KB in all its files`)]
       : []),
-    // Each is compared with all others.
+    // This compares each file with all others.
     ...(files.length > MAX_FILES ? [] : files)
       .toSorted((a, b) => (a.path < b.path ? -1 : 1))
       .flatMap((file) => checkFile(file, files, folder, outcome)),
@@ -77,10 +80,10 @@ function checkFile(
     ];
   if (Buffer.byteLength(file.text) > MAX_FILE_BYTES) return [diagnostic('the file is larger than 64 KB')];
   if (file.text.trim() === '') return [diagnostic('the file is empty')];
-  const twin = files.find((other) => other.path < file.path && isSame(other, file));
+  const duplicate = files.find((other) => other.path < file.path && isSame(other, file));
   return [
-    ...(twin
-      ? [diagnostic(`${twin.path} has the same name; a package's artifacts are told apart by it`)]
+    ...(duplicate
+      ? [diagnostic(`${duplicate.path} has the same name; a package's artifacts are told apart by it`)]
       : []),
     ...unreadable(file, diagnostic),
     ...dataDiagnostics(file, `${folder}/${file.path}`, diagnostic, files, outcome),
@@ -92,7 +95,10 @@ function isSame(one: PackageFile, other: PackageFile): boolean {
   return a !== undefined && a.name === b?.name && a.modelVariant === b.modelVariant;
 }
 
-/** U+FFFD stands where bytes were no UTF-8; a NUL is kept by no database as text, and half a surrogate pair by no file. */
+/**
+ * U+FFFD replaces invalid UTF-8. Databases cannot store a NUL as text, and files cannot store an unpaired
+ * surrogate.
+ */
 function unreadable({ text }: PackageFile, diagnostic: (message: string) => Diagnostic): Diagnostic[] {
   const isText = !/[\0\uFFFD]/.test(text) && text.isWellFormed();
   return isText ? [] : [diagnostic('the file holds something that is not UTF-8 text')];

@@ -2,8 +2,9 @@ import type { SkillPackage } from './package.ts';
 import type { SkillArtifact } from './skill.ts';
 
 /**
- * Which artifacts are executed when a step carries this one out: every analyzer of the package, since a verdict of some would look
- * like one of all; of any other kind, it alone. What each of them asserts counts, and each leaves a trace.
+ * The artifacts that are executed when a step executes this one. For an analyzer, all analyzers of the
+ * package, since a verdict of only some would look like one of all. For any other kind, only this one. The
+ * assertions of each count, and each has a trace.
  */
 export function executedWith(
   artifact: SkillArtifact,

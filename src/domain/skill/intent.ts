@@ -1,7 +1,7 @@
 import { compilePattern, type Pattern } from '../rule/pattern.ts';
 
 /**
- * Compiles an intent pattern as it is matched: in any case, since people write as they speak.
+ * Compiles an intent pattern. Matching ignores case.
  * @throws PatternError
  */
 export function compileIntent(source: string): Pattern {

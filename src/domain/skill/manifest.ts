@@ -10,8 +10,8 @@ export const SKILL_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 export const MAX_NAME_LENGTH = 64;
 
 /**
- * The outcomes a package may come to. Not `ci_result` and `action_result`: those say what GitHub and this app did, conditions
- * and the merge gate trust them for that, and a package could only claim it.
+ * The outcomes that a package can have. Not `ci_result` and `action_result`: those report what GitHub and
+ * this app did, and conditions and the merge gate rely on that. A package could only claim it.
  */
 export const SKILL_OUTCOMES = ['review_verdict', 'gate_verdict'] as const;
 export type SkillOutcome = (typeof SKILL_OUTCOMES)[number];
@@ -19,8 +19,8 @@ export type SkillOutcome = (typeof SKILL_OUTCOMES)[number];
 const phrases = (longest: number) => listOrOne(z.string().min(1).max(longest)).optional();
 
 /**
- * The frontmatter of a SKILL.md: `name` and `description` as the Agent Skills convention has them, its optional keys, which mean
- * nothing here but may be there, and ours.
+ * The frontmatter of a SKILL.md: `name` and `description` as in the Agent Skills convention, its optional
+ * keys, which are allowed but unused here, and our own keys.
  */
 export const manifestSchema = z.strictObject({
   name: z

@@ -9,7 +9,7 @@ import { placeOf } from './place.ts';
 export const MODULE_TEMPLATES = ['predict', 'chain_of_thought', 'react'] as const;
 export type ModuleTemplate = (typeof MODULE_TEMPLATES)[number];
 
-/** What a `react` module may call: it reads, and nothing else. */
+/** The tools that a `react` module can call. All of them only read. */
 export const MODULE_TOOLS = ['search', 'get_file', 'get_files', 'get_diff', 'get_history'] as const;
 export type ModuleTool = (typeof MODULE_TOOLS)[number];
 
@@ -17,10 +17,10 @@ export const INPUT_TYPES = ['string', 'number', 'boolean', 'string[]', 'json'] a
 export const OUTPUT_TYPES = [...INPUT_TYPES, 'class'] as const;
 type OutputType = (typeof OUTPUT_TYPES)[number];
 
-/** The output in which a module that reasons says why, before all others. */
+/** The output with the reasoning of a module, before all others. */
 export const REASONING = 'reasoning';
 
-/** What every run knows; inputs of other names are the step's `with:`. */
+/** The inputs that every run provides. Inputs with other names come from the step's `with:`. */
 export const KNOWN_INPUTS = {
   repository: 'string',
   pull_request: 'number',
@@ -36,13 +36,13 @@ export const KNOWN_INPUTS = {
   diff: 'string',
 } as const satisfies Readonly<Record<string, (typeof INPUT_TYPES)[number]>>;
 
-/** The outputs without which there is no outcome of the kind. */
+/** The outputs that each kind of outcome requires. */
 export const NEEDED_OUTPUTS = {
   gate_verdict: { summary: 'string', passed: 'boolean', criteria: 'json' },
   review_verdict: { summary: 'string', verdict: 'string', findings: 'json' },
 } as const satisfies Readonly<Record<SkillOutcome, Readonly<Record<string, OutputType>>>>;
 
-/** What the engine of modules takes for the name of a field. */
+/** The field names that the module engine accepts. */
 const fieldName = z
   .string()
   .min(2)
@@ -80,7 +80,7 @@ const outputSchema = z.strictObject({
     .describe('What a class can be.'),
 });
 
-/** A file of `modules/`: which of the shipped templates answers which question. It holds no code. */
+/** A file of `modules/`: which shipped template answers which question. It contains no code. */
 export const moduleSchema = z.strictObject({
   template: z.enum(MODULE_TEMPLATES),
   signature: z.strictObject({
@@ -103,12 +103,12 @@ export const moduleSchema = z.strictObject({
 });
 export type Module = z.infer<typeof moduleSchema>;
 
-/** @throws Error when the text is no sound module; those of a parsed package are. */
+/** @throws Error if the text is not a valid module; a parsed package has only valid ones */
 export function parseModule(text: string): Module {
   return moduleSchema.parse(JSON.parse(text));
 }
 
-/** Everything that is wrong in the modules of a package, each at its place. */
+/** Diagnostics of all modules of a package, with positions. */
 export function checkModules(
   files: readonly PackageFile[],
   outcome: SkillOutcome | undefined,
@@ -121,7 +121,7 @@ export function checkModules(
     );
 }
 
-/** JSON is YAML, whose reader knows where everything stands; what is no JSON is told already. */
+/** Reads JSON as YAML, because the YAML reader knows positions. Invalid JSON already has a diagnostic. */
 function checkModule(
   source: YamlSource,
   files: readonly PackageFile[],
@@ -185,11 +185,11 @@ function checkTools({ template, tools = [] }: Module, source: YamlSource): Diagn
 
 function checkNeeded({ signature }: Module, source: YamlSource, outcome: SkillOutcome): Diagnostic[] {
   return Object.entries(NEEDED_OUTPUTS[outcome]).flatMap(([name, type]) => {
-    const said = signature.outputs[name];
+    const output = signature.outputs[name];
     const at = ['signature', 'outputs'];
-    if (!said)
+    if (!output)
       return [source.diagnostic(at, `a ${outcome} needs the output "${name}", as ${type}`, { part: 'key' })];
-    return said.type === type
+    return output.type === type
       ? []
       : [source.diagnostic([...at, name, 'type'], `a ${outcome} has "${name}" as ${type}`)];
   });

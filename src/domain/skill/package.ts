@@ -14,7 +14,7 @@ export interface PackageFile {
   text: string;
 }
 
-/** What a skill's SKILL.md says of it. */
+/** What the SKILL.md says about the skill. */
 export interface SkillDescription {
   name: string;
   description: string;
@@ -24,25 +24,28 @@ export interface SkillDescription {
   intentPatterns: string[];
   triggerPhrases: string[];
   paths: string[];
-  /** `null`: it is only for reading, and no step can run it. */
+  /** `null`: the skill is only for readers, and no step can run it. */
   outcome: SkillOutcome | null;
   artifactDefaults: Contract['expected'];
   cognitiveHints: { produces: Slot[] };
 }
 
-/** A skill as content. */
+/** A skill with the content of its files. */
 export interface SkillPackage extends SkillDescription {
-  /** Of its content: a package with the same id does the same, since it has the same files but for its tests. */
+  /**
+   * Derived from the content. Packages with the same id have the same files, except tests, and so behave the
+   * same.
+   */
   id: string;
-  /** The least that a run needs for it: what its SKILL.md and the kinds of its files ask for. */
+  /** The lowest trust level with which a run can use it, from its SKILL.md and the kinds of its files. */
   trust: TrustLevel;
-  /** By ordinal, the SKILL.md first among them. */
+  /** By ordinal; the SKILL.md is first. */
   artifacts: SkillArtifact[];
   /** Cases for `skill test`, by path. */
   tests: PackageFile[];
 }
 
-/** A folder as read: its package, or everything that is wrong in it. It is called by its folder's name either way. */
+/** A folder after reading: its package, or its diagnostics. Either way it has the folder's name. */
 export interface ParsedPackage {
   folder: string;
   name: string;
@@ -50,7 +53,7 @@ export interface ParsedPackage {
   diagnostics: Diagnostic[];
 }
 
-/** The files that the package is, and that give it again when they are parsed. */
+/** The files of the package. Parsing them gives an equal package. */
 export function filesOf({
   artifacts,
   tests = [],
@@ -58,28 +61,31 @@ export function filesOf({
   return [...artifacts.map((artifact) => ({ path: pathOf(artifact), text: artifact.content })), ...tests];
 }
 
-/** Names a package by its content. Its tests are left out: they are not stored, and another case changes nothing that it does. */
+/**
+ * The id of a package, from its content. Tests do not count: they are not stored, and do not change what the
+ * package does.
+ */
 export function packageId(name: string, files: readonly PackageFile[]): string {
   const executable = files.filter(({ path }) => !isTestFile(path));
   const sorted = executable.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return `skl_${shortHash({ name, files: sorted }, 32)}`;
 }
 
-/** The packages that no step can run; what is built in is carried out whatever its own package says. */
+/** The packages that no step can run. Built-in skills run whatever their package says. */
 export function withoutOutcome(packages: readonly SkillPackage[], builtIn: readonly string[]): string[] {
   return packages
     .filter(({ name, outcome }) => outcome === null && !builtIn.includes(name))
     .map(({ name }) => name);
 }
 
-/** What a step that runs the package must leave behind, as far as the package says so. */
+/** What a step that runs the package must produce, as far as the package declares it. */
 export function contractOf({ outcome, artifactDefaults }: SkillPackage): Contract['expected'] {
-  const own: Contract['expected'] =
+  const outcomeEntry: Contract['expected'] =
     outcome === null ? [] : [{ kind: 'outcome', id: 'outcome', outcome, required: true, source: 'skill' }];
-  return resolve(own, artifactDefaults).expected;
+  return resolve(outcomeEntry, artifactDefaults).expected;
 }
 
-/** What a run's definition keeps of the package; its files are kept by the id. */
+/** The part of the package that a run's definition stores. The files are stored under the id. */
 export function referenceTo({ id, trust, cognitiveHints }: SkillPackage): PackageReference {
   return { id, trust, produces: cognitiveHints.produces };
 }

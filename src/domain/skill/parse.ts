@@ -25,10 +25,10 @@ import { isTestFile, placeOf, SKILL_FILE } from './place.ts';
 import type { SkillArtifact } from './skill.ts';
 
 /**
- * Reads the files of a package's folder. Either there is a package, or there are all faults of all of its files. Never throws,
- * whatever the files hold.
- * @param folder where it lies, as people know the place.
- * @param name what it must be called: the folder's own name, wherever that lies.
+ * Reads the files of a package's folder. Returns a package, or all diagnostics of all files. Never throws,
+ * for any content.
+ * @param folder its location, for diagnostics
+ * @param name the name that the SKILL.md must have: that of the folder
  */
 export function parsePackage(
   files: readonly PackageFile[],
@@ -36,7 +36,7 @@ export function parsePackage(
   name = folder.slice(folder.lastIndexOf('/') + 1),
 ): ParsedPackage {
   const file = files.find(({ path }) => path === SKILL_FILE);
-  // Nothing is looked up among more files than a package can have: a document of a hundred thousand should be refused at once.
+  // A document with a hundred thousand files must be refused quickly, so nothing else is checked.
   if (!file || files.length > MAX_FILES) {
     return { folder, name, diagnostics: checkFiles(files, folder, undefined) };
   }
@@ -86,7 +86,7 @@ function checkPatterns(source: YamlSource, written: Json | undefined): Diagnosti
   return patterns.flatMap((pattern, index) => {
     if (typeof pattern !== 'string') return [];
     try {
-      // As written first: what is wrong is told in the writer's own words.
+      // The pattern as written first, so that an error message quotes what the author wrote.
       compilePattern(pattern);
       compileIntent(pattern);
       return [];
@@ -113,7 +113,7 @@ function checkDefaults(source: YamlSource, manifest: Json): Diagnostic[] {
   return [...checkExpected(source, ['artifact_defaults'], defaults), ...others];
 }
 
-/** Only what is there can have metadata, and the SKILL.md has all of its own above. */
+/** Only existing files can have metadata. The SKILL.md's own is its frontmatter. */
 function checkNamedFiles(
   source: YamlSource,
   artifacts: Json | undefined,
@@ -130,8 +130,9 @@ function checkNamedFiles(
 }
 
 /**
- * What a SKILL.md that was found sound with its whole package says of itself, without the package's other files.
- * @returns `undefined` for one that this version cannot read.
+ * The description in a SKILL.md whose package was valid when it was stored, without the package's other
+ * files.
+ * @returns `undefined` if this version cannot read it
  */
 export function describedIn(text: string): SkillDescription | undefined {
   const { value } = checkShape(manifestSchema, readYaml(frontmatterOf(text), SKILL_FILE));
@@ -167,22 +168,22 @@ function toDescription(manifest: Manifest): SkillDescription {
   };
 }
 
-/** A package may ask for more than its kinds need, and never for less. */
+/** A package can require more trust than its kinds need, but not less. */
 function trustFor({ trust = 'sandbox' }: Manifest, artifacts: readonly SkillArtifact[]): TrustLevel {
   const kinds = artifacts.map(({ kind }) => kind).filter((kind) => kind !== 'description');
   return highestOf([trust, ...kinds.map((kind) => KIND_CAPABILITIES[kind].minimumTrust)]);
 }
 
-/** The SKILL.md first, then what it names in its order, then the others by path. */
+/** The SKILL.md first, then the files that it names in that order, then the others by path. */
 function toArtifacts({ artifacts = {} }: Manifest, files: readonly PackageFile[]): SkillArtifact[] {
   const named = [SKILL_FILE, ...Object.keys(artifacts)];
   const rank = ({ path }: PackageFile) => (named.includes(path) ? named.indexOf(path) : named.length);
   const inOrder = files.toSorted((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1));
   return inOrder.flatMap((file, ordinal) => {
     const place = placeOf(file.path);
-    const said = Object.hasOwn(artifacts, file.path) ? artifacts[file.path] : undefined;
-    // It was JSON, and the schema fills nothing in.
-    const metadata = (said ?? {}) as SkillArtifact['metadata'];
+    const named = Object.hasOwn(artifacts, file.path) ? artifacts[file.path] : undefined;
+    // The value was parsed from JSON, and the schema adds no defaults.
+    const metadata = (named ?? {}) as SkillArtifact['metadata'];
     return place ? [{ ...place, ordinal, content: file.text, metadata }] : [];
   });
 }

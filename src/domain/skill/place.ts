@@ -11,20 +11,20 @@ const FOLDERS = [
   { folder: 'agents', extensions: ['yml'], kind: 'agent' },
 ] as const satisfies readonly { folder: string; extensions: string[]; kind: SkillArtifact['kind'] }[];
 
-/** Every place a package's file can have, as people write them. */
+/** Every path that a package's file can have, as people write it. */
 export const PLACES: readonly string[] = [
   SKILL_FILE,
   ...FOLDERS.flatMap(({ folder, extensions }) => extensions.map((extension) => `${folder}/*.${extension}`)),
   'tests/*.yml',
 ];
 
-/** The folders that a package has. */
+/** The folders that a package can have. */
 export const PACKAGE_FOLDERS: readonly string[] = [...FOLDERS.map(({ folder }) => folder), 'tests'];
 
 const STEM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const VARIANT = /^[a-z0-9][a-z0-9.-]{0,49}$/;
 
-/** Cases for `skill test`. They are no artifact: no run ever uses them. */
+/** Cases for `skill test`. They are not artifacts: no run uses them. */
 export function isTestFile(path: string): boolean {
   return /^tests\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.yml$/.test(path);
 }
@@ -32,8 +32,9 @@ export function isTestFile(path: string): boolean {
 export type Place = Pick<SkillArtifact, 'kind' | 'name' | 'modelVariant'>;
 
 /**
- * What a file of a package is, told by where it lies: `prompts/review@gpt.md` is the prompt `review.md` in its variant for
- * `gpt`. `undefined` when a package has no such file. Each place is written in one way, so `pathOf` leads back.
+ * What a file of a package is, derived from its path: `prompts/review@gpt.md` is the prompt `review.md` in
+ * the variant for `gpt`. `undefined` if a package cannot have such a file. Each path has one spelling, so
+ * `pathOf` is the inverse.
  */
 export function placeOf(path: string): Place | undefined {
   if (path === SKILL_FILE) return { kind: 'description', name: SKILL_FILE, modelVariant: null };
@@ -47,7 +48,7 @@ export function placeOf(path: string): Place | undefined {
   return { kind: found.kind, name: `${stem}.${extension}`, modelVariant: variant ?? null };
 }
 
-/** Where an artifact lies in its package's folder. */
+/** The path of an artifact in its package's folder. */
 export function pathOf({ kind, name, modelVariant }: Place): string {
   const folder = FOLDERS.find((one) => one.kind === kind)?.folder;
   if (folder === undefined) return name;

@@ -3,9 +3,9 @@ import { AUTO_SKILL } from '../chain/chain.ts';
 import type { ParsedPackage, SkillPackage } from './package.ts';
 
 /**
- * Where packages come from, the nearest first: the repository's own, and those of the account, which are its organisation's,
- * the shipped ones, and those that the operator took from an index. The last are the farthest, since they are strangers': a new
- * version of Countersign may bring a skill of the same name, and its chains mean that one.
+ * The scopes of packages, nearest first: the repository, its organisation, those shipped, and those that the
+ * operator installed from an index. The last have the lowest precedence, because their authors are untrusted:
+ * a new version of Countersign may ship a skill with the same name, and its own chains refer to that one.
  */
 export const SKILL_SCOPES = ['workspace', 'organisation', 'shipped', 'community'] as const;
 export type SkillScope = (typeof SKILL_SCOPES)[number];
@@ -16,7 +16,7 @@ export interface SkillInForce {
   folder: string;
 }
 
-/** A name under which no package is in force, because the nearest folder for it has faults. */
+/** A name without a package in force, because the nearest folder with that name has diagnostics. */
 export interface BrokenSkill {
   name: string;
   scope: SkillScope;
@@ -25,12 +25,12 @@ export interface BrokenSkill {
 }
 
 /**
- * The packages in force, by name: the nearest scope wins. As with chains, a broken package takes its name out of force: whoever
- * overrode another did so for a reason.
+ * The packages in force, by name; the nearest scope wins. As for chains, a broken package disables its name,
+ * because somebody overrode the other one for a reason.
  *
- * Only what ships may have the name of a skill that is built in. A chain that says `skill: pr-review` asks for the review that
- * Countersign answers for; a folder that took its place would turn the security review of every such chain into its own, and
- * nothing in the chain would show it. A review of one's own has a name of its own, and a chain that names it.
+ * Only shipped packages can have the name of a built-in skill. A chain with `skill: pr-review` expects
+ * Countersign's own review. A folder that replaced it would silently replace the security review of every
+ * such chain. A repository's own review needs its own name, and a chain that uses it.
  */
 export function resolveSkills(
   scopes: Readonly<Partial<Record<SkillScope, readonly ParsedPackage[]>>>,

@@ -15,7 +15,7 @@ export const skillArtifactSchema = z.strictObject({
   name: z.string().min(1).max(200),
   ordinal: z.int().nonnegative(),
   content: z.string(),
-  /** The family of models this variant is for, such as `gpt` or `claude`; null: for all. */
+  /** The family of models that this variant is for, such as `gpt` or `claude`; null for all. */
   modelVariant: z.string().nullable(),
   metadata: z.record(z.string(), z.json()),
 });

@@ -6,21 +6,21 @@ import { gatesOfStep } from '../../policy/gate/gates-of-step.ts';
 import type { Run } from '../run.ts';
 import { shortened } from './limits.ts';
 
-/** Entries of a list of the frame: a chain has at most 50 steps, and each a handful of criteria. */
+/** Per list of the frame: a chain has at most 50 steps, and each a few criteria. */
 const MAX_FRAME_ENTRIES = 100;
 
 export const frameSchema = z.strictObject({
   goal: z.string(),
   constraints: z.array(z.string()),
-  /** What each step is held to, by its id. */
+  /** The criteria of each step, by step id. */
   success_criteria: z.array(z.strictObject({ step: z.string(), text: z.string() })),
 });
-/** What a run is for and is held to. */
+/** The goal and the constraints of a run. */
 export type Frame = z.infer<typeof frameSchema>;
 
 /**
- * The frame of a run, frozen since it began: read from nothing but what was snapshotted then (definition, settings, facts and
- * head), which no event changes. The run's name on GitHub is not among that, since a repository may be renamed.
+ * The frame of a run, unchanged since it began: derived only from what was stored then (definition, settings,
+ * facts and head). The run's repository name is not used, because a repository can be renamed.
  */
 export function frameOf(run: Run): Frame {
   const { definition } = run;

@@ -1,23 +1,24 @@
 import type { Entry, Slot } from '../../expression/state-slot.ts';
 
-/** The longest text of one entry, in characters (code points). */
+/** Text of one entry, in characters (code points). */
 export const MAX_ENTRY_TEXT = 500;
 /** All entries of a run together, in bytes of their JSON. */
 export const MAX_STATE_BYTES = 262_144;
 /** Entries of one slot, from all steps together. */
 export const MAX_SLOT_ENTRIES = 200;
-/** Entries of one slot from one step: enough to judge by, where whoever wants all of it reads the outcome. */
+/** Entries of one slot from one step. Enough for decisions; the outcome has all of them. */
 const MAX_STEP_ENTRIES = 50;
 
-/** What one step may take up. */
+/** The space that one step may use. */
 export interface Share {
   bytes: number;
   entries: number;
 }
 
 /**
- * Every step of a run has the same share, whether or not others use theirs: so what is cut from one depends on no other,
- * and in particular not on which of two was done first. A common pool was rejected for that.
+ * Every step of a run has the same share, whether or not others use theirs. So truncation of one step's
+ * entries does not depend on other steps, in particular not on which one finished first. Rejected for that
+ * reason: a common pool.
  */
 export function shareOf(steps: number): Share {
   const count = Math.max(1, steps);
@@ -27,7 +28,7 @@ export function shareOf(steps: number): Share {
   };
 }
 
-/** The slots for whose entries there is room first: what stands in the way, before what surrounds it. */
+/** The order in which slots get space: blocking information first, then context. */
 const WEIGHTIEST_FIRST: readonly Slot[] = [
   'decisions',
   'risks',
@@ -40,33 +41,37 @@ const WEIGHTIEST_FIRST: readonly Slot[] = [
   'messages',
 ];
 
-/** What a step wants to put into one slot. */
-export interface Wanted {
+/** The entries that a step produces for one slot. */
+export interface SlotEntries {
   slot: Slot;
   entries: readonly Entry[];
 }
 
-export interface Kept {
+export interface KeptEntries {
   entries: Entry[];
-  /** How many entries there was no room for: always the last ones. */
+  /** How many entries were dropped for lack of space: always the last ones. */
   cut: number;
-  /** How many texts were longer than an entry's may be, and end with `…`. */
+  /** How many texts were longer than an entry allows, and end with `…`. */
   shortened: number;
 }
 
 /**
- * How much of what a step wants there is room for: the first entries of each slot, taken one slot after another, so that none
- * crowds out the others. The step's name counts with each, as it is shown with each.
+ * The entries that fit into a step's share: the first of each slot, then the second of each, and so on, so
+ * that no slot crowds out another. The step's name counts with each entry, because it is displayed with it.
  */
-export function withinShare(step: string, wanted: readonly Wanted[], share: Share): Map<Slot, Kept> {
-  const queues = WEIGHTIEST_FIRST.flatMap((slot) => wanted.filter((write) => write.slot === slot)).map(
-    ({ slot, entries }) => ({ slot, entries, kept: { entries: [], cut: 0, shortened: 0 } as Kept }),
+export function withinShare(
+  step: string,
+  produced: readonly SlotEntries[],
+  share: Share,
+): Map<Slot, KeptEntries> {
+  const queues = WEIGHTIEST_FIRST.flatMap((slot) => produced.filter((write) => write.slot === slot)).map(
+    ({ slot, entries }) => ({ slot, entries, kept: { entries: [], cut: 0, shortened: 0 } as KeptEntries }),
   );
   let left = share.bytes;
-  for (let place = 0; place < share.entries; place++) {
+  for (let round = 0; round < share.entries; round++) {
     for (const { entries, kept } of queues) {
-      const next = entries[place];
-      if (next === undefined || kept.entries.length < place) continue;
+      const next = entries[round];
+      if (next === undefined || kept.entries.length < round) continue;
       const entry = { ...next, text: shortened(next.text) };
       const bytes = Buffer.byteLength(JSON.stringify({ ...entry, step })) + 1;
       if (bytes > left) continue;
@@ -80,7 +85,7 @@ export function withinShare(step: string, wanted: readonly Wanted[], share: Shar
   );
 }
 
-/** The text with no more characters than an entry's may have, and `…` where something was cut. Splits no surrogate pair. */
+/** The text, truncated with `…` to the length of an entry. Splits no surrogate pair. */
 export function shortened(text: string): string {
   if (text.length <= MAX_ENTRY_TEXT) return text;
   const points = Array.from(text.slice(0, 2 * MAX_ENTRY_TEXT));

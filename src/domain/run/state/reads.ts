@@ -3,12 +3,13 @@ import type { Step } from '../../chain/chain.ts';
 import { compileExpression, compileTemplate, type Reference } from '../../expression/condition.ts';
 import { shortened } from './limits.ts';
 
-/** Paths of one step. */
+/** Per step. */
 const MAX_READS = 20;
 
 /**
- * The paths that a step reads in its condition and its inputs, such as `steps.review.outcome.passed`, sorted, each once.
- * @throws ExpressionError for a text that the parser would have refused.
+ * The paths that a step reads in its condition and inputs, such as `steps.review.outcome.passed`, sorted,
+ * without duplicates.
+ * @throws ExpressionError for a text that the parser refuses
  */
 export function readsOf(step: Step): string[] {
   const references = [

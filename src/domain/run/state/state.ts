@@ -5,7 +5,7 @@ import { OUTCOME_KINDS, type Outcome } from '../../outcome/outcome.ts';
 import type { Run } from '../run.ts';
 import { frameOf, frameSchema } from './frame.ts';
 import { readsOf } from './reads.ts';
-import { type Write, writerOf, writesOf } from './writes.ts';
+import { type Write, writesOf, writesSlot } from './writes.ts';
 
 const stepId = z.string();
 const written = <Shape extends z.ZodRawShape>(entry: z.ZodObject<Shape, z.core.$strict>) =>
@@ -14,7 +14,7 @@ const written = <Shape extends z.ZodRawShape>(entry: z.ZodObject<Shape, z.core.$
 /** Shown by `run show --state`, read as `state.*` by expressions. */
 export const cognitiveStateSchema = z.strictObject({
   frame: frameSchema,
-  /** Entries in the order of the steps, each with the step that wrote it. */
+  /** Entries in step order, each with the step that wrote it. */
   working: z.strictObject({
     entities: written(ENTRY_SCHEMAS.entities),
     options: written(ENTRY_SCHEMAS.options),
@@ -27,8 +27,8 @@ export const cognitiveStateSchema = z.strictObject({
     messages: written(ENTRY_SCHEMAS.messages),
   }),
   /**
-   * Slots from which nothing may be concluded by what is not in them: nobody wrote them, or a step that was to has not, reached no
-   * verdict, or had more to say than there was room for.
+   * Slots that may be incomplete, so that nothing follows from an entry that they do not have: no step wrote
+   * them, or a step that should have has not, has no verdict, or had more entries than fit.
    */
   gaps: z.array(slotSchema),
   output: z.strictObject({
@@ -54,11 +54,11 @@ export const cognitiveStateSchema = z.strictObject({
           slot: slotSchema,
           by: z.enum(['produces', 'output_mapping']),
           entries: z.int().min(0),
-          /** Entries that there was no room for. */
+          /** Entries that did not fit. */
           cut: z.int().min(0),
-          /** Values of an `output_mapping` that are no such entry. */
+          /** Values of an `output_mapping` that do not fit the slot. */
           unfit: z.int().min(0),
-          /** Entries whose text was cut. */
+          /** Entries whose text was truncated. */
           shortened: z.int().min(0),
         }),
       ),
@@ -67,8 +67,8 @@ export const cognitiveStateSchema = z.strictObject({
 });
 export type CognitiveState = z.infer<typeof cognitiveStateSchema>;
 
-/** A step with what it has concluded, if it has. */
-export interface Concluded {
+/** A step with its outcome, if it has one. */
+export interface StepResult {
   step: Step;
   outcome: Outcome | null;
   sessionId: string | null;
@@ -76,12 +76,13 @@ export interface Concluded {
 }
 
 /**
- * The working memory of a run, put together from what is stored with it: each step writes by concluding, to a place of its own,
- * and takes back what it wrote when it is run again. Keeping a second copy beside the outcomes was rejected: it could differ from
- * them after a crash, a rerun or a fresh look at CI, and this way no order of writing can be told from another.
- * @param steps Those whose memory is asked for, in the chain's order.
+ * The working memory of a run, computed from what is stored: each step writes by concluding, to its own
+ * place, and a rerun of the step replaces what it wrote. Rejected: a stored copy beside the outcomes. It
+ * could differ from them after a crash, a rerun or a recheck of CI. A computed one also cannot depend on the
+ * order of writing.
+ * @param steps those whose memory is requested, in the chain's order
  */
-export function cognitiveState(run: Run, steps: readonly Concluded[]): CognitiveState {
+export function cognitiveState(run: Run, steps: readonly StepResult[]): CognitiveState {
   const all = steps.map((one) => ({
     ...one,
     writes: one.outcome === null ? [] : writesOf(one.step, one.outcome, run.definition.steps.length),
@@ -119,12 +120,12 @@ export function cognitiveState(run: Run, steps: readonly Concluded[]): Cognitive
   };
 }
 
-function isGap(slot: Slot, steps: readonly (Concluded & { writes: readonly Write[] })[]): boolean {
-  const writers = steps.filter(({ step }) => writerOf(step, slot));
-  return !(writers.length > 0 && writers.every((writer) => isWhole(slot, writer)));
+function isGap(slot: Slot, steps: readonly (StepResult & { writes: readonly Write[] })[]): boolean {
+  const writers = steps.filter(({ step }) => writesSlot(step, slot));
+  return !(writers.length > 0 && writers.every((writer) => isComplete(slot, writer)));
 }
 
-function isWhole(
+function isComplete(
   slot: Slot,
   { outcome, writes }: { outcome: Outcome | null; writes: readonly Write[] },
 ): boolean {

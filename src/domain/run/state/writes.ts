@@ -2,47 +2,47 @@ import type { Step } from '../../chain/chain.ts';
 import { mapOutcome } from '../../chain/state-mapping.ts';
 import { SLOTS, type Slot } from '../../expression/state-slot.ts';
 import type { Outcome } from '../../outcome/outcome.ts';
-import { landing } from './landing.ts';
-import { type Kept, shareOf, type Wanted, withinShare } from './limits.ts';
+import { type KeptEntries, type SlotEntries, shareOf, withinShare } from './limits.ts';
+import { entriesOf } from './outcome-entries.ts';
 
-/** What a step would write into one slot, if there were room for all of it. */
-interface DesiredEffect extends Wanted {
+/** What a step would write into one slot, without the limits. */
+interface ProposedWrite extends SlotEntries {
   by: Write['by'];
   unfit: number;
 }
 
-/** What a step wrote into one slot, and by whose word. */
-export interface Write extends Kept {
+/** What a step wrote into one slot, and which declaration caused it. */
+export interface Write extends KeptEntries {
   slot: Slot;
   by: 'produces' | 'output_mapping';
-  /** How many values of its mapping are no entry of this slot. */
+  /** How many values of its mapping do not fit this slot. */
   unfit: number;
 }
 
 /**
- * What a step writes by concluding with this outcome: into each slot that its skill produces, unless the chain's own
- * `output_mapping` says what goes there, and into no other.
- * @param steps How many there are in the chain; they share the room.
+ * What a step writes when it concludes with this outcome: into each slot that its skill produces, or that the
+ * chain's `output_mapping` names. The mapping takes precedence.
+ * @param steps the number of steps in the chain, which share the space
  */
 export function writesOf(step: Step, outcome: Outcome, steps: number): Write[] {
-  const landed = landing(outcome);
-  const wanted = SLOTS.flatMap((slot): DesiredEffect[] => {
+  const byKind = entriesOf(outcome);
+  const proposed = SLOTS.flatMap((slot): ProposedWrite[] => {
     const source = step.outputMapping?.[slot];
     if (source !== undefined) {
       const mapped = mapOutcome(slot, source, outcome);
       return mapped === undefined ? [] : [{ slot, by: 'output_mapping', ...mapped }];
     }
-    const entries = writerOf(step, slot) ? landed[slot] : undefined;
+    const entries = writesSlot(step, slot) ? byKind[slot] : undefined;
     return entries === undefined ? [] : [{ slot, by: 'produces', entries, unfit: 0 }];
   });
-  const kept = withinShare(step.id, wanted, shareOf(steps));
-  return wanted.flatMap(({ slot, by, unfit }) => {
-    const part = kept.get(slot);
-    return part === undefined ? [] : [{ slot, by, unfit, ...part }];
+  const kept = withinShare(step.id, proposed, shareOf(steps));
+  return proposed.flatMap(({ slot, by, unfit }) => {
+    const entries = kept.get(slot);
+    return entries === undefined ? [] : [{ slot, by, unfit, ...entries }];
   });
 }
 
-/** Whether the step is to write the slot. One of a run from before there was a memory may write any. */
-export function writerOf({ outputMapping, produces }: Step, slot: Slot): boolean {
+/** Whether the step writes the slot. In runs from before the working memory existed, a step may write any. */
+export function writesSlot({ outputMapping, produces }: Step, slot: Slot): boolean {
   return outputMapping?.[slot] !== undefined || produces === undefined || produces.includes(slot);
 }

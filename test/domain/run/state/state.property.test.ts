@@ -4,8 +4,8 @@ import type { Chain } from '../../../../src/domain/chain/chain.ts';
 import { SLOTS } from '../../../../src/domain/expression/state-slot.ts';
 import type { Outcome } from '../../../../src/domain/outcome/outcome.ts';
 import { conditionContext, memoryOf } from '../../../../src/domain/run/context.ts';
-import { landing } from '../../../../src/domain/run/state/landing.ts';
 import { MAX_SLOT_ENTRIES, MAX_STATE_BYTES } from '../../../../src/domain/run/state/limits.ts';
+import { entriesOf } from '../../../../src/domain/run/state/outcome-entries.ts';
 import { type CognitiveState, cognitiveStateSchema } from '../../../../src/domain/run/state/state.ts';
 import { writesOf } from '../../../../src/domain/run/state/writes.ts';
 import { check, finding, makeCi, makeReview } from '../../../messages/builders.ts';
@@ -130,13 +130,13 @@ describe(`working memory, seed ${seed}`, { timeout: 200_000 }, () => {
     if (!step) throw new Error('the chain has steps');
     fc.assert(
       fc.property(anyOutcome, fc.integer({ min: 1, max: 50 }), (outcome, steps) => {
-        const said = landing(outcome);
+        const byKind = entriesOf(outcome);
         const writes = writesOf(step, outcome, steps);
         const room = MAX_STATE_BYTES / steps;
         expect(Buffer.byteLength(JSON.stringify(writes.map(({ entries }) => entries)))).toBeLessThan(room);
         for (const { slot, entries, cut } of writes) {
-          expect(entries.length + cut).toBe(said[slot]?.length);
-          const whole = said[slot]?.slice(0, entries.length).map((entry) => Array.from(entry.text));
+          expect(entries.length + cut).toBe(byKind[slot]?.length);
+          const whole = byKind[slot]?.slice(0, entries.length).map((entry) => Array.from(entry.text));
           expect(entries.map((entry) => Array.from(entry.text).slice(0, 499))).toEqual(
             whole?.map((points) => points.slice(0, 499)),
           );

@@ -7,10 +7,10 @@ import type { Outcome } from '../../outcome/outcome.ts';
 import { type AnalyzerReport, brokenOff, type ReviewVerdict } from '../../outcome/review-verdict.ts';
 
 /**
- * What an outcome says, slot by slot, the weightiest entries first. It belongs to the kind of outcome and not to the skill:
- * a skill only names the slots that it fills, and needs no code for it.
+ * The entries of an outcome, slot by slot, most important first. They depend on the kind of outcome and not
+ * on the skill: a skill only names the slots that it fills, and needs no code for it.
  */
-export function landing(outcome: Outcome): Entries {
+export function entriesOf(outcome: Outcome): Entries {
   switch (outcome.outcome_kind) {
     case 'review_verdict':
       return ofReview(outcome);
@@ -30,19 +30,24 @@ function ofReview({ analyzers, findings, left_out, passed, summary, verdict }: R
     (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
   );
   return {
-    evidence: analyzers.map((analyzer) => lookedAt(analyzer, findings)),
+    evidence: analyzers.map((analyzer) => analyzerEvidence(analyzer, findings)),
     risks: worstFirst.filter(({ severity }) => severity !== 'info').map(riskOf),
     uncertainties: [
       ...brokenOff(analyzers).map((text) => ({ text })),
       ...left_out.map(({ path, reason }) => ({ text: `${path} was not reviewed: ${reason}` })),
     ],
-    // No verdict is no decision, and nothing that a later step may take for one.
+    // A missing verdict is no decision, so that no later step takes it for one.
     decisions: verdict === null ? [] : [{ text: summary, verdict, passed }],
   };
 }
 
-/** What an analyzer's own findings, known by their rule's first part, say for or against going on. */
-function lookedAt({ name, status, files }: AnalyzerReport, findings: readonly Finding[]): Entry<'evidence'> {
+/**
+ * What an analyzer's own findings (the first part of a rule is the analyzer) say for or against continuing.
+ */
+function analyzerEvidence(
+  { name, status, files }: AnalyzerReport,
+  findings: readonly Finding[],
+): Entry<'evidence'> {
   const own = findings.filter(({ rule }) => rule.startsWith(`${name}/`));
   const inFiles = `in ${files} ${files === 1 ? 'file' : 'files'}`;
   if (own.length > 0) {
@@ -61,7 +66,7 @@ function riskOf({ description, severity, file, line }: Finding): Entry<'risks'> 
 function ofCi({ checks, passed, summary }: CiResult): Entries {
   const of = (state: CiCheck['state']) => checks.filter((check) => check.state === state);
   return {
-    // As a whole first: one line of it must be enough for whoever has no room for all checks.
+    // The summary first: it must be enough for a reader who cannot take all checks.
     evidence: [
       { text: summary, supports: checks.length === 0 ? null : passed },
       ...checks.map(({ name, conclusion, state }) => ({

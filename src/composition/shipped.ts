@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { formatDiagnostic } from '../core/fault.ts';
+import { formatDiagnostic } from '../core/diagnostic.ts';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
 import type { KnownNames } from '../domain/chain/known-names.ts';
 import { parseChain } from '../domain/chain/parse.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { notAllowed } from './fault.ts';
+import { notAllowed } from './diagnostic.ts';
 import { memberOf } from './mapping.ts';
 import { redact } from './redact/redact.ts';
 

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../core/fault.ts';
-import { formatDiagnostic } from '../core/fault.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { formatDiagnostic } from '../core/diagnostic.ts';
 import { plainLine } from '../domain/run/explain.ts';
 
 /** Why the analyzers of a package gave no verdict, as parts of a sentence. */

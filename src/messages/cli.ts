@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
+import type { Diagnostic } from '../core/diagnostic.ts';
 import { formatDuration } from '../core/duration.ts';
-import type { Diagnostic } from '../core/fault.ts';
 import type { Contract } from '../domain/artifact/contract.ts';
 import type { Chain, Step } from '../domain/chain/chain.ts';
 import { topologicalOrder } from '../domain/chain/graph.ts';

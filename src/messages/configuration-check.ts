@@ -1,4 +1,4 @@
-import { type Diagnostic, formatDiagnostic } from '../core/fault.ts';
+import { type Diagnostic, formatDiagnostic } from '../core/diagnostic.ts';
 import { OWN_CHECKS } from '../domain/chain/check-name.ts';
 import type { Annotation, CheckRunContent } from '../domain/effect/effect.ts';
 import { plainLine } from '../domain/run/explain.ts';

@@ -1,4 +1,4 @@
-import { type Diagnostic, formatDiagnostic, nearest } from '../core/fault.ts';
+import { type Diagnostic, formatDiagnostic, nearest } from '../core/diagnostic.ts';
 import { plainLine } from '../domain/run/explain.ts';
 import { listed, plural } from './pretty.ts';
 

@@ -1,5 +1,5 @@
+import { type Diagnostic, formatDiagnostic } from '../core/diagnostic.ts';
 import { unreachable } from '../core/errors.ts';
-import { type Diagnostic, formatDiagnostic } from '../core/fault.ts';
 import { redact } from '../core/redact/redact.ts';
 import { plainLine } from '../domain/run/explain.ts';
 import { visible } from './markdown.ts';

@@ -1,5 +1,5 @@
+import { nearest } from '../core/diagnostic.ts';
 import { unreachable } from '../core/errors.ts';
-import { nearest } from '../core/fault.ts';
 import { redact } from '../core/redact/redact.ts';
 import { visible } from './markdown.ts';
 import { listed } from './pretty.ts';

@@ -1,5 +1,5 @@
+import type { Diagnostic } from '../core/diagnostic.ts';
 import { unreachable } from '../core/errors.ts';
-import type { Diagnostic } from '../core/fault.ts';
 import { plainLine } from '../domain/run/explain.ts';
 import { diagnosticLines } from './diagnostics.ts';
 import { plural } from './pretty.ts';

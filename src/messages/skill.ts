@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Diagnostic } from '../core/fault.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
 import { plainLine } from '../domain/run/explain.ts';
 import { pathOf } from '../domain/skill/place.ts';
 import type { SkillInForce, SkillScope } from '../domain/skill/scope.ts';

@@ -1,4 +1,4 @@
-import { formatDiagnostic } from '../../src/core/fault.ts';
+import { formatDiagnostic } from '../../src/core/diagnostic.ts';
 import type { Ids } from '../../src/core/ids.ts';
 import type { Chain } from '../../src/domain/chain/chain.ts';
 import { parseChain } from '../../src/domain/chain/parse.ts';

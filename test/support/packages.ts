@@ -1,4 +1,4 @@
-import { formatDiagnostic } from '../../src/core/fault.ts';
+import { formatDiagnostic } from '../../src/core/diagnostic.ts';
 import type { PackageFile, SkillPackage } from '../../src/domain/skill/package.ts';
 import { parsePackage } from '../../src/domain/skill/parse.ts';
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { memberOf } from '../../core/mapping.ts';
 import { schemaDiagnostics } from '../artifact/json-schema.ts';
 import type { StepOutline } from './outline.ts';

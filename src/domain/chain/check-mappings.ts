@@ -1,4 +1,4 @@
-import { type Diagnostic, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { isMapping } from '../../core/mapping.ts';
 import { compileExpression } from '../expression/condition.ts';
 import { ExpressionError } from '../expression/syntax.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
-import { type Diagnostic, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { isMapping, memberOf } from '../../core/mapping.ts';
 import { actionNamed, byThen } from '../policy/capability.ts';
 import { compilePattern, PatternError } from '../rule/pattern.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { memberOf } from '../../core/mapping.ts';
 import { toStepGates } from '../gate/gate.ts';
 import { CHAIN_NAME, type Chain, type Step } from './chain.ts';

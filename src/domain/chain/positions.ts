@@ -11,8 +11,8 @@ import {
   type YAMLMap,
 } from 'yaml';
 import type { Json } from '../../core/canonical.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { Diagnostic } from '../../core/fault.ts';
 
 export type Path = readonly PropertyKey[];
 

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { Chain } from './chain.ts';
 
 export const SCOPES = ['repository', 'organisation', 'shipped'] as const;

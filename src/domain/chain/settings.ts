@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
-import { type Diagnostic, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { memberOf } from '../../core/mapping.ts';
 import { writtenMandatorySchema } from '../gate/gate.ts';
 import { type MandatoryGates, mandatoryGates } from '../gate/placed.ts';

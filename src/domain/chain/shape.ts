@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { parseDuration } from '../../core/duration.ts';
-import type { Diagnostic } from '../../core/fault.ts';
 import { sentenceBy } from '../../core/sentence.ts';
 import type { YamlSource } from './positions.ts';
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/canonical.ts';
+import { notAllowed } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
-import { notAllowed } from '../../core/fault.ts';
 import { contains, EXPRESSION_FILTERS } from './filters.ts';
 import type { Reference } from './reference.ts';
 import { stateDiagnostic } from './state-path.ts';

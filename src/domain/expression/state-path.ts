@@ -1,4 +1,4 @@
-import { notAllowed } from '../../core/fault.ts';
+import { notAllowed } from '../../core/diagnostic.ts';
 import type { Reference } from './reference.ts';
 import { SLOTS } from './state-slot.ts';
 import { member } from './value.ts';

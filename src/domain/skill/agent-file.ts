@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Diagnostic, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { globSchema } from '../chain/chain-file.ts';
 import { readYaml } from '../chain/positions.ts';
 import { checkShape, duration, listOrOne } from '../chain/shape.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { memberOf } from '../../core/mapping.ts';
 import { globSchema } from '../chain/chain-file.ts';
 import { readYaml } from '../chain/positions.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { readYaml } from '../chain/positions.ts';
 import { checkShape, inFileOrder, listOrOne } from '../chain/shape.ts';
 import { safePathSchema } from '../outcome/finding.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { isMapping, memberOf } from '../../core/mapping.ts';
 import { schemaDiagnostics } from '../artifact/json-schema.ts';
 import type { Path, YamlSource } from '../chain/positions.ts';

@@ -1,5 +1,5 @@
+import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { messageOf } from '../../core/errors.ts';
-import { type Diagnostic, notAllowed } from '../../core/fault.ts';
 import { readYaml } from '../chain/positions.ts';
 import { readAgentFile } from './agent-file.ts';
 import { analyzerDiagnostics } from './analyzer-file.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { Diagnostic } from '../../core/fault.ts';
 import { memberDiagnostic } from '../../core/json-members.ts';
 import { checkShape } from '../chain/shape.ts';
 import { MAX_PACKAGE_BYTES } from './check-files.ts';

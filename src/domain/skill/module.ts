@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Diagnostic, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { readYaml, type YamlSource } from '../chain/positions.ts';
 import { checkShape, inFileOrder } from '../chain/shape.ts';
 import type { SkillOutcome } from './manifest.ts';

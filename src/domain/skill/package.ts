@@ -1,5 +1,5 @@
 import { shortHash } from '../../core/canonical.ts';
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { type Contract, resolve } from '../artifact/contract.ts';
 import type { PackageReference } from '../chain/chain.ts';
 import type { Slot } from '../expression/state-slot.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
-import { type Diagnostic, notAllowed } from '../../core/fault.ts';
+import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { isMapping, memberOf } from '../../core/mapping.ts';
 import { checkExpected } from '../chain/check-artifacts.ts';
 import { toContract } from '../chain/expected.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { AUTO_SKILL } from '../chain/chain.ts';
 import type { ParsedPackage, SkillPackage } from './package.ts';
 

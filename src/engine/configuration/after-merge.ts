@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
 import { inFileOrder } from '../../domain/chain/shape.ts';
 import type { PullRequestFile } from '../../ports/github.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';

@@ -1,6 +1,6 @@
 import { shortHash } from '../../core/canonical.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { parseChain } from '../../domain/chain/parse.ts';

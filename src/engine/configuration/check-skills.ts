@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { withoutOutcome } from '../../domain/skill/package.ts';

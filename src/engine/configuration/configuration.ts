@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { foldContracts } from '../../domain/artifact/contract.ts';
 import { AUTO_SKILL, type Chain } from '../../domain/chain/chain.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';

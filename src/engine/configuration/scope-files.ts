@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
-import type { Diagnostic } from '../../core/fault.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { ParsedPackage } from '../../domain/skill/package.ts';
 import { organisationGone, organisationUnreadable } from '../../messages/configuration-check.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { MAX_FILE_BYTES, MAX_FILES } from '../../domain/skill/check-files.ts';
 import type { PackageFile, ParsedPackage } from '../../domain/skill/package.ts';
 import { parsePackage } from '../../domain/skill/parse.ts';

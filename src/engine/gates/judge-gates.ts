@@ -9,8 +9,8 @@ import { question, type World } from '../../domain/policy/gate/judge.ts';
 import { unjudged, verdictKey, verdictOf } from '../../domain/policy/gate/verdict.ts';
 import { asConditionsSeeIt, conditionContext } from '../../domain/run/context.ts';
 import type { StepContext, StepHandler, StepResult } from '../steps/step.ts';
-import { isPassingTrouble } from './passing-trouble.ts';
 import { readFacts } from './pull-request-facts.ts';
+import { isPassingTrouble } from './temporary-failure.ts';
 
 export type SkillOf = (name: string) => StepHandler | undefined;
 

@@ -1,8 +1,8 @@
 import {
   type AppliedCommand,
-  type OrderedCommand,
   type GivenAt,
   inOrderGiven,
+  type OrderedCommand,
   overtakenBy,
   scopesOf,
 } from '../../domain/command/order.ts';

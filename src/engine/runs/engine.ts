@@ -32,7 +32,7 @@ import {
 } from '../../domain/run/transition.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Tx } from '../../ports/storage.ts';
-import { heldToContract } from './held-to-contract.ts';
+import { heldToContract } from './contract-check.ts';
 import type { Publisher } from './publish.ts';
 
 export interface Engine {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson } from '../../core/canonical.ts';
-import { type Diagnostic, formatDiagnostic } from '../../core/fault.ts';
+import { type Diagnostic, formatDiagnostic } from '../../core/diagnostic.ts';
 import type { Chain, Step } from '../../domain/chain/chain.ts';
 import { dependenciesOf } from '../../domain/chain/graph.ts';
 import { nameOf, SCOPES } from '../../domain/chain/scope.ts';

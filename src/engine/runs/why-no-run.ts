@@ -1,4 +1,4 @@
-import { formatDiagnostic } from '../../core/fault.ts';
+import { formatDiagnostic } from '../../core/diagnostic.ts';
 import { triggerMatches } from '../../domain/chain/trigger.ts';
 import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
 import { governedCriterion } from '../../domain/run/explain.ts';

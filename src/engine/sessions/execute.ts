@@ -26,7 +26,7 @@ import { eventJob, type JobResult, type JobRunner } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import type { Outbox } from '../effects/outbox.ts';
-import { isPassingTrouble } from '../gates/passing-trouble.ts';
+import { isPassingTrouble } from '../gates/temporary-failure.ts';
 import type { Engine, SessionReport } from '../runs/engine.ts';
 import type { StepContext, StepResult } from '../steps/step.ts';
 import type { SessionArtifacts } from './artifacts.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { CountersignError } from '../../core/errors.ts';
-import type { Diagnostic } from '../../core/fault.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain } from '../../domain/chain/chain.ts';

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { CountersignError } from '../../core/errors.ts';
-import type { Diagnostic } from '../../core/fault.ts';
 import { MAX_FILE_BYTES } from '../../domain/skill/check-files.ts';
 import { packageFromJson } from '../../domain/skill/json.ts';
 import {

@@ -6,7 +6,10 @@ import type { CommandResult } from './replies.ts';
 type Overtaken = Extract<CommandResult, { kind: 'overtaken' }>;
 
 /** What is said to a command that comes too late: people gave a newer one that it would undo. */
-export async function overtaken(context: CommandContext, deed: OrderedCommand): Promise<Overtaken | undefined> {
+export async function overtaken(
+  context: CommandContext,
+  deed: OrderedCommand,
+): Promise<Overtaken | undefined> {
   return resultOf(await newerCommand(context.tx, placeOf(context), deed, context.given(deed.verb)));
 }
 

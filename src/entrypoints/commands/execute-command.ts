@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
+import { formatDiagnostic } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
-import { formatDiagnostic } from '../../core/fault.ts';
 import { merges } from '../../domain/chain/chain.ts';
 import { reason } from '../../domain/explanation/reason.ts';
 import { explain, explainText } from '../../domain/run/explain.ts';

@@ -1,4 +1,4 @@
-import { nearest } from '../../core/fault.ts';
+import { nearest } from '../../core/diagnostic.ts';
 import type { Saying } from '../../domain/policy/approval.ts';
 import { code } from '../../messages/markdown.ts';
 import { type Command, VERBS, type Verb } from './command.ts';

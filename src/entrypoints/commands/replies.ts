@@ -1,5 +1,5 @@
+import { nearest } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
-import { nearest } from '../../core/fault.ts';
 import type { OrderedVerb } from '../../domain/command/order.ts';
 import type { Saying } from '../../domain/policy/approval.ts';
 import type { RepositoryRole } from '../../domain/policy/role.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/fault.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
 import { PLACES, SKILL_FILE } from '../../domain/skill/place.ts';
 

@@ -1,5 +1,5 @@
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { Diagnostic } from '../../core/fault.ts';
 import { filesOf, type PackageFile, type SkillPackage } from '../../domain/skill/package.ts';
 import { placeOf } from '../../domain/skill/place.ts';
 

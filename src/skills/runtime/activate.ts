@@ -1,5 +1,5 @@
 import { contentHash } from '../../core/canonical.ts';
-import { formatDiagnostic } from '../../core/fault.ts';
+import { formatDiagnostic } from '../../core/diagnostic.ts';
 import { verify } from '../../domain/artifact/verification.ts';
 import type { PackageReference, Step } from '../../domain/chain/chain.ts';
 import { type ReasonCode, reason } from '../../domain/explanation/reason.ts';

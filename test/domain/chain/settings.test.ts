@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatDiagnostic } from '../../../src/core/fault.ts';
+import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
 import {
   defaultSettings,
   mergeSettings,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatDiagnostic } from '../../../src/core/fault.ts';
+import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
 import { parseSettings } from '../../../src/domain/chain/settings.ts';
 import { FAILURE_POLICIES, type FailurePolicy, type GateCriterion } from '../../../src/domain/gate/gate.ts';
 import { gatesOf, mandatoryGates } from '../../../src/domain/gate/placed.ts';

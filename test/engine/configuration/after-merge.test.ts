@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatDiagnostic } from '../../../src/core/fault.ts';
+import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
 import type { ParsedChain } from '../../../src/domain/chain/scope.ts';
 import {
   type ChangedFile,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Diagnostic } from '../../../src/core/fault.ts';
+import type { Diagnostic } from '../../../src/core/diagnostic.ts';
 import { parseChain } from '../../../src/domain/chain/parse.ts';
 import { parseSettings } from '../../../src/domain/chain/settings.ts';
 import { withinEffort } from '../../support/effort.ts';

@@ -1,5 +1,5 @@
 import type { DefinedError } from 'ajv';
-import { nearest } from '../../../src/core/fault.ts';
+import { nearest } from '../../../src/core/diagnostic.ts';
 
 /** ajv's errors (all of them, verbose) as sentences that name the place in the request, such as `body.output.title`. */
 export function sentences(errors: readonly DefinedError[]): string[] {

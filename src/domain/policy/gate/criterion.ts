@@ -1,4 +1,4 @@
-import { notAllowed } from '../../../core/fault.ts';
+import { notAllowed } from '../../../core/diagnostic.ts';
 import { type CompiledExpression, compileExpression, ExpressionError } from '../../expression/condition.ts';
 import { ROOTS } from '../../expression/expression.ts';
 import type { Gate, GateCriterion } from '../../gate/gate.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatDiagnostic } from '../../../core/fault.ts';
+import { formatDiagnostic } from '../../../core/diagnostic.ts';
 import { AUTO_SKILL } from '../../../domain/chain/chain.ts';
 import { packageFromJson } from '../../../domain/skill/json.ts';
 import type { SkillPackage } from '../../../domain/skill/package.ts';

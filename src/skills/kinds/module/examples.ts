@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { canonicalJson, contentHash } from '../../../core/canonical.ts';
+import type { Diagnostic } from '../../../core/diagnostic.ts';
 import { messageOf } from '../../../core/errors.ts';
-import type { Diagnostic } from '../../../core/fault.ts';
 import type { SkillOutcome } from '../../../domain/skill/manifest.ts';
 import type { Module } from '../../../domain/skill/module.ts';
 import { expectedSchema, inputsSchema, type Values } from './shape.ts';

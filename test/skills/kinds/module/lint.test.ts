@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDiagnostic } from '../../../../src/core/fault.ts';
+import { formatDiagnostic } from '../../../../src/core/diagnostic.ts';
 import { SKILL_OUTCOMES } from '../../../../src/domain/skill/manifest.ts';
 import {
   INPUT_TYPES,

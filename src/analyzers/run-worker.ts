@@ -76,12 +76,11 @@ async function converse(
   const results = new Map<string, JobResult>();
   const begun = performance.now();
   const limits = { wallMs: timeoutMs, memoryMb: maxMemoryMb, outputBytes: MAX_OUTPUT_BYTES };
-  const child = startProcess<string>(
+  const child = startProcess<never, JobResult>(
     { ...command, folder, limits, signal },
     {
-      onLine(line) {
-        const result = readResult(line);
-        if (result === undefined) return child.stop('the analyzers wrote something that is no result');
+      schema: jobResultSchema,
+      onMessage(result) {
         results.set(result.analyzer, result);
         if (request.jobs.every((job) => results.has(job.analyzer))) child.stop();
       },
@@ -99,11 +98,11 @@ async function converse(
   return request.jobs.map((job) => results.get(job.analyzer) ?? { analyzer: job.analyzer, ...missing });
 }
 
-function messageFor(ending: Ending<string>): string {
+function messageFor(ending: Ending): string {
   switch (ending.kind) {
     case 'not_started':
       return `the analyzers could not be started: ${ending.detail}`;
-    case 'exited':
+    case 'died':
       return `the analyzers' process ended with ${ending.detail}`;
     case 'timed_out':
       return `the whole review took longer than ${ending.ms} ms`;
@@ -111,17 +110,9 @@ function messageFor(ending: Ending<string>): string {
       return `the analyzers took more than ${ending.mb.toLocaleString('en')} MB of memory`;
     case 'too_much_output':
       return 'the analyzers wrote more than can be read';
-    case 'stopped':
-      return ending.because;
+    case 'no_message':
+      return 'the analyzers wrote something that is no result';
     default:
       return unreachable(ending);
-  }
-}
-
-function readResult(line: string): JobResult | undefined {
-  try {
-    return jobResultSchema.parse(JSON.parse(line));
-  } catch {
-    return undefined;
   }
 }

@@ -10,8 +10,8 @@ export type AgentFault =
   | { kind: 'not_started'; detail: string }
   | { kind: 'timed_out'; ms: number }
   | { kind: 'too_much_memory'; mb: number }
-  | { kind: 'said_too_much'; limit: number }
-  | { kind: 'ended'; detail: string; refused: string | undefined }
+  | { kind: 'too_much_output'; limit: number }
+  | { kind: 'died'; detail: string; refused?: string | undefined }
   | { kind: 'no_answer'; detail: string };
 
 /** One sentence without its full stop, for the reason of a step. */
@@ -33,9 +33,9 @@ export function describeAgentFault(diagnostic: AgentFault): string {
       return `the agent took longer than ${diagnostic.ms / 1_000} s and was ended`;
     case 'too_much_memory':
       return `the agent took more than ${diagnostic.mb} MB of memory and was ended`;
-    case 'said_too_much':
+    case 'too_much_output':
       return `the agent wrote more than ${diagnostic.limit} bytes and was ended`;
-    case 'ended':
+    case 'died':
       return diagnostic.refused === undefined
         ? `the agent ended with ${diagnostic.detail}`
         : `the agent ended with ${diagnostic.detail}, after a call to the model was refused: ${diagnostic.refused}`;

@@ -18,7 +18,7 @@ export type CodeFault =
   | { kind: 'threw'; message: string; at: At }
   | { kind: 'no_result'; message: string }
   | { kind: 'printed_too_much'; limit: number }
-  | { kind: 'wrote_too_much'; limit: number }
+  | { kind: 'too_much_output'; limit: number }
   | { kind: 'result_too_large'; limit: number }
   /** It broke the protocol between its process and the app, which no template can do that is inside of its interpreter. */
   | { kind: 'no_message' }
@@ -56,7 +56,7 @@ export function describeCodeFault(diagnostic: CodeFault): string {
       return `it came to its end without a result${said(diagnostic.message)}`;
     case 'printed_too_much':
       return `it printed more than ${count(diagnostic.limit)} bytes`;
-    case 'wrote_too_much':
+    case 'too_much_output':
       return `it wrote more than ${count(diagnostic.limit)} bytes`;
     case 'result_too_large':
       return `its result is larger than ${count(diagnostic.limit)} bytes`;

@@ -9,8 +9,9 @@ import { asSentence, plural } from './pretty.ts';
 export type Died =
   | { kind: 'not_started'; detail: string }
   | { kind: 'died'; detail: string }
-  | { kind: 'hung' }
+  | { kind: 'timed_out'; ms: number }
   | { kind: 'no_message' }
+  | { kind: 'too_much_output'; limit: number }
   | { kind: 'too_much_memory'; mb: number }
   | { kind: 'idle' }
   | { kind: 'stopped' };
@@ -21,9 +22,10 @@ export function describeDied(died: Died): string {
       return `it does not start (${shown(died.detail)})`;
     case 'died':
       return `it ended by itself (${shown(died.detail)})`;
-    case 'hung':
+    case 'timed_out':
       return 'it gave no answer in time';
     case 'no_message':
+    case 'too_much_output':
       return 'it said something that is no message';
     case 'too_much_memory':
       return `it took more than ${died.mb.toLocaleString('en')} MB of memory`;

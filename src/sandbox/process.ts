@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
+import type { z } from 'zod';
 import { messageOf } from '../core/errors.ts';
 import { watchMemory } from './memory.ts';
 
@@ -17,147 +18,165 @@ export interface ProcessSpec {
   stderr?: 'keep' | 'tail';
   /** Descriptor 3: an open file of ours that it reads, or a `pipe` that it writes to. */
   descriptor3?: number | 'pipe' | undefined;
-  limits: ProcessLimits;
+  /** A limit that is left out does not apply. */
+  limits: {
+    /** Wall time, from the start to the end. */
+    wallMs?: number;
+    /** Resident memory of the process and everything that it started. */
+    memoryMb?: number;
+    /** Everything that it writes. */
+    outputBytes?: number;
+    /** One line of its standard output. */
+    lineBytes?: number;
+  };
   /** Kills it when aborted. */
   signal?: AbortSignal;
 }
 
-/** A limit that is left out does not apply. */
-export interface ProcessLimits {
-  /** Wall time, from the start to the end. */
-  wallMs?: number;
-  /** Resident memory of the process and everything that it started. */
-  memoryMb?: number;
-  /** Everything that it writes. */
-  outputBytes?: number;
-  /** One line of its standard output. */
-  lineBytes?: number;
-}
-
-/** How a process ended. If there are several reasons, the first one counts. `Reason` is why its caller stops it. */
-export type Ending<Reason = never> =
+/** How a process ended. If there are several reasons, the first one counts. */
+export type Ending =
   | { kind: 'not_started'; detail: string }
-  /** By itself, or killed by somebody who gave no reason: then `code` is `null`, and `detail` names the signal. */
-  | { kind: 'exited'; code: number | null; detail: string }
+  /** By itself, or killed by somebody who gave no reason. `detail` names the exit code or the signal. */
+  | { kind: 'died'; detail: string }
   | { kind: 'timed_out'; ms: number }
   | { kind: 'too_much_memory'; mb: number }
   | { kind: 'too_much_output'; limit: number }
-  | { kind: 'stopped'; because: Reason };
+  /** It wrote a line that is no message. */
+  | { kind: 'no_message' };
 
+/** A running process. `Reason` is what its caller stops it for. */
 export interface SandboxedProcess<Reason = never> {
   /** Undefined if it could not be started. */
   readonly pid: number | undefined;
+  /** `null` while it runs, and when a signal ended it. */
+  exitCode(): number | null;
   /** Aborted as soon as the process is being killed or is gone. */
   readonly over: AbortSignal;
   /**
    * Resolves when the process is gone and its output is closed.
    * @throws the reason of the signal in its spec, if that was aborted.
    */
-  readonly ended: Promise<Ending<Reason>>;
+  readonly ended: Promise<Ending | Reason>;
   writeLine(line: string): void;
-  /** Kills the process and everything in its group. Without a reason, it counts as exited. */
+  /** Kills the process and everything in its group. Without a reason, it counts as died. */
   stop(because?: Reason): void;
 }
 
 /** Standard output, standard error, and the pipe that it may have besides. */
 export type Descriptor = 1 | 2 | 3;
 
-export interface Listener {
+export interface Listener<Message = string> {
   /** Everything that it writes, within its limits, until its output closes. */
   onOutput?(part: Buffer, from: Descriptor): void;
-  /** Each line of its standard output; none any more once there is a reason for its end. */
-  onLine?(line: string): void;
+  /** What each line of its standard output must be, as JSON. Without it, a message is the line itself. */
+  schema?: z.ZodType<Message>;
+  /** A line of its standard output; none any more once there is a reason for its end. */
+  onMessage?(message: Message): void;
 }
 
 /**
  * Starts a process in a process group of its own, and kills the whole group when it exceeds a limit.
  * @throws the signal's reason if it is already aborted; everything else is an `Ending`.
  */
-export function startProcess<Reason = never>(
+export function startProcess<Reason = never, Message = string>(
   spec: ProcessSpec,
-  { onOutput, onLine }: Listener = {},
+  { onOutput, onMessage, schema }: Listener<Message>,
 ): SandboxedProcess<Reason> {
   const { limits, signal } = spec;
   const { wallMs, memoryMb, outputBytes = Infinity, lineBytes = Infinity } = limits;
   signal?.throwIfAborted();
   const over = new AbortController();
-  const child = spawned(spec);
-  if (child instanceof Error) {
-    over.abort();
-    const ended = Promise.resolve({ kind: 'not_started', detail: messageOf(child) } as const);
-    return { pid: undefined, over: over.signal, ended, writeLine() {}, stop() {} };
-  }
-
-  let ending: Ending<Reason> | undefined;
-  const kill = () => {
-    over.abort();
-    killGroup(child.pid);
-  };
-  const fail = (because: Ending<Reason>) => {
+  const { promise: ended, resolve, reject } = Promise.withResolvers<Ending | Reason>();
+  let ending: Ending | Reason | undefined;
+  let child: ChildProcess | undefined;
+  let closed = false;
+  const stop = (because?: Ending | Reason) => {
     ending ??= because;
-    kill();
+    over.abort();
+    // Once it is closed, another process may have its number.
+    if (!closed) killGroup(child?.pid);
   };
+  const onAbort = () => stop();
 
   let bytes = 0;
   const lines = cutLines();
   const hear = (part: Buffer, from: Descriptor) => {
     if (from !== 2 || spec.stderr === 'keep') bytes += part.length;
-    if (bytes > outputBytes) return fail({ kind: 'too_much_output', limit: outputBytes });
+    if (bytes > outputBytes) return stop({ kind: 'too_much_output', limit: outputBytes });
     onOutput?.(part, from);
-    if (from !== 1 || !onLine) return;
+    if (from !== 1 || !onMessage) return;
     if (lines.waitingBytes() + part.length > lineBytes) {
-      return fail({ kind: 'too_much_output', limit: lineBytes });
+      return stop({ kind: 'too_much_output', limit: lineBytes });
     }
     for (const line of lines.add(part)) {
       if (ending) return;
-      onLine(line);
+      const message = schema ? parsed(schema, line) : (line as Message);
+      if (message === undefined) return stop({ kind: 'no_message' });
+      onMessage(message);
     }
   };
-  // Node leaves all of this out when it has no descriptor left for a pipe. Then `error` and `close` follow.
-  for (const from of [1, 2, 3] as const) child.stdio?.[from]?.on('data', (part: Buffer) => hear(part, from));
-  // A process that dies early breaks the pipe; `close` says how it ended.
-  child.stdin?.on('error', () => {});
-  if (spec.input !== undefined) child.stdin?.end(spec.input);
 
-  const timeOut = () => fail({ kind: 'timed_out', ms: wallMs ?? 0 });
-  const timer = wallMs === undefined ? undefined : setTimeout(timeOut, wallMs);
-  const runOut = () => fail({ kind: 'too_much_memory', mb: memoryMb ?? 0 });
-  const endWatch = child.pid && memoryMb ? watchMemory(child.pid, memoryMb, runOut) : undefined;
-  signal?.addEventListener('abort', kill, { once: true });
-  child.on('error', (error) => fail({ kind: 'not_started', detail: messageOf(error) }));
-  const ended = new Promise<Ending<Reason>>((resolve, reject) => {
-    child.on('close', (code, killedBy) => {
-      clearTimeout(timer);
-      endWatch?.();
-      signal?.removeEventListener('abort', kill);
-      over.abort();
-      if (signal?.aborted) return reject(signal.reason);
-      resolve(ending ?? { kind: 'exited', code, detail: killedBy ?? `exit code ${code}` });
+  try {
+    child = spawn(spec.command, spec.args, {
+      cwd: spec.folder ?? '/',
+      env: spec.env ?? {},
+      stdio: ['pipe', 'pipe', spec.stderr ? 'pipe' : 'ignore', spec.descriptor3 ?? 'ignore'],
+      // A process group of its own, so that one signal reaches the launcher, the process and what it started.
+      detached: true,
     });
-  });
+  } catch (error) {
+    // Node throws some failures to start. For the others it emits `error` and then `close`.
+    stop({ kind: 'not_started', detail: messageOf(error) });
+  }
+  const timer = wallMs && setTimeout(stop, wallMs, { kind: 'timed_out', ms: wallMs });
+  const runOut = () => stop({ kind: 'too_much_memory', mb: memoryMb ?? 0 });
+  const endWatch = memoryMb && child?.pid ? watchMemory(child.pid, memoryMb, runOut) : () => {};
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const onClose = (code: number | null, killedBy: string | null) => {
+    closed = true;
+    clearTimeout(timer);
+    endWatch();
+    signal?.removeEventListener('abort', onAbort);
+    over.abort();
+    if (signal?.aborted) reject(signal.reason);
+    else resolve(ending ?? { kind: 'died', detail: killedBy ?? `exit code ${code}` });
+  };
+  if (!child) onClose(null, null);
+  child?.on('error', (error) => stop({ kind: 'not_started', detail: messageOf(error) }));
+  child?.on('close', onClose);
+  // There are no streams if no descriptor was left for a pipe.
+  for (const from of [1, 2, 3] as const) child?.stdio?.[from]?.on('data', (part) => hear(part, from));
+  // A process that dies early breaks the pipe; `close` says how it ended.
+  child?.stdin?.on('error', () => {});
+  if (spec.input !== undefined) child?.stdin?.end(spec.input);
 
   return {
-    pid: child.pid,
+    pid: child?.pid,
+    exitCode: () => child?.exitCode ?? null,
     over: over.signal,
     ended,
-    writeLine: (line) => void child.stdin?.write(`${line}\n`),
-    stop: (because) => (because === undefined ? kill() : fail({ kind: 'stopped', because })),
+    writeLine: (line) => void child?.stdin?.write(`${line}\n`),
+    stop,
   };
 }
+
+/** Of a process whose lines nobody reads. */
+type Failure = Exclude<Ending, { kind: 'no_message' }>;
 
 const TAIL_BYTES = 1_000;
 
 /**
- * Runs a process that nobody talks to: it reads its input and is over.
- * @returns how it ended, and what it wrote to the given descriptors, in the order in which it came.
+ * Runs a process that nobody talks to.
+ * @returns why it failed, if it did not exit with code 0; and what it wrote to the given descriptors, in its order.
  * @throws the signal's reason when aborted; the process is dead by then.
  */
-export async function runProcess(
-  spec: ProcessSpec,
-): Promise<{ ending: Ending; output(...from: Descriptor[]): Buffer }> {
+export async function runProcess(spec: ProcessSpec): Promise<{
+  failure: Failure | undefined;
+  output(...from: Descriptor[]): Buffer;
+}> {
   const parts: { part: Buffer; from: Descriptor }[] = [];
   let tail = Buffer.alloc(0);
-  const { ended } = startProcess(
+  const child = startProcess<never, never>(
     { input: '', ...spec },
     {
       onOutput(part, from) {
@@ -166,64 +185,41 @@ export async function runProcess(
       },
     },
   );
-  const ending = await ended;
+  const ending = await child.ended;
+  parts.push({ part: tail, from: 2 });
   return {
-    ending,
-    output: (...wanted) =>
-      Buffer.concat(
-        [...parts, { part: tail, from: 2 as const }]
-          .filter(({ from }) => wanted.includes(from))
-          .map(({ part }) => part),
-      ),
+    failure: child.exitCode() === 0 && ending.kind === 'died' ? undefined : (ending as Failure),
+    output: (...from) =>
+      Buffer.concat(parts.filter((one) => from.includes(one.from)).map(({ part }) => part)),
   };
 }
 
-/** Some failures are thrown, others come as an event. */
-function spawned({
-  command,
-  args,
-  folder = '/',
-  env = {},
-  stderr,
-  descriptor3,
-}: ProcessSpec): ChildProcess | Error {
-  try {
-    return spawn(command, args, {
-      cwd: folder,
-      env,
-      stdio: [
-        'pipe',
-        'pipe',
-        stderr ? 'pipe' : 'ignore',
-        ...(descriptor3 === undefined ? [] : [descriptor3]),
-      ],
-      // A process group of its own, so that one signal reaches the launcher, the process and what it started.
-      detached: true,
-    });
-  } catch (error) {
-    return error instanceof Error ? error : new Error(messageOf(error));
-  }
-}
-
 function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
   try {
-    process.kill(-pid, 'SIGKILL');
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
     // It is already gone.
   }
 }
 
+function parsed<T>(schema: z.ZodType<T>, line: string): T | undefined {
+  try {
+    return schema.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Cuts output into lines. What follows the last line break waits for the rest of its line. */
 function cutLines() {
-  // A string, because a process that writes byte by byte would cost a hundred bytes for each if the pieces were buffers.
+  // A string and not pieces: a process that writes byte by byte would cost a hundred bytes for each.
   const decoder = new StringDecoder('utf8');
   let rest = '';
   let waiting = 0;
   return {
     add(part: Buffer): string[] {
       rest += decoder.write(part);
-      const end = part.lastIndexOf(10);
+      const end = part.lastIndexOf('\n');
       waiting = end < 0 ? waiting + part.length : part.length - 1 - end;
       // Splitting a long line again with each piece of it would take quadratic time.
       if (end < 0) return [];

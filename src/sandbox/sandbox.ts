@@ -82,10 +82,10 @@ const PROBE_MS = 60_000;
 
 /** Whether Node starts behind the prefix. */
 async function works([command = '', ...args]: readonly string[]): Promise<boolean> {
-  const { ending } = await runProcess({
+  const { failure } = await runProcess({
     command,
     args: [...args, process.execPath, '--version'],
     limits: { wallMs: PROBE_MS },
   });
-  return ending.kind === 'exited' && ending.code === 0;
+  return !failure;
 }

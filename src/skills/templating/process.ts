@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { RenderFault } from '../../messages/prompt.ts';
 import { type Command, commandOf } from '../../sandbox/node-program.ts';
-import { type Ending, startProcess } from '../../sandbox/process.ts';
+import { type Ending, type SandboxedProcess, startProcess } from '../../sandbox/process.ts';
 
 /** What a process may take, whatever a template asks for. */
 const BOUNDS = { heapMb: 96, wasmMb: 128 };
@@ -11,20 +11,15 @@ export type NoAnswer = { kind: 'too_long' } | Extract<RenderFault, { kind: 'time
 export type Reply = { kind: 'answer'; text: string } | NoAnswer;
 
 /** A process that is asked one thing at a time: a line on its standard input, answered by a line on its standard output. */
-export interface AnsweringProcess {
+export interface AnsweringProcess extends SandboxedProcess<NoAnswer> {
   /**
    * @param question Without a line break.
    * @throws the signal's reason when aborted; the process is dead by then.
    */
   ask(question: string, bounds: { timeoutMs: number; signal: AbortSignal }): Promise<Reply>;
-  /** Whether it answers no more. */
-  isOver(): boolean;
-  /** Ends it, and resolves when it is dead. */
-  end(): Promise<void>;
 }
 
 const OUT_OF_TURN: NoAnswer = { kind: 'crashed', detail: 'it said more than it was asked' };
-const ENDED: NoAnswer = { kind: 'crashed', detail: 'it was ended' };
 
 /** The command of a module that reads nothing but its folder and the given ones, and writes and starts nothing. */
 export function commandFor(main: string, readable: readonly string[]): Promise<Command> {
@@ -43,50 +38,43 @@ export function startAnswering(command: Command, maxAnswerBytes: number): Answer
         // It must not answer the next question before that is asked.
         if (!hear || (end >= 0 && end < part.length - 1)) child.stop(OUT_OF_TURN);
       },
-      onLine(text) {
+      onMessage(text) {
         hear?.(text);
         hear = undefined;
       },
     },
   );
   const failed = child.ended.then(noAnswerFor);
-
-  return {
-    async ask(question, { timeoutMs, signal }) {
-      const answered = new Promise<Reply>((resolve) => {
-        hear = (text) => resolve({ kind: 'answer', text });
-      });
-      const timer = setTimeout(() => child.stop({ kind: 'timed_out', ms: timeoutMs }), timeoutMs);
-      const onAbort = () => child.stop(ENDED);
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) onAbort();
-      child.writeLine(question);
-      const reply = await Promise.race([answered, failed]);
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      if (signal.aborted) await child.ended;
-      signal.throwIfAborted();
-      return reply;
-    },
-    isOver: () => child.over.aborted,
-    async end() {
-      child.stop(ENDED);
-      await child.ended;
-    },
+  const ask: AnsweringProcess['ask'] = async (question, { timeoutMs, signal }) => {
+    const answered = new Promise<Reply>((resolve) => {
+      hear = (text) => resolve({ kind: 'answer', text });
+    });
+    const timer = setTimeout(() => child.stop({ kind: 'timed_out', ms: timeoutMs }), timeoutMs);
+    const onAbort = () => child.stop();
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    child.writeLine(question);
+    const reply = await Promise.race([answered, failed]);
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    if (signal.aborted) await failed;
+    signal.throwIfAborted();
+    return reply;
   };
+  return { ...child, ask };
 }
 
-function noAnswerFor(ending: Ending<NoAnswer>): NoAnswer {
+function noAnswerFor(ending: Ending | NoAnswer): NoAnswer {
   switch (ending.kind) {
-    case 'stopped':
-      return ending.because;
     case 'too_much_output':
       return { kind: 'too_long' };
-    case 'timed_out':
-      return ending;
-    case 'too_much_memory':
-      return { kind: 'crashed', detail: `more than ${ending.mb} MB of memory` };
-    default:
+    case 'died':
+    case 'not_started':
       return { kind: 'crashed', detail: ending.detail };
+    case 'too_much_memory':
+    case 'no_message':
+      return { kind: 'crashed', detail: ending.kind };
+    default:
+      return ending;
   }
 }

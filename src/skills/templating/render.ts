@@ -61,10 +61,10 @@ export async function withRenderer<T>(work: (render: Render) => Promise<T>): Pro
     const command = await commandFor(MAIN, [dirname(engine)]);
     const until = AbortSignal.any([signal, over.signal]);
     until.throwIfAborted();
-    if (!renderer || renderer.isOver()) renderer = startAnswering(command, MAX_ANSWER_BYTES);
+    if (!renderer || renderer.over.aborted) renderer = startAnswering(command, MAX_ANSWER_BYTES);
     const reply = await renderer.ask(input, { timeoutMs, signal: until });
     const answer = reply.kind === 'answer' ? readAnswer(reply.text) : reply;
-    if (answer.kind !== 'text') await renderer.end();
+    if (answer.kind !== 'text') await end(renderer);
     return renderedOf(answer);
   }
 
@@ -89,8 +89,13 @@ export async function withRenderer<T>(work: (render: Render) => Promise<T>): Pro
   } finally {
     // Work that failed in one of its parts may still be at another, which must not start a process that nobody ends.
     over.abort(new Error('what it was rendered for has ended'));
-    await renderer?.end();
+    if (renderer) await end(renderer);
   }
+}
+
+async function end(renderer: AnsweringProcess): Promise<void> {
+  renderer.stop();
+  await renderer.ended;
 }
 
 function renderedOf(answer: RenderAnswer | NoAnswer): Rendered {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import { type Listener, type ProcessSpec, runProcess, startProcess } from '../../../src/sandbox/process.ts';
 
 const SLEEP = 'setInterval(() => {}, 1e6);';
@@ -13,8 +14,8 @@ const node = (script: string, more: Partial<ProcessSpec> = {}): ProcessSpec => (
 });
 
 /** Starts a process that the test may stop for a reason in words. */
-function start(script: string, more?: Partial<ProcessSpec>, listener?: Listener) {
-  const child = startProcess<string>(node(script, more), listener);
+function start(script: string, more?: Partial<ProcessSpec>, listener: Listener = {}) {
+  const child = startProcess<{ kind: 'over'; because: string }>(node(script, more), listener);
   onTestFinished(async () => {
     child.stop();
     await child.ended.catch(() => {});
@@ -23,11 +24,11 @@ function start(script: string, more?: Partial<ProcessSpec>, listener?: Listener)
 }
 
 test.concurrent.each<[string, ProcessSpec, object]>([
-  ['exits', node('process.exit(3)'), { kind: 'exited', code: 3, detail: 'exit code 3' }],
+  ['exits with another code than 0', node('process.exit(3)'), { kind: 'died', detail: 'exit code 3' }],
   [
     'is killed by a signal',
     node("process.kill(process.pid, 'SIGSEGV')"),
-    { kind: 'exited', code: null, detail: 'SIGSEGV' },
+    { kind: 'died', detail: 'SIGSEGV' },
   ],
   ['takes too long', node(SLEEP, { limits: { wallMs: 300 } }), { kind: 'timed_out', ms: 300 }],
   [
@@ -59,23 +60,23 @@ test.concurrent.each<[string, ProcessSpec, object]>([
     node('', { args: ['x'.repeat(5_000_000)] }),
     { kind: 'not_started', detail: expect.stringContaining('E2BIG') },
   ],
-])('a process that %s ends with that', async (_, spec, ending) => {
-  expect((await runProcess(spec)).ending).toEqual(ending);
+])('a process that %s says so', async (_, spec, failure) => {
+  expect((await runProcess(spec)).failure).toEqual(failure);
 });
 
 test('a process that its caller stops ends with the first reason, and its signal says so at once', async () => {
   const child = start(SLEEP, { limits: { wallMs: 100_000 } });
   expect(child.over.aborted).toBe(false);
-  child.stop('not needed');
+  child.stop({ kind: 'over', because: 'not needed' });
   expect(child.over.aborted).toBe(true);
-  child.stop('too late');
-  expect(await child.ended).toEqual({ kind: 'stopped', because: 'not needed' });
+  child.stop({ kind: 'over', because: 'too late' });
+  expect(await child.ended).toEqual({ kind: 'over', because: 'not needed' });
 });
 
-test('a process that its caller stops without a reason counts as exited', async () => {
+test('a process that its caller stops without a reason counts as died', async () => {
   const child = start(SLEEP);
   child.stop();
-  expect(await child.ended).toEqual({ kind: 'exited', code: null, detail: 'SIGKILL' });
+  expect(await child.ended).toEqual({ kind: 'died', detail: 'SIGKILL' });
 });
 
 test('an abort kills the process and throws the reason', async () => {
@@ -84,7 +85,7 @@ test('an abort kills the process and throws the reason', async () => {
     `console.log('started'); ${SLEEP}`,
     { signal: caller.signal },
     {
-      onLine: () => caller.abort(new Error('superseded')),
+      onMessage: () => caller.abort(new Error('superseded')),
     },
   );
   await expect(child.ended).rejects.toThrow('superseded');
@@ -93,7 +94,7 @@ test('an abort kills the process and throws the reason', async () => {
 
 test('a process is not even started for a signal that is aborted already', () => {
   const signal = AbortSignal.abort(new Error('superseded'));
-  expect(() => startProcess(node(SLEEP, { signal }))).toThrow('superseded');
+  expect(() => startProcess(node(SLEEP, { signal }), {})).toThrow('superseded');
 });
 
 test('what a process started dies with it', async () => {
@@ -102,9 +103,9 @@ test('what a process started dies with it', async () => {
     `const child = require('node:child_process').spawn('sleep', ['60']); console.log(child.pid); ${SLEEP}`,
     {},
     {
-      onLine(line) {
+      onMessage(line) {
         lines.push(line);
-        child.stop('seen');
+        child.stop({ kind: 'over', because: 'seen' });
       },
     },
   );
@@ -118,14 +119,24 @@ test('no line is heard after the caller stopped the process for a reason, though
     `fs.writeSync(1, 'one\\ntwo\\nthree\\n'); ${SLEEP}`,
     {},
     {
-      onLine(line) {
+      onMessage(line) {
         lines.push(line);
-        if (line === 'two') child.stop('enough');
+        if (line === 'two') child.stop({ kind: 'over', because: 'enough' });
       },
     },
   );
   await child.ended;
   expect(lines).toEqual(['one', 'two']);
+});
+
+test('a line that does not fit its schema ends the process, and none after it is heard', async () => {
+  const messages: unknown[] = [];
+  const child = startProcess(node(`console.log('1\\n2\\n"3"\\n4'); ${SLEEP}`), {
+    schema: z.number(),
+    onMessage: (message) => void messages.push(message),
+  });
+  expect(await child.ended).toEqual({ kind: 'no_message' });
+  expect(messages).toEqual([1, 2]);
 });
 
 test('a line that is longer than allowed ends the process, and many short ones do not', async () => {
@@ -134,7 +145,7 @@ test('a line that is longer than allowed ends the process, and many short ones d
     "process.stdin.on('data', (length) => console.log('x'.repeat(Number(length))));",
     { limits: { lineBytes: 100 } },
     {
-      onLine(line) {
+      onMessage(line) {
         lines.push(line);
         child.writeLine(lines.length < 9 ? '99' : '100');
       },
@@ -151,7 +162,7 @@ test('a line arrives whole, although it was written in pieces that cut a charact
   await start(
     `const bytes = [${bytes}]; const next = () => { if (bytes.length === 0) return; fs.writeSync(1, Buffer.from([bytes.shift()])); setTimeout(next, 5); }; next();`,
     {},
-    { onLine: (line) => void lines.push(line) },
+    { onMessage: (line) => void lines.push(line) },
   ).ended;
   expect(lines).toEqual(['é ü']);
 });
@@ -161,33 +172,34 @@ test('lines to a process arrive while it runs', async () => {
     `process.stdin.on('data', (line) => fs.writeSync(1, line));`,
     {},
     {
-      onLine: (line) => (line === 'ping' ? child.writeLine('pong') : child.stop(line)),
+      onMessage: (line) =>
+        line === 'ping' ? child.writeLine('pong') : child.stop({ kind: 'over', because: line }),
     },
   );
   child.writeLine('ping');
-  expect(await child.ended).toEqual({ kind: 'stopped', because: 'pong' });
+  expect(await child.ended).toEqual({ kind: 'over', because: 'pong' });
 });
 
 test('the output of a process is kept for each descriptor, and in its order', async () => {
-  const { ending, output } = await runProcess(
+  const { failure, output } = await runProcess(
     node(
       "fs.writeSync(1, fs.readFileSync(0)); fs.writeSync(2, 'b'); setTimeout(() => { fs.writeSync(1, 'c'); fs.writeSync(3, 'd'); }, 50);",
       { input: 'a', stderr: 'keep', descriptor3: 'pipe' },
     ),
   );
-  expect(ending).toMatchObject({ code: 0 });
+  expect(failure).toBeUndefined();
   expect([output(1), output(2), output(3)].map(String)).toEqual(['ac', 'b', 'd']);
   expect([...String(output(1, 2))].sort().join('')).toBe('abc');
 });
 
 test('the tail of standard error is kept, and does not count as output', async () => {
-  const { ending, output } = await runProcess(
+  const { failure, output } = await runProcess(
     node("fs.writeSync(2, 'x'.repeat(5_000) + 'end'); fs.writeSync(1, 'out')", {
       stderr: 'tail',
       limits: { outputBytes: 3 },
     }),
   );
-  expect(ending).toMatchObject({ code: 0 });
+  expect(failure).toBeUndefined();
   expect(String(output(2))).toBe(`${'x'.repeat(997)}end`);
   expect(String(output(1))).toBe('out');
 });

@@ -7,5 +7,4 @@ process.stdin.on('data', (data) => {
   if (asked === 'talk') for (;;) writeSync(1, 'more and more ');
   if (asked === 'die') process.exit(3);
   writeSync(1, asked === 'twice' ? 'one\ntwo\n' : `${asked}\n`);
-  if (asked === 'again') setTimeout(() => writeSync(1, 'and again\n'), 20);
 });

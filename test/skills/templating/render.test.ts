@@ -209,7 +209,10 @@ describe('the process of renderings', () => {
   async function start(name: string): Promise<AnsweringProcess> {
     const main = fileURLToPath(new URL(name, import.meta.url));
     const child = startAnswering(await commandFor(main, []), 10_000);
-    onTestFinished(() => child.end());
+    onTestFinished(async () => {
+      child.stop();
+      await child.ended;
+    });
     return child;
   }
 
@@ -217,15 +220,16 @@ describe('the process of renderings', () => {
     const child = await start('./misbehaving.ts');
     expect(await child.ask('a', within)).toEqual({ kind: 'answer', text: 'a' });
     expect(await child.ask('b', within)).toEqual({ kind: 'answer', text: 'b' });
-    expect(child.isOver()).toBe(false);
-    await child.end();
-    expect(child.isOver()).toBe(true);
+    expect(child.over.aborted).toBe(false);
+    child.stop();
+    await child.ended;
+    expect(child.over.aborted).toBe(true);
   });
 
   it('is killed when it never ends', async () => {
     const child = await start('./misbehaving.ts');
     expect(await child.ask('endless', { signal, timeoutMs: 300 })).toEqual({ kind: 'timed_out', ms: 300 });
-    expect(child.isOver()).toBe(true);
+    expect(child.over.aborted).toBe(true);
   });
 
   it('is killed when its caller gives up, whose reason it ends with', async () => {
@@ -234,7 +238,7 @@ describe('the process of renderings', () => {
     const running = child.ask('endless', { timeoutMs: 100_000, signal: caller.signal });
     setTimeout(() => caller.abort(new Error('the run was cancelled')), 200);
     await expect(running).rejects.toThrow('the run was cancelled');
-    expect(child.isOver()).toBe(true);
+    expect(child.over.aborted).toBe(true);
   });
 
   it('is killed when it never stops talking', async () => {
@@ -254,8 +258,10 @@ describe('the process of renderings', () => {
       detail: 'it said more than it was asked',
     });
     const later = await start('./misbehaving.ts');
-    expect(await later.ask('again', within)).toEqual({ kind: 'answer', text: 'again' });
-    await expect.poll(() => later.isOver()).toBe(true);
+    expect(await later.ask('a', within)).toEqual({ kind: 'answer', text: 'a' });
+    // It repeats this too, but nobody has asked.
+    later.writeLine('b');
+    await expect.poll(() => later.over.aborted).toBe(true);
   });
 
   it('sees no environment and no files, starts nothing, writes nothing and makes no code', async () => {

@@ -106,7 +106,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
         const log = redact(`${ended.log}\n${notSeen(leftOut)}${bill}\n`);
         if ('fault' in ended) {
           const { fault } = ended;
-          const refused = fault.kind === 'ended' ? { ...fault, refused: proxy.refused() } : fault;
+          const refused = fault.kind === 'died' ? { ...fault, refused: proxy.refused() } : fault;
           return { ...failed(refused, fault.kind === 'timed_out'), log, asked };
         }
         const judged = judge(ended.answer, schema);

@@ -1,6 +1,5 @@
-import { unreachable } from '../../../core/errors.ts';
 import { redact } from '../../../core/redact/redact.ts';
-import { type Ending, runProcess } from '../../../sandbox/process.ts';
+import { runProcess } from '../../../sandbox/process.ts';
 import { behindLimits } from '../../../sandbox/sandbox.ts';
 import { PROGRAMS } from './walls.ts';
 
@@ -44,7 +43,7 @@ export async function git(args: readonly string[], bounds: GitBounds): Promise<B
   const { folder, config, protocol, input = '', maxOutputBytes, timeoutMs, signal } = bounds;
   const settings = [...SETTINGS, ...(protocol ? [`protocol.${protocol}.allow=always`] : [])];
   const [command = '', ...before] = [...behindLimits({ fileBytes: FILE_BYTES }), 'git'];
-  const { ending, output } = await runProcess({
+  const { failure, output } = await runProcess({
     command,
     args: [...before, ...settings.flatMap((setting) => ['-c', setting]), ...args],
     folder,
@@ -63,25 +62,15 @@ export async function git(args: readonly string[], bounds: GitBounds): Promise<B
     limits: { wallMs: timeoutMs, outputBytes: maxOutputBytes },
     signal,
   });
-  if (ending.kind === 'exited' && ending.code === 0) return output(1);
-  throw new Error(whyItFailed(ending, output(2).toString()));
-}
-
-function whyItFailed(ending: Ending, words: string): string {
-  switch (ending.kind) {
+  if (!failure) return output(1);
+  switch (failure.kind) {
     case 'timed_out':
-      return `it took longer than ${ending.ms / 1_000} s`;
+      throw new Error(`it took longer than ${timeoutMs / 1_000} s`);
     case 'too_much_output':
-      return `it wrote more than ${ending.limit} bytes`;
-    case 'too_much_memory':
-      return `it took more than ${ending.mb} MB of memory`;
-    case 'not_started':
-      return ending.detail;
-    case 'exited':
-      return redact(words.trim().split('\n').at(-1) || ending.detail);
-    case 'stopped':
-      return ending.because;
+      throw new Error(`it wrote more than ${maxOutputBytes} bytes`);
+    case 'died':
+      throw new Error(redact(output(2).toString().trim().split('\n').at(-1) || failure.detail));
     default:
-      return unreachable(ending);
+      throw new Error('detail' in failure ? failure.detail : failure.kind);
   }
 }

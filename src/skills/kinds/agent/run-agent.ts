@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentName } from '../../../domain/skill/agent-file.ts';
 import type { AgentFault } from '../../../messages/agent.ts';
-import { type Ending, runProcess } from '../../../sandbox/process.ts';
+import { runProcess } from '../../../sandbox/process.ts';
 import { ANSWER_FILE, answerIn, argumentsOf, type Endpoint, environmentOf } from './command.ts';
 import { commandInside, filesOfProgram, INSIDE, isRoot, NOBODY, PROGRAMS } from './walls.ts';
 
@@ -84,7 +84,7 @@ export async function runAgent(folder: string, task: AgentTask): Promise<AgentEn
     answerFile: ANSWER_FILE,
   };
   // Whatever the agent started is of the launcher's namespace of processes, and ends with it.
-  const { ending, output } = await runProcess({
+  const { failure, output } = await runProcess({
     command,
     args,
     env: PROGRAMS,
@@ -95,20 +95,6 @@ export async function runAgent(folder: string, task: AgentTask): Promise<AgentEn
     signal,
   });
   const log = output(1, 2).toString();
-  const fault = faultFor(ending);
-  if (fault) return { log, fault };
+  if (failure) return { log, fault: failure };
   return { log, answer: answerIn(agent, { answer: output(3).toString(), stdout: output(1).toString() }) };
-}
-
-function faultFor(ending: Ending): AgentFault | undefined {
-  switch (ending.kind) {
-    case 'exited':
-      return ending.code === 0 ? undefined : { kind: 'ended', detail: ending.detail, refused: undefined };
-    case 'too_much_output':
-      return { kind: 'said_too_much', limit: ending.limit };
-    case 'stopped':
-      return ending.because;
-    default:
-      return ending;
-  }
 }

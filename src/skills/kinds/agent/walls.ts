@@ -157,8 +157,8 @@ async function tryWalls(): Promise<boolean> {
     );
     // Only ends what hangs: a machine that is merely busy must not pass for one that allows nothing.
     const limits = { wallMs: 60_000 };
-    const { ending } = await runProcess({ command, args: [...args, '--version'], env: PROGRAMS, limits });
-    return ending.kind === 'exited' && ending.code === 0;
+    const { failure } = await runProcess({ command, args: [...args, '--version'], env: PROGRAMS, limits });
+    return !failure;
   } finally {
     await rm(root, { recursive: true, force: true });
   }

@@ -2,7 +2,7 @@ import type { Json } from '../../../core/canonical.ts';
 import { unreachable } from '../../../core/errors.ts';
 import { type CodeFault, codeFailure } from '../../../messages/code.ts';
 import type { Command } from '../../../sandbox/node-program.ts';
-import { type Ending, startProcess } from '../../../sandbox/process.ts';
+import { startProcess } from '../../../sandbox/process.ts';
 import type { ArtifactOutput } from '../../runtime/handler.ts';
 import { answer } from './answer.ts';
 import { Ledger } from './budget.ts';
@@ -38,7 +38,7 @@ export async function converse(
   let nextId = 1;
   let asking = false;
 
-  const child = startProcess<CodeFault>(
+  const child = startProcess<CodeFault, Message>(
     {
       ...command,
       descriptor3: snapshot?.fd,
@@ -46,11 +46,8 @@ export async function converse(
       signal,
     },
     {
-      onLine(line) {
-        const message = read(line);
-        if (message) hear(message);
-        else child.stop({ kind: 'no_message' });
-      },
+      schema: messageSchema,
+      onMessage: (message) => hear(message),
     },
   );
   const over = AbortSignal.any([signal, child.over]);
@@ -83,24 +80,10 @@ export async function converse(
   };
 
   child.writeLine(JSON.stringify(start));
-  const ending = await child.ended;
+  const fault = await child.ended;
   const log = transcript.text();
-  if (submitted && ending.kind === 'exited') return { kind: 'done', value: submitted.value, log };
-  const fault = faultFor(ending);
+  if (submitted && fault.kind === 'died') return { kind: 'done', value: submitted.value, log };
   return { kind: 'failed', because: codeFailure(start.name, fault), retryable: mayPass(fault), log };
-}
-
-function faultFor(ending: Ending<CodeFault>): CodeFault {
-  switch (ending.kind) {
-    case 'stopped':
-      return ending.because;
-    case 'exited':
-      return { kind: 'died', detail: ending.detail };
-    case 'too_much_output':
-      return { kind: 'wrote_too_much', limit: ending.limit };
-    default:
-      return ending;
-  }
 }
 
 function endedWithout(
@@ -124,12 +107,4 @@ function endedWithout(
 /** Whether the machine may have had a part in it, so that another attempt may end otherwise. */
 function mayPass({ kind }: CodeFault): boolean {
   return kind === 'timed_out' || kind === 'not_started' || kind === 'died';
-}
-
-function read(line: string): Message | undefined {
-  try {
-    return messageSchema.parse(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
 }

@@ -35,13 +35,13 @@ async function make(): Promise<Snapshot> {
     cpuSeconds: TIMEOUT_MS / 1_000,
     readable: folders,
   });
-  const { ending, output } = await runProcess({
+  const { failure, output } = await runProcess({
     ...command,
     input: `${JSON.stringify(modules)}\n`,
     limits: { wallMs: TIMEOUT_MS, outputBytes: MAX_BYTES },
   });
   const content = output(1);
-  if (ending.kind !== 'exited' || ending.code !== 0 || content.length === 0) throw new Error(ending.kind);
+  if (failure || content.length === 0) throw new Error(failure?.kind ?? 'it is empty');
   const folder = await mkdtemp(join(tmpdir(), 'countersign-python-'));
   try {
     const path = join(folder, 'snapshot');

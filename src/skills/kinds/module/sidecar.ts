@@ -4,7 +4,7 @@ import type { Clock } from '../../../core/clock.ts';
 import { messageOf } from '../../../core/errors.ts';
 import type { Died } from '../../../messages/module.ts';
 import type { Command } from '../../../sandbox/node-program.ts';
-import { type Ending, type SandboxedProcess, startProcess } from '../../../sandbox/process.ts';
+import { type SandboxedProcess, startProcess } from '../../../sandbox/process.ts';
 import { sidecarCommand } from './process.ts';
 import {
   type FromSidecar,
@@ -145,17 +145,11 @@ export function createSidecar({
     starting = false;
     if (stopped) return;
     if ('failed' in built) return onEnd({ kind: 'not_started', detail: built.failed });
-    const begun = startProcess<Died>(
+    const begun = startProcess<Died, FromSidecar>(
       { ...built, limits: LIMITS },
-      {
-        onLine(line) {
-          const message = read(line);
-          if (message) hear(message);
-          else begun.stop({ kind: 'no_message' });
-        },
-      },
+      { schema: fromSidecarSchema, onMessage: hear },
     );
-    void begun.ended.then((ending) => onEnd(diedOf(ending)));
+    void begun.ended.then(onEnd);
     child = begun;
     for (const task of running.values()) send(task);
   }
@@ -186,7 +180,7 @@ export function createSidecar({
         const timer = setTimeout(() => {
           // Whether it waits or loops cannot be seen from here; whoever shares the process begins again.
           end(() => resolve({ kind: 'timed_out' }));
-          child?.stop({ kind: 'hung' });
+          child?.stop({ kind: 'timed_out', ms: task.timeoutMs });
         }, task.timeoutMs);
         task.signal.addEventListener('abort', onAbort, { once: true });
         const one: Running = {
@@ -219,27 +213,4 @@ export function createSidecar({
 function afterRealTime(ms: number, then: () => void): () => void {
   const timer = setTimeout(then, ms).unref();
   return () => clearTimeout(timer);
-}
-
-function read(line: string): FromSidecar | undefined {
-  try {
-    return fromSidecarSchema.parse(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
-}
-
-function diedOf(ending: Ending<Died>): Died {
-  switch (ending.kind) {
-    case 'stopped':
-      return ending.because;
-    case 'exited':
-      return { kind: 'died', detail: ending.detail };
-    case 'too_much_output':
-      return { kind: 'no_message' };
-    case 'timed_out':
-      return { kind: 'hung' };
-    default:
-      return ending;
-  }
 }

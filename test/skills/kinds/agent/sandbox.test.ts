@@ -160,8 +160,8 @@ describe.skipIf(!(await hasWalls()))('an agent that goes on and on', () => {
       { memoryMb: 300 },
       'too_much_memory',
     ],
-    ['writes too much', `setInterval(() => console.log('x'.repeat(10_000)), 1);`, {}, 'said_too_much'],
-    ['fails', `${LEAVE} console.error('broken'); process.exit(3);`, {}, 'ended'],
+    ['writes too much', `setInterval(() => console.log('x'.repeat(10_000)), 1);`, {}, 'too_much_output'],
+    ['fails', `${LEAVE} console.error('broken'); process.exit(3);`, {}, 'died'],
   ])('because it %s is ended with all that it started', async (_, script, limits, kind) => {
     const end = await agents.run(agents.program(script), stub.url, limits);
     expect(end).toMatchObject({ fault: { kind } });

@@ -43,7 +43,7 @@ const SAID: CodeFault[] = [
   { kind: 'too_much_memory', mb: processMb },
   { kind: 'printed_too_much', limit: logBytes },
   { kind: 'result_too_large', limit: resultBytes },
-  { kind: 'wrote_too_much', limit: 64_000_000 },
+  { kind: 'too_much_output', limit: 64_000_000 },
   { kind: 'threw', message: '…', at: null },
   { kind: 'no_result', message: '' },
   { kind: 'out_of_turn' },

@@ -100,7 +100,7 @@ test.skipIf(!(await hasWalls()))(
       await skills.stop();
       await pages.stop();
     };
-    expect(await skills.registry.handlerOf(step.step).run(step)).toMatchObject({
+    expect(await skills.registry.attempt(step)).toMatchObject({
       kind: 'done',
       outcome: { passed: true, summary: 'of the head' },
     });

@@ -4,15 +4,19 @@ import { type Reason, type ReasonCode, reason } from '../../domain/explanation/r
 import { makeOutcome } from '../../domain/outcome/outcome.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { CAPABILITIES } from '../../domain/policy/capability.ts';
-import type { PolicyEngine } from '../../domain/policy/engine.ts';
 import { gateCheckName } from '../../domain/policy/gate-check.ts';
-import type { MergeDecision, MergeProof } from '../../domain/policy/merge-gate.ts';
+import type { MergeProof } from '../../domain/policy/merge-gate.ts';
 import type { Person } from '../../ports/github.ts';
-import { type ApprovalAnswer, judgeApproval, pollApproval, recheckInMs } from '../approvals/approval.ts';
+import { recheckInMs } from '../approvals/approval.ts';
+import type {
+  AnsweredHandler,
+  ApprovalAnswer,
+  ApprovalContext,
+  ApprovalResult,
+  Granted,
+} from '../approvals/approval-context.ts';
 import { mergeMethod } from '../approvals/merge-method.ts';
 import { notMergeable } from '../approvals/not-mergeable.ts';
-import { refusedAfterAll } from '../gates/allowed.ts';
-import type { StepContext, StepHandler, StepResult } from '../steps/step.ts';
 
 /**
  * How long the step leaves GitHub alone after it refused to merge, in milliseconds: the first time, and when it refuses in
@@ -42,124 +46,98 @@ const OPEN_MARGIN_MS = 60_000;
 /** How soon the step looks again when the gate check is just being written, in milliseconds. */
 const BUSY_RETRY_MS = 1_000;
 
-/** What one look came to, and whether the gate check stays green after it. */
-interface Look {
-  result: StepResult;
+/** What an attempt came to, and whether the gate check stays green after it. */
+interface Acted {
+  result: ApprovalResult;
   gate: 'open' | 'closed' | 'as_it_is' | { mergedAs: string; for: readonly string[] };
 }
 
-export interface MergeHandler extends StepHandler {
-  /**
-   * What the gate says of the step at this moment; `undefined` when nobody was asked yet, `busy` when it can be told in a moment.
-   * Nothing is recorded.
-   */
-  judge(context: StepContext): Promise<MergeDecision | 'busy' | undefined>;
-}
-
 /** Merges the pull request of the run, or lets others do it, after and only after a countersign. */
-export function ghMerge(
-  handlerOf: (name: string) => StepHandler | undefined,
-  policy: PolicyEngine,
-): MergeHandler {
-  const capability = CAPABILITIES['gh-merge'];
+export const ghMerge: AnsweredHandler = {
+  name: 'gh-merge',
+  capability: CAPABILITIES['gh-merge'],
+  async onAnswer(context, answer) {
+    const { result, gate } = await act(context, answer);
+    if (gate === 'closed') {
+      await context.gate.withdraw();
+      if (context.state.run.settings.merge.by === 'queue') await context.mergeQueue.dequeue();
+    }
+    if (typeof gate === 'object') await context.gate.settle(gate.mergedAs, gate.for);
+    return result;
+  },
+};
 
-  async function look(context: StepContext): Promise<Look> {
-    const answer = await pollApproval(context, handlerOf);
-    switch (answer.kind) {
-      case 'not_yet':
-        return { result: answer.result, gate: answer.unsettled ? 'as_it_is' : 'closed' };
-      case 'already_merged': {
-        const sha = answer.pullRequest.mergeCommitSha ?? '';
-        await context.confirmMerge(sha);
-        return {
-          result: await merged(context, answer.approval, sha, answer.pullRequest.mergedBy),
-          gate: { mergedAs: sha, for: answer.approval.countersignedBy },
-        };
-      }
-      case 'granted':
-        break;
-      default:
-        return unreachable(answer);
+async function act(context: ApprovalContext, answer: ApprovalAnswer): Promise<Acted> {
+  switch (answer.kind) {
+    case 'not_yet':
+      return { result: answer.result, gate: answer.unsettled ? 'as_it_is' : 'closed' };
+    case 'already_merged': {
+      const sha = answer.pullRequest.mergeCommitSha ?? '';
+      await context.confirmMerge(sha);
+      return {
+        result: await merged(context, answer.approval, sha, answer.pullRequest.mergedBy),
+        gate: { mergedAs: sha, for: answer.approval.countersignedBy },
+      };
     }
-    const refused = refusedAfterAll(context, capability, policy, answer);
-    if (refused) return { result: refused, gate: 'closed' };
-    const { proof } = answer;
-    if (!proof) throw new Error(`run ${context.state.run.id} has no proof that it may merge`);
-    const by = proof.question.by;
-    const refusedAt = by === 'app' ? await context.mergeRefusedAt() : undefined;
-    const quietUntil = (refusedAt?.getTime() ?? 0) + REFUSED_GAP_MS;
-    const quietMs = quietUntil - context.clock.now().getTime();
-    if (quietMs > 0 && context.approval?.decision && !(await context.gate.isOpen())) {
-      const { decision } = context.approval;
-      const because = reason('step.waiting.approval', decision.summary);
-      return { result: waits(context, { ...answer.approval, decision }, quietMs, because), gate: 'closed' };
-    }
-    const untilRecheck = Math.min(recheckInMs(openFor(context, answer.approval)), OPEN_RECHECK_MS);
-    const opened = await context.gate.open(
-      proof,
-      by === 'app' ? MERGE_LEASE_MS : untilRecheck + OPEN_MARGIN_MS,
-    );
-    switch (opened.kind) {
-      case 'busy':
-        return { result: waits(context, answer.approval, BUSY_RETRY_MS, BEING_WRITTEN), gate: 'as_it_is' };
-      case 'refused': {
-        const because = `the gate check could not be written: ${opened.because}`;
-        return { result: notNow(context, answer.approval, answer.why, because), gate: 'closed' };
-      }
-      case 'open':
-        break;
-      default:
-        return unreachable(opened);
-    }
-    switch (by) {
-      case 'app':
-        return merge(context, proof, answer, opened.since);
-      case 'people': {
-        const because = reason('step.waiting.merge_button', answer.why.summary);
-        return { result: waits(context, answer.approval, untilRecheck, because), gate: 'open' };
-      }
-      case 'queue':
-        return enqueue(context, proof, answer, untilRecheck);
-      default:
-        return unreachable(by);
-    }
+    case 'granted':
+      return openAndMerge(context, answer);
+    default:
+      return unreachable(answer);
   }
-
-  return {
-    name: 'gh-merge',
-    capability,
-    async run(context) {
-      const { result, gate } = await look(context);
-      if (gate === 'closed') {
-        await context.gate.withdraw();
-        if (context.state.run.settings.merge.by === 'queue') await context.mergeQueue.dequeue();
-      }
-      if (typeof gate === 'object') await context.gate.settle(gate.mergedAs, gate.for);
-      return result;
-    },
-    async judge(context) {
-      const judged = await judgeApproval(context, handlerOf);
-      if (judged === 'busy') return 'busy';
-      if (!judged?.decision.proof) return judged?.decision;
-      const refused = refusedAfterAll(context, capability, policy, judged);
-      if (!refused) return judged.decision;
-      const because =
-        refused.kind === 'failed' ? refused.reason.summary : 'the policy of this app does not allow it';
-      return { ...judged.decision, why: criterion('unmet', because), proof: undefined };
-    },
-  };
 }
 
-type Granted = Extract<ApprovalAnswer, { kind: 'granted' }>;
+/** Opens the gate check, and merges or lets those merge who shall. */
+async function openAndMerge(context: ApprovalContext, answer: Granted): Promise<Acted> {
+  const { proof } = answer;
+  if (!proof) throw new Error(`run ${context.state.run.id} has no proof that it may merge`);
+  const by = proof.question.by;
+  const refusedAt = by === 'app' ? await context.mergeRefusedAt() : undefined;
+  const quietUntil = (refusedAt?.getTime() ?? 0) + REFUSED_GAP_MS;
+  const quietMs = quietUntil - context.clock.now().getTime();
+  if (quietMs > 0 && context.approval?.decision && !(await context.gate.isOpen())) {
+    const { decision } = context.approval;
+    const because = reason('step.waiting.approval', decision.summary);
+    return { result: waits(context, { ...answer.approval, decision }, quietMs, because), gate: 'closed' };
+  }
+  const untilRecheck = Math.min(recheckInMs(openFor(context, answer.approval)), OPEN_RECHECK_MS);
+  const opened = await context.gate.open(
+    proof,
+    by === 'app' ? MERGE_LEASE_MS : untilRecheck + OPEN_MARGIN_MS,
+  );
+  switch (opened.kind) {
+    case 'busy':
+      return { result: waits(context, answer.approval, BUSY_RETRY_MS, BEING_WRITTEN), gate: 'as_it_is' };
+    case 'refused': {
+      const because = `the gate check could not be written: ${opened.because}`;
+      return { result: notNow(context, answer.approval, answer.why, because), gate: 'closed' };
+    }
+    case 'open':
+      break;
+    default:
+      return unreachable(opened);
+  }
+  switch (by) {
+    case 'app':
+      return merge(context, proof, answer, opened.since);
+    case 'people': {
+      const because = reason('step.waiting.merge_button', answer.why.summary);
+      return { result: waits(context, answer.approval, untilRecheck, because), gate: 'open' };
+    }
+    case 'queue':
+      return enqueue(context, proof, answer, untilRecheck);
+    default:
+      return unreachable(by);
+  }
+}
 
 const BEING_WRITTEN = reason('step.waiting.approval', 'countersigned; the gate check is just being written');
 
 async function merge(
-  context: StepContext,
+  context: ApprovalContext,
   proof: MergeProof,
   { approval, pullRequest, why: decision }: Granted,
   openSince: Date,
-): Promise<Look> {
+): Promise<Acted> {
   const title =
     mergeMethod(context) === 'squash' ? `${pullRequest.title} (#${pullRequest.number})` : undefined;
   const result = await context.merge(proof, approval, title);
@@ -211,11 +189,11 @@ async function merge(
 }
 
 async function enqueue(
-  context: StepContext,
+  context: ApprovalContext,
   proof: MergeProof,
   { approval, why: decision }: Granted,
   untilRecheck: number,
-): Promise<Look> {
+): Promise<Acted> {
   const result = await context.mergeQueue.enqueue(proof);
   switch (result.kind) {
     case 'queued': {
@@ -237,11 +215,11 @@ async function enqueue(
 }
 
 function notNow(
-  context: StepContext,
+  context: ApprovalContext,
   approval: Approval,
   decision: Explanation,
   because: string,
-): StepResult {
+): ApprovalResult {
   const said = criterion('unmet', `not merging: ${because}`, decision.reasons);
   return waits(
     context,
@@ -251,11 +229,11 @@ function notNow(
   );
 }
 
-function openFor({ clock }: StepContext, { askedAt }: Approval): number {
+function openFor({ clock }: ApprovalContext, { askedAt }: Approval): number {
   return clock.now().getTime() - askedAt.getTime();
 }
 
-function waits(context: StepContext, approval: Approval, inMs: number, because: Reason): StepResult {
+function waits(context: ApprovalContext, approval: Approval, inMs: number, because: Reason): ApprovalResult {
   return {
     kind: 'waits',
     for: 'approval',
@@ -265,7 +243,7 @@ function waits(context: StepContext, approval: Approval, inMs: number, because: 
   };
 }
 
-function failed(code: ReasonCode, because: string, approval: Approval): StepResult {
+function failed(code: ReasonCode, because: string, approval: Approval): ApprovalResult {
   return {
     kind: 'failed',
     reason: reason(code, because),
@@ -279,11 +257,11 @@ function failed(code: ReasonCode, because: string, approval: Approval): StepResu
  * finds it done, perhaps without any answer to its own question, which is void then.
  */
 async function merged(
-  context: StepContext,
+  context: ApprovalContext,
   approval: Approval,
   sha: string,
   mergedBy: Person | null,
-): Promise<StepResult> {
+): Promise<ApprovalResult> {
   const { run, invocations } = context.state;
   const made = await context.mergeBegun();
   const other = invocations.find(({ id }) => id === made?.invocation_id && id !== approval.invocationId);

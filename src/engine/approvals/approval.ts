@@ -9,46 +9,25 @@ import {
   justAsked,
   type MergeDecision,
   type MergeFacts,
-  type MergeProof,
   type MergeQuestion,
   sameAnswer,
 } from '../../domain/policy/merge-gate.ts';
 import { mergedByChain } from '../../domain/run/plan.ts';
 import type { PullRequest } from '../../ports/github.ts';
-import { pullRequestOf, type StepContext, type StepHandler, type StepResult } from '../steps/step.ts';
+import type { SkillOf } from '../gates/judge-gates.ts';
+import { pullRequestOf } from '../steps/step.ts';
+import type { ApprovalAnswer, ApprovalContext, ApprovalResult } from './approval-context.ts';
 import { readMergeFacts, wasConflicting } from './merge-facts.ts';
 import { mergeMethod } from './merge-method.ts';
 import { type BeforeAsking, beforeAsking } from './preconditions.ts';
-
-export type ApprovalAnswer =
-  /** Without a proof when the step that asked merges nothing. */
-  | {
-      kind: 'granted';
-      proof: MergeProof | undefined;
-      why: Explanation;
-      approval: Approval;
-      pullRequest: PullRequest;
-    }
-  | { kind: 'already_merged'; pullRequest: PullRequest; approval: Approval }
-  /** @property unsettled nothing was found out yet, so that what was found before goes on holding for a moment */
-  | { kind: 'not_yet'; result: StepResult; unsettled?: true };
 
 /**
  * Asks the maintainers once, then looks whether they answered. GitHub sends no event for a reaction
  * (octokit/webhooks.js#553), so an open question is looked at by time, and at once on any event of its pull request.
  */
-export async function pollApproval(
-  context: StepContext,
-  handlerOf: (name: string) => StepHandler | undefined,
-): Promise<ApprovalAnswer> {
+export async function pollApproval(context: ApprovalContext, skillOf: SkillOf): Promise<ApprovalAnswer> {
   const { approval } = context;
-  if (!approval || approval.status === 'void') {
-    const before = await beforeAsking(context, mergeMethod(context));
-    return {
-      kind: 'not_yet',
-      result: before.kind === 'wait' ? before.result : ask(context, before),
-    };
-  }
+  if (!approval || approval.status === 'void') return { kind: 'not_yet', result: await askPeople(context) };
   const comment = await context.approvalComment(approval.id);
   if (!comment) return { kind: 'not_yet', result: wait(context, approval) };
   if ('refused' in comment) {
@@ -59,7 +38,7 @@ export async function pollApproval(
   const { facts, pullRequest, conflict, authorship, decision } = await judgeQuestion(
     context,
     comment,
-    handlerOf,
+    skillOf,
   );
   const isAbout = pullRequest.headSha === approval.headSha && pullRequest.baseRef === approval.baseRef;
   if (pullRequest.merged && isAbout && ((await context.mergeBegun()) || (await context.gate.isOpen()))) {
@@ -134,12 +113,18 @@ export async function pollApproval(
   };
 }
 
-function isBlocking(conflict: Conflict, context: StepContext): boolean {
+/** Puts the question to the maintainers, unless something has to be waited for before that. */
+export async function askPeople(context: ApprovalContext): Promise<ApprovalResult> {
+  const before = await beforeAsking(context, mergeMethod(context));
+  return before.kind === 'wait' ? before.result : ask(context, before);
+}
+
+function isBlocking(conflict: Conflict, context: ApprovalContext): boolean {
   return conflict.kind === 'conflict' || (conflict.kind === 'unknown' && wasConflicting(context));
 }
 
 /** A question that is open already stays: what resolves the conflict on the base branch leaves the answers to it valid. */
-function waitForConflict(context: StepContext, approval: Approval, conflict: Conflict): StepResult {
+function waitForConflict(context: ApprovalContext, approval: Approval, conflict: Conflict): ApprovalResult {
   const isKnown = conflict.kind === 'conflict';
   const waiting = wait(context, approval, isKnown ? undefined : WORKING_OUT_MS);
   const because = isKnown
@@ -152,11 +137,11 @@ function waitForConflict(context: StepContext, approval: Approval, conflict: Con
 const WORKING_OUT_MS = 3_000;
 
 async function judgeQuestion(
-  context: StepContext,
+  context: ApprovalContext,
   comment: Parameters<typeof readMergeFacts>[1],
-  handlerOf: (name: string) => StepHandler | undefined,
+  skillOf: SkillOf,
 ): Promise<Awaited<ReturnType<typeof readMergeFacts>> & { decision: MergeDecision }> {
-  const read = await readMergeFacts(context, comment, handlerOf);
+  const read = await readMergeFacts(context, comment, skillOf);
   return { ...read, decision: judgeMerge(question(context), read.facts) };
 }
 
@@ -165,14 +150,14 @@ async function judgeQuestion(
  * @returns `undefined` when nobody has been asked, or nobody can see the question yet; `busy` while this app may be writing to it.
  */
 export async function judgeApproval(
-  context: StepContext,
-  handlerOf: (name: string) => StepHandler | undefined,
+  context: ApprovalContext,
+  skillOf: SkillOf,
 ): Promise<{ decision: MergeDecision; pullRequest: PullRequest; approval: Approval } | 'busy' | undefined> {
   const { approval } = context;
   if (!approval || approval.status === 'void') return undefined;
   const comment = await context.approvalComment(approval.id);
   if (!comment || 'refused' in comment) return undefined;
-  const { decision, pullRequest, facts } = await judgeQuestion(context, comment, handlerOf);
+  const { decision, pullRequest, facts } = await judgeQuestion(context, comment, skillOf);
   if (facts.comment === 'edited' && (await mayBeOurEdit(context, approval, comment.bodyHash))) return 'busy';
   const { countersignedBy } = decision;
   return { decision, pullRequest, approval: { ...approval, countersignedBy } };
@@ -182,7 +167,11 @@ export async function judgeApproval(
 const WRITTEN_IN_MS = 1_000;
 
 /** The outbox works beside the looks: what it writes between two reads of ours must not pass for somebody else's edit. */
-async function mayBeOurEdit(context: StepContext, approval: Approval, bodyHash: string): Promise<boolean> {
+async function mayBeOurEdit(
+  context: ApprovalContext,
+  approval: Approval,
+  bodyHash: string,
+): Promise<boolean> {
   const now = await context.approvalComment(approval.id);
   return now !== undefined && !('refused' in now) && (now.beingWritten || now.bodyHash !== bodyHash);
 }
@@ -190,7 +179,7 @@ async function mayBeOurEdit(context: StepContext, approval: Approval, bodyHash: 
 /** How often one run asks: somebody or something that keeps changing the comment must not fill the pull request with them. */
 const MOST_QUESTIONS = 5;
 
-function stop(because: string): StepResult {
+function stop(because: string): ApprovalResult {
   return { kind: 'failed', reason: reason('step.failed.error', because), retryable: false };
 }
 
@@ -213,7 +202,7 @@ function voidCode(pullRequest: PullRequest, approval: Approval, { configuration 
   }
 }
 
-function question(context: StepContext): MergeQuestion {
+function question(context: ApprovalContext): MergeQuestion {
   const { run } = context.state;
   return {
     runId: run.id,
@@ -229,10 +218,10 @@ function question(context: StepContext): MergeQuestion {
 }
 
 function ask(
-  context: StepContext,
+  context: ApprovalContext,
   { blockedBy, authorship }: Pick<Extract<BeforeAsking, { kind: 'ask' }>, 'blockedBy' | 'authorship'>,
   previous?: Approval,
-): StepResult {
+): ApprovalResult {
   const now = context.clock.now();
   const { run } = context.state;
   const approval: Approval = {
@@ -254,10 +243,10 @@ function ask(
 }
 
 function wait(
-  context: StepContext,
+  context: ApprovalContext,
   approval: Approval,
   recheckAfterMs?: number,
-): Extract<StepResult, { kind: 'waits' }> {
+): Extract<ApprovalResult, { kind: 'waits' }> {
   const now = context.clock.now();
   const openForMs = now.getTime() - approval.askedAt.getTime();
   return {

@@ -10,20 +10,20 @@ import { askedAuthorship, NO_CONTRIBUTORS } from '../../domain/policy/authorship
 import { actionOf } from '../../domain/policy/capability.ts';
 import { type Conflict, conflictCriteria, conflictOf } from '../../domain/policy/conflict.ts';
 import type { CountersignRules } from '../../domain/policy/countersign-rules.ts';
+import { degraded } from '../../domain/policy/gate/degraded.ts';
 import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { conditionOf } from '../../domain/policy/gate/verdict.ts';
 import type { ConfigurationStatus, MergeFacts } from '../../domain/policy/merge-gate.ts';
 import { isOwnComment } from '../../domain/policy/own-comment.ts';
 import { requestedChangesCriterion } from '../../domain/policy/reviews-standing.ts';
+import { stillExpected } from '../../domain/rule/step-rules.ts';
 import { asConditionsSeeIt, conditionContext } from '../../domain/run/context.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { HowFresh } from '../configuration/configuration.ts';
-import { degraded } from '../gates/degraded.ts';
-import { judgeGates, lastVerdict } from '../gates/judge-gates.ts';
-import { stillExpected } from '../gates/validated.ts';
+import { judgeGates, lastVerdict, type SkillOf } from '../gates/judge-gates.ts';
 import { pullRequestNow } from '../runs/on-pull-request.ts';
 import { configurationStatus } from '../runs/what-changed.ts';
-import { type ApprovalComment, pullRequestOf, type StepContext, type StepHandler } from '../steps/step.ts';
+import { type ApprovalComment, pullRequestOf, type StepContext } from '../steps/step.ts';
 import { readAnswerer, readSpeaker } from './answerers.ts';
 import { readContributors } from './contributors.ts';
 import { mergeMethod } from './merge-method.ts';
@@ -36,7 +36,7 @@ import { readRequestedChanges } from './requested-changes.ts';
 export async function readMergeFacts(
   looking: StepContext,
   comment: ApprovalComment,
-  volatileHandler: (name: string) => StepHandler | undefined,
+  skillOf: SkillOf,
 ): Promise<{
   facts: MergeFacts;
   pullRequest: PullRequest;
@@ -64,9 +64,9 @@ export async function readMergeFacts(
   const thorough = answered || context.because === 'event' || context.approval?.decision?.status === 'unmet';
   const [reactions, fresh] = await Promise.all([
     reacted ? reader.reactions(repo, comment.githubId) : [],
-    thorough ? readVolatileOutcomes(context, volatileHandler) : new Map<string, Outcome>(),
+    thorough ? readVolatileOutcomes(context, skillOf) : new Map<string, Outcome>(),
   ]);
-  const gates = await mergeGates(context, thorough, volatileHandler, fresh);
+  const gates = await mergeGates(context, thorough, skillOf, fresh);
   // Read with every look that may end in a merge, and then all of it from GitHub; and with those that something happened before.
   const governing = thorough ? await readGoverning(context, number, { fresh: answered }) : undefined;
   const counted = reactions.filter((reaction) => counts.includes(reaction.content));
@@ -193,14 +193,11 @@ function mergingSwitch({ step, mergingOff }: StepContext, settings: Settings | u
   ];
 }
 
-async function readVolatileOutcomes(
-  context: StepContext,
-  handlerOf: (name: string) => StepHandler | undefined,
-): Promise<Map<string, Outcome>> {
+async function readVolatileOutcomes(context: StepContext, skillOf: SkillOf): Promise<Map<string, Outcome>> {
   const fresh = new Map<string, Outcome>();
   for (const invocation of context.state.invocations) {
     const step = context.state.run.definition.steps[invocation.stepIndex];
-    const refresh = step && invocation.outcome ? handlerOf(step.uses.name)?.refresh : undefined;
+    const refresh = step && invocation.outcome ? skillOf(step.uses.name)?.refresh : undefined;
     if (!refresh) continue;
     const outcome = await refresh({ ...context, invocation, step: step ?? context.step });
     if (step && outcome)
@@ -224,7 +221,7 @@ function stillDegraded({ state }: StepContext, stepId: string, outcome: Outcome)
 async function mergeGates(
   context: StepContext,
   thorough: boolean,
-  skillOf: (name: string) => StepHandler | undefined,
+  skillOf: SkillOf,
   fresh: ReadonlyMap<string, Outcome>,
 ): Promise<GateVerdict[]> {
   // Those of any other step were judged before anybody was asked.

@@ -103,7 +103,12 @@ export function sessionJobs(deps: {
     const { contract } = context.session;
     if (contract !== null && !contractSchema.safeParse(contract).success) return UNSOUND_CONTRACT;
     try {
-      return await registry.handlerOf(context.step).run(context);
+      const attempted = await registry.attempt(context);
+      log.debug(
+        { session: context.session.id, step: context.step.id, came: attempted.kind, at: attempted.endedAt },
+        'attempted a step',
+      );
+      return attempted;
     } catch (error) {
       if (isPassingTrouble(error, context.signal)) throw error;
       log.error(

@@ -87,16 +87,14 @@ describe('the registry', () => {
     const { handler, ran } = skill('ci');
     const text = 'id: a, skill: ci, requires_approval: true';
     const context = stepContext(text, { reader: quiet });
-    const result = await createRegistry([handler]).handlerOf(stepOf(text)).run(context);
+    const result = await createRegistry([handler]).attempt(context);
     expect(result).toMatchObject({ kind: 'waits', for: 'approval', approval: { status: 'open' } });
     expect(ran).toEqual([]);
   });
 
   test('asks for approval before a merge', async () => {
     const text = 'id: merge, action: gh-merge, requires_approval: true';
-    const result = await createRegistry([])
-      .handlerOf(stepOf(text))
-      .run(stepContext(text, { reader: quiet }));
+    const result = await createRegistry([]).attempt(stepContext(text, { reader: quiet }));
     expect(result).toMatchObject({ kind: 'waits', for: 'approval' });
   });
 
@@ -109,14 +107,14 @@ describe('the registry', () => {
       step,
       reader: quiet,
     });
-    const result = await createRegistry([]).handlerOf(step).run(context);
+    const result = await createRegistry([]).attempt(context);
     expect(result).toMatchObject({ kind: 'waits', for: 'approval' });
   });
 
   test('runs a step that requires no approval at once', async () => {
     const { handler, ran } = skill('ci');
     const text = 'id: a, skill: ci';
-    await createRegistry([handler]).handlerOf(stepOf(text)).run(stepContext(text));
+    await createRegistry([handler]).attempt(stepContext(text));
     expect(ran).toEqual(['a']);
   });
 });

@@ -106,6 +106,11 @@ export function blocks(found: GateVerdict): boolean {
   return !found.gate_passed && found.on_failure === 'block';
 }
 
+/** Whether this verdict asks for a person before the step goes on. */
+export function wantsPerson({ gate_passed, on_failure }: GateVerdict): boolean {
+  return !gate_passed && on_failure === 'require_human';
+}
+
 /** Whether time or people could still make all failed criteria pass. */
 export function mayPassLater({ criteria }: GateVerdict): boolean {
   return criteria.every(({ passed, may_change }) => passed || may_change);

@@ -3,7 +3,7 @@ import { reason } from '../../../domain/explanation/reason.ts';
 import type { PolicyEngine } from '../../../domain/policy/engine.ts';
 import { isTrusted, LEAST_TRUST, type Trust, trustOf } from '../../../domain/policy/trust.ts';
 import type { SkillChoice } from '../../../domain/skill/decision.ts';
-import { allowed } from '../../../engine/gates/allowed.ts';
+import { permitted } from '../../../engine/gates/permission.ts';
 import { readTrustContext } from '../../../engine/gates/trust-facts.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
 import type { StepContext, StepHandler, StepResult } from '../../../engine/steps/step.ts';
@@ -76,7 +76,7 @@ export function createActivation(deps: {
         run: (step) => runPackage(call, step),
       };
       // A countersign approved the step, and no skill that nobody had chosen yet: it raises no trust here.
-      return allowed({ ...context.step, requiresApproval: false }, handler, policy).run(context);
+      return permitted(handler, policy).run(context);
     },
   };
 }

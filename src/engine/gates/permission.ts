@@ -14,46 +14,49 @@ export function needsApproval(step: Pick<Step, 'requiresApproval'>, { confirmati
 }
 
 /**
- * The handler behind the policy: at every look, before it asks, does or wishes for anything, it is held against what its run
- * may do at this moment. A role that was taken away since the last look counts at this one.
+ * Whether the policy lets the run use the capability at this moment. A role that was taken away since the last attempt counts at
+ * this one.
+ * @param asks whether the maintainers are asked before the step does anything
+ * @returns how the step ends if it may not go on
  */
-export function allowed(
-  step: Pick<Step, 'requiresApproval'>,
-  handler: StepHandler,
+export async function notPermitted(
+  context: StepContext,
+  capability: Capability,
   policy: PolicyEngine,
-): StepHandler {
-  const { capability } = handler;
-  const asks = needsApproval(step, capability);
+  asks: boolean,
+): Promise<StepResult | undefined> {
+  // Every run has the least, and a countersign gives the most: neither hangs on anything that is to be read.
+  const needsFacts = !asks && !isTrusted(LEAST_TRUST.level, capability.minimumTrust);
+  const facts = needsFacts
+    ? await readTrustContext(context.reader, context.repo, context.state.run)
+    : undefined;
+  const moved = facts && headMoved(context, facts);
+  if (moved) return { kind: 'superseded', reason: moved };
+  const decision = decide(context, capability, policy, asks, facts ? trustOf(facts) : LEAST_TRUST);
+  const goesOn = decision.verdict === 'allowed' || (decision.verdict === 'needs_confirmation' && asks);
+  return goesOn ? undefined : { kind: 'failed', reason: blocked(capability, decision), retryable: false };
+}
+
+/** The handler behind the policy, where something else than a step uses it, and so nobody is asked. */
+export function permitted(handler: StepHandler, policy: PolicyEngine): StepHandler {
   return {
     ...handler,
-    async run(context) {
-      // Every run has the least, and a countersign gives the most: neither hangs on anything that is to be read.
-      const needsFacts = !asks && !isTrusted(LEAST_TRUST.level, capability.minimumTrust);
-      const facts = needsFacts
-        ? await readTrustContext(context.reader, context.repo, context.state.run)
-        : undefined;
-      const moved = facts && headMoved(context, facts);
-      if (moved) return { kind: 'superseded', reason: moved };
-      const decision = decide(context, capability, policy, asks, facts ? trustOf(facts) : LEAST_TRUST);
-      const goesOn = decision.verdict === 'allowed' || (decision.verdict === 'needs_confirmation' && asks);
-      return goesOn
-        ? handler.run(context)
-        : { kind: 'failed', reason: blocked(capability, decision), retryable: false };
-    },
+    run: async (context) =>
+      (await notPermitted(context, handler.capability, policy, false)) ?? handler.run(context),
   };
 }
 
 /**
- * Decides again once the step's question was answered with yes, on what the gate has just read: a condition besides the gate's
- * own, never in place of one.
- * @returns how the step ends when it may not go on.
+ * Decides again once the maintainers countersigned, on what the merge gate has just read: a condition besides the gate's own, never
+ * instead of one.
+ * @returns why the step may not go on
  */
-export function refusedAfterAll(
+export function notPermittedAfterAll(
   context: StepContext,
   capability: Capability,
   policy: PolicyEngine,
   { approval, pullRequest }: { approval: Approval; pullRequest: PullRequest },
-): StepResult | undefined {
+): Reason | undefined {
   const { repository, headSha } = context.state.run;
   const trust = trustOf({
     repository,
@@ -73,13 +76,7 @@ export function refusedAfterAll(
     countersign: { headSha: approval.headSha, by: approval.countersignedBy },
   });
   const decision = decide(context, capability, policy, true, trust);
-  if (decision.verdict === 'allowed') return undefined;
-  return {
-    kind: 'failed',
-    reason: blocked(capability, decision),
-    retryable: false,
-    approval: { ...approval, status: 'void' },
-  };
+  return decision.verdict === 'allowed' ? undefined : blocked(capability, decision);
 }
 
 function decide(

@@ -1,6 +1,6 @@
-import type { GateVerdict } from '../../domain/outcome/gate-verdict.ts';
-import { makeOutcome, type Outcome } from '../../domain/outcome/outcome.ts';
-import { gateName } from '../../domain/policy/gate/verdict.ts';
+import type { GateVerdict } from '../../outcome/gate-verdict.ts';
+import { makeOutcome, type Outcome } from '../../outcome/outcome.ts';
+import { gateName } from './verdict.ts';
 
 /** The outcome of a step as it counts behind the gates that lessen it: whatever it found, it has not passed. */
 export function degraded(outcome: Outcome, verdicts: readonly GateVerdict[]): Outcome {

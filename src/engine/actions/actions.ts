@@ -1,0 +1,13 @@
+import type { ActionName } from '../../domain/policy/capability.ts';
+import type { AnsweredHandler } from '../approvals/approval-context.ts';
+import type { StepHandler } from '../steps/step.ts';
+import { ghComment } from './gh-comment.ts';
+import { ghLabel } from './gh-label.ts';
+import { ghMerge } from './gh-merge.ts';
+
+/** The handler of every action that is declared; without one, this does not compile. */
+export const ACTIONS: Readonly<Record<ActionName, StepHandler | AnsweredHandler>> = {
+  'gh-comment': ghComment,
+  'gh-label': ghLabel,
+  'gh-merge': ghMerge,
+};

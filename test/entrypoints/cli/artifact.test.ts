@@ -72,7 +72,7 @@ async function addRun(id: string, over: Partial<Run>): Promise<void> {
   });
 }
 
-/** The command line in this process, with something between it and its store. */
+/** The command line in this process, with the given wrapper around its store. */
 async function run(line: string, between: (real: Blobs) => Blobs = (real) => real) {
   const seen = { out: '', err: '' };
   const tools = createTools(env);
@@ -102,7 +102,7 @@ async function rows(): Promise<string[]> {
 }
 
 describe('artifact prune', () => {
-  it('deletes rows and blobs of runs that have been over for so long, and no others', async () => {
+  it('deletes rows and blobs of runs that ended before the given time, and no others', async () => {
     await addRun('old', overSince(91));
     await addRun('failed', { ...overSince(200), status: 'failed' });
     await addRun('recent', overSince(89));
@@ -125,7 +125,7 @@ describe('artifact prune', () => {
     expect(await run('artifact prune --older-than 90d')).toMatchObject({ said: { runs: 0, artifacts: 0 } });
   });
 
-  it('only says what it would delete in a dry run', async () => {
+  it('only lists what it would delete in a dry run', async () => {
     await addRun('old', overSince(91));
     expect(await run('artifact prune --older-than 90d --dry-run')).toMatchObject({
       code: 0,
@@ -134,7 +134,7 @@ describe('artifact prune', () => {
     expect([await paths(), await rows()]).toEqual([['old/a.log'], ['art-old-1', 'art-old-2']]);
   });
 
-  it('goes on where it was ended, and leaves nothing behind that nobody finds', async () => {
+  it('continues where it was interrupted, and leaves no orphaned blob', async () => {
     for (const id of ['a', 'b', 'c']) await addRun(id, overSince(91));
     const breaking = (real: Blobs): Blobs => ({
       ...real,
@@ -153,7 +153,7 @@ describe('artifact prune', () => {
     expect([await paths(), await rows()]).toEqual([[], []]);
   });
 
-  it('goes through many pages, each in a transaction of its own', async () => {
+  it('processes many pages, each in its own transaction', async () => {
     await addRun('old', overSince(91));
     await addRun('new', { ...overSince(1) });
     await storage.transaction(async (tx) => {
@@ -188,7 +188,7 @@ describe('artifact prune', () => {
 describe('artifact check', () => {
   const age = (path: string, days: number) => utimesSync(join(root, path), ago(days), ago(days));
 
-  /** A run whose log is there, one whose log is lost, an old blob of nobody, and a new one. */
+  /** A run whose log exists, one whose log is lost, an old orphaned blob, and a new one. */
   async function aMess(): Promise<void> {
     await addRun('whole', { status: 'running' });
     await addRun('lost', { status: 'running' });
@@ -207,7 +207,7 @@ describe('artifact check', () => {
     damaged: [],
   };
 
-  it('says that all is well', async () => {
+  it('reports that everything is in order', async () => {
     await addRun('whole', {});
     expect(await countersign(['artifact', 'check', '--hashes'], { env })).toEqual({
       code: 0,
@@ -223,7 +223,7 @@ describe('artifact check', () => {
     expect([await paths(), await rows()]).toEqual(before);
   });
 
-  it('deletes them when told to repair, except a blob so new that its row may still come', async () => {
+  it('deletes them with --repair, except a blob so new that its row may still come', async () => {
     await aMess();
     expect(await run('artifact check --repair')).toEqual({ code: 0, said: { ...FOUND, repaired: true } });
     expect(await paths()).toEqual(['nobody/new.log', 'whole/a.log']);
@@ -234,7 +234,7 @@ describe('artifact check', () => {
     });
   });
 
-  it('leaves a blob alone that is put again while it repairs', async () => {
+  it('keeps a blob that is stored again during the repair', async () => {
     await aMess();
     const putAgain = (real: Blobs): Blobs => ({
       ...real,
@@ -247,7 +247,7 @@ describe('artifact check', () => {
     expect(await paths()).toContain('nobody/old.log');
   });
 
-  it('takes no artifact for lost that a running session stores meanwhile', async () => {
+  it('does not report an artifact as lost that a running session stores meanwhile', async () => {
     await addRun('whole', {});
     const storing = (real: Blobs): Blobs => ({
       ...real,
@@ -262,7 +262,7 @@ describe('artifact check', () => {
     });
   });
 
-  it('repairs nothing when store and database have nothing in common', async () => {
+  it('repairs nothing if store and database have nothing in common', async () => {
     await aMess();
     await blobs.delete('whole/a.log');
     const before = [await paths(), await rows()];
@@ -275,7 +275,7 @@ describe('artifact check', () => {
     expect([await paths(), await rows()]).toEqual(before);
   });
 
-  it('reads every blob with --hashes, and keeps what is damaged', async () => {
+  it('reads every blob with --hashes, and keeps damaged ones', async () => {
     await addRun('whole', {});
     await addRun('torn', {});
     writeFileSync(join(root, 'torn/a.log'), 'log of');
@@ -290,7 +290,7 @@ describe('artifact check', () => {
     expect(await rows()).toContain('art-torn-2');
   });
 
-  it('neither reads nor makes a folder that is not there', async () => {
+  it('neither reads nor creates a folder that does not exist', async () => {
     await addRun('whole', {});
     const elsewhere = join(root, 'elsewhere');
     env.ARTIFACTS_URL = `file:${elsewhere}`;
@@ -300,7 +300,7 @@ describe('artifact check', () => {
     expect(existsSync(elsewhere)).toBe(false);
   });
 
-  it('says what is wrong with the settings of a bucket', async () => {
+  it('reports errors in the settings of a bucket', async () => {
     env.ARTIFACTS_URL = 's3://bucket';
     expect(await run('artifact check')).toMatchObject({
       code: 1,
@@ -310,7 +310,7 @@ describe('artifact check', () => {
 });
 
 describe('artifacts in S3', () => {
-  it('are checked, repaired and pruned as those in files are', async () => {
+  it('are checked, repaired and pruned like those in files', async () => {
     const s3 = await startS3();
     onTestFinished(() => s3.close());
     await useStore({

@@ -13,7 +13,7 @@ import { countersignOn, countersignProcess, parsed } from './support.ts';
 const newFolder = temporaryFolders();
 let github: GitHubStandIn;
 let app: App;
-/** What writes is another process, as it will be; what reads need not be. */
+/** The commands that write run in another process, as in production; those that read need not. */
 let run: ReturnType<typeof countersignOn>;
 let read: ReturnType<typeof countersignOn>;
 
@@ -53,13 +53,13 @@ afterEach(async () => {
   await github.stop();
 });
 
-/** The app notices within a second what another process left for it. */
+/** The app notices within a second what another process wrote. */
 const eventually = (isSo: () => Promise<boolean>) =>
   until('what was asked of the app', async () => (await isSo()) || undefined);
 
 const runsOf = (chain: string) => app.storage.read.runs.list({ chain });
 
-test('a running app does what the command line asks of it', async () => {
+test('a running app does what the command line asks', async () => {
   const files = { 'src/one.ts': 'export const one = 1;\n' };
   const { number } = await github.openPullRequest({
     repo: 'octo/app',

@@ -16,13 +16,13 @@ const PAGES = ['README.md', 'docs/cli.md', 'docs/skills.md'];
 const aliasIn = (page: string) =>
   /^ {4}alias countersign='(.+)'$/m.exec(readFileSync(join(ROOT, page), 'utf8'))?.[1];
 
-describe('the line that the docs give for work in one’s own repository', () => {
-  it('is the same on every page that gives it', () => {
+describe('the command that the docs give for work in your own repository', () => {
+  it('is the same on every page that shows it', () => {
     expect(new Set(PAGES.map(aliasIn)).size).toBe(1);
     expect(aliasIn('README.md')).toContain('~/countersign');
   });
 
-  it('writes there, and not into Countersign’s checkout; a path to a database is seen from there, too', async () => {
+  it('writes there and not into Countersign’s checkout, and resolves the path of a database from there', async () => {
     const command = aliasIn('docs/skills.md')?.replace('~/countersign', ROOT);
     const repository = join(folder, 'shop');
     mkdirSync(repository);
@@ -42,7 +42,7 @@ describe('the line that the docs give for work in one’s own repository', () =>
   });
 });
 
-describe('the folder that a person stands in', () => {
+describe('the folder of the caller', () => {
   it.each<[string, Record<string, string>, boolean]>([
     ['is where npm was called, for a script of ours', { npm_package_json: join(ROOT, 'package.json') }, true],
     [

@@ -22,7 +22,7 @@ function repository(files: Record<string, string>): string {
 
 const chainLint = (cwd: string, ...paths: string[]) => countersign(['chain', 'lint', ...paths], { cwd });
 
-it('lint checks a repository’s settings and chains when nothing is named', async () => {
+it('lint checks the settings and chains of a repository when no path is given', async () => {
   const cwd = repository({
     '.github/countersign.yml': 'merge:\n  method: squish\n',
     '.github/countersign/chains/deploy.yaml': GOOD,
@@ -34,7 +34,7 @@ it('lint checks a repository’s settings and chains when nothing is named', asy
   expect(stdout).toMatch(/\n\nChecked 2 files: 1 fault in 1 of them\.\n$/);
 });
 
-it('lint says every fault with its place and ends with 1', async () => {
+it('lint reports every error with its place and ends with 1', async () => {
   const cwd = repository({ 'deploy.yaml': MISSPELT });
   const { code, stdout } = await chainLint(cwd, 'deploy.yaml');
   expect(code).toBe(1);
@@ -42,7 +42,7 @@ it('lint says every fault with its place and ends with 1', async () => {
   expect(stdout).toMatch(/^deploy\.yaml:5:\d+: .*acton/m);
 });
 
-it('lint refuses a step whose skill comes to nothing', async () => {
+it('lint refuses a step whose skill has no outcome', async () => {
   const cwd = repository({
     '.github/countersign/skills/notes/SKILL.md': '---\nname: notes\ndescription: To read.\n---\n',
     '.github/countersign/chains/read.yaml': GOOD.replace('skill: ci', 'skill: notes'),
@@ -52,7 +52,7 @@ it('lint refuses a step whose skill comes to nothing', async () => {
   );
 });
 
-it('lint ends with 0 when there are no faults, or no files', async () => {
+it('lint ends with 0 when there are no errors, or no files', async () => {
   const cwd = repository({ 'chains/deploy.yaml': GOOD });
   expect(await chainLint(cwd, 'chains')).toEqual({
     code: 0,
@@ -66,7 +66,7 @@ it('lint ends with 0 when there are no faults, or no files', async () => {
   });
 });
 
-it('lint gives one JSON document with all files', async () => {
+it('lint prints one JSON document with all files', async () => {
   const cwd = repository({ 'chains/a.yaml': MISSPELT, 'chains/b.yaml': GOOD.replace('deploy', 'other') });
   const { code, stdout } = await chainLint(cwd, 'chains', '--json');
   expect(code).toBe(1);
@@ -94,7 +94,7 @@ it('lint gives one JSON document with all files', async () => {
   });
 });
 
-it('lint finds what stands between files: one name twice, settings under a name that is not read', async () => {
+it('lint finds errors across files: a repeated name, and settings in a file that the app does not read', async () => {
   const cwd = repository({
     '.github/countersign.yaml': 'noise: quiet\n',
     '.github/countersign/chains/a.yaml': GOOD,
@@ -111,7 +111,7 @@ it('lint finds what stands between files: one name twice, settings under a name 
   `);
 });
 
-it('lint finds chains where the app does not look for any, however the file is named', async () => {
+it('lint finds chains in folders that the app does not read, whatever their files are called', async () => {
   const cwd = repository({
     '.github/countersign.yml': 'chains: [deploy]\n',
     '.github/countersign/chains/sub/a.yaml': GOOD,
@@ -145,7 +145,7 @@ it('lint finds names in the settings that no chain has', async () => {
   }
 });
 
-it('lint refuses a path that is not there', async () => {
+it('lint refuses a path that does not exist', async () => {
   expect(await chainLint(newFolder(), 'nothing.yaml')).toEqual({
     code: 1,
     stdout: '',
@@ -153,7 +153,7 @@ it('lint refuses a path that is not there', async () => {
   });
 });
 
-it('list shows shipped chains and those of the working folder, broken ones too', async () => {
+it('list shows shipped chains and those of the working folder, also those with errors', async () => {
   const cwd = repository({
     '.github/countersign/chains/deploy.yaml': GOOD,
     '.github/countersign/chains/pr-review.yaml': MISSPELT.replace('deploy', 'pr-review'),
@@ -173,7 +173,7 @@ it('list shows shipped chains and those of the working folder, broken ones too',
   ]);
 });
 
-it('show draws the shipped chain and gives it as JSON', async () => {
+it('show draws the shipped chain and prints it as JSON', async () => {
   const cwd = newFolder();
   const drawn = await countersign(['chain', 'show', 'pr-review'], { cwd });
   expect(drawn.stdout).toMatch(/^pr-review \(ships with Countersign: chains\/pr-review\.yaml\)\n/);
@@ -186,7 +186,7 @@ it('show draws the shipped chain and gives it as JSON', async () => {
   });
 });
 
-it('show says what is wrong with a chain that does not run, and what a misspelt name may have meant', async () => {
+it('show reports the errors of a chain that does not run, and suggests a name for a misspelt one', async () => {
   const cwd = repository({ '.github/countersign/chains/deploy.yaml': MISSPELT });
   const broken = await countersign(['chain', 'show', 'deploy'], { cwd });
   expect(broken).toMatchObject({ code: 1, stdout: '' });

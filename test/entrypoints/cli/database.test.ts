@@ -19,7 +19,7 @@ async function made(): Promise<string> {
   return path;
 }
 
-describe('commands beside the database', () => {
+describe('commands that use the database', () => {
   it('read and write while another process has it open and is in a transaction', async () => {
     const path = newPath();
     const storage = await openStorage(`sqlite:${path}`, { clock: systemClock });
@@ -36,7 +36,7 @@ describe('commands beside the database', () => {
     await storage.close();
   });
 
-  it('say that nothing is there, and make nothing', async () => {
+  it('report that the database does not exist, and create nothing', async () => {
     const path = newPath();
     for (const command of [
       ['run', 'list'],
@@ -87,7 +87,7 @@ describe('commands beside the database', () => {
     }
   });
 
-  it('say that a file is no database', async () => {
+  it('report that a file is not a database', async () => {
     const path = newPath();
     writeFileSync(
       path,
@@ -102,7 +102,7 @@ describe('commands beside the database', () => {
 });
 
 describe('db migrate', () => {
-  it('makes the database, says so, and says that there is nothing left to do', async () => {
+  it('creates the database, reports that, and the next time says that there is nothing to do', async () => {
     const path = newPath();
     const run = countersignOn(path);
     const first = await run('db', 'migrate', '--json');
@@ -115,7 +115,7 @@ describe('db migrate', () => {
     expect((await run('db', 'migrate')).stdout).toMatch(/ is up to date already \(version \d+\)\.\n$/);
   });
 
-  it('waits for no app that is running: it says which process to stop', async () => {
+  it('does not wait for a running app, but says which process to stop', async () => {
     const path = newPath();
     const claim = claimToServe(path, new Date());
     expect(await countersignOn(path)('db', 'migrate')).toEqual({

@@ -27,7 +27,7 @@ async function withDeliveries() {
 }
 
 describe('delivery list', () => {
-  it('shows deliveries, the newest first, and only those asked for', async () => {
+  it('shows deliveries, newest first, that match the options', async () => {
     const { run } = await withDeliveries();
     const { stdout } = await run('delivery', 'list');
     const [headings, ...rows] = stdout.trimEnd().split('\n');

@@ -25,7 +25,7 @@ function usage({ name, command }: Leaf): string {
 
 const commands = leaves(buildProgram(async () => {}));
 
-/** The page's sections about a command: what stands in the heading, and the options of its table. */
+/** The page's sections about a command: the command in the heading, and the options of its table. */
 const sections = page
   .split(/^### /m)
   .slice(1)
@@ -44,7 +44,7 @@ describe('docs/cli.md', () => {
     );
   });
 
-  it('says of each option what is allowed', () => {
+  it('says what values each option allows', () => {
     for (const { command } of commands) {
       for (const choice of command.options.flatMap((option) => option.argChoices ?? [])) {
         expect(page).toContain(`\`${choice}\``);
@@ -53,7 +53,7 @@ describe('docs/cli.md', () => {
   });
 });
 
-describe('help', () => {
+describe('the help', () => {
   it.each(commands)('of $name has an example that begins with the command itself', ({ name, command }) => {
     let help = '';
     command.configureOutput({

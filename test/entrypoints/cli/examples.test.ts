@@ -18,7 +18,7 @@ import { ManualClock } from '../../support/clock.ts';
 
 const docs = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
 
-/** What the page shows: each a command line and all that it answers. */
+/** The examples of the page: each a command line with its whole output. */
 const examples = [...docs('cli.md').matchAll(/^```console\n\$ countersign (.+)\n([\s\S]*?)^```$/gm)].map(
   ([, line = '', answer = '']) => ({ line, answer }),
 );
@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A run of that chain which leaves behind all but what it may leave out. */
+/** A run of that chain that produces everything except what is optional. */
 async function playRun(): Promise<void> {
   const known = await tools.chains();
   const { chain } = parseChain(reviewYaml, 'review.yaml', known.known);
@@ -127,13 +127,13 @@ async function playRun(): Promise<void> {
 }
 
 describe('docs/cli.md', () => {
-  it.each(examples)('shows what `countersign $line` answers', async ({ line, answer }) => {
+  it.each(examples)('shows the output of `countersign $line`', async ({ line, answer }) => {
     let said = '';
     const hear = (text: string) => {
       said += text;
     };
     await runCli(line.split(' '), { cwd: folder, clock, tools, out: hear, err: hear });
-    // What was shown above it need not be shown again.
+    // An example that begins with `…` shows only the end, because the page shows the rest above.
     const [, end] = /^…\n([\s\S]+)$/.exec(answer) ?? [];
     if (end === undefined) expect(said).toBe(answer);
     else expect(said.endsWith(end)).toBe(true);

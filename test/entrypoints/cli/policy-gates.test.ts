@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 
-/** From the table on, without what the trust rests on. */
+/** From the table on, without the facts that trust depends on. */
 async function policy(line: string): Promise<string> {
   const { appId, privateKey, webhookSecret, githubApiUrl, databaseUrl } = harness.config;
   const environment = {
@@ -52,7 +52,7 @@ async function policy(line: string): Promise<string> {
   return lines.filter((one) => !/^ {4}\S (its head|ada, who|nobody fired|this step)/.test(one)).join('\n');
 }
 
-it('policy explain shows the last verdict of each gate, and those that are yet to be judged', async () => {
+it('policy explain shows the last verdict of each gate, and the gates without a verdict', async () => {
   const [run] = await harness.app.storage.read.runs.list({ pullRequest: number, limit: 1 });
   expect(await policy(`policy explain ${run?.id}`)).toMatchInlineSnapshot(`
     "STEP   CAPABILITY  NEEDS    HAS       CONFIRMATION  CHANGES GITHUB  DECISION
@@ -83,7 +83,7 @@ it('policy explain shows the last verdict of each gate, and those that are yet t
   `);
 });
 
-it('policy simulate calls no step allowed on account of a gate that nobody has judged', async () => {
+it('policy simulate calls no step allowed because of a gate without a verdict', async () => {
   expect(await policy(`policy simulate --repo ${REPO} --pr ${number}`)).toMatchInlineSnapshot(`
     "STEP   CAPABILITY  NEEDS    HAS       CONFIRMATION  CHANGES GITHUB  DECISION
     small  gh-comment  sandbox  standard  none          yes             not known yet

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const title = 'Change';
   const files = { 'docs/page.txt': 'A page.\n' };
   member = await github.openPullRequest({ repo: REPO, author: 'ada', branch: 'own', title, files });
-  // One after the other, so that their runs have the ids that are expected.
+  // One after the other, so that their runs have the expected ids.
   await harness.settle();
   outsider = await github.openPullRequest({
     repo: REPO,
@@ -61,7 +61,7 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
   };
 }
 
-/** The command line as it is built, in this process. */
+/** The real command line, in this process. */
 async function countersign(line: string, env = environment()) {
   return answered(line.split(' '), {
     cwd: '/nowhere',
@@ -70,7 +70,7 @@ async function countersign(line: string, env = environment()) {
   });
 }
 
-/** As a snapshot can hold it. */
+/** In the form that a snapshot can hold. */
 const readable = (text: string) =>
   text.replaceAll(member.headSha.slice(0, 7), '<member>').replaceAll(outsider.headSha.slice(0, 7), '<fork>');
 
@@ -99,7 +99,7 @@ async function simulate(options: string): Promise<string[]> {
 }
 
 describe('policy explain', () => {
-  it('says of each step what it needs, what the run has, and what follows', async () => {
+  it('says for each step what it needs, what the run has, and the decision', async () => {
     const { code, out, err } = await countersign(`policy explain ${await runOf(outsider.number)}`);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(readable(out)).toMatchInlineSnapshot(`
@@ -130,7 +130,7 @@ describe('policy explain', () => {
     `);
   });
 
-  it('gives the same as JSON', async () => {
+  it('prints the same as JSON', async () => {
     const { out } = await countersign(`policy explain ${await runOf(member.number)} --json`);
     const { steps, ...run } = JSON.parse(out.replaceAll(member.headSha, '<head>'));
     expect(run).toEqual({
@@ -202,7 +202,7 @@ describe('policy explain', () => {
     `);
   });
 
-  it('of a merged pull request says that it was countersigned for its head', async () => {
+  it('says that a merged pull request was countersigned for its head', async () => {
     const { github } = harness;
     const files = { 'docs/other.txt': 'A page.\n' };
     const { number } = await github.openPullRequest({
@@ -221,13 +221,13 @@ describe('policy explain', () => {
     expect([note?.trust, merge?.trust, merge?.verdict]).toEqual(['standard', 'privileged', 'allowed']);
   });
 
-  it('of a run that is not there fails', async () => {
+  it('fails for a run that does not exist', async () => {
     expect(await countersign('policy explain run_none')).toMatchObject({ code: 1, out: '' });
   });
 });
 
 describe('policy simulate', () => {
-  it('takes the line that docs/policy.md shows', async () => {
+  it('accepts the command line that docs/policy.md shows', async () => {
     const page = readFileSync(new URL('../../../docs/policy.md', import.meta.url), 'utf8');
     const [, shown = ''] = /^ {4}countersign (policy simulate .+)$/m.exec(page) ?? [];
     const line = shown.replace('acme/shop', REPO).replace('--pr 7', `--pr ${member.number}`);
@@ -235,7 +235,7 @@ describe('policy simulate', () => {
     expect(await countersign(line)).toMatchObject({ code: 0, err: '' });
   });
 
-  it('says what the pull request’s chains could do as their triggers begin them', async () => {
+  it('says what the pull request’s chains could do when their triggers start them', async () => {
     expect(await simulate(`--pr ${outsider.number}`)).toEqual([
       'pr-review note: sandbox, allowed',
       'pr-review merge: sandbox, needs_confirmation',
@@ -248,7 +248,7 @@ describe('policy simulate', () => {
     ['a writer', 'will', 'standard', 'sandbox'],
     ['somebody from outside', 'otto', 'standard', 'sandbox'],
     ['nobody that GitHub knows', 'zoe', 'standard', 'sandbox'],
-  ])('says of every chain what it could do if %s fired it', async (_, actor, ofMember, ofOutsider) => {
+  ])('says for every chain what it could do if %s fired it', async (_, actor, ofMember, ofOutsider) => {
     const levels = async (number: number) => simulate(`--pr ${number} --actor ${actor}`);
     expect(await levels(member.number)).toEqual([
       `pr-review note: ${ofMember}, allowed`,
@@ -258,7 +258,7 @@ describe('policy simulate', () => {
     expect((await levels(outsider.number))[0]).toBe(`pr-review note: ${ofOutsider}, allowed`);
   });
 
-  it('of another head than the newest finds the least', async () => {
+  it('finds the lowest trust for a head that is not the newest', async () => {
     const other = 'c'.repeat(40);
     expect(await simulate(`--pr ${member.number} --actor mia --head ${other}`)).toContain(
       'pr-review note: sandbox, allowed',
@@ -269,7 +269,7 @@ describe('policy simulate', () => {
     );
   });
 
-  it('says it in words', async () => {
+  it('prints it as text', async () => {
     const { out } = await countersign(`policy simulate --repo ${REPO} --pr ${outsider.number} --actor mia`);
     expect(readable(out)).toMatchInlineSnapshot(`
       "octo/app#2 at <fork>, fired by mia; nothing was done.
@@ -315,7 +315,7 @@ describe('policy simulate', () => {
     `);
   });
 
-  it('of a pull request that is not there fails with a sentence', async () => {
+  it('fails with a sentence for a pull request that does not exist', async () => {
     expect(await countersign(`policy simulate --repo ${REPO} --pr 999`)).toEqual({
       code: 1,
       out: '',
@@ -323,7 +323,7 @@ describe('policy simulate', () => {
     });
   });
 
-  it('of a repository in which nothing has run fails', async () => {
+  it('fails for a repository in which nothing has run', async () => {
     const { code, err } = await countersign('policy simulate --repo octo/nothing --pr 1');
     expect(code).toBe(1);
     expect(err).toContain('Nothing has run for octo/nothing yet');
@@ -343,7 +343,7 @@ function rows(): unknown {
   return all;
 }
 
-describe('both', () => {
+describe('both commands', () => {
   it('write no row, and nothing to GitHub', async () => {
     const lines = [
       `policy explain ${await runOf(member.number)}`,
@@ -358,7 +358,7 @@ describe('both', () => {
     });
     for (const line of lines) expect(await countersign(line)).toMatchObject({ code: 0 });
     expect(read).toBeGreaterThan(3);
-    // A token to read with is all that is asked for in another way.
+    // The request for a read-only token is the only other method.
     expect(written.filter((request) => !/^POST .*\/access_tokens$/.test(request))).toEqual([]);
     expect(rows()).toEqual(before);
   });
@@ -394,7 +394,7 @@ describe('both', () => {
     ['simulate --repo octo/app --pr 1 --actor not/a/login', '--actor'],
     ['simulate --repo octo/app --pr 1 --head HEAD', '--head'],
     ['explain', 'run'],
-  ])('refuse %s and name what is wrong', async (line, what) => {
+  ])('refuse %s and say what is wrong', async (line, what) => {
     const { code, err } = await countersign(`policy ${line}`);
     expect(code).toBe(2);
     expect(err).toContain(what);

@@ -49,7 +49,7 @@ async function withRuns() {
 }
 
 describe('run list', () => {
-  it('shows runs, the newest first, as a table', async () => {
+  it('shows runs, newest first, as a table', async () => {
     const { run } = await withRuns();
     const { code, stdout, stderr } = await run('run', 'list');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -62,7 +62,7 @@ describe('run list', () => {
     ]);
   });
 
-  it('gives the public shape of each run as JSON, narrowed by what is asked', async () => {
+  it('prints the public shape of each run as JSON, filtered by the options', async () => {
     const { run } = await withRuns();
     const ids = async (...options: string[]) => {
       const runs = z.array(runJsonSchema).parse(parsed(await run('run', 'list', '--json', ...options)));
@@ -77,7 +77,7 @@ describe('run list', () => {
 });
 
 describe('run show and run why', () => {
-  it('say what the run is, its steps and why it stands where it stands', async () => {
+  it('show the run, its steps and why it is in its status', async () => {
     const { run } = await withRuns();
     const shown = await run('run', 'show', 'run_old');
     expect(shown.code).toBe(0);
@@ -87,7 +87,7 @@ describe('run show and run why', () => {
     expect(why.stdout).toMatch(/^… .+\n {2}… review has not started\n {2}… merge has not started\n$/);
   });
 
-  it('give the public shapes as JSON', async () => {
+  it('print the public shapes as JSON', async () => {
     const { run } = await withRuns();
     expect(runJsonSchema.parse(parsed(await run('run', 'show', 'run_done', '--json')))).toMatchObject({
       id: 'run_done',
@@ -111,7 +111,7 @@ describe('run show --state', () => {
     return countersignOn(path);
   }
 
-  it('adds what the run is held to, what its steps remember, and from what', async () => {
+  it('adds the run’s limits and what its steps remember, with sources', async () => {
     const run = await withConcluded();
     const { stdout } = await run('run', 'show', 'run_said', '--state');
     expect(stdout).toMatch(
@@ -124,7 +124,7 @@ describe('run show --state', () => {
     expect((await run('run', 'show', 'run_said')).stdout).not.toContain('Goal:');
   });
 
-  it('gives it out as JSON beside the run', async () => {
+  it('prints them as JSON beside the run', async () => {
     const run = await withConcluded();
     const { state, ...rest } = z
       .looseObject({ state: cognitiveStateSchema })
@@ -135,7 +135,7 @@ describe('run show --state', () => {
 });
 
 describe('run cancel', () => {
-  it('leaves a signal for the app, and leaves the run to it', async () => {
+  it('leaves a signal for the app, which changes the run', async () => {
     const { path, run } = await withRuns();
     const { code, stdout } = await run('run', 'cancel', 'run_old');
     expect({ code, stdout }).toEqual({
@@ -158,7 +158,7 @@ describe('run cancel', () => {
     expect(parsed(await run('run', 'show', 'run_old', '--json'))).toMatchObject({ status: 'running' });
   });
 
-  it('is an operator’s, too, when it was queued by a version that did not say so', () => {
+  it('counts as an operator’s, also if an older version queued it without saying so', () => {
     const because = reason('run.cancelled.by_person', 'cancelled by an operator');
     const older = { runId: 'run_old', signal: { kind: 'end', status: 'cancelled', reason: because } };
     expect(JOB_PAYLOADS.signal.parse(older).by).toEqual({ kind: 'operator' });
@@ -214,7 +214,7 @@ describe('chain fire', () => {
     ]);
   });
 
-  it('takes the installation of the newest run when the pull request is not known', async () => {
+  it('uses the installation of the newest run if the pull request is unknown', async () => {
     const { path, run } = await withRuns();
     const { stdout } = await run('chain', 'fire', 'deploy', '--repo', 'acme/shop', '--pr', '12', '--json');
     expect(JSON.parse(stdout)).toEqual({
@@ -227,7 +227,7 @@ describe('chain fire', () => {
     expect(jobsIn(path)).toMatchObject([{ key: 'pr:71#12', payload: { event: { installation_id: 7 } } }]);
   });
 
-  it('says that nothing is known of a repository', async () => {
+  it('says that the repository is unknown', async () => {
     const { path, run } = await withRuns();
     const ended = await run('chain', 'fire', 'deploy', '--repo', 'acme/nowhere', '--pr', '1');
     expect(ended).toMatchObject({ code: 1, stdout: '' });

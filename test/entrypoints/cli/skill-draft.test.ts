@@ -42,7 +42,7 @@ async function draft(...args: string[]) {
   return { code, ...said, file, isThere: existsSync(folder) };
 }
 
-test('a skill is drafted by the model from a sentence, and is a sound package', async () => {
+test('the model drafts a valid skill package from a sentence', async () => {
   t.stub.answers({ text: JSON.stringify(DRAFT) });
   const { code, file } = await draft('--description', SENTENCE);
   expect(code).toBe(0);
@@ -51,14 +51,14 @@ test('a skill is drafted by the model from a sentence, and is a sound package', 
   expect(file('prompts/naming.md')).toMatch(/^Pass unless a name[\s\S]*\{\{ diff \}\}/);
 });
 
-test('a draft with tags of a template, or with none of a skill’s words, is none, and nothing is written', async () => {
+test('a draft with template tags, or without any words of a skill, is rejected and nothing is written', async () => {
   t.stub.answers({ text: JSON.stringify({ ...DRAFT, prompt: 'See {{ inputs }}.' }) });
   const ended = await draft('--description', SENTENCE);
   expect(ended).toMatchObject({ code: 1, isThere: false });
   expect(ended.err).toContain('Nothing was drafted and nothing written');
 });
 
-test('without a sentence there is nothing to draft from', async () => {
+test('a draft needs a sentence', async () => {
   const ended = await draft();
   expect(ended).toMatchObject({ code: 2, isThere: false });
   expect(ended.err).toContain('--draft needs a --description');

@@ -14,7 +14,7 @@ import { json, NAMING, repositories, SKILLS, skill } from './skill-support.ts';
 const { newFolder, withNaming } = repositories();
 
 describe('new', () => {
-  it('begins a package that has no faults and can be found', async () => {
+  it('creates a package that has no errors and can be found', async () => {
     const cwd = newFolder();
     const { code, out } = await skill(
       cwd,
@@ -51,7 +51,7 @@ describe('new', () => {
     ['a program in Python that finds', ['--program', 'py', '--outcome', 'review_verdict'], 2],
   ];
   it.each(process.env.COUNTERSIGN_LONG === '1' ? ways : ways.slice(0, 2))(
-    'with %s has no faults, and cases that pass',
+    'with %s creates a package without errors whose cases pass',
     async (_, options, cases) => {
       const cwd = newFolder();
       await skill(cwd, 'new', 'naming', ...options);
@@ -64,7 +64,7 @@ describe('new', () => {
     },
   );
 
-  it('takes the place of nothing', async () => {
+  it('overwrites nothing', async () => {
     const cwd = withNaming();
     expect(await skill(cwd, 'new', 'naming')).toMatchObject({
       code: 1,
@@ -78,7 +78,7 @@ describe('new', () => {
     ['../naming', 'is no name of a skill'],
     ['ci', '"ci" is built in'],
     ['auto', 'stands for whichever'],
-  ])('refuses %s as misuse, and writes nothing', async (name, message) => {
+  ])('refuses %s as a usage error, and writes nothing', async (name, message) => {
     const cwd = newFolder();
     expect(await skill(cwd, 'new', name)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
     expect(readdirSync(cwd)).toEqual([]);
@@ -86,7 +86,7 @@ describe('new', () => {
 });
 
 describe('export and import', () => {
-  it('bring every file to another repository as it is', async () => {
+  it('copy every file unchanged to another repository', async () => {
     const [from, to] = [withNaming(), newFolder()];
     const secret = `AKIA${'ABCDEFGHIJKLMNOP'}`;
     writeFileSync(join(from, SKILLS, 'naming/prompts/ask.md'), `An example: ${secret}\r\n`);
@@ -105,7 +105,7 @@ describe('export and import', () => {
     }
   });
 
-  it('write through no link', async () => {
+  it('write through no symbolic link', async () => {
     const cwd = withNaming();
     await skill(cwd, 'export', 'naming', 'naming.json');
     const [other, elsewhere] = [newFolder(), newFolder()];
@@ -119,7 +119,7 @@ describe('export and import', () => {
     expect(readdirSync(elsewhere)).toEqual([]);
   });
 
-  it('write over nothing', async () => {
+  it('overwrite nothing', async () => {
     const cwd = withNaming();
     writeFileSync(join(cwd, 'naming.json'), 'mine');
     expect(await skill(cwd, 'export', 'naming', 'naming.json')).toEqual({
@@ -153,14 +153,14 @@ describe('export and import', () => {
     ['import', ['naming.json'], 'There is no file or folder naming.json.'],
     ['import', ['.github'], '.github is a folder, and this needs a file.'],
     ['import', [`${SKILLS}/naming/SKILL.md`], 'this is no exported package: that is one JSON document'],
-  ])('(%s %j) say what is not as it must be', async (verb, args, said) => {
+  ])('report what is wrong with (%s %j)', async (verb, args, said) => {
     expect(await skill(withNaming(), verb, ...args)).toMatchObject({
       code: 1,
       err: expect.stringContaining(said),
     });
   });
 
-  it('refuse a built-in name', async () => {
+  it('refuse the name of a built-in skill', async () => {
     const cwd = newFolder();
     const files = { 'SKILL.md': NAMING.replace('naming', 'pr-review') };
     writeFileSync(

@@ -37,7 +37,7 @@ function write(folder: string, files: Record<string, string>): void {
   }
 }
 
-/** A folder with a skill and what `git diff` says of a change in it. */
+/** A folder with a skill, and the output of `git diff` for a change in it. */
 function changed(artifact: string, text: string, change: Record<string, string>): string {
   const folder = newFolder();
   const git = (...args: string[]) =>
@@ -62,7 +62,7 @@ async function run(cwd: string, args: string[], env: Record<string, string> = {}
 }
 
 describe('skill run on a local change', () => {
-  it('says what the skill comes to, with the files of the working folder and nothing beyond it', async () => {
+  it('prints the skill’s outcome, with access to files of the working folder only', async () => {
     const change = { 'test/é.js': 'good\n', 'src/a.js': 'two\n' };
     const cwd = changed('code/check.js', GATE, change);
     expect(await run(cwd, ['tested', '--diff', 'change.diff', '--input', 'most=2'])).toEqual({
@@ -80,7 +80,7 @@ describe('skill run on a local change', () => {
     });
   });
 
-  it('runs what is built in too, and ends with 1 when the outcome does not pass', async () => {
+  it('also runs built-in skills, and ends with 1 if the outcome does not pass', async () => {
     const cwd = changed('code/check.js', GATE, { 'src/a.js': 'eval(location.hash);\n' });
     const { code, out } = await run(cwd, ['pr-review', '--diff', 'change.diff']);
     expect(code).toBe(1);
@@ -96,7 +96,7 @@ describe('skill run on a local change', () => {
     });
   });
 
-  it('holds what it came to against what the skill asserts of it', async () => {
+  it('checks the outcome against the skill’s assertions', async () => {
     const cwd = changed('code/check.js', GATE, { 'test/a.js': 'good\n' });
     const assert = '[{ kind: pattern, of: summary, contains: shop }]';
     const metadata = `artifacts: { code/check.js: { assert: ${assert} } }\n`;

@@ -45,10 +45,10 @@ const parts = (cwd: string, skills: Partial<Tools> = {}) => ({
   tools: { ...createTools({}), ...skills },
 });
 
-/** One command in this process, which is much faster than one of its own. */
+/** One command in this process, which is much faster than a process of its own. */
 export const skill = (cwd: string, ...args: string[]) => answered(['skill', ...args], parts(cwd));
 
-/** The same where nothing ships, whose many cases need not be run again. */
+/** The same without shipped skills, whose many cases need not run again. */
 export const skillAlone = (cwd: string, ...args: string[]) =>
   answered(['skill', ...args], parts(cwd, { skills: async () => ({ builtIn: [], shipped: [] }) }));
 

@@ -15,7 +15,7 @@ const DATABASE_URL = `sqlite:${join(folder, 'test.db')}`;
 let web: Awaited<ReturnType<typeof startStubIndex>>;
 let storage: Storage;
 let tests = 0;
-/** Names of this test alone, since all of them share one database. */
+/** Names for this test only, because all tests share one database. */
 let mine = '';
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ async function sync(...args: string[]) {
   });
 }
 
-/** The status of each package, and why those that were refused were. */
+/** The status of each package, with the reasons of those that were refused. */
 async function statuses(...args: string[]): Promise<Record<string, string>> {
   const { skills } = JSON.parse((await sync(...args, '--json')).out) as {
     skills: { name: string; status: string; because: string[] }[];
@@ -51,7 +51,7 @@ async function statuses(...args: string[]): Promise<Record<string, string>> {
   );
 }
 
-/** What this test's names stand for. */
+/** What the names of this test resolve to. */
 async function inForce(): Promise<Record<string, string | null>> {
   const adopted = await storage.read.skills.adopted();
   const own = adopted.filter(({ name }) => name.startsWith(mine));
@@ -59,7 +59,7 @@ async function inForce(): Promise<Record<string, string | null>> {
 }
 
 describe('a sync', () => {
-  it('takes every package of an index, and says so', async () => {
+  it('adds every package of an index, and lists them', async () => {
     const index = web.publish(mine, [
       [`${mine}-a`, '1.0.0', exported(`${mine}-a`, '1.0.0')],
       [`${mine}-b`, '0.2.0', exported(`${mine}-b`, '0.2.0')],
@@ -84,7 +84,7 @@ describe('a sync', () => {
     });
   });
 
-  it('costs one answer without a body when nothing has changed', async () => {
+  it('costs one answer without a body if nothing has changed', async () => {
     const index = web.publish(mine, [[`${mine}-a`, '1.0.0', exported(`${mine}-a`, '1.0.0')]]);
     await sync(index);
     expect(web.requests()).toEqual([`200 /${mine}/index.json`, `200 /${mine}/${mine}-a.json`]);
@@ -96,7 +96,7 @@ describe('a sync', () => {
     });
   });
 
-  it('downloads of a changed index only the packages that changed', async () => {
+  it('downloads only the packages that changed from a changed index', async () => {
     const same = exported(`${mine}-a`, '1.0.0');
     const publish = (version: string) =>
       web.publish(mine, [
@@ -113,7 +113,7 @@ describe('a sync', () => {
     expect(await inForce()).toEqual({ [`${mine}-a`]: '1.0.0', [`${mine}-b`]: '1.0.1' });
   });
 
-  it('keeps what an index lists no more, until it is told to prune', async () => {
+  it('keeps packages that the index no longer lists, unless it is run with --prune', async () => {
     const index = web.publish(mine, [[`${mine}-a`, '1.0.0', exported(`${mine}-a`, '1.0.0')]]);
     await sync(index);
     web.publish(mine, []);
@@ -136,7 +136,7 @@ describe('an index that cannot be used', () => {
         response.writeHead(302, { location: '/elsewhere/index.json' }).end(),
     ],
     ['breaks off', (response: import('node:http').ServerResponse) => response.destroy()],
-  ])('because it %s leaves what is here in force, and is told', async (_, answer) => {
+  ])('because it %s leaves the existing packages in force, and is reported', async (_, answer) => {
     const index = web.publish(mine, [[`${mine}-a`, '1.0.0', exported(`${mine}-a`, '1.0.0')]]);
     web.publish('elsewhere', []);
     await sync(index);
@@ -149,7 +149,7 @@ describe('an index that cannot be used', () => {
   });
 
   it.each(['http://skills.example.com/index.json', 'file:///etc/passwd', 'https://a:b@example.com/', 'x'])(
-    'because of its address %s is not asked at all',
+    'because of its address %s is not requested at all',
     async (index) => {
       expect(await sync(index)).toMatchObject({ code: 2, out: '' });
     },
@@ -159,7 +159,7 @@ describe('an index that cannot be used', () => {
 describe('a package', () => {
   const good = () => [`${mine}-good`, '1.0.0', exported(`${mine}-good`, '1.0.0')] as const;
 
-  /** Publishes a good package and another as a test spoils it. */
+  /** Publishes a valid package, and another one that the test makes invalid. */
   function spoiled(document: string, more: Record<string, unknown> = {}, name = `${mine}-bad`): string {
     const [goodName, version, text] = good();
     web.put(`/${mine}/${goodName}.json`, text);
@@ -203,7 +203,7 @@ describe('a package', () => {
       'an address must be https',
     ],
     ['with a key too many', () => spoiled('x', { run: 'rm -rf' }), 'its entry is wrong'],
-  ])('%s is refused by name, and the others are taken', async (_, publish, because) => {
+  ])('%s is refused by name, and the others are added', async (_, publish, because) => {
     const index = publish();
     const found = await statuses(index);
     expect(found[`${mine}-good`]).toBe('new');
@@ -213,7 +213,7 @@ describe('a package', () => {
     expect((await sync(index)).code).toBe(1);
   });
 
-  it('with faults is told with every one of them', async () => {
+  it('with errors is reported with all of them', async () => {
     const document = JSON.stringify({
       format: 'countersign-skill/1',
       name: `${mine}-bad`,
@@ -234,7 +234,7 @@ describe('a package', () => {
     expect(web.requests()).toEqual([`200 /${mine}/index.json`]);
   });
 
-  it('named twice is refused both times', async () => {
+  it('that is listed twice is refused both times', async () => {
     const document = exported(`${mine}-a`, '1.0.0');
     const index = web.index(mine, [
       entry(document, `${mine}-a`, '1.0.0'),
@@ -246,7 +246,7 @@ describe('a package', () => {
   it.each([
     ['of an older version', '0.9.0', 'Judge.\n', 'version 0.9.0 is older than 1.0.0'],
     ['that changed under its version', '1.0.0', 'Approve.\n', 'another package than before'],
-  ])('%s is refused unless a person insists', async (_, version, prompt, because) => {
+  ])('%s is refused unless a person forces it', async (_, version, prompt, because) => {
     const name = `${mine}-a`;
     await sync(web.publish(mine, [[name, '1.0.0', exported(name, '1.0.0')]]));
     const index = web.publish(mine, [[name, version, exported(name, version, prompt)]]);
@@ -256,7 +256,7 @@ describe('a package', () => {
     expect(await inForce()).toEqual({ [name]: version });
   });
 
-  it('of a name that another index has is refused unless a person insists, and the other index is then read again', async () => {
+  it('with a name from another index is refused unless a person forces it, and the other index is then read again', async () => {
     const name = `${mine}-a`;
     const first = web.publish(mine, [[name, '1.0.0', exported(name, '1.0.0')]]);
     const second = web.publish(`${mine}-other`, [[name, '2.0.0', exported(name, '2.0.0')]]);
@@ -267,7 +267,7 @@ describe('a package', () => {
     expect((await statuses(first))[name]).toContain(`the name is taken by a package of ${second}`);
   });
 
-  it('that was refused is looked at again next time, though the index is the same', async () => {
+  it('that was refused is checked again next time, although the index is the same', async () => {
     const name = `${mine}-bad`;
     const document = exported(name, '1.0.0');
     const index = spoiled(document);

@@ -7,7 +7,7 @@ import { countersign } from './support.ts';
 const { newFolder, repository, withNaming } = repositories();
 
 describe('lint', () => {
-  it('is answered by the real command line', async () => {
+  it('works through the real command line', async () => {
     expect(await countersign(['skill', 'lint'], { cwd: withNaming() })).toEqual({
       code: 0,
       stdout: 'Checked 1 skill: no faults.\n',
@@ -15,7 +15,7 @@ describe('lint', () => {
     });
   });
 
-  it('says when nothing in a package says how it comes to its outcome', async () => {
+  it('reports that no file of a package can produce its outcome', async () => {
     const cwd = repository({ [`${SKILLS}/naming/SKILL.md`]: NAMING });
     expect(await skill(cwd, 'lint')).toMatchObject({
       code: 1,
@@ -36,7 +36,7 @@ describe('lint', () => {
     expect(await id(marked)).toBe(await id(plain));
   });
 
-  it('says every fault of every package of a repository, and ends with 1', async () => {
+  it('reports every error of every package of a repository, and ends with 1', async () => {
     const cwd = repository({
       [`${SKILLS}/naming/SKILL.md`]: NAMING.replace('version', 'vresion'),
       [`${SKILLS}/naming/notes.txt`]: 'x',
@@ -58,7 +58,7 @@ describe('lint', () => {
     expect(await json(cwd, 'lint')).toMatchObject({ skills: [{ ok: false }, { ok: false }, { ok: false }] });
   });
 
-  it('says where a prompt or a program does not parse, and carries out nothing', async () => {
+  it('reports where a prompt or a program does not parse, and executes nothing', async () => {
     const cwd = repository({
       [`${SKILLS}/naming/SKILL.md`]: NAMING,
       [`${SKILLS}/naming/prompts/ask.md`]: 'Judge\n{{ diff ',
@@ -80,7 +80,7 @@ describe('lint', () => {
     `);
   });
 
-  it('takes a package, anything in one, a folder of packages, a repository and an exported file', async () => {
+  it('accepts a package, a file in one, a folder of packages, a repository and an exported file', async () => {
     const cwd = withNaming();
     const naming = join(SKILLS, 'naming');
     await skill(cwd, 'export', 'naming', 'naming.json');
@@ -90,7 +90,7 @@ describe('lint', () => {
       [`${naming}/prompts`, `./${naming}/prompts/ask@gpt.md`],
       [SKILLS],
       ['.'],
-      // In an organisation's repository `.github`, this is where its skills lie.
+      // In an organisation's repository `.github`, its skills are in this folder.
       ['.github'],
       ['naming.json'],
     ]) {
@@ -105,22 +105,22 @@ describe('lint', () => {
     expect((await skill(join(cwd, '.github'), 'lint')).out).toBe('Checked 1 skill: no faults.\n');
   });
 
-  it('says what a file is not that is in no package', async () => {
+  it('says that a file belongs to no package', async () => {
     const cwd = repository({ 'README.md': '# Hello\n' });
     expect((await skill(cwd, 'lint', 'README.md')).out).toMatch(
       /^README\.md:1:1: this is no exported package: that is one JSON document, as countersign skill export writes it\n/,
     );
   });
 
-  it('finds no fault in what ships', async () => {
+  it('finds no error in the shipped packages', async () => {
     expect(await skill(process.cwd(), 'lint', 'skills')).toMatchObject({ code: 0 });
-    // As seen from beside a checkout.
+    // As seen from outside of a checkout.
     const ci = NAMING.replace('naming', 'ci').replace(/^outcome.*\n/m, '');
     const cwd = repository({ 'countersign/skills/ci/SKILL.md': ci });
     expect(await skill(cwd, 'lint', 'countersign/skills')).toMatchObject({ code: 0 });
   });
 
-  it('says that there is nothing, and refuses a path that is not there', async () => {
+  it('says that there is nothing, and refuses a path that does not exist', async () => {
     const cwd = newFolder();
     expect((await skill(cwd, 'lint')).out).toBe(
       'Nothing to check: there are no skills in .github/countersign/skills here.\n',
@@ -136,7 +136,7 @@ describe('lint', () => {
 });
 
 describe('test', () => {
-  it('says all that is wrong with what it cannot try, and has failed', async () => {
+  it('reports everything that prevents a case from running, and fails', async () => {
     const cwd = repository({
       [`${SKILLS}/naming/SKILL.md`]: NAMING.replace('version', 'vresion').replace('outcome', 'outcom'),
       [`${SKILLS}/good/SKILL.md`]: NAMING.replace('naming', 'good'),
@@ -165,7 +165,7 @@ describe('test', () => {
     ]);
   });
 
-  it('of a named skill of which no case was tried ends with 1, and says why', async () => {
+  it('of a named skill without any case that ran ends with 1, and says why', async () => {
     const cwd = withNaming();
     const one = 'cases: [{ name: one, files: { a.ts: "" }, expect: { passed: true } }]\n';
     mkdirSync(join(cwd, SKILLS, 'naming', 'tests'));
@@ -182,7 +182,7 @@ describe('test', () => {
 });
 
 describe('list', () => {
-  it('shows what ships and what is here, also what has faults', async () => {
+  it('shows shipped and local skills, also those with errors', async () => {
     const cwd = withNaming();
     mkdirSync(join(cwd, SKILLS, 'empty'));
     expect((await skill(cwd, 'list')).out).toMatchInlineSnapshot(`
@@ -212,7 +212,7 @@ describe('list', () => {
 });
 
 describe('show', () => {
-  it('says where a skill is from, what it is found by and what it is made of', async () => {
+  it('says where a skill comes from, what matches it, and what it consists of', async () => {
     const cwd = withNaming();
     expect((await skill(cwd, 'show', 'naming')).out).toMatchInlineSnapshot(`
       "naming 1.2.0 (of the repository: .github/countersign/skills/naming)
@@ -234,7 +234,7 @@ describe('show', () => {
     });
   });
 
-  it('tells of what is built in too, and of cases', async () => {
+  it('also describes built-in skills, and cases', async () => {
     expect((await skill(withNaming(), 'show', 'pr-review')).out).toMatch(
       /\ntests\/changes\.yml +cases +\d+\n$/,
     );
@@ -243,7 +243,7 @@ describe('show', () => {
     );
   });
 
-  it('says what is wrong with a skill, and what a misspelt name may have meant', async () => {
+  it('reports the errors of a skill, and suggests a name for a misspelt one', async () => {
     const cwd = withNaming();
     writeFileSync(join(cwd, SKILLS, 'naming', 'notes.txt'), 'x');
     expect((await skill(cwd, 'show', 'naming')).err).toMatch(
@@ -257,7 +257,7 @@ describe('show', () => {
 });
 
 describe('match', () => {
-  it('ranks the skills by a question and paths, with the reasons', async () => {
+  it('ranks the skills for a question and paths, with the reasons', async () => {
     const cwd = withNaming();
     const { code, out } = await skill(
       cwd,
@@ -283,7 +283,7 @@ describe('match', () => {
   });
 });
 
-it('chain lint knows the skills that are here, and no others', async () => {
+it('chain lint knows exactly the skills that are there', async () => {
   const cwd = withNaming();
   mkdirSync(join(cwd, '.github/countersign/chains'));
   const chain = (name: string) => `name: a\ntrigger: { event: pr.opened }\nsteps:\n  - { skill: ${name} }\n`;
@@ -301,7 +301,7 @@ it('chain lint knows the skills that are here, and no others', async () => {
   );
 });
 
-it('chain lint tells what a step with a package must leave behind', async () => {
+it('chain lint says what a step with a package must leave behind', async () => {
   const cwd = withNaming();
   mkdirSync(join(cwd, '.github/countersign/chains'));
   const chain = 'name: a\ntrigger: { event: pr.opened }\nsteps:\n  - { skill: naming }\n';

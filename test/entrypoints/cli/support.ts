@@ -22,8 +22,8 @@ interface Surroundings {
 }
 
 /**
- * The command line as it is built, in this process: starting one takes longer than most commands do. Nothing is in its environment
- * but what is given.
+ * The real command line, in this process: starting one takes longer than most commands do. Its environment has only what is
+ * given.
  */
 export async function countersign(
   args: readonly string[],
@@ -33,7 +33,7 @@ export async function countersign(
   return { code, stdout: out, stderr: err };
 }
 
-/** What the command line answers in these surroundings. */
+/** What the command line prints in this environment. */
 export async function answered(args: readonly string[], parts: Omit<CliParts, 'out' | 'err'>) {
   const seen = { out: '', err: '' };
   const code = await runCli(args, {
@@ -48,7 +48,7 @@ export async function answered(args: readonly string[], parts: Omit<CliParts, 'o
   return { code, ...seen };
 }
 
-/** The same as a process of its own, for what only that shows: how it ends, and what it does beside others. */
+/** The same as its own process, for what only that shows: how it ends, and what it does beside other processes. */
 export function countersignProcess(
   args: readonly string[],
   { cwd, env = {} }: Surroundings = {},
@@ -68,7 +68,7 @@ export function countersignOn(path: string, run: typeof countersign = countersig
   return (...args: string[]) => run(args, { env: { DATABASE_URL: `sqlite:${path}` } });
 }
 
-/** Makes the database file, or opens it, as the app does, and writes to it. */
+/** Creates the database file, or opens it, as the app does, and writes to it. */
 export async function seed(path: string, write: (storage: Storage) => Promise<void>): Promise<void> {
   const storage = await openStorage(`sqlite:${path}`, { clock: systemClock });
   await write(storage);
@@ -81,7 +81,7 @@ export interface QueuedJob {
   payload: unknown;
 }
 
-/** What waits in the queue, read past our own code. */
+/** What waits in the queue, read without our own code. */
 export function jobsIn(path: string): QueuedJob[] {
   const db = new BetterSqlite3(path, { readonly: true });
   const rows = db
@@ -91,7 +91,7 @@ export function jobsIn(path: string): QueuedJob[] {
   return rows.map((row) => ({ ...row, payload: JSON.parse(row.payload) }));
 }
 
-/** Changes the file as no version of ours would. */
+/** Changes the file as no version of the app would. */
 export function tamper(path: string, sql: string): void {
   const db = new BetterSqlite3(path);
   db.exec(sql);

@@ -46,7 +46,7 @@ async function said(line: string, tools: Partial<Tools> = {}) {
   return { code, ...seen };
 }
 
-describe('a command line that is not written as it must be', () => {
+describe('an invalid command line', () => {
   it.each([
     ['rn list', "Unknown command 'rn' (did you mean run?).\n"],
     ['run lst', "Unknown command 'lst' (did you mean list?).\n"],
@@ -91,11 +91,11 @@ describe('a command line that is not written as it must be', () => {
       'skill traces export a.jsonl --for-optimize',
       '--for-optimize needs --skill: examples are of one skill’s module.\n',
     ],
-  ])('%s ends with 2 and says one thing', async (line, err) => {
+  ])('%s ends with 2 and one message', async (line, err) => {
     expect(await said(line)).toEqual({ code: 2, out: '', err });
   });
 
-  it('shows what there is when a noun or everything is left out', async () => {
+  it('shows the choices when a noun, or everything, is missing', async () => {
     for (const line of ['', 'run', 'chain']) {
       expect(await said(line)).toEqual({
         code: 2,
@@ -125,7 +125,7 @@ describe('a command that fails', () => {
     });
   });
 
-  it('with --json says code and message as a document', async () => {
+  it('with --json prints code and message as a document', async () => {
     expect(await said('db migrate --json', { migrate: gone })).toEqual({
       code: 1,
       out: '',
@@ -133,11 +133,11 @@ describe('a command that fails', () => {
     });
   });
 
-  it('throws on what is no error of the person’s', async () => {
+  it('throws errors that are not the user’s', async () => {
     await expect(said('db migrate')).rejects.toThrow('touches nothing');
   });
 
-  it('says what the demo needs when this is no checkout', async () => {
+  it('says that the demo needs a checkout when this is not one', async () => {
     expect(await said('demo')).toMatchObject({
       code: 1,
       err: 'The demo needs a checkout of the repository: clone it, run npm ci, then npm run demo.\n',
@@ -150,7 +150,7 @@ describe('a command that fails', () => {
   });
 });
 
-it('calls a bad --database misuse and a bad DATABASE_URL a failure', async () => {
+it('an invalid --database is a usage error, and an invalid DATABASE_URL is a failure', async () => {
   const given = await countersign(['run', 'list', '--database', 'mysql:x']);
   expect(given).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--database must be sqlite:/) });
   const set = await countersign(['run', 'list'], { env: { DATABASE_URL: 'mysql:x' } });
@@ -164,7 +164,7 @@ describe('the process', () => {
     expect(stdout).toMatch(/^Usage: countersign/);
   });
 
-  it('ends with 2 when misused', async () => {
+  it('ends with 2 on a usage error', async () => {
     expect(await countersignProcess(['run', 'list', '--limt', '3'])).toEqual({
       code: 2,
       stdout: '',
@@ -172,7 +172,7 @@ describe('the process', () => {
     });
   });
 
-  it('serve takes settings from the file that is named, and those of the environment win', async () => {
+  it('serve reads settings from the given file, and the environment overrides them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-usage-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'settings.env'), 'APP_ID=x\nPORT=y\n');
@@ -184,7 +184,7 @@ describe('the process', () => {
     expect(overruled.stderr).not.toContain('PORT');
   });
 
-  it('serve ends with 2 when the file with the settings is not there', async () => {
+  it('serve ends with 2 if the file with the settings does not exist', async () => {
     expect(await countersignProcess(['serve', '--settings', '/gone/settings.env'])).toEqual({
       code: 2,
       stdout: '',
@@ -192,7 +192,7 @@ describe('the process', () => {
     });
   });
 
-  it('serve ends with 1 and every fault when settings are missing', async () => {
+  it('serve ends with 1 and every error if settings are missing', async () => {
     const { code, stdout, stderr } = await countersignProcess(['serve'], { env: { APP_ID: 'x' } });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^Countersign cannot start\. 3 settings are wrong:\n( {2}- \w+ .+\n){3}$/);

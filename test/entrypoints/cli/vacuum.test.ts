@@ -10,7 +10,7 @@ import { countersignOn } from './support.ts';
 
 const newFolder = temporaryFolders();
 
-/** A database of before free pages could be given back, most of which is free. */
+/** A database from before free pages could be returned, most of which is free. */
 async function olderDatabase(): Promise<string> {
   const path = join(newFolder(), 'old.db');
   const db = new BetterSqlite3(path);
@@ -30,7 +30,7 @@ function pragma(path: string, name: string): unknown {
   return value;
 }
 
-test('an older database is shrunk, and gives its free pages back by itself from then on', async () => {
+test('vacuum shrinks an older database, which from then on returns its free pages by itself', async () => {
   const path = await olderDatabase();
   const before = statSync(path).size;
   expect(pragma(path, 'auto_vacuum')).toBe(0);
@@ -42,7 +42,7 @@ test('an older database is shrunk, and gives its free pages back by itself from 
   expect(pragma(path, 'integrity_check')).toBe('ok');
 });
 
-test('a database that an app serves is left as it is', async () => {
+test('vacuum does not change a database that an app serves', async () => {
   const path = await olderDatabase();
   const claim = claimToServe(path, systemClock.now());
   const { code } = await countersignOn(path)('db', 'vacuum');
@@ -51,7 +51,7 @@ test('a database that an app serves is left as it is', async () => {
   expect(pragma(path, 'auto_vacuum')).toBe(0);
 });
 
-test('free pages of a new database are given back a few at a time, down to what the next days need', async () => {
+test('free pages of a new database are returned a few at a time, down to what the next days need', async () => {
   const path = join(newFolder(), 'new.db');
   const storage = await openStorage(`sqlite:${path}`);
   const db = new BetterSqlite3(path);

@@ -60,14 +60,14 @@ describe('a command is found', () => {
     ]);
   });
 
-  it('five times at most, and says that the rest was left out', () => {
+  it('at most five times, and the rest is reported as omitted', () => {
     const parsed = parseCommands('/countersign ci\n'.repeat(7));
     expect(parsed).toHaveLength(MAX_COMMANDS + 1);
     expect(parsed.at(-1)).toEqual({ error: 'Only the first 5 commands of a comment are carried out.' });
   });
 });
 
-describe('a command that cannot be understood gets one sentence', () => {
+describe('a command that cannot be parsed gets one sentence', () => {
   it.each([
     ['an unknown verb', '/countersign merge', /^There is no command `merge`; `\/countersign help` lists/],
     ['a misspelt verb', '/countersign statsu', /did you mean `\/countersign status`\?$/],
@@ -101,7 +101,7 @@ describe('a command that cannot be understood gets one sentence', () => {
   });
 });
 
-/** Every way in which a line can stand in a comment without being said by its writer. */
+/** Every way in which a line can be in a comment without being the writer's own words. */
 const QUOTED: [string, (command: string) => string][] = [
   ['a quote', (command) => `> ${command}`],
   ['a quote in a quote', (command) => `> > ${command}`],
@@ -209,7 +209,7 @@ describe('the parser', () => {
     ['nested lists', '- '.repeat(3_900)],
     ['nested quotes', '>'.repeat(7_900)],
     ['runs of emphasis', `${'*'.repeat(3_900)}a${'*'.repeat(3_900)}`],
-  ])('looks for no command beside %s, which nobody writes and which take it seconds', (_, hostile) => {
+  ])('finds no command beside %s, which nobody writes and which would take it seconds', (_, hostile) => {
     expect(parseCommands(`${hostile}\n\n/countersign ci`)).toEqual([]);
   });
 });

@@ -31,11 +31,11 @@ describe('the help', () => {
     expect(parseCommands(example)).toEqual([{ ok: expect.objectContaining({ verb }) }]);
   });
 
-  it('holds no line that is itself a command', () => {
+  it('has no line that is itself a command', () => {
     expect(parseCommands(helpText())).toEqual([]);
   });
 
-  it('says who may, from the same table that decides', () => {
+  it('says who may issue a command, from the table that decides', () => {
     const row = helpText()
       .split('\n')
       .find((line) => line.includes('/countersign pause'));
@@ -44,7 +44,7 @@ describe('the help', () => {
   });
 });
 
-describe('the answer to a command', () => {
+describe('the reply to a command', () => {
   it.each([
     [
       { kind: 'not_allowed', verb: 'rerun', role: 'none' },
@@ -79,7 +79,7 @@ describe('the answer to a command', () => {
     );
   });
 
-  it('is a success only when something was done', () => {
+  it('is a success only if something was done', () => {
     expect(isDone({ kind: 'paused' })).toBe(true);
     expect(isDone({ kind: 'already_paused', by: 'mona' })).toBe(false);
   });

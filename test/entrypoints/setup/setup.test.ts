@@ -22,16 +22,16 @@ const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
 interface Setup {
   folder: string;
-  /** Where the page is; `undefined` when the process ended instead. */
+  /** The address of the page; `undefined` if the process ended instead. */
   url: string | undefined;
-  /** What it said so far. */
+  /** Its output so far. */
   said: () => string;
   child: ChildProcess;
 }
 
 const running: Setup[] = [];
 
-/** `node src/main.ts` without an App, in a folder of its own; resolves once it offers the page or has ended. */
+/** `node src/main.ts` without an App, in its own folder; resolves once it offers the page or has ended. */
 async function startSetup(
   environment: Record<string, string> = {},
   files: Record<string, string> = {},
@@ -65,7 +65,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** What the page's form would send, and where to. */
+/** What the page's form sends, and where to. */
 async function formOf({ url }: Setup): Promise<{ action: string | undefined; manifest: unknown }> {
   const page = await (await fetch(`${url}/probot`)).text();
   const manifest = /name="manifest"[^>]* value='([^']*)'/.exec(page)?.[1] ?? 'null';
@@ -76,7 +76,7 @@ async function formOf({ url }: Setup): Promise<{ action: string | undefined; man
 const register = ({ url = '' }: Setup, body: object, headers: Record<string, string> = { origin: url }) =>
   fetch(`${url}/probot/import`, { method: 'POST', body: JSON.stringify(body), headers });
 
-/** The status of a request with headers of its own: `fetch` lets nobody set \`Host\`. */
+/** The status of a request with its own headers: `fetch` does not allow `Host`. */
 async function statusOf({ url }: Setup, path: string, headers: Record<string, string>): Promise<number> {
   const sent = request(`${url}${path}`, { headers }).end();
   const [response] = await once(sent, 'response');
@@ -84,7 +84,7 @@ async function statusOf({ url }: Setup, path: string, headers: Record<string, st
   return response.statusCode;
 }
 
-/** What GitHub gives back to the address that people return to. */
+/** What GitHub sends to the address that people return to. */
 async function stateOf(setup: Setup): Promise<string> {
   const { action = '' } = await formOf(setup);
   return new URL(action).searchParams.get('state') ?? '';
@@ -93,7 +93,7 @@ async function stateOf(setup: Setup): Promise<string> {
 const modeOf = ({ folder }: Setup) => (statSync(join(folder, '.env')).mode & 0o777).toString(8);
 const envFileOf = ({ folder }: Setup) => readFileSync(join(folder, '.env'), 'utf8');
 
-/** As `docker run --env-file` reads it: a line a variable, and nothing is taken off. */
+/** As `docker run --env-file` reads it: one variable per line, without removing quotes. */
 function asDockerReads(text: string): Environment {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return Object.fromEntries(lines.map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]));
@@ -142,7 +142,7 @@ describe('the page that registers the App', () => {
 
   afterAll(() => api.close());
 
-  it('sends to github.com just what app.yml says, from a folder with an app.yml of its own', async () => {
+  it('sends exactly app.yml to github.com, also from a folder with another app.yml', async () => {
     expect(await formOf(github)).toEqual({
       action: `https://github.com/settings/apps/new?state=${await stateOf(github)}`,
       manifest: {
@@ -154,14 +154,14 @@ describe('the page that registers the App', () => {
     });
   });
 
-  it('sends the same to an enterprise’s own GitHub', async () => {
+  it('sends the same to a GitHub Enterprise Server', async () => {
     const { action, manifest } = await formOf(enterprise);
     const { port } = api.address() as AddressInfo;
     expect(action?.replace(/\?.*/, '')).toBe(`http://127.0.0.1:${port}/settings/apps/new`);
     expect(manifest).toMatchObject(appYml);
   });
 
-  it('listens on loopback only, and says so where HOST opens it', async () => {
+  it('listens on loopback only, and says so, unless HOST is set', async () => {
     const elsewhere = ({ url = '' }: Setup) => url.replace(/127\.0\.0\.1|0\.0\.0\.0/, '127.0.0.2');
     await expect(fetch(elsewhere(github))).rejects.toThrow();
     expect((await fetch(elsewhere(enterprise))).status).toBe(200);
@@ -181,7 +181,7 @@ describe('the page that registers the App', () => {
   });
 
   it.each(['localhost:3000', '127.0.0.1', '[::1]:3000', '192.168.1.7:3000'])(
-    'is shown under %s, which no DNS decides',
+    'is shown under %s, which no DNS resolves',
     async (host) => {
       expect(await statusOf(github, '/probot', { host })).toBe(200);
     },
@@ -192,30 +192,30 @@ describe('the page that registers the App', () => {
     ['the same machine’s other port', { origin: 'http://127.0.0.1:1' }],
     ['a frame without an origin', { origin: 'null' }],
     ['nobody who says where it comes from', {}],
-  ])('takes no credentials from %s', async (_what, headers) => {
+  ])('accepts no credentials from %s', async (_what, headers) => {
     const before = envFileOf(github);
     const values = { appId: '666', pem: PEM, webhook_secret: 'known-to-somebody-else' };
     expect((await register(github, values, headers)).status).toBe(403);
     expect(envFileOf(github)).toBe(before);
   });
 
-  it.each(['', '&state=guessed'])('takes no code that a link of another site brings: %s', async (state) => {
+  it.each(['', '&state=guessed'])('accepts no code from a link on another site: %s', async (state) => {
     const back = await fetch(`${enterprise.url}/probot/setup?code=the-code${state}`, { redirect: 'manual' });
     expect(back.status).toBe(403);
     expect(existsSync(join(enterprise.folder, '.env'))).toBe(false);
   });
 
-  it('takes no body that is longer than an App’s settings can be', async () => {
+  it('accepts no body that is longer than an App’s settings can be', async () => {
     const long = await register(github, { appId: '666', pem: 'x'.repeat(70_000), webhook_secret: SECRET });
     expect(long.status).toBe(403);
   });
 
-  it('is not taken for an app that works', async () => {
+  it('does not pass the probes of a working app', async () => {
     const probes = ['healthz', 'readyz'].map(async (path) => (await fetch(`${github.url}/${path}`)).status);
     expect(await Promise.all(probes)).toEqual([404, 404]);
   });
 
-  it('keeps what GitHub gives it for its owner alone, as both Node and Docker read it', async () => {
+  it('stores what GitHub returns for its owner only, in a form that both Node and Docker read', async () => {
     const back = `${enterprise.url}/probot/setup?code=the-code&state=${await stateOf(enterprise)}`;
     const response = await fetch(back, { redirect: 'manual' });
     expect(response.headers.get('location')).toBe('http://ghe/apps/countersign/installations/new');
@@ -224,14 +224,14 @@ describe('the page that registers the App', () => {
     expect(readConfig(asDockerReads(envFileOf(enterprise)))).toMatchObject(registered);
   });
 
-  it('closes an env file that was open, and leaves its other lines', async () => {
+  it('restricts an env file that others could read, and keeps its other lines', async () => {
     await register(github, { appId: '4711', pem: PEM, webhook_secret: SECRET });
     expect(modeOf(github)).toBe('600');
     expect(envFileOf(github)).toMatch(/^# Mine\.\nLOG_LEVEL=warn\nAPP_ID=4711\nPRIVATE_KEY="/);
     expect(readConfig(parseEnv(envFileOf(github)))).toMatchObject(registered);
   });
 
-  it('does not give the App’s place to whoever comes later', async () => {
+  it('does not let a later visitor replace the App', async () => {
     const before = envFileOf(github);
     const later = await register(github, {
       appId: '666',

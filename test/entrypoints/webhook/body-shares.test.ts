@@ -22,14 +22,14 @@ function setUp() {
   return {
     cut,
     open,
-    /** A body that must be let in, with so many bytes. */
+    /** A body of so many bytes that must be accepted. */
     hold(peer: string, bytes = 0, name = peer): HeldBody {
       const held = open(peer, name);
       if (typeof held === 'string') throw new Error(`refused: ${held}`);
       expect(held.grow(bytes)).toBeUndefined();
       return held;
     },
-    /** What a sender is told that begins a body of so many bytes. */
+    /** The answer to a sender whose body of so many bytes begins. */
     asks(peer: string, bytes = 0): OverLimit | 'taken' {
       const held = open(peer);
       return typeof held === 'string' ? held : (held.grow(bytes) ?? 'taken');
@@ -45,34 +45,34 @@ function setUp() {
   };
 }
 
-describe('what is held of bodies without a checked signature', () => {
+describe('the share of bodies without a checked signature', () => {
   it('leaves other senders a part that one sender cannot take', () => {
     const { hold, asks } = setUp();
     hold(EVIL, 300);
     expect([asks(EVIL, 1), asks(GITHUB, 100)]).toEqual(['peer', 'taken']);
   });
 
-  it('leaves senders that signed before a part that all others together cannot take', () => {
+  it('leaves senders with an earlier valid signature a part that all others together cannot take', () => {
     const shares = setUp();
     shares.prove(GITHUB);
     for (const evil of ['203.0.113.1', '203.0.113.2', '203.0.113.3', '203.0.113.4']) shares.hold(evil, 100);
     expect([shares.asks('203.0.113.5', 1), shares.asks(GITHUB, 100)]).toEqual(['all', 'taken']);
   });
 
-  it('is bounded for senders that signed, too', () => {
+  it('is also limited for senders with an earlier valid signature', () => {
     const shares = setUp();
     shares.prove(GITHUB);
     shares.hold(GITHUB, 500);
     expect(shares.asks(GITHUB, 1)).toBe('all');
   });
 
-  it('counts bodies as well as bytes', () => {
+  it('limits the number of bodies as well as their bytes', () => {
     const { hold, asks } = setUp();
     for (let count = 0; count < 5; count++) hold(EVIL);
     expect([asks(EVIL), asks(GITHUB)]).toEqual(['peer', 'taken']);
   });
 
-  it('makes room for a body behind the same proxy by ending those that stay unfinished, the oldest first', () => {
+  it('makes room behind a shared proxy by ending unfinished bodies, oldest first', () => {
     const { hold, asks, pass, cut } = setUp();
     const proxy = '10.0.0.1';
     hold(proxy, 150, 'the oldest');
@@ -83,7 +83,7 @@ describe('what is held of bodies without a checked signature', () => {
     expect([asks(proxy, 50), cut]).toEqual(['taken', ['the oldest']]);
   });
 
-  it('ends no body that has arrived as a whole, and none of a share that has room', () => {
+  it('ends no complete body, and none of a share that has room', () => {
     const { hold, asks, pass, cut } = setUp();
     hold(GITHUB, 50, 'of somebody else');
     hold(EVIL, 300, 'whole').finish();
@@ -91,7 +91,7 @@ describe('what is held of bodies without a checked signature', () => {
     expect([asks(EVIL, 1), cut]).toEqual(['peer', []]);
   });
 
-  it('is free again once it is released, however often that is said', () => {
+  it('is free again once it is released, also if it is released twice', () => {
     const { hold, asks } = setUp();
     const held = hold(EVIL, 300);
     held.release();
@@ -105,13 +105,13 @@ describe('what is held of bodies without a checked signature', () => {
     ['the same address written short and long', '2001:db8::1', '2001:db8:0:0:1::', 'peer'],
     ['an IPv4 address inside of IPv6', '203.0.113.7', '::ffff:203.0.113.7', 'peer'],
     ['two IPv4 addresses inside of IPv6', '::ffff:203.0.113.7', '::ffff:203.0.113.8', 'taken'],
-  ])('knows a sender again by %s', (_what, first, second, answer) => {
+  ])('recognises a sender by %s', (_what, first, second, answer) => {
     const { hold, asks } = setUp();
     hold(first, 300);
     expect(asks(second, 1)).toBe(answer);
   });
 
-  it('never exceeds a limit, and comes back to nothing, whoever sends what', () => {
+  it('never exceeds a limit, and returns to zero, for any senders', () => {
     const step = fc.record({
       peer: fc.constantFrom('1.1.1.1', '2.2.2.2', '3.3.3.3'),
       deed: fc.constantFrom('open', 'grow', 'finish', 'prove', 'release'),
@@ -152,7 +152,7 @@ describe('what is held of bodies without a checked signature', () => {
 describe('bytes as they arrive', () => {
   const chunks = fc.array(fc.uint8Array({ minLength: 1, maxLength: 3_000 }), { maxLength: 40 });
 
-  it('are one piece in the end, and cost no more than twice of what arrived and 1 KB', () => {
+  it('are one piece in the end, and take at most twice what arrived plus 1 KB', () => {
     fc.assert(
       fc.property(chunks, (parts) => {
         const gathered = new Gathered();
@@ -169,7 +169,7 @@ describe('bytes as they arrive', () => {
     );
   });
 
-  it('keep nothing of the larger pieces that they were views of', () => {
+  it('do not keep the larger buffers that they were parts of', () => {
     const gathered = new Gathered();
     const slab = Buffer.alloc(64 * 1_024, 'a');
     gathered.add(slab.subarray(0, 1));

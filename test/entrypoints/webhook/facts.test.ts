@@ -4,7 +4,7 @@ import { factsOf, queueKey } from '../../../src/entrypoints/webhook/delivery/fac
 
 const repository = { id: 7 };
 
-describe('a delivery’s place in the queue', () => {
+describe('the queue key of a delivery', () => {
   it.each<[string, object, string]>([
     ['a pull request', { repository, pull_request: { number: 3 } }, 'pr:7#3'],
     ['a comment on a pull request', { repository, issue: { number: 3, pull_request: {} } }, 'pr:7#3'],
@@ -13,13 +13,13 @@ describe('a delivery’s place in the queue', () => {
     ['a pull request of no repository', { pull_request: { number: 3 } }, 'delivery:a-guid'],
     ['an installation', { installation: { id: 1 } }, 'delivery:a-guid'],
     ['nothing it can read', { repository: 'x', issue: [] }, 'delivery:a-guid'],
-  ])('of %s is by what it is about', (_what, payload, key) => {
+  ])('of %s is by its subject', (_what, payload, key) => {
     expect(queueKey(factsOf(payload), 'a-guid')).toBe(key);
   });
 });
 
 describe('factsOf', () => {
-  it('takes the action and the installation', () => {
+  it('reads the action and the installation', () => {
     const payload = { action: 'opened', installation: { id: 5 }, repository, pull_request: { number: 3 } };
     expect(factsOf(payload)).toEqual({
       action: 'opened',
@@ -29,7 +29,7 @@ describe('factsOf', () => {
     });
   });
 
-  it('leaves out what is of another type instead of throwing', () => {
+  it('omits members of another type instead of throwing', () => {
     const odd = fc.oneof(fc.jsonValue(), fc.record({ id: fc.jsonValue(), number: fc.jsonValue() }));
     const payload = fc.record(
       { action: odd, installation: odd, repository: odd, pull_request: odd, issue: odd },

@@ -395,17 +395,17 @@ describe('a button of a check run on a fork’s head, which names no pull reques
     expect(toEvents('check_run', payload, own)).toEqual(ignored);
   });
 
-  it('belongs to the pull request of the run behind it', () => {
+  it('belongs to the pull request of its check run’s run', () => {
     const run = { repositoryId: 7, pullRequest: 3 };
     expect(toEvents('check_run', payload, { ...own, run })).toEqual(button('/countersign rerun'));
   });
 
-  it('is not taken to another repository’s run', () => {
+  it('does not reach a run of another repository', () => {
     const run = { repositoryId: 8, pullRequest: 3 };
     expect(toEvents('check_run', payload, { ...own, run })).toEqual(ignored);
   });
 
-  it('tells the run only when the check run is this app’s own', () => {
+  it('names the run only if the check run is this app’s own', () => {
     expect(runBehind('check_run', payload, OWN_APP)).toBe('run_1');
     expect(runBehind('check_run', payload, 15368)).toBeUndefined();
   });

@@ -16,7 +16,7 @@ function intakeOver({ storage, queue }: ReturnType<typeof fakeStorage>, maxGroup
 const guids = (count: number) => Array.from({ length: count }, (_, index) => `guid-${index}`);
 
 describe('intake', () => {
-  it('records all webhooks of one turn in one transaction', async () => {
+  it('records all webhooks of one turn of the event loop in one transaction', async () => {
     const fake = fakeStorage();
     const intake = intakeOver(fake);
     // Immediates of one turn run one after another, each with its microtasks, as the requests of one turn do.
@@ -24,7 +24,7 @@ describe('intake', () => {
     expect(fake.groups).toEqual([16]);
   });
 
-  it('takes in those that come a turn or two after the others', async () => {
+  it('includes those that come a turn or two later', async () => {
     const fake = fakeStorage();
     const intake = intakeOver(fake);
     const first = intake.accept(webhook('first'));
@@ -80,21 +80,21 @@ describe('intake', () => {
     expect(answered).toBe(true);
   });
 
-  it('tells the queue once they are recorded, and not before', async () => {
+  it('notifies the queue after the commit, not before', async () => {
     const fake = fakeStorage();
     const intake = intakeOver(fake);
     await Promise.all([intake.accept(webhook('a')), intake.accept(webhook('b'))]);
     expect(fake.wokenAfter).toEqual([['a', 'b']]);
   });
 
-  it('records a GUID that comes twice in one turn once, and calls the other a duplicate', async () => {
+  it('records a GUID that arrives twice in one turn once, and reports the second as a duplicate', async () => {
     const fake = fakeStorage();
     const intake = intakeOver(fake);
     const receipts = await Promise.all([intake.accept(webhook('a')), intake.accept(webhook('a'))]);
     expect(receipts).toEqual(['recorded', 'duplicate']);
   });
 
-  it('does not refuse the neighbours of a delivery that cannot be recorded', async () => {
+  it('accepts the other deliveries of a group in which one cannot be recorded', async () => {
     const fake = fakeStorage(async (deliveries) => {
       if (deliveries.some(({ guid }) => guid === 'bad')) throw new Error('cannot be stored');
     });

@@ -38,7 +38,7 @@ describe('toEvents', () => {
       'before: expected string, received undefined; forced: expected boolean, received undefined; after: expected string, received undefined',
     ],
     ['status', null, 'the payload: expected object, received null'],
-  ])('names the fields that it misses in %s', (name, payload, because) => {
+  ])('names the missing fields of %s', (name, payload, because) => {
     expect(toEvents(name, payload, own)).toEqual({ kind: 'unreadable', because });
   });
 
@@ -106,7 +106,7 @@ describe('toEvents', () => {
   });
 });
 
-/** Walks down at random and replaces a member there. */
+/** Descends at random and replaces a member there. */
 function replaceSomewhere(target: object, picks: Iterator<number>, value: unknown): void {
   const keys = Object.keys(target);
   const key = keys[picks.next().value % keys.length];

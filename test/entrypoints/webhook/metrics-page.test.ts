@@ -37,7 +37,7 @@ async function pageOn(port: 'main' | 'own', token?: string, collectMetrics = asy
 const get = (url: string, authorization?: string) =>
   fetch(`${url}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
 
-it('the port of the webhooks shows no metrics without a token, makes none, and says where they are', async () => {
+it('the port of the webhooks shows no metrics without a token, computes none, and says where they are', async () => {
   let made = 0;
   const { url } = await pageOn('main', undefined, async () => void made++);
   const response = await get(url, `Bearer ${TOKEN}`);
@@ -51,7 +51,7 @@ it('the port of the webhooks shows no metrics without a token, makes none, and s
 });
 
 it.each(['main', 'own'] as const)(
-  'with a token, the %s port shows them to who sends it alone',
+  'with a token, the %s port shows metrics only to those who send it',
   async (port) => {
     let made = 0;
     const { url } = await pageOn(port, TOKEN, async () => void made++);
@@ -72,14 +72,14 @@ it.each(['main', 'own'] as const)(
   },
 );
 
-it('the own port needs no token when none is set, and has nothing but the metrics', async () => {
+it('the separate port needs no token if none is set, and serves only metrics', async () => {
   const { url } = await pageOn('own');
   expect((await get(url)).status).toBe(200);
   const other = await Promise.all(['/', '/healthz', '/api/github/webhooks'].map((path) => fetch(url + path)));
   expect(other.map(({ status }) => status)).toEqual([404, 404, 404]);
 });
 
-it('scrapers that come together share one page, and one that comes later gets its own', async () => {
+it('concurrent scrapers share one page, and a later one gets its own', async () => {
   let made = 0;
   const gate = Promise.withResolvers<void>();
   const { url } = await pageOn('own', undefined, () => {
@@ -95,7 +95,7 @@ it('scrapers that come together share one page, and one that comes later gets it
   expect(made).toBe(before + 1);
 });
 
-it('a page that could not be made is no reason against the next one', async () => {
+it('a failed page does not prevent the next one', async () => {
   let made = 0;
   const { url } = await pageOn('own', undefined, async () => {
     if (made++ === 0) throw new Error('broken');

@@ -7,7 +7,7 @@ const moved = { before, after, repository: { id: 70 }, sender: { id: 7, login: '
 const pushed = { ...moved, ref: 'refs/heads/greet', deleted: false };
 const told = { repositoryId: 70, before, after, actorId: 7 };
 
-describe('who pushed is read', () => {
+describe('who pushed', () => {
   it.each([
     ['of a push to a branch', 'push', pushed],
     [
@@ -15,7 +15,7 @@ describe('who pushed is read', () => {
       'pull_request',
       { ...moved, action: 'synchronize' },
     ],
-  ])('%s', (_, name, payload) => {
+  ])('is read: %s', (_, name, payload) => {
     expect(pushOf(name, payload)).toEqual(told);
   });
 
@@ -31,7 +31,7 @@ describe('who pushed is read', () => {
     ['of other webhooks', 'status', pushed],
     ['of what is no commit', 'push', { ...pushed, after: 'main' }],
     ['of nothing', 'push', null],
-  ])('not %s', (_, name, payload) => {
+  ])('is not read: %s', (_, name, payload) => {
     expect(pushOf(name, payload)).toBeUndefined();
   });
 });

@@ -82,7 +82,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('that comes again is accepted and not enqueued again, received or done', async () => {
+  it('that is repeated is accepted and not enqueued again, whether received or done', async () => {
     await post('a', 'pull_request', payload);
     expect(await post('a', 'pull_request', payload)).toEqual(duplicate('a'));
     const id = (await storage.read.deliveries.byGuid('a'))?.id ?? 0;
@@ -101,14 +101,14 @@ describe('a delivery', () => {
     expect(await storage.read.deliveries.byGuid('a')).toMatchObject({ id, status: 'received', error: null });
   });
 
-  it('that comes many times at once is recorded once', async () => {
+  it('that arrives many times at once is recorded once', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => post('a', 'pull_request', payload)));
     expect(answers.filter(({ answer }) => JSON.stringify(answer).includes('recorded'))).toHaveLength(1);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
     expect(await pendingJobs()).toHaveLength(1);
   });
 
-  it('is refused with 503 while the database is gone, and the process stays up', async () => {
+  it('is refused with 503 while the database is gone, and the process keeps running', async () => {
     await storage.close();
     expect((await post('a', 'pull_request', payload)).status).toBe(503);
     expect((await fetch(`${url}/readyz`)).status).toBe(503);

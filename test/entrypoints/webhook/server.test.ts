@@ -52,7 +52,7 @@ async function openDoor(parts: Partial<ServerParts> = {}) {
   return { accepted, metrics, url, port, post };
 }
 
-/** The first line of the answer to bytes written as they are; the rest of the request may never come. */
+/** The first line of the answer to these exact bytes; the rest of the request may never come. */
 async function statusLine(port: number, request: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -70,7 +70,7 @@ const without = (name: keyof typeof right): Record<string, string> => {
   return rest;
 };
 
-describe('the webhook door', () => {
+describe('the webhook server', () => {
   it('answers 202 to a signed webhook once it is recorded', async () => {
     const door = await openDoor();
     const response = await door.post(right);
@@ -86,7 +86,7 @@ describe('the webhook door', () => {
     ]);
   });
 
-  it('waits for the record before it answers', async () => {
+  it('does not answer before the webhook is recorded', async () => {
     const gate = Promise.withResolvers<Receipt>();
     const door = await openDoor({ intake: { accept: () => gate.promise } });
     let answered = false;
@@ -100,7 +100,7 @@ describe('the webhook door', () => {
     expect((await response).status).toBe(202);
   });
 
-  it('verifies the bytes that were sent, even when they are not UTF-8', async () => {
+  it('verifies the bytes that were sent, even if they are not UTF-8', async () => {
     const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
     const door = await openDoor();
     const response = await door.post({ ...right, 'x-hub-signature-256': sign(bytes) }, bytes);
@@ -143,13 +143,13 @@ describe('the webhook door', () => {
     expect(door.accepted).toEqual([]);
   });
 
-  it('takes a content type with parameters', async () => {
+  it('accepts a content type with parameters', async () => {
     const door = await openDoor();
     const response = await door.post({ ...right, 'content-type': 'Application/JSON; charset=utf-8' });
     expect(response.status).toBe(202);
   });
 
-  it('takes a body of exactly the limit', async () => {
+  it('accepts a body of exactly the limit', async () => {
     const full = JSON.stringify({ a: 'x'.repeat(LIMIT - '{"a":""}'.length) });
     const door = await openDoor();
     const response = await door.post({ ...right, 'x-hub-signature-256': sign(full) }, full);
@@ -174,7 +174,7 @@ describe('the webhook door', () => {
     expect(door.accepted).toEqual([]);
   });
 
-  /** As many bodies without their last byte as one sender, or all senders, may have held. */
+  /** As many bodies without their last byte as one sender, or all senders, may hold. */
   const slowBodies = (port: number, count: number, localAddress: string) =>
     Array.from({ length: count }, () => {
       const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
@@ -185,7 +185,7 @@ describe('the webhook door', () => {
   const firstAnswer = (sockets: readonly Socket[]) =>
     Promise.race(sockets.map((socket) => once(socket, 'data').then(([data]) => String(data))));
 
-  it('refuses more of a sender that holds too much, says when to come again, and takes others', async () => {
+  it('refuses more bodies of a sender that holds too much, says when to retry, and accepts other senders', async () => {
     const door = await openDoor({ now: () => 0 });
     const slow = slowBodies(door.port, 4, '127.0.0.2');
     expect(await firstAnswer(slow)).toMatch(/^HTTP\/1.1 429 .*\r\nretry-after: 5\r\n/s);
@@ -193,7 +193,7 @@ describe('the webhook door', () => {
     for (const socket of slow) socket.destroy();
   });
 
-  it('has room for a sender that signed before when all others together hold too much', async () => {
+  it('has room for a sender with an earlier valid signature when all others together hold too much', async () => {
     const door = await openDoor({ now: () => 0 });
     expect((await door.post(right)).status).toBe(202);
     const slow = ['127.0.0.2', '127.0.0.3'].flatMap((from) => slowBodies(door.port, 3, from));
@@ -202,7 +202,7 @@ describe('the webhook door', () => {
     for (const socket of slow) socket.destroy();
   });
 
-  it('takes a webhook behind a proxy through which somebody holds bodies open', async () => {
+  it('accepts a webhook behind a proxy through which somebody holds bodies open', async () => {
     let time = 0;
     const door = await openDoor({ now: () => time });
     const slow = slowBodies(door.port, 4, '127.0.0.1');
@@ -213,7 +213,7 @@ describe('the webhook door', () => {
     for (const socket of slow) socket.destroy();
   });
 
-  it('records nothing of a body that is cut off, and goes on', async () => {
+  it('records nothing of a body that is cut off, and continues', async () => {
     const door = await openDoor();
     const socket = connect(door.port, '127.0.0.1');
     socket.write(`${head('content-length: 500')}{"a":`);
@@ -226,13 +226,13 @@ describe('the webhook door', () => {
   it.each([
     ['headers', `POST ${WEBHOOK_PATH} HTTP/1.1\r\nhost: a\r\n`],
     ['a body', `${head('content-length: 500')}{"a":`],
-  ])('gives up on %s that do not come', async (_what, request) => {
+  ])('gives up on %s that do not arrive', async (_what, request) => {
     const door = await openDoor({ requestTimeoutMs: 100 });
     expect(await statusLine(door.port, request)).toBe('HTTP/1.1 408 Request Timeout');
     expect(door.accepted).toEqual([]);
   });
 
-  it('answers 503 when the delivery could not be recorded, so that GitHub keeps it', async () => {
+  it('answers 503 if the delivery could not be recorded, so that GitHub keeps it', async () => {
     const door = await openDoor({
       intake: { accept: () => Promise.reject(new Error('disk full at /data')) },
     });
@@ -269,19 +269,19 @@ describe('the webhook door', () => {
 });
 
 describe('the probes', () => {
-  it('say that the process is up, whatever else is wrong', async () => {
+  it('report that the process is up, whatever else is wrong', async () => {
     const door = await openDoor({ health: { database: () => Promise.reject(new Error('gone')) } });
     const response = await fetch(`${door.url}/healthz?from=docker`);
     expect([response.status, await response.json()]).toEqual([200, { status: 'up' }]);
   });
 
-  it('say ready when every check passes', async () => {
+  it('report that it is ready when every check passes', async () => {
     const door = await openDoor({ health: { database: async () => {}, queue: async () => {} } });
     const response = await fetch(`${door.url}/readyz`);
     expect([response.status, await response.json()]).toEqual([200, { status: 'ready' }]);
   });
 
-  it('name the checks that fail or hang, and nothing of their insides', async () => {
+  it('name the checks that fail or hang, without internals', async () => {
     const health = {
       database: () => Promise.reject(new Error('cannot open /data/secret.db')),
       disk: async () => {},
@@ -292,7 +292,7 @@ describe('the probes', () => {
     expect([response.status, await response.json()]).toEqual([503, { error: 'Not ready: database, queue.' }]);
   });
 
-  it('answer HEAD without a body and refuse to be posted to', async () => {
+  it('answer HEAD without a body and refuse POST', async () => {
     const door = await openDoor();
     const head = await fetch(`${door.url}/healthz`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);

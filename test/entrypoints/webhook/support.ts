@@ -8,7 +8,7 @@ import type { NewDelivery, Tx } from '../../../src/ports/storage.ts';
 
 export const SECRET = 'a-secret-only-for-tests';
 
-/** GitHub's example payloads, by event. Required, because importing 2 MB of JSON would have it type-checked. */
+/** GitHub's example payloads, by event. Loaded with require, because importing 2 MB of JSON would have it type-checked. */
 export const EXAMPLES: { name: string; examples: object[] }[] = createRequire(import.meta.url)(
   '@octokit/webhooks-examples',
 );
@@ -30,8 +30,8 @@ export function webhook(guid: string, payload: object = { repository: { id: 7 } 
 }
 
 /**
- * As much storage as intake sees, kept in memory so that tests can count transactions, hold them open and let them
- * fail: `beforeCommit` runs at the end of each. What the database itself does is tested on the real one.
+ * The part of storage that intake uses, in memory, so that tests can count transactions, hold them open and let them fail:
+ * `beforeCommit` runs at the end of each. `real-storage.test.ts` tests the database itself.
  */
 export function fakeStorage(
   beforeCommit: (deliveries: readonly NewDelivery[]) => Promise<void> = async () => {},

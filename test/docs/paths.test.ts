@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Pages that name files and folders under `src/`, in backticks and mostly without that prefix. */
-const PAGES = ['CONTRIBUTING.md', 'docs/glossary.md', 'docs/rules.md', 'docs/security.md'];
+const PAGES = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/glossary.md', 'docs/rules.md', 'docs/security.md'];
 const LAYERS = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { createTools } from './composition/cli.ts';
+import { createTools } from './cli-tools.ts';
 import { systemClock } from './core/clock.ts';
 import { PACKAGE_ROOT } from './core/package-root.ts';
 import { redactLastWords } from './core/redact/uncaught.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTools } from '../../src/composition/cli.ts';
+import { createTools } from '../../src/cli-tools.ts';
 import { shippedSkills } from '../../src/composition/shipped.ts';
 import { readCaseFile } from '../../src/domain/skill/case-file.ts';
 import { runCase } from '../../src/skills/testing/run-case.ts';

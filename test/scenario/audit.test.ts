@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTools } from '../../src/composition/cli.ts';
+import { createTools } from '../../src/cli-tools.ts';
 import { runCli } from '../../src/entrypoints/cli/command-line.ts';
 import { REPO } from '../support/harness.ts';
 import { waiting } from './support-commands.ts';

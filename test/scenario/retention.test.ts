@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { createTools } from '../../src/composition/cli.ts';
+import { createTools } from '../../src/cli-tools.ts';
 import { runCli } from '../../src/entrypoints/cli/command-line.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import { type HarnessOptions, REPO } from '../support/harness.ts';

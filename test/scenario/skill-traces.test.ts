@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { createTools } from '../../src/composition/cli.ts';
+import { createTools } from '../../src/cli-tools.ts';
 import { openBlobs } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { runCli } from '../../src/entrypoints/cli/command-line.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createTools } from '../../../src/composition/cli.ts';
+import { createTools } from '../../../src/cli-tools.ts';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { CountersignError } from '../../../src/core/errors.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTools } from '../../../src/composition/cli.ts';
+import { createTools } from '../../../src/cli-tools.ts';
 import { runCli } from '../../../src/entrypoints/cli/command-line.ts';
 import { type Harness, REPO, startHarness } from '../../support/harness.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createTools } from '../../../src/composition/cli.ts';
+import { createTools } from '../../../src/cli-tools.ts';
 import { stepPolicyJsonSchema } from '../../../src/messages/policy.ts';
 
 import { type Harness, REPO, startHarness } from '../../support/harness.ts';

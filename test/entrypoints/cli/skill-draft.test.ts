@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createTools } from '../../../src/composition/cli.ts';
+import { createTools } from '../../../src/cli-tools.ts';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { runCli } from '../../../src/entrypoints/cli/command-line.ts';

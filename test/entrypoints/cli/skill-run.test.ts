@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTools } from '../../../src/composition/cli.ts';
+import { createTools } from '../../../src/cli-tools.ts';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { type Harness, REPO, startHarness } from '../../support/harness.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createTools } from '../../../src/composition/cli.ts';
+import { createTools } from '../../../src/cli-tools.ts';
 import type { Tools } from '../../../src/entrypoints/cli/context.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { temporaryFolders } from '../../support/temp.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTools } from '../../../src/composition/cli.ts';
+import { createTools } from '../../../src/cli-tools.ts';
 import { openStorage } from '../../../src/composition/storage.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { entry, exported, startStubIndex } from '../../skills/catalogue/stub-index.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import BetterSqlite3 from 'better-sqlite3';
-import { createTools } from '../../../src/composition/cli.ts';
+import { createTools } from '../../../src/cli-tools.ts';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { type CliParts, runCli } from '../../../src/entrypoints/cli/command-line.ts';

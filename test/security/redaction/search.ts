@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import BetterSqlite3 from 'better-sqlite3';
-import { createTools } from '../../../src/composition/cli.ts';
+import { createTools } from '../../../src/cli-tools.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { runCli } from '../../../src/entrypoints/cli/command-line.ts';
 import { type Setting, start } from '../../scenario/support.ts';

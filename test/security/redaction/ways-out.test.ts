@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { createTools } from '../../../src/composition/cli.ts';
+import { createTools } from '../../../src/cli-tools.ts';
 import { openBlobs } from '../../../src/composition/storage.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { CountersignError, messageOf } from '../../../src/core/errors.ts';

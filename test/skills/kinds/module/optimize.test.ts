@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTools } from '../../../../src/composition/cli.ts';
+import { createTools } from '../../../../src/cli-tools.ts';
 import { openStorage } from '../../../../src/composition/storage.ts';
 import { systemClock } from '../../../../src/core/clock.ts';
 import { parseModule } from '../../../../src/domain/skill/module.ts';

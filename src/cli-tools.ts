@@ -8,18 +8,18 @@ import {
   readModelConfig,
   readPages,
   readStorageConfig,
-} from '../config/config.ts';
-import { systemClock } from '../core/clock.ts';
-import { CountersignError, messageOf } from '../core/errors.ts';
-import { silentLog } from '../core/log.ts';
-import { PACKAGE_ROOT } from '../core/package-root.ts';
-import { neverShow, neverShowSecretsOf } from '../core/redact/redact.ts';
-import { familyOf } from '../domain/model/name.ts';
-import { type SkillRunner, type Tools, UsageError } from '../entrypoints/cli/context.ts';
-import { badArtifacts, badDatabase, noArtifacts, unreadableSettings } from '../messages/cli.ts';
-import { NO_MODEL } from '../messages/model.ts';
-import { badSettingsHere, NO_APP } from '../messages/policy.ts';
-import type { Model } from '../ports/model.ts';
+} from './config/config.ts';
+import { systemClock } from './core/clock.ts';
+import { CountersignError, messageOf } from './core/errors.ts';
+import { silentLog } from './core/log.ts';
+import { PACKAGE_ROOT } from './core/package-root.ts';
+import { neverShow, neverShowSecretsOf } from './core/redact/redact.ts';
+import { familyOf } from './domain/model/name.ts';
+import { type SkillRunner, type Tools, UsageError } from './entrypoints/cli/context.ts';
+import { badArtifacts, badDatabase, noArtifacts, unreadableSettings } from './messages/cli.ts';
+import { NO_MODEL } from './messages/model.ts';
+import { badSettingsHere, NO_APP } from './messages/policy.ts';
+import type { Model } from './ports/model.ts';
 
 /**
  * The composition root of the command line: what its commands are given, each loaded when it is asked for.
@@ -38,22 +38,22 @@ export function createTools(env: Environment, calledIn?: string): Tools {
 
   return {
     async withDatabase(url, purpose, work) {
-      return (await import('./cli-database.ts')).withDatabase(urlOf(url), purpose, work);
+      return (await import('./composition/cli-database.ts')).withDatabase(urlOf(url), purpose, work);
     },
     async migrate(url) {
-      return (await import('./cli-database.ts')).migrate(urlOf(url));
+      return (await import('./composition/cli-database.ts')).migrate(urlOf(url));
     },
     async backup(url, file) {
-      return (await import('./cli-database.ts')).backup(urlOf(url), file);
+      return (await import('./composition/cli-database.ts')).backup(urlOf(url), file);
     },
     async vacuum(url) {
-      return (await import('./cli-database.ts')).vacuum(urlOf(url));
+      return (await import('./composition/cli-database.ts')).vacuum(urlOf(url));
     },
     async blobs() {
       const read = readArtifactsConfig(env);
       if (!read.ok) throw new CountersignError('config.invalid', badArtifacts(read.diagnostics));
       const { artifactsUrl, s3 } = read.config;
-      const { artifactsFolder, openBlobs } = await import('./storage.ts');
+      const { artifactsFolder, openBlobs } = await import('./composition/storage.ts');
       const folder = artifactsFolder(artifactsUrl);
       if (folder !== undefined && !existsSync(folder)) {
         throw new CountersignError('cli.no_artifacts', noArtifacts(folder));
@@ -62,13 +62,13 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     },
     pages: () => readPages(env),
     async enqueuer(storage) {
-      const { createEmbeddedQueue } = await import('../adapters/embedded-queue/embedded.ts');
+      const { createEmbeddedQueue } = await import('./adapters/embedded-queue/embedded.ts');
       return createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
     },
     async deliveryJobs() {
       const [{ factsOf, queueKey }, { deliveryJob }] = await Promise.all([
-        import('../entrypoints/webhook/delivery/facts.ts'),
-        import('../entrypoints/webhook/delivery/new-jobs.ts'),
+        import('./entrypoints/webhook/delivery/facts.ts'),
+        import('./entrypoints/webhook/delivery/new-jobs.ts'),
       ]);
       return ({ id, guid, body }) =>
         deliveryJob(id, queueKey(factsOf(JSON.parse(new TextDecoder().decode(body))), guid));
@@ -76,11 +76,11 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     async chains() {
       const [{ foldContracts }, { createRegistry }, { SHIPPED_SKILLS }, { shippedChains }, { contractOf }] =
         await Promise.all([
-          import('../domain/artifact/contract.ts'),
-          import('../engine/sessions/registry.ts'),
-          import('../skills/builtin/shipped.ts'),
-          import('./shipped.ts'),
-          import('../domain/skill/package.ts'),
+          import('./domain/artifact/contract.ts'),
+          import('./engine/sessions/registry.ts'),
+          import('./skills/builtin/shipped.ts'),
+          import('./composition/shipped.ts'),
+          import('./domain/skill/package.ts'),
         ]);
       const { skills, actions, artifactDefaultsOf } = createRegistry(SHIPPED_SKILLS);
       const known = { skills, actions };
@@ -110,14 +110,14 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         { packageSkill },
         { autoSkill },
       ] = await Promise.all([
-        import('../adapters/octokit/octokit-github.ts'),
-        import('../engine/configuration/configuration.ts'),
-        import('../domain/policy/engine.ts'),
-        import('../engine/sessions/registry.ts'),
-        import('../skills/builtin/shipped.ts'),
-        import('./shipped.ts'),
-        import('../skills/runtime/activate.ts'),
-        import('../skills/catalogue/activation/auto.ts'),
+        import('./adapters/octokit/octokit-github.ts'),
+        import('./engine/configuration/configuration.ts'),
+        import('./domain/policy/engine.ts'),
+        import('./engine/sessions/registry.ts'),
+        import('./skills/builtin/shipped.ts'),
+        import('./composition/shipped.ts'),
+        import('./skills/runtime/activate.ts'),
+        import('./skills/catalogue/activation/auto.ts'),
       ]);
       const clock = systemClock;
       const github = createOctokitGitHub({ appId, privateKey, apiUrl, log: silentLog, clock });
@@ -145,19 +145,19 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     },
     async skills() {
       const [{ SHIPPED_SKILLS }, { shippedSkills }] = await Promise.all([
-        import('../skills/builtin/shipped.ts'),
-        import('./shipped.ts'),
+        import('./skills/builtin/shipped.ts'),
+        import('./composition/shipped.ts'),
       ]);
       return { builtIn: SHIPPED_SKILLS.map(({ name }) => name), shipped: shippedSkills() };
     },
     async caseTools({ answers }) {
       const [{ builtInSkills, ci }, { analyzerSkill }, { codeSkill }, { promptSkill }, { recordedModel }] =
         await Promise.all([
-          import('../skills/builtin/shipped.ts'),
-          import('../skills/kinds/analyzer/analyzer-skill.ts'),
-          import('../skills/kinds/code/code-skill.ts'),
-          import('../skills/kinds/prompt/prompt-skill.ts'),
-          import('../skills/testing/recorded-model.ts'),
+          import('./skills/builtin/shipped.ts'),
+          import('./skills/kinds/analyzer/analyzer-skill.ts'),
+          import('./skills/kinds/code/code-skill.ts'),
+          import('./skills/kinds/prompt/prompt-skill.ts'),
+          import('./skills/testing/recorded-model.ts'),
         ]);
       const model = answers && recordedModel(answers);
       return {
@@ -172,7 +172,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       const { model } = read.config;
       if (!model) throw new CountersignError('cli.no_model', NO_MODEL);
       if (model.apiKey) neverShow('model key', model.apiKey);
-      return (await import('./skills.ts')).openModel(model, storage, systemClock);
+      return (await import('./composition/skills.ts')).openModel(model, storage, systemClock);
     },
     async withSkillRunner(url, work) {
       const read = readModelConfig(env);
@@ -185,12 +185,12 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         { createArtifactExecutor },
         { watchModel },
       ] = await Promise.all([
-        import('../skills/builtin/shipped.ts'),
-        import('../skills/kinds/analyzer/analyzer-skill.ts'),
-        import('../skills/kinds/prompt/prompt-skill.ts'),
-        import('../skills/kinds/code/code-skill.ts'),
-        import('../skills/runtime/trace/execute-artifact.ts'),
-        import('../skills/runtime/trace/watch-model.ts'),
+        import('./skills/builtin/shipped.ts'),
+        import('./skills/kinds/analyzer/analyzer-skill.ts'),
+        import('./skills/kinds/prompt/prompt-skill.ts'),
+        import('./skills/kinds/code/code-skill.ts'),
+        import('./skills/runtime/trace/execute-artifact.ts'),
+        import('./skills/runtime/trace/watch-model.ts'),
       ]);
       const runner = (model: Model | undefined): SkillRunner => ({
         handlers: [promptSkill({ model }), codeSkill({ model }), analyzerSkill({ ci })],
@@ -207,16 +207,16 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       if (!model) return work(runner(undefined));
       if (model.apiKey) neverShow('model key', model.apiKey);
       const [{ openModel }, { outsideOfRuns }, { withDatabase }] = await Promise.all([
-        import('./skills.ts'),
-        import('../skills/adhoc/run-once.ts'),
-        import('./cli-database.ts'),
+        import('./composition/skills.ts'),
+        import('./skills/adhoc/run-once.ts'),
+        import('./composition/cli-database.ts'),
       ]);
       return withDatabase(urlOf(url), 'write', async (storage) =>
         work(runner(outsideOfRuns(await openModel(model, storage, systemClock)))),
       );
     },
     async serve({ database, settings }) {
-      const { serve } = await import('../serve.ts');
+      const { serve } = await import('./serve.ts');
       const given = {
         // Only the file that is named: a command run in a repository must not take settings from a file that it finds there.
         ...(settings === undefined ? {} : settingsIn(resolve(calledIn ?? '', settings))),

@@ -11,7 +11,7 @@ import { workerOf } from './engine/jobs/worker.ts';
 import { firstRecoveryJobs } from './entrypoints/recovery/jobs.ts';
 import { retentionJob } from './entrypoints/retention/retention.ts';
 import { jobsOfNewDeliveries } from './entrypoints/webhook/delivery/new-jobs.ts';
-import { MERGING_IS_OFF } from './entrypoints/webhook/words.ts';
+import { MERGING_IS_OFF } from './entrypoints/webhook/refusals.ts';
 import type { Queue } from './ports/queue.ts';
 import type { Storage } from './ports/storage.ts';
 

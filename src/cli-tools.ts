@@ -66,12 +66,12 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       return createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
     },
     async deliveryJobs() {
-      const [{ factsOf, queueKey }, { deliveryJob }] = await Promise.all([
+      const [{ deliveryFacts, queueKey }, { deliveryJob }] = await Promise.all([
         import('./entrypoints/webhook/delivery/facts.ts'),
         import('./entrypoints/webhook/delivery/new-jobs.ts'),
       ]);
       return ({ id, guid, body }) =>
-        deliveryJob(id, queueKey(factsOf(JSON.parse(new TextDecoder().decode(body))), guid));
+        deliveryJob(id, queueKey(deliveryFacts(JSON.parse(new TextDecoder().decode(body))), guid));
     },
     async chains() {
       const [{ foldContracts }, { createRegistry }, { SHIPPED_SKILLS }, { shippedChains }, { contractOf }] =

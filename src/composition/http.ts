@@ -4,8 +4,8 @@ import type { OutagePolicy } from '../engine/jobs/outage-policy.ts';
 import { createIntake } from '../entrypoints/webhook/delivery/intake.ts';
 import { close, listen } from '../entrypoints/webhook/listen.ts';
 import { createMetricsServer } from '../entrypoints/webhook/metrics-page.ts';
+import { MERGING_IS_OFF, signInWaits } from '../entrypoints/webhook/refusals.ts';
 import { createHttpServer } from '../entrypoints/webhook/server.ts';
-import { MERGING_IS_OFF, signInWaits } from '../entrypoints/webhook/words.ts';
 import { noMetrics } from '../messages/process.ts';
 import type { Platform } from './platform.ts';
 

@@ -1,46 +1,52 @@
 import { isIPv6 } from 'node:net';
 
-/** How many bytes and bodies may be held at a time. */
+/** A limit on the bytes and bodies held at the same time. */
 export interface Share {
   bytes: number;
   bodies: number;
 }
 
 export interface BodyLimits {
-  /** By all senders together. */
+  /** All senders together. */
   all: Share;
-  /** By all senders that never sent a signed webhook. What `all` has beyond it is kept for those that did. */
+  /** All senders that never sent a signed webhook. The rest of `all` is reserved for senders that did. */
   unproven: Share;
-  /** By one sender that never sent a signed webhook. */
+  /** One sender that never sent a signed webhook. */
   peer: Share;
 }
 
-/** Whose limit was reached: the sender's own, or that of all. */
+/** The limit that was reached: the sender's own or the common one. */
 export type OverLimit = 'peer' | 'all';
 
-/** One body that is being held. */
+/** A body that is in memory. */
 export interface HeldBody {
-  /** Takes so many more bytes, or says whose limit they would pass; then nothing is taken. */
+  /** Reserves more bytes. If they exceed a limit, reserves nothing and returns that limit. */
   grow(bytes: number): OverLimit | undefined;
-  /** All of it has arrived: it is not cut off any more to make room. */
+  /** The body is complete, so it is not dropped to free memory for others. */
   finish(): void;
-  /** It was signed, so its sender knows the secret. */
+  /** The signature was valid, so the sender knows the secret. */
   prove(): void;
-  /** Nothing of it is held any more. Does nothing when it was released before. */
+  /** Frees what the body holds. Calling it again has no effect. */
   release(): void;
 }
 
 export interface BodyShares {
   /**
-   * @param peer the address of the sender, or of the proxy that speaks for it
-   * @param interrupted told when the body has to go for the sake of others; it is released already
+   * @param peer the address of the sender, or of the proxy in front of it
+   * @param interrupted called when the body is dropped, already released, to free memory for others
    */
   open(peer: string | undefined, interrupted: () => void): HeldBody | OverLimit;
 }
 
-/** How long a body has to arrive before it may be cut off for another's sake, in milliseconds. GitHub's take a fraction of it. */
+/**
+ * After this time, in milliseconds, an incomplete body may be dropped for others. GitHub's bodies take a
+ * fraction of it.
+ */
 const STALE_MS = 2_000;
-/** GitHub sends from a few hundred addresses; whoever fills this without the secret cannot, so it only bounds memory. */
+/**
+ * Bounds memory only: GitHub sends from a few hundred addresses, and only a sender with the secret can add
+ * one.
+ */
 const MOST_PROVEN = 1_000;
 
 interface Pool {
@@ -59,18 +65,23 @@ interface Entry {
 }
 
 /**
- * Shares out what may be held of bodies whose signature cannot be checked yet, so that nobody without the secret can fill the memory or
- * keep GitHub out. A sender without proof has a share of its own, all of them together have one that leaves room for the senders with
- * proof, and a body that stays unfinished goes first when room is needed. The last is what helps behind a proxy, where all senders have
- * one address: whoever holds bodies open loses them to those that arrive at once, as GitHub's do.
- * Addresses that GitHub publishes (`GET /meta`) were rejected as the proof: they say nothing behind a proxy or on GitHub Enterprise Server.
+ * Divides the memory for bodies whose signature is not checked yet. Otherwise anybody without the secret
+ * could exhaust the memory or block GitHub's deliveries.
+ *
+ * There are three limits: for each unproven sender, for all unproven senders, and for all senders. The second
+ * leaves capacity for proven senders. When memory is short, incomplete bodies are dropped first. That also
+ * works behind a proxy, where all senders share one address: a sender that keeps bodies open loses them to
+ * bodies that arrive quickly, as GitHub's do.
+ *
+ * Rejected: GitHub's published addresses (`GET /meta`) as proof. Behind a proxy and on GitHub Enterprise
+ * Server they say nothing.
  */
 export function createBodyShares(limits: BodyLimits, now: () => number): BodyShares {
   const all = pool(limits.all, 'all');
   const unproven = pool(limits.unproven, 'all');
   const peers = new Map<string, Pool>();
   const proven = new Set<string>();
-  /** Oldest first. */
+  /** In order of arrival. */
   const entries = new Set<Entry>();
 
   function release(entry: Entry): void {
@@ -83,7 +94,7 @@ export function createBodyShares(limits: BodyLimits, now: () => number): BodySha
     }
   }
 
-  /** Makes room in a pool by cutting off what has been arriving for too long, the oldest first. */
+  /** Frees capacity in a pool by dropping bodies that have been incomplete for too long, oldest first. */
   function makeRoom(of: Pool, bytes: number, bodies: number, asker: Entry | undefined): boolean {
     const fits = () => of.bytes + bytes <= of.limit.bytes && of.bodies + bodies <= of.limit.bodies;
     for (const entry of entries) {
@@ -145,7 +156,10 @@ function pool(limit: Share, over: OverLimit): Pool {
   return { limit, over, bytes: 0, bodies: 0 };
 }
 
-/** One sender: an IPv6 network of 64 bits, which one machine has for itself, or an IPv4 address. */
+/**
+ * One sender: an IPv4 address or an IPv6 network of 64 bits, because a single machine usually has a whole
+ * such network.
+ */
 function peerOf(address = ''): string {
   const [, mapped] = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address) ?? [];
   if (mapped !== undefined) return mapped;

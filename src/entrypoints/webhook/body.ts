@@ -2,25 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyShares, OverLimit } from './body-shares.ts';
 import { Gathered } from './gathered.ts';
 
-/** `cut`: the sender went away, so there is nobody to answer. */
+/** `cut`: the sender disconnected, so there is no one to answer. */
 export type Body =
   | {
       kind: 'whole';
       bytes: Buffer;
-      /** To be called once the signature is right: its sender is one that knows the secret. */
+      /** Call this once the signature is valid: the sender knows the secret. */
       prove(): void;
     }
   | { kind: 'too_large' }
-  /** More than the sender, or all of them, may have held at a time. */
+  /** The limit of this sender, or of all senders, is reached. */
   | { kind: 'busy'; over: OverLimit }
   | { kind: 'cut' };
 
 export type BodyReader = (request: IncomingMessage, response: ServerResponse) => Promise<Body>;
 
 /**
- * Reads bodies into memory within limits: `maxBytes` for one, and what `shares` gives to its sender. The second is needed because a body
- * must be held before its signature can be checked, so anybody can make us hold one. When a limit is passed reading stops
- * at once, declared length or not. No memory is taken for bytes that were only announced.
+ * Reads bodies into memory within two limits: `maxBytes` for one body, and `shares` for each sender. `shares`
+ * is needed because a body must be in memory before its signature can be checked, so anybody can make us hold
+ * one. Reading stops as soon as a limit is passed, whatever length the request declares. Announced bytes
+ * reserve no memory; only received ones do.
  */
 export function createBodyReader(maxBytes: number, shares: BodyShares): BodyReader {
   return (request, response) =>
@@ -60,7 +61,7 @@ export function createBodyReader(maxBytes: number, shares: BodyShares): BodyRead
         stop({ kind: 'cut' });
       }
 
-      // A cut body ends in `close` alone: Node emits its `error` only to those who listen for it.
+      // A cut body emits only `close`. Node emits `error` only if there is a listener for it.
       request.on('data', take).on('end', end).on('close', cut);
       response.on('close', held.release);
     });

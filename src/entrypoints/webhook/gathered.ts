@@ -2,17 +2,17 @@ const SMALLEST_BLOCK = 1_024;
 const LARGEST_BLOCK = 64 * 1_024;
 
 /**
- * Bytes as they arrive, copied into blocks of our own. Keeping the chunks that Node hands out costs an object for each: 6 MB on the wire,
- * in chunks of one byte, took 500 MB. A block is as large as what is there already, within bounds, so that never more than twice
- * of what arrived is held, and 1 KB.
+ * Received bytes, copied into blocks of our own. Keeping Node's chunks costs one object each: 6 MB, received
+ * in chunks of one byte, took 500 MB. A new block is as large as what is held already, within bounds, so the
+ * blocks hold at most twice what arrived, plus 1 KB.
  */
 export class Gathered {
   #blocks: Buffer[] = [];
   #used = 0;
-  /** Bytes that arrived. */
+  /** Received bytes. */
   length = 0;
 
-  /** Bytes that would be held more, were the chunk added. */
+  /** The additional bytes that adding the chunk would allocate. */
   cost(chunk: Buffer): number {
     const missing = chunk.length - this.#free();
     return missing <= 0 ? 0 : Math.max(missing, this.#nextBlock());
@@ -33,7 +33,7 @@ export class Gathered {
     this.length += chunk.length;
   }
 
-  /** All of it in one piece; nothing is left here. */
+  /** Returns all bytes as one buffer and empties this object. */
   take(): Buffer {
     const whole = Buffer.concat(this.#blocks, this.length);
     this.drop();

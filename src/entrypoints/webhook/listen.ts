@@ -2,12 +2,16 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CountersignError } from '../../core/errors.ts';
 
-/** A delivery that is being sent when we stop is whole long before this, in milliseconds; a sender that stalls is cut off. */
+/**
+ * When the server stops, the time for requests under way, in milliseconds. A delivery completes in a fraction
+ * of it; a stalled sender is disconnected.
+ */
 export const LAST_REQUESTS_MS = 2_000;
 
 /**
- * Has the server listen, and returns where this machine reaches it.
- * @throws CountersignError `http.cannot_listen` with the reason.
+ * Starts listening.
+ * @returns the URL that reaches the server from this machine
+ * @throws CountersignError `http.cannot_listen` with the reason
  */
 export function listen(server: Server, { port, host }: { port: number; host: string }): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -22,7 +26,10 @@ export function listen(server: Server, { port, host }: { port: number; host: str
   });
 }
 
-/** Lets requests under way be answered. A server that closes does not look at its time limits any more, so there is one here. */
+/**
+ * Answers the requests under way, then closes. Node checks no request timeouts on a closing server, hence the
+ * timer.
+ */
 export function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const late = setTimeout(() => server.closeAllConnections(), LAST_REQUESTS_MS);

@@ -2,28 +2,28 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Log } from '../../core/log.ts';
+import { REFUSALS } from './refusals.ts';
 import { READ, type Route, refuse, serveRoutes } from './routes.ts';
-import { REFUSALS } from './words.ts';
 
 export const METRICS_PATH = '/metrics';
 
 export interface MetricsParts {
   metrics: Registry;
-  /** Brings it up to date before it is shown. */
+  /** Updates the gauges before each scrape. */
   collectMetrics?: () => Promise<void>;
-  /** What whoever asks has to send as `Authorization: Bearer`; nothing when left out. */
+  /** The token that a scraper must send as `Authorization: Bearer`. Without it, anybody can read. */
   token?: string | undefined;
 }
 
-/** Scrapers that ask at the same time share one page: what it costs must not depend on how many there are. */
+/** Concurrent scrapers share one page, so that the cost does not depend on their number. */
 export function metricsRoute({ metrics, collectMetrics, token }: MetricsParts): Route {
-  let underWay: Promise<string> | undefined;
+  let pending: Promise<string> | undefined;
   async function page(): Promise<string> {
     try {
       await collectMetrics?.();
       return await metrics.metrics();
     } finally {
-      underWay = undefined;
+      pending = undefined;
     }
   }
   const isAllowed = token === undefined ? () => true : createBearerCheck(token);
@@ -31,14 +31,14 @@ export function metricsRoute({ metrics, collectMetrics, token }: MetricsParts): 
     methods: READ,
     async handle(request, response) {
       if (!isAllowed(request.headers.authorization)) return refuse(response, REFUSALS.metricsToken);
-      underWay ??= page();
-      const text = await underWay;
+      pending ??= page();
+      const text = await pending;
       response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
     },
   };
 }
 
-/** In the place of the metrics, on a port that everybody reaches. */
+/** Served at the metrics' path on the public port if no token is set. */
 export const METRICS_ELSEWHERE: Route = {
   methods: READ,
   async handle(_request, response) {
@@ -46,13 +46,13 @@ export const METRICS_ELSEWHERE: Route = {
   },
 };
 
-/** A server for the metrics alone. It does not listen yet. */
+/** A server for the metrics only. It does not listen yet. */
 export function createMetricsServer({ log, ...parts }: MetricsParts & { log: Log }): Server {
   const routes = new Map([[METRICS_PATH, metricsRoute(parts)]]);
   return serveRoutes(routes, { log, requestTimeoutMs: 5_000 });
 }
 
-/** Compares hashes, which are of one length and tell nothing of the token by the time that it takes. */
+/** Compares hashes: they have equal lengths, so the time reveals nothing about the token. */
 function createBearerCheck(token: string): (header: string | undefined) => boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   const expected = hash(token);

@@ -12,14 +12,14 @@ import {
 import type { JobKind } from '../../ports/jobs.ts';
 import type { Storage } from '../../ports/storage.ts';
 
-/** What the gauges are read from at every scrape. */
+/** The sources of the gauges, read at every scrape. */
 export interface MetricsSources {
   storage: Pick<Storage, 'read'>;
   clock: Clock;
   log: Log;
   rateLimits(): readonly RateLimitStatus[];
   signedOut(): readonly SignedOut[];
-  /** Jobs that are put off until a limit ends. */
+  /** Jobs deferred until a rate limit ends. */
   waitingForGitHub(): ReadonlyMap<JobKind, number>;
 }
 
@@ -27,15 +27,16 @@ export interface Metrics {
   registry: Registry;
   answered(request: AnsweredRequest): void;
   heldBack(urgency: Urgency): void;
-  /** Whether the operator lets anything be merged. */
+  /** Whether the operator allows merges. */
   merging(isOn: boolean): void;
-  /** Brings the gauges up to date. Never rejects: with a database that does not answer, the others are worth the more. */
+  /** Updates the gauges. Never rejects: while the database fails, the other gauges are especially useful. */
   collect(sources: MetricsSources): Promise<void>;
 }
 
 /**
- * What an operator can watch; docs/metrics.md names each with an alert worth having. No label holds what people choose (a
- * repository, a login, a path): installations are as few as the owners this app serves, routes as the calls it makes.
+ * The metrics for operators. docs/metrics.md names each, with useful alerts. No label has values that users
+ * choose, such as repositories, logins or paths, so the number of series stays bounded by installations and
+ * routes.
  */
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -136,7 +137,7 @@ export function createMetrics(): Metrics {
         await collectDatabase(sources);
         up.set(1);
       } catch (error) {
-        // What was true before is no answer to what is true now.
+        // Stale values would look current.
         for (const one of [deliveries, runs, effects, due, oldest]) one.reset();
         up.set(0);
         sources.log.warn({ err: messageOf(error) }, 'the database could not be read for the metrics');
@@ -151,7 +152,10 @@ function setAll(gauge: Gauge, counts: Readonly<Record<string, number>>): void {
 
 let processMetrics: Metric[] | undefined;
 
-/** Memory, CPU, event loop: of the process, so they are measured once, however many apps it holds. */
+/**
+ * Memory, CPU and event loop belong to the process, so they are collected once, even if it contains several
+ * apps (as in tests).
+ */
 function ofThisProcess(): Metric[] {
   if (!processMetrics) {
     const register = new Registry();

@@ -1,4 +1,4 @@
-/** Named checks of what the app cannot work without; each rejects when its part does not answer. */
+/** Named checks of what the app needs to work. Each rejects if its part does not respond. */
 export type Checks = Readonly<Record<string, () => Promise<void>>>;
 
 export interface Failure {
@@ -6,7 +6,7 @@ export interface Failure {
   error: unknown;
 }
 
-/** Runs all checks side by side and returns those that failed or took longer than `ms` milliseconds. */
+/** Runs all checks in parallel and returns those that failed or took longer than `ms` milliseconds. */
 export async function failedChecks(checks: Checks, ms: number): Promise<Failure[]> {
   const results = await Promise.all(
     Object.entries(checks).map(async ([check, run]): Promise<Failure[]> => {

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../../core/log.ts';
 import type { BodyReader } from './body.ts';
-import { factsOf } from './delivery/facts.ts';
+import { deliveryFacts } from './delivery/facts.ts';
 import type { Intake, Receipt, Webhook } from './delivery/intake.ts';
+import { REFUSALS, type Refusal } from './refusals.ts';
 import { createSignatureCheck, isSignature } from './signature.ts';
-import { REFUSALS, type Refusal } from './words.ts';
 
 export type Received =
   | { kind: 'accepted'; guid: string; receipt: Receipt }
   | { kind: 'refused'; refusal: Refusal }
-  /** The sender went away before the body was whole. */
+  /** The sender disconnected before the body was complete. */
   | { kind: 'cut' };
 
 export interface ReceiveParts {
@@ -20,8 +20,8 @@ export interface ReceiveParts {
 }
 
 /**
- * Takes one webhook in: headers that can be judged without the body first, then the signature over the raw bytes,
- * and only then anything that interprets them. Nothing is recorded unless all of it is right.
+ * Accepts one webhook. Checks the headers that need no body, then the signature over the raw bytes, and
+ * parses only after that. Records nothing unless all checks pass.
  */
 export function createReceiver({ secret, intake, readBody, log }: ReceiveParts) {
   const isSigned = createSignatureCheck(secret);
@@ -46,7 +46,7 @@ export function createReceiver({ secret, intake, readBody, log }: ReceiveParts) 
     const payload = jsonObject(body.bytes);
     if (!payload) return refused(REFUSALS.notJson);
 
-    return record({ guid, event, body: body.bytes, facts: factsOf(payload) });
+    return record({ guid, event, body: body.bytes, facts: deliveryFacts(payload) });
   };
 
   async function record(webhook: Webhook): Promise<Received> {
@@ -63,7 +63,7 @@ export function createReceiver({ secret, intake, readBody, log }: ReceiveParts) 
 }
 
 const EVENT_NAME = /^[a-z0-9_]{1,100}$/;
-/** GitHub sends UUIDs; servers that stand in for it send other ids. */
+/** GitHub sends UUIDs; emulators of GitHub send other ids. */
 const DELIVERY_ID = /^[A-Za-z0-9._:-]{1,100}$/;
 
 function refused(refusal: Refusal): Received {
@@ -74,7 +74,7 @@ function isJson(contentType: string | undefined): boolean {
   return /^application\/json\s*(;|$)/i.test(contentType ?? '');
 }
 
-/** Node joins a repeated header with commas, which none of the patterns lets through. */
+/** Node joins repeated headers with commas, which none of the patterns accepts. */
 function oneHeader(value: string | string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Log } from '../../core/log.ts';
-import { methodNotAllowed, REFUSALS, type Refusal } from './words.ts';
+import { methodNotAllowed, REFUSALS, type Refusal } from './refusals.ts';
 
 export interface Route {
   methods: readonly string[];
@@ -11,7 +11,7 @@ export const READ: readonly string[] = ['GET', 'HEAD'];
 
 /**
  * A server for these routes. It does not listen yet.
- * @param requestTimeoutMs within which a whole request must have arrived.
+ * @param requestTimeoutMs the time for a whole request to arrive
  */
 export function serveRoutes(
   routes: ReadonlyMap<string, Route>,
@@ -21,9 +21,10 @@ export function serveRoutes(
     {
       requestTimeout: requestTimeoutMs,
       headersTimeout: Math.min(5_000, requestTimeoutMs),
-      // The two limits above hold only as exactly as they are looked at; the default is every 30 seconds.
+      // How often Node checks the two timeouts above. The default of 30 seconds would be too coarse.
       connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
-      // Longer than the idle time of the usual reverse proxies, so that theirs ends first and no request meets a closing socket.
+      // Longer than the idle timeout of common reverse proxies. The proxy closes first, so no request meets a
+      // closing socket.
       keepAliveTimeout: 75_000,
     },
     (request, response) => {

@@ -9,15 +9,18 @@ import type { Intake } from './delivery/intake.ts';
 import { METRICS_ELSEWHERE, METRICS_PATH, metricsRoute } from './metrics-page.ts';
 import { type Checks, type Failure, failedChecks } from './readiness.ts';
 import { createReceiver } from './receive.ts';
+import { lockedByAnother, notReady } from './refusals.ts';
 import { READ, type Route, refuse, send, serveRoutes } from './routes.ts';
-import { lockedByAnother, notReady } from './words.ts';
 
-/** GitHub's own limit for a payload: https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap */
+/**
+ * GitHub's own limit for a payload:
+ * https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap
+ */
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
 
 /**
- * What may be held of bodies at a time: of each share, one body of the largest size is kept for others. As many small ones as
- * the most that GitHub was seen to send at once, and more.
+ * Each limit leaves capacity for one body of the largest size for the next group. The numbers of bodies
+ * exceed the largest burst that GitHub was seen to send.
  */
 function bodyLimits(maxBodyBytes: number): BodyLimits {
   return {
@@ -31,29 +34,29 @@ export interface ServerParts {
   /** The App's webhook secret. */
   secret: string;
   intake: Intake;
-  /** What `/readyz` asks. */
+  /** The checks behind `/readyz`. */
   health: Checks;
-  /** What keeps work waiting although webhooks can be taken, in sentences that anybody may read. */
+  /** Why work waits although webhooks are accepted, in sentences that are safe to publish. */
   warnings?: () => string[];
-  /** What the metrics show; the server adds its own counter to it. */
+  /** The metrics to show. The server adds its own counter. */
   metrics: Registry;
-  /** Brings it up to date before it is shown. */
+  /** Updates the gauges before each scrape. */
   collectMetrics?: () => Promise<void>;
-  /** Shows the metrics here, too, to whoever sends it. */
+  /** If set, the metrics are served here too, to requests with this token. */
   metricsToken?: string | undefined;
   log: Log;
   maxBodyBytes?: number;
-  /** Milliseconds within which a whole request must have arrived. GitHub itself gives up after 10 seconds. */
+  /** The time for a whole request to arrive, in milliseconds. GitHub itself stops after 10 seconds. */
   requestTimeoutMs?: number;
-  /** Milliseconds of a clock that never goes back, by which a body has been arriving for too long. */
+  /** A monotonic clock in milliseconds, for the age of incomplete bodies. */
   now?: () => number;
 }
 
 /**
- * The HTTP server: webhooks in, and what an operator's probes ask. It does not listen yet.
+ * The HTTP server for webhooks and an operator's probes. It does not listen yet.
  *
- * Plain `node:http`: Probot's middleware doing nothing was measured at 6,500 deliveries a second, plain HTTP with the signature
- * checked and the body parsed at 10,000; and Probot answers only after its handlers have run.
+ * Uses plain `node:http`. Probot's middleware with an empty handler reached 6,500 deliveries a second, plain
+ * HTTP with signature check and parsing 10,000. Probot also answers only after its handlers have run.
  */
 export function createHttpServer(parts: ServerParts): Server {
   const { log, maxBodyBytes = MAX_BODY_BYTES, requestTimeoutMs = 15_000 } = parts;
@@ -123,9 +126,10 @@ function routesOf(
         async handle(_request, response) {
           const failures = await failedChecks(health, 2_000);
           for (const { check, error } of failures) log.warn({ check, err: error }, 'not ready');
-          if (failures.length > 0) return refuse(response, notReady(failures.map(nameOf)));
+          if (failures.length > 0) return refuse(response, notReady(failures.map(publicName)));
           const warned = warnings();
-          // Ready all the same: a proxy that sent nothing here would lose the webhooks that wait well in the database.
+          // Still ready: if a proxy stopped sending here, the webhooks that the database could keep would be
+          // lost.
           send(response, 200, { status: 'ready', ...(warned.length > 0 && { warnings: warned }) });
         },
       },
@@ -139,7 +143,7 @@ function routesOf(
   ]);
 }
 
-/** Of what is wrong, only what anybody may know and an operator needs to: the log has the rest. */
-function nameOf({ check, error }: Failure): string {
+/** Anybody can read this answer, so it has only what an operator needs. The log has the details. */
+function publicName({ check, error }: Failure): string {
   return error instanceof StorageLocked ? lockedByAnother(check) : check;
 }

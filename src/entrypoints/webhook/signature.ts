@@ -1,11 +1,11 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 
 /**
- * Checks `X-Hub-Signature-256` (`sha256=<64 hex digits>`: HMAC-SHA-256 of the raw body with the webhook secret) in
- * constant time.
+ * Checks `X-Hub-Signature-256` (`sha256=<64 hex digits>`: HMAC-SHA-256 of the raw body with the webhook
+ * secret) in constant time.
  *
- * `verify` of @octokit/webhooks-methods does the same, but takes the body as text only: the bytes would be decoded and encoded
- * again before they are hashed, and bytes that are no UTF-8 would be verified as other bytes than were sent.
+ * Rejected: `verify` of @octokit/webhooks-methods, which takes the body only as text. That costs a decoding
+ * and an encoding, and changes bytes that are not UTF-8 before they are verified.
  */
 export function createSignatureCheck(secret: string): (body: Uint8Array, header: string) => boolean {
   const key = createSecretKey(secret, 'utf8');
@@ -16,7 +16,7 @@ export function createSignatureCheck(secret: string): (body: Uint8Array, header:
   };
 }
 
-/** Whether the header has a signature's form; what has not is refused before its body is read. */
+/** Whether the header has the form of a signature. If not, the request is refused before its body is read. */
 export function isSignature(header: string | undefined): header is string {
   return header !== undefined && /^sha256=[0-9a-f]{64}$/.test(header);
 }

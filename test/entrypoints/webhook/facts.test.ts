@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { factsOf, queueKey } from '../../../src/entrypoints/webhook/delivery/facts.ts';
+import { deliveryFacts, queueKey } from '../../../src/entrypoints/webhook/delivery/facts.ts';
 
 const repository = { id: 7 };
 
@@ -14,14 +14,14 @@ describe('the queue key of a delivery', () => {
     ['an installation', { installation: { id: 1 } }, 'delivery:a-guid'],
     ['nothing it can read', { repository: 'x', issue: [] }, 'delivery:a-guid'],
   ])('of %s is by its subject', (_what, payload, key) => {
-    expect(queueKey(factsOf(payload), 'a-guid')).toBe(key);
+    expect(queueKey(deliveryFacts(payload), 'a-guid')).toBe(key);
   });
 });
 
-describe('factsOf', () => {
+describe('deliveryFacts', () => {
   it('reads the action and the installation', () => {
     const payload = { action: 'opened', installation: { id: 5 }, repository, pull_request: { number: 3 } };
-    expect(factsOf(payload)).toEqual({
+    expect(deliveryFacts(payload)).toEqual({
       action: 'opened',
       installationId: 5,
       repositoryId: 7,
@@ -37,7 +37,7 @@ describe('factsOf', () => {
     );
     fc.assert(
       fc.property(payload, (value) => {
-        const { action, ...numbers } = factsOf(value);
+        const { action, ...numbers } = deliveryFacts(value);
         expect(action === null || typeof action === 'string').toBe(true);
         for (const number of Object.values(numbers)) {
           expect(number === null || Number.isSafeInteger(number)).toBe(true);

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
-import { factsOf } from '../../../src/entrypoints/webhook/delivery/facts.ts';
+import { deliveryFacts } from '../../../src/entrypoints/webhook/delivery/facts.ts';
 import type { Webhook } from '../../../src/entrypoints/webhook/delivery/intake.ts';
 import type { NewDelivery, Tx } from '../../../src/ports/storage.ts';
 
@@ -26,7 +26,7 @@ export async function listen(server: Server): Promise<{ url: string; port: numbe
 }
 
 export function webhook(guid: string, payload: object = { repository: { id: 7 } }): Webhook {
-  return { guid, event: 'push', facts: factsOf(payload), body: Buffer.from(JSON.stringify(payload)) };
+  return { guid, event: 'push', facts: deliveryFacts(payload), body: Buffer.from(JSON.stringify(payload)) };
 }
 
 /**

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { pullRequestKey } from '../../../ports/jobs.ts';
 
-/** What is written beside a delivery's body, and what its place in the queue depends on. */
-export interface Facts {
+/** What is stored beside a delivery's body and determines its queue key. */
+export interface DeliveryFacts {
   action: string | null;
   installationId: number | null;
   repositoryId: number | null;
-  /** The pull request it is about, when it is about one. */
+  /** The pull request that the delivery is about, if any. */
   pullRequest: number | null;
 }
 
@@ -22,12 +22,12 @@ const fields = z.object({
 });
 
 /**
- * Reads what every delivery is filed under. A field that is missing or of another type is `null`: recording must
- * never fail because of a payload's shape, or the delivery would be lost before anybody could look at it.
+ * Reads these fields leniently: a missing or malformed field is `null`. A payload's shape must never stop the
+ * recording, because the delivery would then be lost before anybody could examine it.
  */
-export function factsOf(payload: object): Facts {
+export function deliveryFacts(payload: object): DeliveryFacts {
   const { action, installation, repository, pull_request, issue } = fields.parse(payload);
-  // A comment on a pull request arrives as one on an issue that has a `pull_request`.
+  // GitHub sends a comment on a pull request as a comment on an issue that has a `pull_request`.
   const commented = issue?.pull_request == null ? null : issue.number;
   return {
     action: action ?? null,
@@ -38,10 +38,10 @@ export function factsOf(payload: object): Facts {
 }
 
 /**
- * The queue's key: deliveries of one pull request are processed one after another, others beside them. What is about no pull
- * request is kept in order within its repository.
+ * The queue's key. Deliveries of one pull request run in sequence, those of different ones in parallel. A
+ * delivery without a pull request is ordered within its repository.
  */
-export function queueKey({ repositoryId, pullRequest }: Facts, guid: string): string {
+export function queueKey({ repositoryId, pullRequest }: DeliveryFacts, guid: string): string {
   if (repositoryId === null) return `delivery:${guid}`;
   return pullRequest === null ? `repo:${repositoryId}` : pullRequestKey(repositoryId, pullRequest);
 }

@@ -3,23 +3,26 @@ import type { Clock } from '../../../core/clock.ts';
 import { CountersignError } from '../../../core/errors.ts';
 import type { Queue } from '../../../ports/queue.ts';
 import type { NewDelivery, Storage } from '../../../ports/storage.ts';
-import { type Facts, queueKey } from './facts.ts';
+import { type DeliveryFacts, queueKey } from './facts.ts';
 
-/** A webhook that has passed the door: its signature is right and its body is a JSON object. */
+/** A verified webhook: its signature is valid and its body is a JSON object. */
 export interface Webhook {
   guid: string;
   event: string;
-  /** The raw body as it was signed. */
+  /** The raw bytes that were signed. */
   body: Uint8Array;
-  /** What is read of the parsed body, which nobody keeps: it would wait for the disk with us, and be copied by the garbage collector. */
-  facts: Facts;
+  /**
+   * Read from the parsed body. The parsed body itself is dropped: keeping it until the commit would make the
+   * garbage collector copy it.
+   */
+  facts: DeliveryFacts;
 }
 
-/** `duplicate`: the same GUID is recorded already and need not run again. */
+/** `duplicate`: this GUID is already recorded and does not run again. */
 export type Receipt = 'recorded' | 'duplicate';
 
 export interface Intake {
-  /** Resolves once the webhook is recorded durably; rejects when it could not be. */
+  /** Resolves once the webhook is stored durably. Rejects if it cannot be. */
   accept(webhook: Webhook): Promise<Receipt>;
 }
 
@@ -27,7 +30,7 @@ export interface IntakeParts {
   storage: Pick<Storage, 'transaction'>;
   queue: Pick<Queue, 'wake'>;
   clock: Clock;
-  /** How many deliveries one transaction holds at most. */
+  /** The most deliveries in one transaction. */
   maxGroup?: number;
 }
 
@@ -38,20 +41,22 @@ interface Waiting {
 }
 
 /**
- * A group is complete when so many turns of the event loop in a row have brought nothing. Senders that were answered
- * together come back together, but not within one turn: waiting for one turn only, a third of the groups of 16 senders were
- * of one delivery, each with a sync to disk of its own. A lone webhook waits for some microseconds.
+ * A group is complete after this many turns of the event loop without a new webhook. Senders that were
+ * answered together send again together, but spread over several turns. With one turn, a third of the groups
+ * of 16 senders held a single delivery, each with its own sync to disk. A lone webhook waits only some
+ * microseconds.
  */
 const QUIET_TURNS = 3;
-/** So that a stream that never pauses is answered all the same. */
+/** Ends a group even if webhooks arrive without a pause. */
 const MOST_TURNS = 50;
 
 /**
- * Group commit: webhooks that arrive together, or while a transaction is under way, are recorded in one transaction,
- * then answered; their jobs are the queue's to make (`new-jobs.ts`). Each answer still waits for a sync to disk, but the sync is
- * shared. Rejected: one
- * transaction for each webhook, which is measured in `bench/intake`, and answering before the commit, by which a crash would lose
- * a delivery that GitHub takes for delivered.
+ * Group commit: webhooks that arrive together, or during a transaction, share the next transaction and are
+ * then answered. Each answer still waits for a sync to disk, but they share it. The queue creates the jobs
+ * later (`new-jobs.ts`).
+ *
+ * Rejected: one transaction per webhook (measured in `bench/intake`), and answering before the commit. After
+ * a crash, the latter would lose a delivery that GitHub regards as delivered.
  */
 export function createIntake({ storage, queue, clock, maxGroup = 256 }: IntakeParts): Intake {
   let waiting: Waiting[] = [];
@@ -81,20 +86,22 @@ export function createIntake({ storage, queue, clock, maxGroup = 256 }: IntakePa
       const fresh = await record(group);
       queue.wake();
       for (const { delivery, resolve } of group) {
-        // A GUID that came twice in one group is fresh once.
+        // If a GUID occurs twice in a group, only the first is new.
         resolve(fresh.delete(delivery.guid) ? 'recorded' : 'duplicate');
       }
     } catch (error) {
       const [only, ...others] = group;
       if (only && others.length === 0) only.reject(error);
-      // It would not take any of them, and asking for each would keep the last one waiting for longer than GitHub does.
+      // Storage would refuse each of them. Trying one by one would keep the last sender waiting past GitHub's
+      // time limit.
       else if (isUnavailable(error)) for (const one of group) one.reject(error);
-      // One that cannot be recorded must not refuse its neighbours. Recording again is safe: GUIDs are unique.
+      // A delivery that cannot be recorded must not fail the others. Recording again is safe because GUIDs
+      // are unique.
       else for (const one of group) await commit([one]);
     }
   }
 
-  /** Records the group and returns the GUIDs that were fresh. */
+  /** @returns the GUIDs that were new */
   async function record(group: readonly Waiting[]): Promise<Set<string>> {
     const deliveries = group.map(({ delivery }) => delivery);
     const recorded = await storage.transaction((tx) => tx.deliveries.record(deliveries));

@@ -8,7 +8,7 @@ import type { Delivery, Storage } from '../../../ports/storage.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
 import { pushOf } from '../event/push-of.ts';
 
-/** Turns a recorded delivery into events and has the engine act on each. */
+/** Turns a recorded delivery into events and passes each to the engine. */
 export function deliveryJobs(deps: {
   storage: Storage;
   appId: number;
@@ -28,7 +28,8 @@ export function deliveryJobs(deps: {
     const read = toEvents(delivery.event, payload, { appId, run });
     switch (read.kind) {
       case 'events':
-        // What is not for this app is done in one commit: most of a busy installation's deliveries are not.
+        // A single commit suffices for deliveries that this app ignores. On a busy installation, that is most
+        // of them.
         await storage.transaction(async (tx) => {
           await tx.deliveries.setStatus(deliveryId, 'processing', clock.now());
           const push = pushOf(delivery.event, payload);
@@ -54,7 +55,9 @@ export function deliveryJobs(deps: {
     }
   }
 
-  /** One that was missed and asked for again has been sent before. */
+  /**
+   * The time of GitHub's first attempt. A missed delivery that was requested again was first sent earlier.
+   */
   async function firstSent({ guid, receivedAt }: Delivery): Promise<Date> {
     const missed = await storage.read.missedDeliveries.get(guid);
     return missed && missed.deliveredAt < receivedAt ? missed.deliveredAt : receivedAt;
@@ -66,7 +69,7 @@ export function deliveryJobs(deps: {
 
   return {
     run: ({ deliveryId }) => process(deliveryId),
-    /** The delivery is marked as failed, so that a redelivery is processed again. */
+    /** Marked as failed, so that a redelivery is processed again. */
     async onRetriesExhausted({ deliveryId }, error) {
       await mark(deliveryId, 'failed', messageOf(error));
       log.error({ delivery: deliveryId, err: error }, 'gave up on a delivery');

@@ -17,18 +17,20 @@ import {
   statusFields,
 } from './webhook-fields.ts';
 
-/** What a payload says. `ignored` is a decision, `unreadable` names the field that is missing or of another type. */
+/**
+ * What a payload says. `ignored` is deliberate. `unreadable` names the field that is missing or malformed.
+ */
 export type Reading =
   | { kind: 'events'; events: Event[] }
   | { kind: 'ignored'; because: string }
   | { kind: 'unreadable'; because: string };
 
-/** What must be known besides the payload to tell this app's own doings from others'. */
+/** Facts beyond the payload that tell this app's own actions from those of others. */
 export interface Own {
   appId: number;
   /**
-   * The run behind the check run, if it is one of this app's: see `runBehind`. GitHub names no pull request in a
-   * check run whose head is in a fork, and a button pressed there must not be lost.
+   * The run of the check run, if it is one of this app's: see `runBehind`. For a head in a fork, GitHub names
+   * no pull request in a check run. Without the run, a button pressed there would have no effect.
    */
   run?: { repositoryId: number; pullRequest: number | null } | undefined;
 }
@@ -46,7 +48,7 @@ export function toEvents(name: string, payload: unknown, own: Own): Reading {
   return read(payload, own);
 }
 
-/** The id of the run whose check run the payload is about, when the check run is this app's own. */
+/** The id of the run whose check run the payload is about, if this app created that check run. */
 export function runBehind(name: string, payload: unknown, appId: number): string | undefined {
   if (name !== 'check_run') return undefined;
   const read = checkRunFields.safeParse(payload);
@@ -58,11 +60,11 @@ type Place = Pick<EventOf<'ci.changed'>, 'installation_id' | 'repository'>;
 type Reader = (payload: unknown, own: Own) => Reading;
 
 /** Events, or the reason why there are none. */
-type Finding = Event[] | string;
+type EventsOrReason = Event[] | string;
 
 function reader<S extends z.ZodType>(
   fields: S,
-  read: (payload: z.output<S>, place: Place, own: Own) => Finding,
+  read: (payload: z.output<S>, place: Place, own: Own) => EventsOrReason,
 ): Reader {
   return (payload, own) => {
     const head = envelope.safeParse(payload);
@@ -77,15 +79,18 @@ function reader<S extends z.ZodType>(
   };
 }
 
-/** For webhooks that are about an installation as a whole and name no repository. */
-function ofInstallation<S extends z.ZodType>(fields: S, read: (payload: z.output<S>) => Finding): Reader {
+/** For webhooks that are about a whole installation and name no repository. */
+function ofInstallation<S extends z.ZodType>(
+  fields: S,
+  read: (payload: z.output<S>) => EventsOrReason,
+): Reader {
   return (payload) => {
     const parsed = fields.safeParse(payload);
     return parsed.success ? readingOf(read(parsed.data)) : unreadable(parsed.error);
   };
 }
 
-function readingOf(finding: Finding): Reading {
+function readingOf(finding: EventsOrReason): Reading {
   return typeof finding === 'string' ? ignored(finding) : { kind: 'events', events: finding };
 }
 
@@ -109,14 +114,14 @@ const pullRequest = reader(pullRequestFields, ({ action, pull_request, changes }
     case 'closed':
       return [{ kind: pull_request.merged ? 'pr.merged' : 'pr.closed', ...at }];
     default:
-      return doesNotMatter('pull_request', action);
+      return notRelevant('pull_request', action);
   }
 });
 
 const pullRequestReview = reader(pullRequestReviewFields, ({ action, pull_request }, place) =>
   ['submitted', 'edited', 'dismissed'].includes(action)
     ? [{ kind: 'approval.changed', ...place, pull_request: pull_request.number }]
-    : doesNotMatter('pull_request_review', action),
+    : notRelevant('pull_request_review', action),
 );
 
 const checkRun = reader(checkRunFields, ({ action, check_run, requested_action, sender }, place, own) => {
@@ -126,7 +131,7 @@ const checkRun = reader(checkRunFields, ({ action, check_run, requested_action, 
       ? 'the button belongs to another app'
       : [{ kind: 'ci.changed', ...place, head_sha }];
   }
-  const asked = askedBy(action, requested_action?.identifier);
+  const asked = commandOfAction(action, requested_action?.identifier);
   if (asked === undefined) return 'it is about this app’s own check run';
   if (asked === null) return 'the button is none that this app offers';
   const here = within(check_run.pull_requests, place);
@@ -135,7 +140,7 @@ const checkRun = reader(checkRunFields, ({ action, check_run, requested_action, 
   return commands(asked, { numbers, sender, head_sha, place, ...(question ? { question } : {}) });
 });
 
-interface Pressed {
+interface ButtonPress {
   numbers: readonly number[];
   sender: { login: string; type: string } | null | undefined;
   head_sha: string;
@@ -143,9 +148,10 @@ interface Pressed {
   place: Place;
 }
 
-/** What somebody asks for with a button of GitHub's or of ours, for every pull request it belongs to. */
-function commands(text: string, { numbers, sender, place, ...which }: Pressed): Finding {
-  // Only people command: an app that presses buttons by the API could otherwise keep this one busy for ever.
+/** The commands of a pressed button, GitHub's or this app's: one for each pull request that it belongs to. */
+function commands(text: string, { numbers, sender, place, ...which }: ButtonPress): EventsOrReason {
+  // Only people give commands. Otherwise an app that presses buttons through the API could keep this one busy
+  // forever.
   if (sender?.type !== 'User') return 'no person asked for it';
   if (numbers.length === 0) return 'it belongs to no pull request of this repository';
   return numbers.map((number) => ({
@@ -169,8 +175,11 @@ function within(
 
 const RERUN = '/countersign rerun';
 
-/** The command asked for; `null` when it cannot be told, `undefined` when the action asks for nothing. */
-function askedBy(action: string, identifier: string | undefined): string | null | undefined {
+/**
+ * The command that the action asks for: `null` if the button is unknown, `undefined` if the action asks for
+ * nothing.
+ */
+function commandOfAction(action: string, identifier: string | undefined): string | null | undefined {
   if (action === 'rerequested') return RERUN;
   if (action === 'requested_action') return commandOfButton(identifier ?? '') ?? null;
   return undefined;
@@ -183,19 +192,20 @@ function pullRequestsOf(run: Own['run'], place: Place): number[] {
 const checkSuite = reader(checkSuiteFields, ({ action, check_suite, sender }, place, own) => {
   if (check_suite.app?.id === own.appId) {
     if (action !== 'rerequested') return 'it is about this app’s own check suite';
-    // "Re-run all checks": for a fork GitHub names no pull request here; its check run's own button works there.
+    // "Re-run all checks". For a fork, GitHub names no pull request here; the check run's own button works
+    // there.
     const numbers = within(check_suite.pull_requests, place);
     return commands(RERUN, { numbers, sender, head_sha: check_suite.head_sha, place });
   }
-  if (action !== 'completed') return doesNotMatter('check_suite', action);
+  if (action !== 'completed') return notRelevant('check_suite', action);
   return [{ kind: 'ci.changed', ...place, head_sha: check_suite.head_sha }];
 });
 
 const status = reader(statusFields, ({ sha }, place) => [{ kind: 'ci.changed', ...place, head_sha: sha }]);
 
 /**
- * A cheap look before the comment is parsed as Markdown, so it lets through a little more than the parser does:
- * any case and any indentation.
+ * A cheap filter before the comment is parsed as Markdown. It accepts slightly more than the parser: any case
+ * and indentation.
  */
 const MAY_HOLD_COMMAND = /^[ \t]*\/countersign(?![\w-])/im;
 
@@ -204,7 +214,7 @@ const issueComment = reader(issueCommentFields, ({ action, issue, comment, sende
   const at = { ...place, pull_request: issue.number };
   switch (action) {
     case 'created': {
-      // The type, never a "[bot]" suffix: anybody may have such a name.
+      // The account's type, not the suffix "[bot]": anybody can take a name with that suffix.
       if (comment.user?.type !== 'User') return 'no person wrote the comment';
       const text = comment.body ?? '';
       if (!MAY_HOLD_COMMAND.test(text)) return [{ kind: 'approval.changed', ...at }];
@@ -213,19 +223,20 @@ const issueComment = reader(issueCommentFields, ({ action, issue, comment, sende
     }
     case 'edited':
     case 'deleted':
-      // Who did it counts, not whose comment it was: a person may delete the app's approval comment, while the app
-      // edits it all the time and must not wake itself.
+      // The sender counts, not the comment's author. A person may delete the app's approval comment, but the
+      // app's own frequent edits must not wake it.
       return sender?.type === 'User'
         ? [{ kind: 'approval.changed', ...at }]
         : `no person ${action} the comment`;
     default:
-      return doesNotMatter('issue_comment', action);
+      return notRelevant('issue_comment', action);
   }
 });
 
 const issues = reader(issuesFields, ({ action, issue }, place, own) => {
-  if (action !== 'opened') return doesNotMatter('issues', action);
-  // No action opens issues. Should one ever do so, a chain that is fired by issues must not be fired by its own without an end.
+  if (action !== 'opened') return notRelevant('issues', action);
+  // No action opens issues today. If one ever does, a chain that issues trigger must not trigger itself
+  // endlessly.
   if (issue.performed_via_github_app?.id === own.appId) return 'this app opened the issue itself';
   const author = issue.user?.login ?? 'ghost';
   const labels = (issue.labels ?? []).map(({ name }) => name);
@@ -263,7 +274,10 @@ const push = reader(
   },
 );
 
-/** https://docs.github.com/en/webhooks/webhook-events-and-payloads#merge_group: `base_ref` is a whole ref, `refs/heads/main`. */
+/**
+ * https://docs.github.com/en/webhooks/webhook-events-and-payloads#merge_group: `base_ref` is a full ref,
+ * `refs/heads/main`.
+ */
 const mergeGroup = reader(mergeGroupFields, ({ action, reason, merge_group }, place) => {
   const { head_sha, base_ref: ref } = merge_group;
   const base_ref = ref.startsWith(BRANCH) ? ref.slice(BRANCH.length) : ref;
@@ -273,7 +287,7 @@ const mergeGroup = reader(mergeGroupFields, ({ action, reason, merge_group }, pl
     case 'destroyed':
       return [{ kind: 'group.destroyed', ...place, head_sha, base_ref, reason: reason ?? 'unknown' }];
     default:
-      return doesNotMatter('merge_group', action);
+      return notRelevant('merge_group', action);
   }
 });
 
@@ -286,7 +300,7 @@ const installation = ofInstallation(installationFields, ({ action, installation:
     case 'unsuspend':
       return [{ kind: 'installation.back', installation_id: id, because: 'unsuspended' }];
     default:
-      return doesNotMatter('installation', action);
+      return notRelevant('installation', action);
   }
 });
 
@@ -294,7 +308,7 @@ const installationRepositories = ofInstallation(
   installationRepositoriesFields,
   ({ action, installation: { id: installation_id }, repositories_removed }) => {
     if (action === 'added') return [{ kind: 'installation.back', installation_id, because: 'taken_in' }];
-    if (action !== 'removed') return doesNotMatter('installation_repositories', action);
+    if (action !== 'removed') return notRelevant('installation_repositories', action);
     return repositories_removed.map(({ id, full_name }) => {
       const [owner = '', name = ''] = full_name.split('/');
       const repository = { id, owner, name };
@@ -314,13 +328,13 @@ const repository = reader(repositoryFields, ({ action }, place) => {
     case 'unarchived':
       return [{ kind: 'installation.back', installation_id: place.installation_id, because: 'unarchived' }];
     default:
-      return doesNotMatter('repository', action);
+      return notRelevant('repository', action);
   }
 });
 
 /**
- * `workflow_run` is left out on purpose: every workflow run is a check suite as well, and reading workflow runs would need
- * one more permission (actions).
+ * Deliberately without `workflow_run`: every workflow run also is a check suite, and reading workflow runs
+ * would need another permission (actions).
  */
 const readers: ReadonlyMap<string, Reader> = new Map([
   ['check_run', checkRun],
@@ -337,14 +351,14 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['status', status],
 ]);
 
-/** The webhooks this app acts on and can subscribe to; `app.yml` subscribes to exactly these. */
+/** The webhooks that this app acts on and can subscribe to. `app.yml` subscribes to exactly these. */
 export const WEBHOOK_NAMES: readonly string[] = [...readers.keys()].filter(
-  // GitHub sends these to every App, and refuses a subscription to them.
+  // GitHub sends these to every App and rejects a subscription to them.
   (name) => name !== 'installation' && name !== 'installation_repositories',
 );
 
 function hasInstallation(payload: unknown): boolean {
-  // A payload that is no object at all is not "without an installation": the schema says what it is.
+  // A payload that is not an object passes here, so that the schema reports it.
   return (
     typeof payload !== 'object' ||
     payload === null ||
@@ -356,7 +370,7 @@ function ignored(because: string): Reading {
   return { kind: 'ignored', because };
 }
 
-function doesNotMatter(name: string, action: string): string {
+function notRelevant(name: string, action: string): string {
   return `"${name}" webhooks with the action "${action}" do not matter here`;
 }
 

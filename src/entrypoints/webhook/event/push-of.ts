@@ -10,21 +10,26 @@ const moved = {
   sender: z.object({ id }),
 };
 
-/** A deploy key pushes as nobody: GitHub then names no sender, or the owner of the key. The former is no known push. */
+/**
+ * For a push with a deploy key, GitHub names no sender or the key's owner. Without a sender, the push is not
+ * recorded.
+ */
 const pushed = z.object({ ...moved, ref: z.string().startsWith('refs/heads/'), deleted: z.literal(false) });
 const synchronized = z.object({ ...moved, action: z.literal('synchronize') });
 
-/** A push to a branch, and the repository that it was told of in. */
-export interface ToldPush extends Push {
+/** A push to a branch, with the repository whose webhook reported it. */
+export interface RepositoryPush extends Push {
   repositoryId: number;
 }
 
 /**
- * Who moved a branch, by a webhook: `push` tells it of the repositories that the app is installed on, and `pull_request` with the
- * action `synchronize` also of a head in a fork (https://docs.github.com/en/webhooks/webhook-events-and-payloads). Payloads are
- * hints otherwise; this one fact is read nowhere else for a fork that the app cannot see, and GitHub has signed it.
+ * Who moved a branch. The webhook `push` reports it for repositories where the app is installed,
+ * `pull_request` with the action `synchronize` also for a head in a fork
+ * (https://docs.github.com/en/webhooks/webhook-events-and-payloads). Other facts of payloads only say what to
+ * read from GitHub. This one is trusted because GitHub signed it and, for a fork that the app cannot read, it
+ * has no other source.
  */
-export function pushOf(name: string, payload: unknown): ToldPush | undefined {
+export function pushOf(name: string, payload: unknown): RepositoryPush | undefined {
   const read = name === 'push' ? pushed : name === 'pull_request' ? synchronized : undefined;
   const { data } = read?.safeParse(payload) ?? {};
   return (

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The fields this app takes from GitHub's payloads, and no others: a payload may grow or lose anything else without
- * being refused. Nothing here is trusted beyond saying where to look; the truth is read again from GitHub.
+ * The fields that this app reads from GitHub's payloads. All others may change freely. The fields say only
+ * what to read again from GitHub; no decision relies on them.
  */
 const id = z.int();
 const account = z.object({ login: z.string(), type: z.string() });
@@ -46,7 +46,7 @@ export const pullRequestReviewFields = z.object({
   pull_request: z.object({ number: id }),
 });
 
-/** Those that offer a commit; the list may hold some that offer it to other repositories. */
+/** The pull requests that offer a commit. The list can include some of other repositories. */
 const pullRequests = z.array(z.object({ number: id, base: z.object({ repo: z.object({ id }) }) })).nullish();
 
 export const checkRunFields = z.object({

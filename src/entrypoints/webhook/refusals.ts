@@ -1,6 +1,6 @@
 import type { SignedOut } from '../../ports/github.ts';
 
-/** What the door says when it does not let something in. Each says what would be right; none repeats what was sent. */
+/** The answers to refused requests. Each says what would be right, and none repeats what was sent. */
 export interface Refusal {
   status: number;
   error: string;
@@ -65,12 +65,12 @@ export function notReady(checks: readonly string[]): Refusal {
   return { status: 503, error: `Not ready: ${checks.join(', ')}.`, headers: { 'retry-after': '5' } };
 }
 
-/** A check of `/readyz` that fails since another process has the database locked. */
+/** A check of `/readyz` that fails because another process has locked the database. */
 export function lockedByAnother(check: string): string {
   return `${check} (locked by another process)`;
 }
 
-/** What `/readyz` says while GitHub refuses the app; times are UTC. */
+/** What `/readyz` says while GitHub rejects the app's sign-in. Times are UTC. */
 export function signInWaits({ installationId, since, status }: SignedOut): string {
   const at = since.toISOString().slice(0, 19);
   return installationId === undefined

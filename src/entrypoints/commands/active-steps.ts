@@ -4,27 +4,27 @@ import { isMergeStep, type Run } from '../../domain/run/run.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 
-/** A step of a run that is under way for the head, with the question that it waits for an answer to. */
-export interface Asking {
+/** A step of an active run for the head, with its open approval if it waits for one. */
+export interface ActiveStep {
   step: string;
   merges: boolean;
-  question: OpenQuestion | undefined;
+  openApproval: OpenApproval | undefined;
 }
 
-export interface OpenQuestion {
+export interface OpenApproval {
   run: Run;
   step: string;
   approval: Approval;
 }
 
-/** Every step of the runs that are under way for this head of the pull request. */
-export async function askingSteps(
+/** All steps of the active runs for this head of the pull request. */
+export async function activeSteps(
   { runs, approvals }: ReadTx,
   { repository, pull_request }: EventOf<'command.issued'>,
   { headSha }: Pick<PullRequest, 'headSha'>,
-): Promise<Asking[]> {
+): Promise<ActiveStep[]> {
   const filter = { repositoryId: repository.id, pullRequest: pull_request, headSha, active: true };
-  const steps: Asking[] = [];
+  const steps: ActiveStep[] = [];
   for (const { id } of await runs.list(filter)) {
     const state = await runs.load(id);
     for (const invocation of state?.invocations ?? []) {
@@ -32,8 +32,8 @@ export async function askingSteps(
       const approval =
         status === 'waiting_approval' ? await approvals.ofInvocation(invocation.id) : undefined;
       if (!state) continue;
-      const question = approval?.status === 'open' ? { run: state.run, step, approval } : undefined;
-      steps.push({ step, merges: isMergeStep(state.run, invocation), question });
+      const openApproval = approval?.status === 'open' ? { run: state.run, step, approval } : undefined;
+      steps.push({ step, merges: isMergeStep(state.run, invocation), openApproval });
     }
   }
   return steps;

@@ -1,11 +1,11 @@
-import { type Answer, said } from './answer.ts';
 import type { CommandContext } from './context.ts';
+import { type Reply, replyFor } from './reply.ts';
 
-/** Notes a question. Its answer takes a model, or a program, and comes in a comment of its own when it is there. */
-export async function ask(question: string, { deps, tx, event }: CommandContext): Promise<Answer> {
+/** Stores a question. Its answer takes a model or a program, so it follows in a comment of its own. */
+export async function ask(question: string, { deps, tx, event }: CommandContext): Promise<Reply> {
   const { via, repository } = event;
   if (via.kind === 'button' || (await tx.skillCalls.ofComment(via.comment_id)))
-    return said({ kind: 'asked_already' });
+    return replyFor({ kind: 'asked_already' });
   const id = deps.ids.next('ask');
   await tx.skillCalls.insert({
     id,

@@ -3,8 +3,8 @@ import type { Command } from './command.ts';
 import type { CommandContext } from './context.ts';
 
 /**
- * Records a command that was carried out and changes something. What was refused is not recorded: anybody may write a comment, and
- * the log never forgets, so a stranger could fill it.
+ * Records an executed command that changes something. Refused commands are not recorded: anybody can write a
+ * comment and the log is never pruned, so an untrusted user could fill it.
  */
 export async function auditCommand(
   command: Command,

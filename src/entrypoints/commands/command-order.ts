@@ -5,7 +5,7 @@ import type { CommandResult } from './replies.ts';
 
 type Overtaken = Extract<CommandResult, { kind: 'overtaken' }>;
 
-/** What is said to a command that comes too late: people gave a newer one that it would undo. */
+/** The result for a command that arrives too late: people gave a newer one that it would undo. */
 export async function overtaken(
   context: CommandContext,
   deed: OrderedCommand,
@@ -13,7 +13,10 @@ export async function overtaken(
   return resultOf(await newerCommand(context.tx, placeOf(context), deed, context.given(deed.verb)));
 }
 
-/** The same for an answer where no question is open. @param person by number on GitHub */
+/**
+ * The same for an answer if no approval comment is open.
+ * @param person their id on GitHub
+ */
 export async function answerOvertaken(
   context: CommandContext,
   answer: { verb: 'approve' | 'reject'; person: number; step: string | undefined },
@@ -23,7 +26,7 @@ export async function answerOvertaken(
   return resultOf(answerOvertakenBy(answer, context.given(answer.verb), applied));
 }
 
-/** Lets the command count against older ones that are still to come. */
+/** Stores the command, so that older commands that arrive later are refused. */
 export function remember(context: CommandContext, deed: OrderedCommand): Promise<void> {
   const by = { actor: context.event.actor, given: context.given(deed.verb) };
   return rememberCommand(context.tx, placeOf(context), deed, by);

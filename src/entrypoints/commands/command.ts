@@ -1,7 +1,7 @@
 import type { Saying } from '../../domain/policy/approval.ts';
 import { isAtLeast, type RepositoryRole } from '../../domain/policy/role.ts';
 
-/** What a person may ask the app for in a comment on a pull request; in the order the help shows them. */
+/** What people can ask the app for in a comment on a pull request, in the order of the help. */
 export const VERBS = [
   'help',
   'status',
@@ -20,38 +20,41 @@ export const VERBS = [
 export type Verb = (typeof VERBS)[number];
 
 /**
- * One command as it was understood. None of them lets anything be merged: that is a reaction, so that nobody merges by
- * quoting a sentence. `approve` and `reject` are for steps that merge nothing.
+ * One parsed command. None of them approves a merge: a merge requires a reaction, so that nobody approves one
+ * by quoting a sentence. `approve` and `reject` are for steps that merge nothing.
  */
 export type Command =
   | { verb: Exclude<Verb, 'rerun' | 'fire' | 'ask' | Saying> }
-  /** Without a step: the one that waits for an answer. */
+  /** Without a step: the step that waits for an answer. */
   | { verb: Saying; step?: string }
   /** Without a step: all that failed. */
   | { verb: 'rerun'; step?: string }
   | { verb: 'fire'; chain: string; inputs: Record<string, string> }
   | { verb: 'ask'; question: string };
 
-/** Who may issue a command by their role. */
+/** Which roles may issue a command. */
 export interface Permission {
-  /** The least role on the repository. */
+  /** The lowest role on the repository that may. */
   role: Extract<RepositoryRole, 'read' | 'write' | 'maintain'>;
-  /** Whether the author of the pull request may too, whatever their role. */
+  /** Whether the author of the pull request may, too, whatever their role. */
   author: boolean;
 }
 
-/** Whoever may countersign under the settings of the run; that is judged with the question, and again at each look. */
+/**
+ * Anybody who may countersign under the run's settings. That is judged when the command is read and again at
+ * each poll.
+ */
 export const COUNTERSIGNERS = 'countersigners';
 
 const ANYBODY: Permission = { role: 'read', author: true };
 const WRITERS_AND_AUTHOR: Permission = { role: 'write', author: true };
-/** Not the author: a question costs what its model costs, and can be asked as often as one likes. */
+/** Without the author: each question costs a model call, and there is no limit on questions. */
 const WRITERS: Permission = { role: 'write', author: false };
 const MAINTAINERS: Permission = { role: 'maintain', author: false };
 
 /**
- * The one table of who may do what. Authors may repeat work on their own pull request; what holds others up or spends
- * on chains of the repository's choosing is the maintainers'.
+ * The only table of permissions. Authors may repeat work on their own pull request. What stops others' work,
+ * or runs a chain of choice, is for maintainers.
  */
 export const PERMISSIONS: Readonly<Record<Verb, Permission | typeof COUNTERSIGNERS>> = {
   help: ANYBODY,
@@ -69,18 +72,18 @@ export const PERMISSIONS: Readonly<Record<Verb, Permission | typeof COUNTERSIGNE
   ask: WRITERS,
 };
 
-/** Whether the command does something, and does not only tell. */
+/** Whether the command changes something, and not only shows something. */
 export function doesWork(verb: Verb): boolean {
   return PERMISSIONS[verb] !== ANYBODY;
 }
 
-/** Who wrote the command, as read from GitHub when it is carried out. */
+/** The author of the command, as read from GitHub when it is executed. */
 export interface Issuer {
   role: RepositoryRole;
   isAuthor: boolean;
 }
 
-/** Whether that person may issue this command, as far as their role says it. */
+/** Whether that person's role permits the command. */
 export function mayIssue(verb: Verb, issuer: Issuer): boolean {
   const needed = PERMISSIONS[verb];
   if (needed === COUNTERSIGNERS) return true;

@@ -1,44 +1,45 @@
 import { questionTag, type Saying, withAnswer } from '../../domain/policy/approval.ts';
 import { ineligibleBecause } from '../../domain/policy/merge-gate.ts';
-import { type Answer, said } from './answer.ts';
+import { type ActiveStep, activeSteps, type OpenApproval } from './active-steps.ts';
 import type { Command } from './command.ts';
 import { answerOvertaken, overtaken, remember } from './command-order.ts';
 import type { CommandContext } from './context.ts';
-import type { Would } from './eligibility.ts';
-import { type Asking, askingSteps, type OpenQuestion } from './questions.ts';
+import type { Respondent } from './eligibility.ts';
 import type { CommandResult } from './replies.ts';
+import { type Reply, replyFor } from './reply.ts';
 
 /**
- * Records what somebody answers to the open question of a step that merges nothing, and has it looked at. The record lets
- * nothing go on: the gate judges it with everything else, and reads anew whether that person may answer.
+ * Records the answer to the open approval comment of a step that merges nothing, and wakes the step. The
+ * record decides nothing: the gate judges it with all other facts and reads again whether that person may
+ * answer.
  */
 export async function confirm(
   command: Extract<Command, { verb: Saying }>,
   context: CommandContext,
-): Promise<Answer> {
-  const { deps, tx, event, pullRequest, would } = context;
-  const found = meant(command.step, event.via, await askingSteps(tx, event, pullRequest));
-  if ('kind' in found) return said((await answeredSince(command, context, found)) ?? found);
+): Promise<Reply> {
+  const { deps, tx, event, pullRequest, respondent } = context;
+  const found = approvalFor(command.step, event.via, await activeSteps(tx, event, pullRequest));
+  if ('kind' in found) return replyFor((await newerAnswer(command, context, found)) ?? found);
   const { run, approval, step } = found;
   const { headSha } = approval;
   if (event.via.kind === 'comment' && isBefore(event.via.created_at, approval.askedAt)) {
-    return said({ kind: 'asked_later', step });
+    return replyFor({ kind: 'asked_later', step });
   }
-  if (!would) {
-    return said({
+  if (!respondent) {
+    return replyFor({
       kind: 'may_not_answer',
       step,
       login: event.actor,
       because: 'could not be found on GitHub',
     });
   }
-  const because = notAllowedTo(would, found, pullRequest);
-  if (because !== undefined) return said({ kind: 'may_not_answer', step, login: event.actor, because });
-  const { id, login } = would.person;
-  const deed = { kind: 'answer', verb: command.verb, person: id, chain: run.chain, step } as const;
-  const newer = await overtaken(context, deed);
-  if (newer) return said(newer);
-  await remember(context, deed);
+  const because = ineligibility(respondent, found, pullRequest);
+  if (because !== undefined) return replyFor({ kind: 'may_not_answer', step, login: event.actor, because });
+  const { id, login } = respondent.person;
+  const ordered = { kind: 'answer', verb: command.verb, person: id, chain: run.chain, step } as const;
+  const newer = await overtaken(context, ordered);
+  if (newer) return replyFor(newer);
+  await remember(context, ordered);
   const answers = withAnswer(approval.answers, {
     person: { id, login },
     says: command.verb,
@@ -46,35 +47,37 @@ export async function confirm(
   });
   await tx.approvals.saveAnswers({ id: approval.id, answers });
   await deps.engine.signal(tx, run.id, { kind: 'wake', for: ['approval'] }, { kind: 'person', login });
-  return said({ kind: 'answer_noted', says: command.verb, step, head: headSha });
+  return replyFor({ kind: 'answer_noted', says: command.verb, step, head: headSha });
 }
 
-/** Where nothing waits any more because of the newer answer of the same person, that is said. */
-async function answeredSince(
+/** If no step waits any more because of a newer answer of the same person, says so. */
+async function newerAnswer(
   { verb, step }: Extract<Command, { verb: Saying }>,
   context: CommandContext,
   found: CommandResult,
 ): Promise<CommandResult | undefined> {
-  const { would, event } = context;
-  // Which question a button was about is not known once that is closed.
-  if (!would || event.via.kind === 'button' || found.kind === 'merge_by_reaction') return undefined;
-  return answerOvertaken(context, { verb, person: would.person.id, step });
+  const { respondent, event } = context;
+  // A closed approval comment no longer says which button belongs to it.
+  if (!respondent || event.via.kind === 'button' || found.kind === 'merge_by_reaction') return undefined;
+  return answerOvertaken(context, { verb, person: respondent.person.id, step });
 }
 
 /**
- * The question that is answered. Whatever could be about a merge, or about one of several questions, is none: a person who
- * means this one can say so, or react to its comment.
+ * The approval that the command answers. If the answer could also be for a merge, or for one of several
+ * approvals, it counts for none: the person can name the step or react to its comment.
  */
-function meant(
+function approvalFor(
   step: string | undefined,
   via: CommandContext['event']['via'],
-  all: readonly Asking[],
-): OpenQuestion | CommandResult {
+  all: readonly ActiveStep[],
+): OpenApproval | CommandResult {
   if (via.kind === 'button') {
-    // The one that the button was made for, and not what came to be open since.
-    const shown = all.find(({ question }) => question && questionTag(question.approval) === via.question);
+    // A button belongs to one approval comment, not to one that was opened later.
+    const shown = all.find(
+      ({ openApproval }) => openApproval && questionTag(openApproval.approval) === via.question,
+    );
     if (shown?.merges) return { kind: 'merge_by_reaction' };
-    return shown?.question ?? { kind: 'nothing_to_answer' };
+    return shown?.openApproval ?? { kind: 'nothing_to_answer' };
   }
   const named = step === undefined ? all : all.filter((one) => one.step === step);
   if (step !== undefined) {
@@ -82,18 +85,18 @@ function meant(
     if (named.length === 0)
       return { kind: 'no_such_step', step, steps: [...new Set(all.map((one) => one.step))] };
   }
-  const open = named.flatMap(({ merges, question }) => (merges || !question ? [] : [question]));
+  const open = named.flatMap(({ merges, openApproval }) => (merges || !openApproval ? [] : [openApproval]));
   const [only, another] = open;
   if (another) return { kind: 'several_wait', steps: [...new Set(open.map((one) => one.step))] };
   if (only) return only;
-  return named.some(({ merges, question }) => merges && question)
+  return named.some(({ merges, openApproval }) => merges && openApproval)
     ? { kind: 'merge_by_reaction' }
     : { kind: 'nothing_to_answer', step };
 }
 
-function notAllowedTo(
-  { person, contributors }: Would,
-  { run }: OpenQuestion,
+function ineligibility(
+  { person, contributors }: Respondent,
+  { run }: OpenApproval,
   { author }: CommandContext['pullRequest'],
 ): string | undefined {
   const rules = run.settings.countersign;
@@ -101,7 +104,7 @@ function notAllowedTo(
   return ineligibleBecause({ ...person, teams }, rules, { pullRequest: { author }, contributors });
 }
 
-/** GitHub tells the second in which a comment was written, and no more. */
+/** GitHub reports a comment's time only in full seconds. */
 function isBefore(written: string, askedAt: Date): boolean {
   return new Date(written).getTime() < Math.floor(askedAt.getTime() / 1_000) * 1_000;
 }

@@ -14,9 +14,9 @@ import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import type { Issuer } from './command.ts';
-import type { Would } from './eligibility.ts';
+import type { Respondent } from './eligibility.ts';
 
-/** What hearing and carrying out commands takes. */
+/** The dependencies of commands. */
 export interface CommandDeps {
   storage: Storage;
   queue: Queue;
@@ -34,23 +34,23 @@ export interface CommandContext {
   tx: Tx;
   event: EventOf<'command.issued'>;
   pullRequest: PullRequest;
-  /** Set when somebody pushed after the command was written. */
+  /** Set if somebody pushed after the command was written. */
   moved: { from: string; to: string } | undefined;
-  /** Who gave the command. */
+  /** The author of the command. */
   issuer: Issuer;
-  /** Loaded when a command needs it. */
+  /** Loaded only if a command needs it. */
   configuration: Configuration | undefined;
-  /** What a chain is for, as things are now; read when a run that was cancelled may be begun again. */
+  /** For which pull requests the chains are now. Read only if a cancelled run may start again. */
   governed: Governed | undefined;
-  /** Why there is no run of the pull request as it is now; read when a command asks about the runs. */
+  /** Why the current pull request has no run. Read only if a command asks about runs. */
   noRun: Explanation | undefined;
-  /** Whoever gave the command as one who answers; read when a command needs it. */
-  would: Would | undefined;
-  /** When the command was given, among all that people gave. */
+  /** The author of the command as a possible approver. Read only if a command needs it. */
+  respondent: Respondent | undefined;
+  /** When the command was given, in the order of all commands. */
   given(verb: OrderedVerb): GivenAt;
 }
 
-/** The pull request as it is now, and the chains of the branch that governs it. */
+/** The current pull request, and the chains of its governing branch. */
 export interface Governed {
   branch: string;
   now: PullRequestNow;

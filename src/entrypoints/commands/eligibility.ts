@@ -4,26 +4,31 @@ import { teamsOf } from '../../engine/approvals/answerers.ts';
 import { readContributors } from '../../engine/approvals/contributors.ts';
 import type { GitHubReader, PullRequest } from '../../ports/github.ts';
 import type { Storage } from '../../ports/storage.ts';
-import type { Asking } from './questions.ts';
+import type { ActiveStep } from './active-steps.ts';
 
-/** Somebody who would answer, with all that decides whether they may; the teams are those of any question that is open. */
-export interface Would {
+/**
+ * Somebody who answers, with the facts that decide whether they may. The teams are those that any open
+ * approval names.
+ */
+export interface Respondent {
   person: Answerer;
   contributors: MergeFacts['contributors'];
 }
 
 /**
- * Reads who gave the command, so that they are told at once why they may not answer.
- * @returns `undefined` when GitHub knows nobody by that login.
+ * Reads the author of the command, so that the reply can say at once why they may not answer.
+ * @returns `undefined` if GitHub has no such user
  */
-export async function readWouldAnswer(
+export async function readRespondent(
   { read }: Pick<Storage, 'read'>,
   reader: GitHubReader,
   { repository, actor }: EventOf<'command.issued'>,
   pullRequest: PullRequest,
-  steps: readonly Asking[],
-): Promise<Would | undefined> {
-  const wanted = new Set(steps.flatMap(({ question }) => question?.run.settings.countersign.teams ?? []));
+  steps: readonly ActiveStep[],
+): Promise<Respondent | undefined> {
+  const wanted = new Set(
+    steps.flatMap(({ openApproval }) => openApproval?.run.settings.countersign.teams ?? []),
+  );
   const [found, teams, contributors] = await Promise.all([
     reader.collaborator(repository, actor),
     teamsOf(reader, actor, [...wanted]),

@@ -8,7 +8,6 @@ import { type Invocation, isStepOver, type Run, type RunState } from '../../doma
 import type { Signal } from '../../domain/run/transition.ts';
 import { codeBlock } from '../../messages/markdown.ts';
 import { statusComment } from '../../messages/status-comment.ts';
-import { type Answer, said, saidWith, told } from './answer.ts';
 import { ask } from './ask.ts';
 import type { Command } from './command.ts';
 import { overtaken, remember } from './command-order.ts';
@@ -16,14 +15,15 @@ import { confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
 import { helpText } from './help.ts';
 import type { CommandResult } from './replies.ts';
+import { type Reply, replyFor, replyForAll, textReply } from './reply.ts';
 import { beginAgain, fireChain, isRestarted } from './restart.ts';
 
-/** Does what an allowed command asks for, in the transaction of its answer. */
-export async function executeCommand(command: Command, context: CommandContext): Promise<Answer> {
+/** Executes a permitted command, in the transaction of its reply. */
+export async function executeCommand(command: Command, context: CommandContext): Promise<Reply> {
   const { pullRequest, moved } = context;
   switch (command.verb) {
     case 'help':
-      return told(helpText());
+      return textReply(helpText());
     case 'status':
       return status(context);
     case 'why':
@@ -31,15 +31,18 @@ export async function executeCommand(command: Command, context: CommandContext):
     default:
       break;
   }
-  if (pullRequest.state === 'closed') return said({ kind: 'closed' });
-  if (moved) return said({ kind: 'head_moved', ...moved });
+  if (pullRequest.state === 'closed') return replyFor({ kind: 'closed' });
+  if (moved) return replyFor({ kind: 'head_moved', ...moved });
   switch (command.verb) {
     case 'rerun':
       return rerun(context, command.step);
     case 'review':
-      return again(context, 'review', 'pr-review', { kind: 'review_started', head: pullRequest.headSha });
+      return rerunSkill(context, 'review', 'pr-review', {
+        kind: 'review_started',
+        head: pullRequest.headSha,
+      });
     case 'ci':
-      return again(context, 'ci', 'ci', { kind: 'ci_read_again' });
+      return rerunSkill(context, 'ci', 'ci', { kind: 'ci_read_again' });
     case 'approve':
     case 'reject':
       return confirm(command, context);
@@ -58,7 +61,7 @@ export async function executeCommand(command: Command, context: CommandContext):
   }
 }
 
-/** The newest run of each chain of the pull request, the newest first. */
+/** The newest run of each chain of the pull request, newest first. */
 async function newestRuns({ tx, event }: CommandContext): Promise<RunState[]> {
   const runs = await tx.runs.current({
     repositoryId: event.repository.id,
@@ -75,7 +78,7 @@ async function newestRuns({ tx, event }: CommandContext): Promise<RunState[]> {
   return states;
 }
 
-/** On the account of whoever gave the command. */
+/** Sends a signal to the engine, with the author of the command as the actor. */
 async function signal({ deps, tx, event }: CommandContext, run: Run, what: Signal): Promise<void> {
   await deps.engine.signal(tx, run.id, what, { kind: 'person', login: event.actor });
 }
@@ -84,39 +87,39 @@ async function approvalOf({ tx }: CommandContext, run: Run) {
   return (await tx.approvals.ofRun(run.id)).at(-1) ?? null;
 }
 
-async function status(context: CommandContext): Promise<Answer> {
+async function status(context: CommandContext): Promise<Reply> {
   const states = await newestRuns(context);
   if (states.length === 0) return withoutRun(context);
   const views = [];
   for (const state of states) {
     views.push({ state, approval: await approvalOf(context, state.run), checkRunUrl: null });
   }
-  // Without its first line, the marker: only one comment is the sticky one.
+  // Without its first line, the marker: only one comment may have it.
   const cards = statusComment(views).split('\n').slice(1).join('\n');
-  return told([...noRunNow(context), cards].join('\n\n'));
+  return textReply([...noRunNow(context), cards].join('\n\n'));
 }
 
-async function whyNot(context: CommandContext): Promise<Answer> {
+async function whyNot(context: CommandContext): Promise<Reply> {
   const states = await newestRuns(context);
   if (states.length === 0) return withoutRun(context);
   const texts = noRunNow(context);
   for (const state of states) {
     texts.push(codeBlock(explainText(explain(state, await approvalOf(context, state.run)))));
   }
-  return told(texts.join('\n\n'));
+  return textReply(texts.join('\n\n'));
 }
 
-/** What comes before the runs when they are all about what the pull request was before. */
+/** The explanation that precedes the runs if none of them is about the current pull request. */
 function noRunNow({ noRun }: CommandContext): string[] {
   return noRun ? [codeBlock(explainText(noRun))] : [];
 }
 
-function withoutRun(context: CommandContext): Answer {
+function withoutRun(context: CommandContext): Reply {
   const [text] = noRunNow(context);
-  return text === undefined ? said({ kind: 'no_run' }) : told(text);
+  return text === undefined ? replyFor({ kind: 'no_run' }) : textReply(text);
 }
 
-async function rerun(context: CommandContext, step: string | undefined): Promise<Answer> {
+async function rerun(context: CommandContext, step: string | undefined): Promise<Reply> {
   const { states, notForDrafts, none } = await runsOfHead(context);
   if (states.length === 0) return none;
   const wanted = (state: RunState) =>
@@ -127,14 +130,15 @@ async function rerun(context: CommandContext, step: string | undefined): Promise
     const { chain } = state.run;
     const anew = isRestarted(state.run);
     if (!anew && !wanted(state)) continue;
-    const deed = { kind: 'begin', verb: 'rerun', chain, anew } as const;
+    const ordered = { kind: 'begin', verb: 'rerun', chain, anew } as const;
     const refusal =
-      (await overtaken(context, deed)) ?? (anew ? await beginAgain(context, 'rerun', state.run) : undefined);
+      (await overtaken(context, ordered)) ??
+      (anew ? await beginAgain(context, 'rerun', state.run) : undefined);
     if (refusal) {
       refusals.push(refusal);
       continue;
     }
-    await remember(context, deed);
+    await remember(context, ordered);
     restarted.push(
       ...(anew
         ? state.invocations.map((invocation) => invocation.stepId)
@@ -142,28 +146,29 @@ async function rerun(context: CommandContext, step: string | undefined): Promise
     );
   }
   if (restarted.length > 0) {
-    return saidWith({ kind: 'rerun_started', steps: [...new Set(restarted)] }, refusals);
+    return replyForAll({ kind: 'rerun_started', steps: [...new Set(restarted)] }, refusals);
   }
-  if (refusals[0]) return said(refusals[0]);
-  if (notForDrafts.some(wanted)) return said({ kind: 'draft' });
-  if (step === undefined) return said({ kind: 'nothing_to_rerun' });
+  if (refusals[0]) return replyFor(refusals[0]);
+  if (notForDrafts.some(wanted)) return replyFor({ kind: 'draft' });
+  if (step === undefined) return replyFor({ kind: 'nothing_to_rerun' });
   const steps = states.flatMap((state) => state.invocations.map((invocation) => invocation.stepId));
-  return said({ kind: 'no_such_step', step, steps });
+  return replyFor({ kind: 'no_such_step', step, steps });
 }
 
 /**
- * The runs of this head that a command can begin again, and what to say when there is none. One whose chain is not for the pull
- * request any more is begun again by its trigger: what a command began for a draft would be cancelled by the next event.
+ * The runs of this head that a command can start again, and the reply if there are none. Runs of chains that
+ * do not apply to the pull request now are left to their triggers: a run that a command starts for a draft
+ * would be cancelled by the next event.
  */
 async function runsOfHead(
   context: CommandContext,
-): Promise<{ states: RunState[]; notForDrafts: RunState[]; none: Answer }> {
+): Promise<{ states: RunState[]; notForDrafts: RunState[]; none: Reply }> {
   const { headSha, draft } = context.pullRequest;
   const ofHead = (await newestRuns(context)).filter(({ run }) => run.headSha === headSha);
   const waitsForReady = ({ run: { event, definition } }: RunState) => {
     const { event: opened, filter } = definition.trigger;
-    const isTold = opened === 'pr.opened' || opened === 'pr.updated';
-    return draft && isTold && event.kind !== 'manual.fired' && filter.draft === false;
+    const followsPullRequest = opened === 'pr.opened' || opened === 'pr.updated';
+    return draft && followsPullRequest && event.kind !== 'manual.fired' && filter.draft === false;
   };
   const states = ofHead.filter((state) => {
     const code = state.run.reason?.code;
@@ -171,10 +176,10 @@ async function runsOfHead(
     return isMeant && !waitsForReady(state);
   });
   const notForDrafts = ofHead.filter(waitsForReady);
-  return { states, notForDrafts, none: said({ kind: notForDrafts.length > 0 ? 'draft' : 'no_run' }) };
+  return { states, notForDrafts, none: replyFor({ kind: notForDrafts.length > 0 ? 'draft' : 'no_run' }) };
 }
 
-/** Runs the wanted steps of a run again, each once; those that follow such a step are begun again with it. */
+/** Runs the given steps of a run again, each once, together with the steps that depend on them. */
 async function restart(
   context: CommandContext,
   { run, invocations }: RunState,
@@ -191,7 +196,7 @@ async function restart(
   return restarted;
 }
 
-/** The first step that failed, or whose outcome was no yes. */
+/** The first step that failed or whose outcome did not pass. */
 function firstUnmet(state: RunState): Invocation | undefined {
   return state.invocations.find(
     (step) =>
@@ -201,13 +206,13 @@ function firstUnmet(state: RunState): Invocation | undefined {
   );
 }
 
-/** Runs every step that uses the skill again, or lets it look again when it is waiting. */
-async function again(
+/** Runs every step that uses the skill again, or wakes it if it waits. */
+async function rerunSkill(
   context: CommandContext,
   verb: 'review' | 'ci',
   skill: string,
   result: CommandResult,
-): Promise<Answer> {
+): Promise<Reply> {
   const { states, none } = await runsOfHead(context);
   let found = false;
   const refusals: CommandResult[] = [];
@@ -222,14 +227,14 @@ async function again(
       continue;
     }
     const anew = isRestarted(run);
-    const deed = { kind: 'begin', verb, chain: run.chain, anew } as const;
+    const ordered = { kind: 'begin', verb, chain: run.chain, anew } as const;
     const refusal =
-      (await overtaken(context, deed)) ?? (anew ? await beginAgain(context, verb, run) : undefined);
+      (await overtaken(context, ordered)) ?? (anew ? await beginAgain(context, verb, run) : undefined);
     if (refusal) {
       refusals.push(refusal);
       continue;
     }
-    await remember(context, deed);
+    await remember(context, ordered);
     if (!anew) {
       const { stepIndex, status } = step;
       const what: Signal = isStepOver(status)
@@ -240,21 +245,21 @@ async function again(
     found = true;
   }
   if (found) {
-    // That the same skill comes later in another chain is no news to who asked for it here.
-    return saidWith(
+    // The author need not know that another chain has the same skill in a later step.
+    return replyForAll(
       result,
       refusals.filter(({ kind }) => kind !== 'step_not_begun'),
     );
   }
-  if (refusals[0]) return said(refusals[0]);
-  return states.length > 0 ? said({ kind: 'skill_not_used', skill }) : none;
+  if (refusals[0]) return replyFor(refusals[0]);
+  return states.length > 0 ? replyFor({ kind: 'skill_not_used', skill }) : none;
 }
 
-async function cancel(context: CommandContext): Promise<Answer> {
+async function cancel(context: CommandContext): Promise<Reply> {
   const { actor } = context.event;
-  const { running, newer } = await notBegunSince(context);
+  const { running, newer } = await runsToCancel(context);
   await remember(context, { kind: 'stop', verb: 'cancel', chain: null });
-  if (running.length === 0 && newer) return said(newer);
+  if (running.length === 0 && newer) return replyFor(newer);
   for (const run of running) {
     await signal(context, run, {
       kind: 'end',
@@ -264,13 +269,13 @@ async function cancel(context: CommandContext): Promise<Answer> {
       ]),
     });
   }
-  return said(
+  return replyFor(
     running.length === 0 ? { kind: 'nothing_to_cancel' } : { kind: 'cancelled', runs: running.length },
   );
 }
 
-/** The runs under way, but for those of chains that somebody had begin again after the command was given. */
-async function notBegunSince(
+/** The active runs, except those of chains that somebody started again after the command was given. */
+async function runsToCancel(
   context: CommandContext,
 ): Promise<{ running: Run[]; newer: CommandResult | undefined }> {
   const running: Run[] = [];
@@ -291,34 +296,34 @@ function runsUnderWay({ tx, event }: CommandContext): Promise<Run[]> {
   });
 }
 
-async function pause(context: CommandContext): Promise<Answer> {
-  const newer = await takeHold(context, 'pause');
-  if (newer) return said(newer);
+async function pause(context: CommandContext): Promise<Reply> {
+  const newer = await recordHold(context, 'pause');
+  if (newer) return replyFor(newer);
   const { tx, event } = context;
   const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
-  if (row?.pausedBy) return said({ kind: 'already_paused', by: row.pausedBy });
+  if (row?.pausedBy) return replyFor({ kind: 'already_paused', by: row.pausedBy });
   await setPaused(context, event.actor);
-  return said({ kind: 'paused' });
+  return replyFor({ kind: 'paused' });
 }
 
-async function resume(context: CommandContext): Promise<Answer> {
-  const newer = await takeHold(context, 'resume');
-  if (newer) return said(newer);
+async function resume(context: CommandContext): Promise<Reply> {
+  const newer = await recordHold(context, 'resume');
+  if (newer) return replyFor(newer);
   const { tx, event } = context;
   const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
-  if (!row?.pausedBy) return said({ kind: 'not_paused' });
+  if (!row?.pausedBy) return replyFor({ kind: 'not_paused' });
   await setPaused(context, null);
-  return said({ kind: 'resumed' });
+  return replyFor({ kind: 'resumed' });
 }
 
-/** Counts also where nothing changes: an older command that comes later must not win against it. */
-async function takeHold(
+/** Recorded even if nothing changes, so that an older command that arrives later does not win. */
+async function recordHold(
   context: CommandContext,
   verb: 'pause' | 'resume',
 ): Promise<CommandResult | undefined> {
-  const deed = { kind: 'hold', verb } as const;
-  const newer = await overtaken(context, deed);
-  if (!newer) await remember(context, deed);
+  const ordered = { kind: 'hold', verb } as const;
+  const newer = await overtaken(context, ordered);
+  if (!newer) await remember(context, ordered);
   return newer;
 }
 
@@ -341,23 +346,24 @@ async function setPaused(context: CommandContext, pausedBy: string | null): Prom
   }
 }
 
-async function fire(context: CommandContext, chain: string, inputs: Record<string, string>): Promise<Answer> {
+async function fire(context: CommandContext, chain: string, inputs: Record<string, string>): Promise<Reply> {
   const { chains = [], broken = [] } = context.configuration ?? {};
   const found = chains.find(({ name }) => name === chain);
   if (!found) {
     const [diagnostic] =
       broken.find(({ file }) => basename(file).replace(/\.ya?ml$/, '') === chain)?.diagnostics ?? [];
-    if (diagnostic) return said({ kind: 'broken_chain', chain, diagnostic: formatDiagnostic(diagnostic) });
-    return said({ kind: 'no_such_chain', chain, chains: chains.map(({ name }) => name) });
+    if (diagnostic)
+      return replyFor({ kind: 'broken_chain', chain, diagnostic: formatDiagnostic(diagnostic) });
+    return replyFor({ kind: 'no_such_chain', chain, chains: chains.map(({ name }) => name) });
   }
-  // Its question would be void as soon as anything happens to the pull request.
+  // Its approval comment would be void at the next change of the pull request.
   if (context.pullRequest.draft && merges(found)) {
-    return said({ kind: 'merges_no_draft', chain });
+    return replyFor({ kind: 'merges_no_draft', chain });
   }
-  const deed = { kind: 'begin', verb: 'fire', chain, anew: true } as const;
-  const newer = await overtaken(context, deed);
-  if (newer) return said(newer);
-  await remember(context, deed);
+  const ordered = { kind: 'begin', verb: 'fire', chain, anew: true } as const;
+  const newer = await overtaken(context, ordered);
+  if (newer) return replyFor(newer);
+  await remember(context, ordered);
   await fireChain(context, 'fire', chain, inputs);
-  return said({ kind: 'fired', chain });
+  return replyFor({ kind: 'fired', chain });
 }

@@ -13,43 +13,44 @@ import { whyNoRun } from '../../engine/runs/why-no-run.ts';
 import { commandReply } from '../../messages/command-reply.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { Tx } from '../../ports/storage.ts';
-import { type Answer, said } from './answer.ts';
+import { activeSteps } from './active-steps.ts';
 import { auditCommand } from './audit.ts';
 import { type Command, doesWork, mayIssue } from './command.ts';
 import type { CommandDeps, Governed } from './context.ts';
-import { readWouldAnswer } from './eligibility.ts';
+import { readRespondent } from './eligibility.ts';
 import { executeCommand } from './execute-command.ts';
 import { parseCommands } from './parse.ts';
-import { askingSteps } from './questions.ts';
-import { ANSWERED_AN_HOUR, type Comment, createHowOften, HEARD_AN_HOUR } from './reply-limit.ts';
+import { type Reply, replyFor } from './reply.ts';
+import { ANSWERED_PER_HOUR, type Comment, createCommandHistory, HANDLED_PER_HOUR } from './reply-limit.ts';
 import { isRestarted } from './restart.ts';
 
 type CommandEvent = EventOf<'command.issued'>;
 
 /**
- * Hears commands: acknowledges with 👀, carries each out if its writer may, and answers with 🎉 or 😕 and a sentence.
- * What a comment sets in motion and the answer to it are written in one transaction, so a delivery that comes twice
- * finds the answer there and does nothing; a button's delivery is done in that transaction.
+ * Handles commands: reacts with 👀, executes each permitted command, then replies with 🎉 or 😕 and a
+ * sentence. The changes and the reply of a comment share one transaction. If a delivery is processed twice,
+ * the second time finds the reply and does nothing. A button's delivery is marked as done in that
+ * transaction.
  */
 export function createCommandHandler(
   deps: CommandDeps,
 ): (event: CommandEvent, cause: Cause | null) => Promise<void> {
   const { storage, github, log, clock } = deps;
-  const howOften = createHowOften();
+  const history = createCommandHistory();
 
   return async (event, cause) => {
-    // A secret is hidden before the text is read: a command that holds one is not understood, rather than carried out with a
-    // value that nobody wrote, and neither the answer nor the queue holds it.
+    // Redacts secrets before parsing. A command with a secret then fails to parse. Otherwise it would run
+    // with the redacted value, or its reply and job would hold the secret.
     const written = parseCommands(redact(event.text));
     if (written.length === 0) return;
     if (await wasAnswered(storage.read, event)) return;
     const comment = commentOf(event);
-    const heard = comment ? howOften.heardBefore(comment, clock.now()) : 0;
-    if (heard >= HEARD_AN_HOUR) {
+    const heard = comment ? history.countBefore(comment, clock.now()) : 0;
+    if (heard >= HANDLED_PER_HOUR) {
       log.info({ pull_request: event.pull_request, actor: event.actor }, 'commands passed over: too many');
       return;
     }
-    if (heard < ANSWERED_AN_HOUR) await acknowledge(deps, event);
+    if (heard < ANSWERED_PER_HOUR) await acknowledge(deps, event);
 
     const repo = event.repository;
     const reader = github.reader(event.installation_id, 'person');
@@ -59,9 +60,9 @@ export function createCommandHandler(
     ]);
     const issuer = { role, isAuthor: pullRequest.author.login === event.actor };
     const isOutsider = comment !== undefined && !isAtLeast(role, 'write');
-    if (isOutsider) howOften.note(comment, clock.now());
-    const isTooOften = isOutsider && heard >= ANSWERED_AN_HOUR;
-    if (!isOutsider && heard >= ANSWERED_AN_HOUR) await acknowledge(deps, event);
+    if (isOutsider) history.note(comment, clock.now());
+    const isTooOften = isOutsider && heard >= ANSWERED_PER_HOUR;
+    if (!isOutsider && heard >= ANSWERED_PER_HOUR) await acknowledge(deps, event);
     const commands = isTooOften
       ? written.filter(
           (parsed) => 'ok' in parsed && doesWork(parsed.ok.verb) && mayIssue(parsed.ok.verb, issuer),
@@ -70,13 +71,13 @@ export function createCommandHandler(
     const configuration = commands.some((parsed) => 'ok' in parsed && parsed.ok.verb === 'fire')
       ? await deps.configuration.forPullRequest(event.installation_id, repo, pullRequest)
       : undefined;
-    const would = commands.some((parsed) => 'ok' in parsed && isAnswer(parsed.ok))
-      ? await readWouldAnswer(
+    const respondent = commands.some((parsed) => 'ok' in parsed && isAnswer(parsed.ok))
+      ? await readRespondent(
           storage,
           reader,
           event,
           pullRequest,
-          await askingSteps(storage.read, event, pullRequest),
+          await activeSteps(storage.read, event, pullRequest),
         )
       : undefined;
 
@@ -84,18 +85,18 @@ export function createCommandHandler(
       ? await readNoRun(deps, event, pullRequest)
       : undefined;
 
-    const governed = commands.some((parsed) => 'ok' in parsed && mayBeginAgain(parsed.ok))
+    const governed = commands.some((parsed) => 'ok' in parsed && mayRestart(parsed.ok))
       ? await readGoverned(deps, event, pullRequest)
       : undefined;
 
     await storage.transaction(async (tx) => {
       if (await wasAnswered(tx, event)) return;
-      const moved = await headMovedSince(tx, event, pullRequest);
-      const answers: Answer[] = [];
+      const moved = await headChangeSince(tx, event, pullRequest);
+      const answers: Reply[] = [];
       for (const [line, parsed] of commands.entries()) {
         if ('error' in parsed) answers.push({ ok: false, text: parsed.error });
         else if (!mayIssue(parsed.ok.verb, issuer)) {
-          answers.push(said({ kind: 'not_allowed', verb: parsed.ok.verb, role }));
+          answers.push(replyFor({ kind: 'not_allowed', verb: parsed.ok.verb, role }));
         } else {
           const context = {
             deps,
@@ -107,7 +108,7 @@ export function createCommandHandler(
             configuration,
             governed,
             noRun,
-            would,
+            respondent,
             given: (verb: OrderedVerb) => givenOf(event, cause, verb, line, deps.clock.now()),
           };
           const done = await executeCommand(parsed.ok, context);
@@ -119,9 +120,10 @@ export function createCommandHandler(
         { repository: `${repo.owner}/${repo.name}`, pull_request: event.pull_request, actor: event.actor },
         'commands answered',
       );
-      if (!isTooOften) await answer(deps, tx, event, answers, cause);
-      else await answerBriefly(deps, tx, event, answers, heard === ANSWERED_AN_HOUR);
-      // A button gets no answer that would be found again: its delivery is over in the same moment.
+      if (!isTooOften) await postReplies(deps, tx, event, answers, cause);
+      else await answerBriefly(deps, tx, event, answers, heard === ANSWERED_PER_HOUR);
+      // A button may have no reply by which a repetition could be detected, so its delivery is marked as done
+      // here.
       if (event.via.kind === 'button' && cause?.endsDelivery) {
         await tx.deliveries.setStatus(cause.deliveryId, 'done', deps.clock.now());
       }
@@ -129,7 +131,7 @@ export function createCommandHandler(
   };
 }
 
-/** Where the command stands among all that people gave. */
+/** The position of the command among all that people gave. */
 function givenOf(
   { via }: CommandEvent,
   cause: Cause | null,
@@ -148,11 +150,13 @@ function asksAboutRuns({ verb }: Command): boolean {
   return verb === 'why' || verb === 'status';
 }
 
-function mayBeginAgain({ verb }: Command): boolean {
+function mayRestart({ verb }: Command): boolean {
   return verb === 'rerun' || verb === 'review' || verb === 'ci';
 }
 
-/** What chains are for now, from GitHub; `undefined` when no run of the head was cancelled. */
+/**
+ * For which pull requests the chains are now, from GitHub. `undefined` if no run of the head was cancelled.
+ */
 async function readGoverned(
   deps: CommandDeps,
   event: CommandEvent,
@@ -174,8 +178,8 @@ async function readGoverned(
 }
 
 /**
- * Why there is no run of the pull request as it is now, from GitHub; `undefined` when there is one, which speaks for itself, or
- * when one is under way: if that is about what the pull request was, the event that ends it is on its way.
+ * Why the current pull request has no run, from GitHub. `undefined` if it has one, or if any run is active:
+ * one for an earlier state is about to be ended by an event.
  */
 async function readNoRun(
   deps: CommandDeps,
@@ -212,10 +216,10 @@ async function wasAnswered(tx: Tx, event: CommandEvent): Promise<boolean> {
 }
 
 /**
- * A command's webhook carries no head. One that was written before the newest push was not meant for it; a button
- * belongs to the head of its check run.
+ * The change of the head since the command was written. A comment's webhook names no head, so its time is
+ * compared with the newest push. A button belongs to the head of its check run.
  */
-async function headMovedSince(
+async function headChangeSince(
   tx: Tx,
   event: CommandEvent,
   pullRequest: PullRequest,
@@ -226,7 +230,7 @@ async function headMovedSince(
   }
   const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
   if (!row?.headSha) return undefined;
-  // A push that this app has not heard of yet may have come before the command or after it.
+  // A push that the app has not seen yet may be older or newer than the command.
   if (row.headSha !== pullRequest.headSha) return { from: row.headSha, to: pullRequest.headSha };
   const isOlder = row.headSeenAt !== null && new Date(via.created_at) < row.headSeenAt;
   return row.previousHeadSha !== null && isOlder
@@ -254,19 +258,20 @@ async function react(
   );
 }
 
-async function answer(
+async function postReplies(
   deps: CommandDeps,
   tx: Tx,
   event: CommandEvent,
-  answers: readonly Answer[],
+  answers: readonly Reply[],
   cause: Cause | null,
 ): Promise<void> {
   const ok = answers.every((one) => one.ok);
   if (event.via.kind === 'button') {
-    // What a button did is seen on its check run; whoever's answer or button does not count would see nothing at all.
-    const isTold = event.via.question !== undefined || answers.some(({ overtaken }) => overtaken);
-    if (!isTold || ok || !cause) return;
-    await reply(deps, tx, event, `button-${cause.deliveryId}`, answers);
+    // A button's effect shows on its check run. Only if the button was an answer or came too late would the
+    // person see nothing.
+    const mattersToPerson = event.via.question !== undefined || answers.some(({ overtaken }) => overtaken);
+    if (!mattersToPerson || ok || !cause) return;
+    await requestComment(deps, tx, event, `button-${cause.deliveryId}`, answers);
     return;
   }
   const later = answers.find((one) => one.later !== undefined)?.later;
@@ -278,37 +283,39 @@ async function answer(
       payload: { callId: later, othersOk: ok },
     });
   const now = answers.filter((one) => one.later === undefined);
-  if (now.length > 0) await reply(deps, tx, event, event.via.comment_id, now);
+  if (now.length > 0) await requestComment(deps, tx, event, event.via.comment_id, now);
 }
 
-/** To somebody who was answered often enough: one sentence the first time, and a reaction from then on. */
+/** For somebody who had many replies: one sentence the first time, then only reactions. */
 async function answerBriefly(
   deps: CommandDeps,
   tx: Tx,
   event: CommandEvent,
-  answers: readonly Answer[],
+  answers: readonly Reply[],
   isFirst: boolean,
 ): Promise<void> {
   const ok = answers.length > 0 && answers.every((one) => one.ok);
   await react(deps, tx, event, ok ? 'hooray' : 'confused', 'answer');
   if (isFirst && event.via.kind === 'comment') {
-    await reply(deps, tx, event, event.via.comment_id, [said({ kind: 'too_often', most: ANSWERED_AN_HOUR })]);
+    await requestComment(deps, tx, event, event.via.comment_id, [
+      replyFor({ kind: 'too_often', most: ANSWERED_PER_HOUR }),
+    ]);
   }
 }
 
-/** Buttons belong to people who can write. */
+/** `undefined` for a button, which only people with write access can press. */
 function commentOf({ repository, pull_request, actor, via }: CommandEvent): Comment | undefined {
   if (via.kind !== 'comment') return undefined;
   return { repositoryId: repository.id, pullRequest: pull_request, login: actor, commentId: via.comment_id };
 }
 
-/** @param to the comment's id, or what names a button that was pressed. */
-async function reply(
+/** @param to the comment's id, or an id for the pressed button */
+async function requestComment(
   deps: CommandDeps,
   tx: Tx,
   event: CommandEvent,
   to: number | string,
-  answers: readonly Answer[],
+  answers: readonly Reply[],
 ): Promise<void> {
   const { marker, body } = commandReply(to, answers);
   await deps.outbox.request(

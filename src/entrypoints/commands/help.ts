@@ -1,7 +1,7 @@
 import { code } from '../../messages/markdown.ts';
 import { COUNTERSIGNERS, PERMISSIONS, type Permission, VERBS, type Verb } from './command.ts';
 
-/** One line of the help for each verb; a verb without one does not compile. */
+/** One line of the help for each verb. The type requires a line for every verb. */
 const HELP: Readonly<Record<Verb, { usage: string; does: string }>> = {
   help: { usage: 'help', does: 'shows this list' },
   status: { usage: 'status', does: 'shows where the pull request stands' },
@@ -18,12 +18,15 @@ const HELP: Readonly<Record<Verb, { usage: string; does: string }>> = {
   ask: { usage: 'ask <question>', does: 'has the skill that fits best answer a question' },
 };
 
-/** How to write a command, for instance `/countersign rerun [step]`. */
+/** How to write a command, such as `/countersign rerun [step]`. */
 export function usageOf(verb: Verb): string {
   return `/countersign ${HELP[verb].usage}`;
 }
 
-/** Who may issue a command, as the end of a sentence: `people with write access or the author of the pull request`. */
+/**
+ * Who may issue a command, as the end of a sentence: `people with write access or the author of the pull
+ * request`.
+ */
 export function whoMay(permission: Permission | typeof COUNTERSIGNERS): string {
   if (permission === COUNTERSIGNERS) return 'whoever may countersign';
   const { role, author } = permission;
@@ -38,7 +41,7 @@ export function whoMay(permission: Permission | typeof COUNTERSIGNERS): string {
   }
 }
 
-/** The answer to `/countersign help`: Markdown. */
+/** The reply to `/countersign help`, in Markdown. */
 export function helpText(): string {
   const rows = VERBS.map(
     (verb) => `| ${code(usageOf(verb))} | ${HELP[verb].does} | ${whoMay(PERMISSIONS[verb])} |`,

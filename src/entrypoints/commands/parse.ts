@@ -4,15 +4,15 @@ import { code } from '../../messages/markdown.ts';
 import { type Command, VERBS, type Verb } from './command.ts';
 import { MAX_COMMENT_LENGTH, mightSpeak, spokenLines } from './spoken-lines.ts';
 
-/** More commands than that in one comment are not carried out. */
+/** The most commands that are executed from one comment. */
 export const MAX_COMMANDS = 5;
 
-/** A command, or one sentence (Markdown) that says what is wrong with it. */
+/** A command, or a sentence (Markdown) that says why it is invalid. */
 export type Parsed = { ok: Command } | { error: string };
 
 /**
- * The commands of a new comment, in order: `/countersign <verb> …` at the start of a line of an ordinary paragraph.
- * Never throws, whatever the comment holds.
+ * The commands of a new comment, in order: `/countersign <verb> …` at the start of a line of a plain
+ * paragraph. Never throws, whatever the comment holds.
  */
 export function parseCommands(markdown: string): Parsed[] {
   if (!mightSpeak(markdown)) return [];
@@ -31,7 +31,7 @@ export function parseCommands(markdown: string): Parsed[] {
   return parsed;
 }
 
-/** Everything but plain spaces and tabs that looks like a gap, and all that is not seen at all. */
+/** All whitespace except plain spaces and tabs, and all invisible characters. */
 const UNSEEN = /(?![ \t])[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 const CURLY_QUOTE = /[“”„‘’‚«»]/u;
 const NAME = /^[a-z0-9][a-z0-9_.-]{0,99}$/i;
@@ -42,11 +42,11 @@ function parseLine(line: string): Parsed {
   if (UNSEEN.test(line)) {
     return { error: 'The command holds an invisible character; type it again with plain spaces.' };
   }
-  const said = line.slice('/countersign'.length);
-  if (said !== '' && !/^[ \t]/.test(said)) {
+  const replyFor = line.slice('/countersign'.length);
+  if (replyFor !== '' && !/^[ \t]/.test(replyFor)) {
     return { error: `After ${code('/countersign')} there must be a space.` };
   }
-  const [, word = '', rest = ''] = /^([^ \t]*)(.*)$/.exec(said.trim()) ?? [];
+  const [, word = '', rest = ''] = /^([^ \t]*)(.*)$/.exec(replyFor.trim()) ?? [];
   if (word === '') return { error: `Say what to do: ${code('/countersign help')} lists the commands.` };
   const verb = verbOf(word);
   return verb ? withArguments(verb, rest.trim()) : { error: unknownVerb(word) };
@@ -118,10 +118,12 @@ function fire(rest: string): Parsed {
   return typeof inputs === 'string' ? { error: inputs } : { ok: { verb: 'fire', chain, inputs } };
 }
 
-/** One `key=value`; the value bare, or in straight quotes with a backslash before quotes and backslashes. */
+/**
+ * One `key=value`. The value is bare or in straight quotes, with a backslash before quotes and backslashes.
+ */
 const INPUT = /[ \t]*([^ \t=]+)=(?:"((?:[^"\\]|\\["\\])*)"|'((?:[^'\\]|\\['\\])*)'|([^ \t"']*))(?=[ \t]|$)/y;
 
-/** The inputs, or a sentence about the first that cannot be read. */
+/** The inputs, or a sentence about the first that is invalid. */
 function inputsOf(given: string): Record<string, string> | string {
   if (CURLY_QUOTE.test(given)) return 'Use straight quotes around values, as in `note="two words"`.';
   const text = given.trimEnd();
@@ -146,7 +148,7 @@ function inputsOf(given: string): Record<string, string> | string {
   return Object.fromEntries(inputs);
 }
 
-/** The person's own words in an answer, cut short. */
+/** The person's text, shortened, for a reply. */
 function quoted(words: string): string {
   return code(words.length <= 60 ? words : `${words.slice(0, 59)}…`);
 }

@@ -8,29 +8,29 @@ import { newerCommandGiven } from '../../messages/not-begun.ts';
 import { PERMISSIONS, type Verb } from './command.ts';
 import { whoMay } from './help.ts';
 
-/** What came of a command, as facts; `replyTo` puts it into words. */
+/** The result of a command, as facts. `replyText` turns it into text. */
 export type CommandResult =
   | { kind: 'not_allowed'; verb: Verb; role: RepositoryRole }
   | { kind: 'closed' }
-  /** Somebody pushed after the command was written; it was not meant for what is there now. */
+  /** Somebody pushed after the command was written, so it was not meant for the current head. */
   | { kind: 'head_moved'; from: string; to: string }
   | { kind: 'no_run' }
-  /** There are runs, of chains that are not for drafts. */
+  /** There are runs, but only of chains that exclude drafts. */
   | { kind: 'draft' }
   | { kind: 'nothing_to_rerun' }
   | { kind: 'nothing_to_cancel' }
   | { kind: 'no_such_step'; step: string; steps: readonly string[] }
   | { kind: 'no_such_chain'; chain: string; chains: readonly string[] }
-  /** Commands and buttons never answer for a merge. */
+  /** A merge takes a reaction, not a command or a button. */
   | { kind: 'merge_by_reaction' }
-  /** Nothing waits for an answer; or the step does not. */
+  /** No step waits for an answer, or the given step does not. */
   | { kind: 'nothing_to_answer'; step?: string | undefined }
   | { kind: 'several_wait'; steps: readonly string[] }
-  /** The question was asked after the command was written, so that was no answer to it. */
+  /** The approval comment is newer than the command, so the command was not an answer to it. */
   | { kind: 'asked_later'; step: string }
   | { kind: 'may_not_answer'; step: string; login: string; because: string }
   | { kind: 'answer_noted'; says: Saying; step: string; head: string }
-  /** Somebody gave another command after it, and that one counts. */
+  /** Somebody gave a newer command, which takes precedence. */
   | { kind: 'overtaken'; verb: OrderedVerb; actor: string }
   | { kind: 'already_paused'; by: string }
   | { kind: 'not_paused' }
@@ -41,19 +41,19 @@ export type CommandResult =
   | { kind: 'paused' }
   | { kind: 'resumed' }
   | { kind: 'fired'; chain: string }
-  /** A run that was cancelled, of a chain that is not for the pull request as it is now. */
+  /** The run was cancelled, and its chain does not apply to the current pull request. */
   | { kind: 'not_begun'; chain: string; because: string }
   | { kind: 'broken_chain'; chain: string; diagnostic: string }
   | { kind: 'merges_no_draft'; chain: string }
   | { kind: 'skill_not_used'; skill: string }
   | { kind: 'step_not_begun'; step: string }
-  /** Somebody without write access was answered so many times within an hour. */
+  /** The hourly limit on replies for somebody without write access is reached. */
   | { kind: 'too_often'; most: number }
-  /** One question of a comment is answered. */
+  /** Only one question of a comment is answered. */
   | { kind: 'asked_already' };
 
-/** The answer to a command: one sentence of Markdown, safe whatever names are in the facts. */
-export function replyTo(result: CommandResult): string {
+/** The reply to a command: one sentence of Markdown. Names from the facts are escaped. */
+export function replyText(result: CommandResult): string {
   switch (result.kind) {
     case 'not_allowed':
       return `${code(`/countersign ${result.verb}`)} is for ${whoMay(PERMISSIONS[result.verb])}; you have ${result.role === 'none' ? 'no' : result.role} access.`;
@@ -126,7 +126,7 @@ export function replyTo(result: CommandResult): string {
   }
 }
 
-/** Whether the command was carried out; decides between 🎉 and 😕. */
+/** Whether the command was executed, which decides between 🎉 and 😕. */
 export function isDone(result: CommandResult): boolean {
   switch (result.kind) {
     case 'answer_noted':
@@ -170,7 +170,7 @@ export function isDone(result: CommandResult): boolean {
 
 const MAX_CHOICES = 10;
 
-/** The end of a sentence about a name that is not there. */
+/** The end of a sentence about an unknown name. */
 function choice(what: 'steps' | 'chains', given: string, there: readonly string[]): string {
   if (there.length === 0) return `there are no ${what}.`;
   const meant = nearest(given, there);

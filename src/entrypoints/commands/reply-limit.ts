@@ -1,10 +1,16 @@
-/** How many comments with commands of one person without write access are answered within an hour, on one pull request. */
-export const ANSWERED_AN_HOUR = 5;
-/** How many are heard at all: what is permitted is carried out and gets a reaction. More are passed over. */
-export const HEARD_AN_HOUR = 20;
+/**
+ * Per hour, pull request and person without write access: the number of comments with commands that get a
+ * reply.
+ */
+export const ANSWERED_PER_HOUR = 5;
+/**
+ * Per hour, pull request and person: the number of comments that are handled at all. Beyond the replies,
+ * permitted commands are executed and get a reaction. Further comments are ignored.
+ */
+export const HANDLED_PER_HOUR = 20;
 
 const HOUR_MS = 3_600_000;
-/** Bounds memory. Whoever is forgotten is answered five times more. */
+/** Bounds memory. A person who is forgotten gets five more replies. */
 const MOST_PEOPLE = 10_000;
 
 export interface Comment {
@@ -14,18 +20,19 @@ export interface Comment {
   commentId: number;
 }
 
-export interface HowOften {
-  /** How many other comments of that person on that pull request were heard in the hour before. */
-  heardBefore(comment: Comment, now: Date): number;
-  /** A comment was heard. One that is dealt with again, after a failure, counts once. */
+export interface CommandHistory {
+  /** The number of other comments of that person on that pull request within the last hour. */
+  countBefore(comment: Comment, now: Date): number;
+  /** Records a comment. If a failure makes it be handled again, it still counts once. */
   note(comment: Comment, now: Date): void;
 }
 
 /**
- * Remembers what people without write access wrote within an hour. In memory: a restart forgets it, which costs a few answers, while a
- * row for each comment of a flood would cost disk for as long as it is kept.
+ * Counts the comments of people without write access within an hour. In memory: a restart forgets the counts,
+ * which costs a few replies. Rejected: a row per comment, because a flood of comments would then cost disk
+ * space until retention removes them.
  */
-export function createHowOften(): HowOften {
+export function createCommandHistory(): CommandHistory {
   const heard = new Map<string, Map<number, number>>();
   const keyOf = ({ repositoryId, pullRequest, login }: Comment) => `${repositoryId}#${pullRequest} ${login}`;
 
@@ -36,7 +43,7 @@ export function createHowOften(): HowOften {
   }
 
   return {
-    heardBefore(comment, now) {
+    countBefore(comment, now) {
       const times = recent(comment, now);
       return times.size - (times.has(comment.commentId) ? 1 : 0);
     },

@@ -1,29 +1,29 @@
-import { type CommandResult, isDone, replyTo } from './replies.ts';
+import { type CommandResult, isDone, replyText } from './replies.ts';
 
-/** What is said to one command of a comment. */
-export interface Answer {
+/** The reply to one command of a comment. */
+export interface Reply {
   ok: boolean;
   /** Markdown. */
   text: string;
-  /** It came too late. Whoever pressed a button is told so, too. */
+  /** The command arrived too late. Then a button gets a reply as well. */
   overtaken?: true;
-  /** Set when the answer comes later, in a comment of its own: the call that it will be of. */
+  /** The id of the skill call whose answer follows in a comment of its own. */
   later?: string;
 }
 
-export function said(result: CommandResult): Answer {
+export function replyFor(result: CommandResult): Reply {
   return {
     ok: isDone(result),
-    text: replyTo(result),
+    text: replyText(result),
     ...(result.kind === 'overtaken' ? { overtaken: true } : {}),
   };
 }
 
-/** What was done, and what was not, of what one command asked for. */
-export function saidWith(result: CommandResult, others: readonly CommandResult[]): Answer {
-  return { ok: isDone(result), text: [result, ...others].map(replyTo).join(' ') };
+/** The reply to a command that was executed in part. */
+export function replyForAll(result: CommandResult, others: readonly CommandResult[]): Reply {
+  return { ok: isDone(result), text: [result, ...others].map(replyText).join(' ') };
 }
 
-export function told(text: string): Answer {
+export function textReply(text: string): Reply {
   return { ok: true, text };
 }

@@ -6,14 +6,15 @@ import { mayIssue } from './command.ts';
 import type { CommandContext } from './context.ts';
 import type { CommandResult } from './replies.ts';
 
-/** Whether there is nothing left of the run to go on with. */
+/** Whether the run ended so that it cannot continue. */
 export function isRestarted({ status }: Run): boolean {
   return status === 'cancelled' || status === 'aborted';
 }
 
 /**
- * Begins the chain of a run that was cancelled, by what it was begun by and with the inputs it had, or says what keeps it from that:
- * whoever may run things again may not thereby fire a chain, nor have one run for what its trigger leaves out.
+ * Starts the chain of a cancelled run again, with the same trigger and inputs. Otherwise returns why it may
+ * not: rerunning must not let a person fire a chain without that permission, or run a chain that its trigger
+ * excludes.
  */
 export async function beginAgain(
   context: CommandContext,
@@ -38,7 +39,10 @@ export async function beginAgain(
   return undefined;
 }
 
-/** Asks the engine for a run of the chain. @param again the run that it takes the place of. */
+/**
+ * Asks the engine for a run of the chain.
+ * @param again the run that the new one replaces
+ */
 export async function fireChain(
   { deps, tx, event, pullRequest, given }: CommandContext,
   verb: 'fire' | 'rerun' | 'review' | 'ci',

@@ -2,28 +2,31 @@ import type { Html, Nodes, Paragraph } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { isHostileMarkdown } from '../../core/hostile-markdown.ts';
 
-/** Longer comments are not parsed. The parser's time grows with the square of what is hostile in them. */
+/** Longer comments are not parsed: on hostile input, the parser's time is quadratic. */
 export const MAX_COMMENT_LENGTH = 8_000;
 
-/** A line on which somebody means to speak to the app; up to three spaces before it, as Markdown has it. */
+/** A line addressed to the app, after up to three spaces, as Markdown allows. */
 const SPOKEN = /^ {0,3}\/countersign(?![\w./-])/i;
 
-/** The row of dashes that makes a table of the lines around it on GitHub, though not in plain CommonMark. */
+/** A row of dashes makes a table of the lines around it on GitHub, though not in plain CommonMark. */
 const TABLE_ROW = /^\|?:?-+:?(?:\|:?-+:?)*\|?$/;
 
-/** Footnotes and formulas are GitHub's own too. After a footnote nothing counts, as its last line has no mark. */
+/**
+ * GitHub also adds footnotes and formulas. After a footnote, no line counts, because nothing marks the
+ * footnote's last line.
+ */
 const FOOTNOTE = /^ {0,3}\[\^[^\]]*\]:/m;
 const FORMULA = /^\$\$/;
 
-/** Whether the comment might hold a command at all: nearly all comments are done with here, for next to nothing. */
+/** A cheap check that rules out nearly all comments. */
 export function mightSpeak(markdown: string): boolean {
   return markdown.split(/\r\n?|\n/).some((line) => SPOKEN.test(line));
 }
 
 /**
- * The lines of a comment that speak to the app, as they were written: those of paragraphs at the top level. A line in a
- * quote, a list, a table, a footnote, code, a link, emphasis, an HTML comment or inside an HTML element that was not
- * closed before it is somebody's quotation and is left out. Where it is unclear, a line is left out.
+ * The lines of a comment that are addressed to the app, unchanged: those of paragraphs at the top level.
+ * Lines in a quote, list, table, footnote, code, link, emphasis, HTML comment or open HTML element count as
+ * quotations and are left out. In doubt, a line is left out.
  */
 export function spokenLines(markdown: string): string[] {
   if (isHostileMarkdown(markdown) || FOOTNOTE.test(markdown)) return [];
@@ -49,11 +52,13 @@ interface Line {
   offset: number;
 }
 
-/** The spoken lines that begin in the paragraph's own text, not within something inline that spans lines. */
+/**
+ * The addressed lines that begin in the paragraph's own text, not inside an inline element that spans lines.
+ */
 function linesOf(paragraph: Paragraph, markdown: string): Line[] {
   const own = paragraph.children.filter((node) => node.type === 'text').map(rangeOf);
   const { start, end } = rangeOf(paragraph);
-  // A paragraph begins after its indentation, which counts.
+  // The paragraph's node starts after its indentation, but the indentation matters.
   const from = Math.max(markdown.lastIndexOf('\n', start - 1), markdown.lastIndexOf('\r', start - 1)) + 1;
   const lines: Line[] = [];
   for (const match of markdown.slice(from, end).matchAll(/[^\r\n]+/g)) {
@@ -75,8 +80,8 @@ const VOID_ELEMENT = /^(?:area|br|col|embed|hr|img|input|link|meta|source|track|
 const WHOLE_COMMENT = /^<!--(?!-?>)(?:(?!--)[\s\S])*-->\s*$/;
 
 /**
- * Whether an element that was opened before the place is still open there. Markdown does not know: to it, the paragraph
- * between `<blockquote>` and `</blockquote>` stands at the top level. Comments that hold anything odd count as open.
+ * Whether an HTML element is still open at the offset. Markdown does not know: to it, the paragraph between
+ * `<blockquote>` and `</blockquote>` is at the top level. Malformed HTML counts as open.
  */
 function insideHtml(html: readonly Html[], offset: number): boolean {
   const open: string[] = [];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mayIssue, PERMISSIONS, VERBS } from '../../../src/entrypoints/commands/command.ts';
 import { helpText, usageOf, whoMay } from '../../../src/entrypoints/commands/help.ts';
 import { parseCommands } from '../../../src/entrypoints/commands/parse.ts';
-import { isDone, replyTo } from '../../../src/entrypoints/commands/replies.ts';
+import { isDone, replyText } from '../../../src/entrypoints/commands/replies.ts';
 
 describe('who may issue a command', () => {
   it.each([
@@ -70,11 +70,11 @@ describe('the reply to a command', () => {
     [{ kind: 'cancelled', runs: 3 }, 'Cancelled 3 runs.'],
     [{ kind: 'fired', chain: 'deploy' }, 'Fired `deploy`.'],
   ] as const)('to %o is one sentence', (result, sentence) => {
-    expect(replyTo(result)).toBe(sentence);
+    expect(replyText(result)).toBe(sentence);
   });
 
   it('does not notify the person it names', () => {
-    expect(replyTo({ kind: 'already_paused', by: '@mona' })).toBe(
+    expect(replyText({ kind: 'already_paused', by: '@mona' })).toBe(
       '@&#8203;mona has paused this pull request already.',
     );
   });

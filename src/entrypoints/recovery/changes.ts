@@ -2,38 +2,47 @@ import { z } from 'zod';
 import type { ListedPullRequest } from '../../ports/github.ts';
 
 /**
- * How far back a look goes behind the newest change that was seen, in milliseconds: GitHub's lists lag behind, so that an
- * older change may show up after a newer one.
+ * How far before the newest known change each listing starts, in milliseconds. GitHub's lists lag, so an
+ * older change can appear after a newer one.
  */
 const LAG_MS = 5 * 60_000;
 
-/** What has been seen of a repository's pull requests; `recent` are those a later look will meet again. */
+/**
+ * The changes of a repository's pull requests that were seen. `recent` holds those that the next listing
+ * returns again.
+ */
 export const seenSchema = z.strictObject({
   until: z.iso.datetime(),
   recent: z.record(z.string(), z.iso.datetime()),
 });
 export type Seen = z.infer<typeof seenSchema>;
 
-/** The first look at a repository: what changed before is not this app's business, until somebody changes it. */
+/**
+ * The state for the first listing of a repository. Earlier changes are ignored until somebody changes the
+ * pull request again.
+ */
 export function seenUntil(moment: Date): Seen {
   return { until: moment.toISOString(), recent: {} };
 }
 
-/** A look has to list what changed after this moment. */
-export function lookFrom(seen: Seen): Date {
+/** The start of the next listing. */
+export function listFrom(seen: Seen): Date {
   return new Date(Date.parse(seen.until) - LAG_MS);
 }
 
-/** What of a look's list is new, and what has been seen by then. Purely from GitHub's times, so its clock alone counts. */
+/**
+ * The new changes of a listing, and the updated state. Uses only GitHub's times, so the local clock does not
+ * matter.
+ */
 export function changesSince(
   seen: Seen,
   listed: readonly ListedPullRequest[],
 ): { changed: ListedPullRequest[]; seen: Seen } {
   const times = listed.map(({ updatedAt }) => updatedAt.getTime());
   const until = new Date(Math.max(Date.parse(seen.until), ...times)).toISOString();
-  const meetAgain = lookFrom({ until, recent: {} });
+  const recentFrom = listFrom({ until, recent: {} });
   const recent = listed
-    .filter(({ updatedAt }) => updatedAt > meetAgain)
+    .filter(({ updatedAt }) => updatedAt > recentFrom)
     .map(({ number, updatedAt }) => [String(number), updatedAt.toISOString()]);
   return {
     changed: listed.filter(({ number, updatedAt }) => seen.recent[number] !== updatedAt.toISOString()),

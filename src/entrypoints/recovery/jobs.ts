@@ -1,9 +1,9 @@
 import type { JobRunners, NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import { fetchMissedDeliveries, type MissedDeliveriesDeps, POLL_EVERY_MS } from './missed-deliveries.ts';
-import { passOver, type ReconcileDeps, reconcile } from './reconcile.ts';
+import { type ReconcileDeps, reconcile, skipFailedRepository } from './reconcile.ts';
 
-/** The two polls for what no webhook told. Each schedules itself again from then on. */
+/** The two jobs that find what no webhook reported. Each then schedules itself. */
 export function firstRecoveryJobs(runAt: Date): NewJob[] {
   return [
     { kind: 'missed_deliveries', key: 'missed-deliveries', payload: {}, runAt, coalesce: true },
@@ -11,7 +11,7 @@ export function firstRecoveryJobs(runAt: Date): NewJob[] {
   ];
 }
 
-/** They never end: one whose retries are exhausted is scheduled again for the usual time. */
+/** These jobs never end: when retries are exhausted, the job is scheduled for its usual time. */
 export function recoveryJobs(
   deps: MissedDeliveriesDeps & ReconcileDeps & { queue: Pick<Queue, 'enqueue'> },
 ): Pick<JobRunners, 'missed_deliveries' | 'reconcile'> {
@@ -31,7 +31,7 @@ export function recoveryJobs(
     reconcile: {
       run: (payload, signal) => reconcile(deps, payload, signal),
       async onRetriesExhausted(payload, error) {
-        await passOver(deps, payload);
+        await skipFailedRepository(deps, payload);
         await pollLater('reconcile', error);
       },
     },

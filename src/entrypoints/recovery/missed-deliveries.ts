@@ -5,20 +5,25 @@ import { type DeliveryAttempt, type GitHubApp, GitHubError } from '../../ports/g
 import type { JobResult } from '../../ports/jobs.ts';
 import type { MissedDelivery, Storage } from '../../ports/storage.ts';
 
-/** How often GitHub is asked what this app did not take, in milliseconds; it sends nothing again by itself. */
+/**
+ * How often the app asks GitHub for failed deliveries, in milliseconds. GitHub sends nothing again by itself.
+ */
 export const POLL_EVERY_MS = 10 * 60_000;
 /** GitHub keeps deliveries for about three days. */
 const KEPT_MS = 3 * 86_400_000;
-/** A delivery that failed again is asked for after twice as long, up to this. */
+/** The delay doubles each time a delivery fails again, up to this. */
 const LONGEST_PAUSE_MS = 6 * 3_600_000;
-/** Asked for in one go; then what came in between gets its turn. */
+/** The most deliveries requested in one job, so that other jobs get their turn. */
 const BATCH = 50;
-/** What this app refused for what it is: too large, no JSON, no JSON by its own word. It would be refused again. */
+/**
+ * The statuses with which this app permanently refuses a delivery: too large, not JSON, wrong content type.
+ * It would refuse it again.
+ */
 const REFUSED_FOR_GOOD: ReadonlySet<number> = new Set([400, 413, 415]);
 
 const CURSOR = 'missed-deliveries';
 
-/** Everything up to the attempt `until` has been read; a pass that was cut off goes on at its `next` page. */
+/** Everything up to the attempt `until` has been read. An interrupted pass continues at its `next` page. */
 const positionSchema = z.strictObject({
   until: z.int(),
   pass: z.strictObject({ newest: z.int(), next: z.string() }).nullable(),
@@ -33,10 +38,10 @@ export interface MissedDeliveriesDeps {
 }
 
 /**
- * Finds the webhooks that GitHub could not deliver and asks for them again, oldest first. Whether one is missing is
- * told by the database alone: a delivery that was recorded is not, even when GitHub did not hear the answer. Each page
- * that is read and each delivery that is asked for is written down, so that a restart goes on there.
- * @throws GitHubError when GitHub cannot be asked.
+ * Finds the webhooks that GitHub could not deliver and requests them again, oldest first. The database alone
+ * decides whether one is missing: a recorded delivery is not, even if GitHub did not get the answer. Progress
+ * is stored after each page and each request, so a restart continues there.
+ * @throws GitHubError if GitHub cannot be asked
  */
 export async function fetchMissedDeliveries(
   deps: MissedDeliveriesDeps,
@@ -44,7 +49,7 @@ export async function fetchMissedDeliveries(
 ): Promise<JobResult> {
   const { clock } = deps;
   await readAttempts(deps, signal);
-  const more = await askAgain(deps, signal);
+  const more = await requestMissed(deps, signal);
   return { kind: 'reschedule', at: new Date(clock.now().getTime() + (more ? 0 : POLL_EVERY_MS)) };
 }
 
@@ -78,7 +83,7 @@ async function readAttempts(deps: MissedDeliveriesDeps, signal: AbortSignal): Pr
   } while (position.pass && !signal.aborted);
 }
 
-/** A page at the position, or the newest one when GitHub does not know the position any more. */
+/** The page at the position, or the newest page if GitHub no longer knows the position. */
 async function pageAt(app: GitHubApp, { pass }: Position): ReturnType<GitHubApp['deliveryAttempts']> {
   try {
     return await app.deliveryAttempts(pass?.next);
@@ -88,15 +93,15 @@ async function pageAt(app: GitHubApp, { pass }: Position): ReturnType<GitHubApp[
   }
 }
 
-/** Attempts are read newest first, so an older one tells nothing new about a delivery. */
+/** Attempts are read newest first, so an older attempt adds nothing about a delivery. */
 function missed(attempt: DeliveryAttempt, before: MissedDelivery | undefined, now: Date): MissedDelivery {
   const { guid, id, deliveredAt } = attempt;
   if (!before) return { guid, attemptId: id, deliveredAt, asked: 0, askAt: now };
   return { ...before, attemptId: Math.max(id, before.attemptId) };
 }
 
-/** Whether there are more to ask for at once. */
-async function askAgain(deps: MissedDeliveriesDeps, signal: AbortSignal): Promise<boolean> {
+/** @returns whether there are more to request at once */
+async function requestMissed(deps: MissedDeliveriesDeps, signal: AbortSignal): Promise<boolean> {
   const { app, storage, clock, log } = deps;
   const due = await storage.read.missedDeliveries.due(clock.now(), BATCH);
   for (const one of due) {
@@ -105,7 +110,7 @@ async function askAgain(deps: MissedDeliveriesDeps, signal: AbortSignal): Promis
     const recorded = await storage.read.deliveries.known([guid]);
     const isGone = clock.now().getTime() - one.deliveredAt.getTime() > KEPT_MS;
     if (isGone) log.warn({ delivery: guid }, 'a webhook never came: GitHub does not keep it any longer');
-    const sent = !recorded.has(guid) && !isGone && (await ask(app, one.attemptId, log));
+    const sent = !recorded.has(guid) && !isGone && (await requestRedelivery(app, one.attemptId, log));
     await storage.transaction(async (tx) => {
       if (!sent) return tx.missedDeliveries.remove(guid);
       const pause = Math.min(POLL_EVERY_MS * 2 ** asked, LONGEST_PAUSE_MS);
@@ -117,8 +122,8 @@ async function askAgain(deps: MissedDeliveriesDeps, signal: AbortSignal): Promis
   return due.length === BATCH;
 }
 
-/** Whether GitHub will send it; it refuses what it does not keep any more. */
-async function ask(app: GitHubApp, attemptId: number, log: Log): Promise<boolean> {
+/** @returns false if GitHub refuses because it no longer keeps the delivery */
+async function requestRedelivery(app: GitHubApp, attemptId: number, log: Log): Promise<boolean> {
   try {
     await app.redeliver(attemptId);
     return true;

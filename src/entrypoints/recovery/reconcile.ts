@@ -13,17 +13,17 @@ import {
 import { eventJob, type JobPayload, type JobResult, type NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
-import { changesSince, lookFrom, type Seen, seenSchema, seenUntil } from './changes.ts';
+import { changesSince, listFrom, type Seen, seenSchema, seenUntil } from './changes.ts';
 
-/** How often every installation is gone through, in milliseconds. Each start begins with it, too. */
+/** How often all installations are compared, in milliseconds. Each start also begins with it. */
 export const RECONCILE_EVERY_MS = 60 * 60_000;
 
 type ReconcileJob = JobPayload<'reconcile'>;
 
 const progressSchema = z.strictObject({
-  /** The repository of an installation that was gone through last; they are taken in the order of their ids. */
+  /** The last repository that was compared. Repositories are taken in the order of their ids. */
   after: z.int(),
-  /** The one at which the last try failed. */
+  /** The repository at which the last attempt failed. */
   failed_at: z.int().optional(),
 });
 type Progress = z.infer<typeof progressSchema>;
@@ -37,9 +37,10 @@ export interface ReconcileDeps {
 }
 
 /**
- * Compares what GitHub has with what this app has seen, in case no webhook ever tells: pull requests that were pushed
- * to, retargeted, closed or merged meanwhile become events like those of a webhook, and are then read fresh. What was
- * countersigned meanwhile is found by the approval's own look. One request for each repository while nothing changes.
+ * Compares GitHub with what this app has seen, in case a webhook never arrives. Pull requests that were
+ * pushed to, retargeted, closed or merged become events like those of a webhook, and the engine reads them
+ * again from GitHub. Missed reactions are found by the poll of the approval comment. Costs one request per
+ * repository while nothing changes.
  */
 export async function reconcile(
   deps: ReconcileDeps,
@@ -65,46 +66,46 @@ async function allInstallations({ github, storage, queue, clock }: ReconcileDeps
   return { kind: 'reschedule', at: new Date(clock.now().getTime() + RECONCILE_EVERY_MS) };
 }
 
-/** What the payload of one installation's job is made of; many that come at once are one. */
+/** The job of one installation. Several at the same time become one. */
 export function reconcileInstallationJob(installationId: number): NewJob {
   const payload: ReconcileJob = { of: 'installation', installation_id: installationId };
   return { kind: 'reconcile', key: `reconcile:${installationId}`, payload, coalesce: true };
 }
 
-/** One repository after another: however many there are, they take one of the queue's places. */
+/** One repository after another, so that an installation of any size occupies only one place in the queue. */
 async function oneInstallation(
   deps: ReconcileDeps,
   installationId: number,
   signal: AbortSignal,
 ): Promise<JobResult> {
   const { storage, queue, clock } = deps;
-  const place = placeOf(installationId);
-  let { after } = await progressAt(deps, place);
+  const key = progressKey(installationId);
+  let { after } = await progressAt(deps, key);
   await closeGates(deps, installationId);
   const repositories = await deps.github.reader(installationId, 'background').repositories();
   const left = repositories.filter(({ id, readOnly }) => id > after && !readOnly).sort((a, b) => a.id - b.id);
   for (const repository of left) {
     if (signal.aborted) return { kind: 'reschedule', at: clock.now() };
     try {
-      const { events, seen } = await look(deps, installationId, repository);
+      const { events, seen } = await readChanges(deps, installationId, repository);
       await storage.transaction(async (tx) => {
         await queue.enqueue(tx, ...events.map((event) => eventJob(event)));
         if (seen) await tx.cursors.set(seenName(repository), seen, clock.now());
-        await tx.cursors.set(place, { after: repository.id }, clock.now());
+        await tx.cursors.set(key, { after: repository.id }, clock.now());
       });
     } catch (error) {
-      await setProgress(deps, place, { after, failed_at: repository.id });
+      await setProgress(deps, key, { after, failed_at: repository.id });
       throw error;
     }
     after = repository.id;
   }
-  await setProgress(deps, place, { after: 0 });
+  await setProgress(deps, key, { after: 0 });
   return { kind: 'done' };
 }
 
 /**
- * Gate checks that GitHub may still show as open, since it refused or could not be asked to close them, possibly for so long that
- * nobody tries any more. Now that this installation is looked at, it may take the request again.
+ * Requests to close gate checks that GitHub may still show as open, because it refused to close them or was
+ * unavailable until retries were exhausted. This installation is reachable now, so the request may succeed.
  */
 async function closeGates({ storage, queue, clock }: ReconcileDeps, installationId: number): Promise<void> {
   await storage.transaction(async (tx) => {
@@ -114,33 +115,36 @@ async function closeGates({ storage, queue, clock }: ReconcileDeps, installation
 }
 
 /**
- * The queue gave up: the repository at which it was each time is passed over until the next look. Else one that GitHub always fails
- * at would keep all after it from ever being looked at.
+ * Called when retries are exhausted: skips the repository that failed, until the next pass. Otherwise one
+ * that always fails would block all repositories after it.
  */
-export async function passOver(deps: ReconcileDeps, job: ReconcileJob): Promise<void> {
+export async function skipFailedRepository(deps: ReconcileDeps, job: ReconcileJob): Promise<void> {
   if (job.of === 'installations') return;
-  const place = placeOf(job.installation_id);
-  const { failed_at: failedAt } = await progressAt(deps, place);
-  if (failedAt !== undefined) await setProgress(deps, place, { after: failedAt });
+  const key = progressKey(job.installation_id);
+  const { failed_at: failedAt } = await progressAt(deps, key);
+  if (failedAt !== undefined) await setProgress(deps, key, { after: failedAt });
 }
 
-function placeOf(installationId: number): string {
+function progressKey(installationId: number): string {
   return `reconcile:${installationId}`;
 }
 
-async function progressAt({ storage }: ReconcileDeps, place: string): Promise<Progress> {
-  const stored = await storage.read.cursors.get(place);
+async function progressAt({ storage }: ReconcileDeps, key: string): Promise<Progress> {
+  const stored = await storage.read.cursors.get(key);
   return stored === undefined ? { after: 0 } : progressSchema.parse(stored);
 }
 
-function setProgress({ storage, clock }: ReconcileDeps, place: string, progress: Progress): Promise<void> {
-  return storage.transaction((tx) => tx.cursors.set(place, progress, clock.now()));
+function setProgress({ storage, clock }: ReconcileDeps, key: string, progress: Progress): Promise<void> {
+  return storage.transaction((tx) => tx.cursors.set(key, progress, clock.now()));
 }
 
 type PullRequestEvent = Extract<Event, { kind: 'pr.updated' | 'pr.merged' | 'pr.closed' }>;
 
-/** What changed in one repository, as events, oldest first. A repository that cannot be read does not hold up the others. */
-async function look(
+/**
+ * The changes of one repository as events, oldest first. A repository that cannot be read does not block the
+ * others.
+ */
+async function readChanges(
   { github, storage, clock, log }: ReconcileDeps,
   installationId: number,
   repository: InstalledRepository,
@@ -150,7 +154,7 @@ async function look(
   try {
     const listed = await github
       .reader(installationId, 'background')
-      .pullRequestsChangedAfter(repository, lookFrom(before));
+      .pullRequestsChangedAfter(repository, listFrom(before));
     const { changed, seen } = changesSince(before, listed);
     const events = changed.map((pull) => eventOf(installationId, repository, pull));
     return { events, seen };

@@ -11,15 +11,15 @@ import type { Queue } from '../../ports/queue.ts';
 import type { PrunedId, PrunedKind, PullRequestPlace, PullRequestState } from '../../ports/retention.ts';
 import type { Storage } from '../../ports/storage.ts';
 
-/** How long each kind is kept once it is over, in milliseconds; `null`: for good. */
+/** How long each kind is kept after its end, in milliseconds; `null` keeps it forever. */
 export interface RetentionPeriods {
-  /** The webhooks as they came. */
+  /** The bodies of webhooks. */
   bodies: number | null;
-  /** Runs with all that belongs to them, and the deliveries that they came from. */
+  /** Runs with everything that belongs to them, and the deliveries that started them. */
   runs: number | null;
-  /** Files and outcomes that steps left behind. */
+  /** Files and outcomes of steps. */
   artifacts: number | null;
-  /** What skills were given and gave back. */
+  /** Inputs and outputs of skills. */
   traces: number | null;
 }
 
@@ -32,7 +32,10 @@ export interface RetentionDeps {
   periods: RetentionPeriods;
 }
 
-/** Passes come again by themselves; one whose retries are exhausted begins again like the first after a start. */
+/**
+ * Passes schedule themselves. When retries are exhausted, the next pass starts like the first one after a
+ * start of the app.
+ */
 export function retentionJobs(
   deps: Omit<RetentionDeps, 'periods'> & {
     queue: Pick<Queue, 'enqueue'>;
@@ -52,22 +55,28 @@ export function retentionJobs(
   };
 }
 
-/** When the first pass after a start begins, in milliseconds: a start has enough to do. */
+/**
+ * The time from the start of the app to the first pass, in milliseconds, because a start has enough other
+ * work.
+ */
 const FIRST_PASS_MS = 10 * 60_000;
 /** From the end of a pass to the next. */
 const NEXT_PASS_MS = 24 * 3_600_000;
-/** Between two turns of a pass while nothing else is due, and while something is. */
+/** The pause between two turns of a pass, when no other job is due and when one is. */
 const PAUSE_MS = 500;
 const BUSY_PAUSE_MS = 5_000;
-/** Batches that one turn carries out while nothing else is due; beside other work it is one. */
+/** Batches per turn if no other job is due; otherwise one. */
 const BATCHES_A_TURN = 10;
-/** Pages of the database file that one transaction gives back. */
+/** Pages of the database file that one transaction frees. */
 const PAGES_A_BATCH = 500;
-/** Blobs that are deleted at once, and requests to the store at a time. */
+/** Blobs deleted per batch, and concurrent requests to the store. */
 const BLOBS_A_BATCH = 200;
 const BLOBS_AT_ONCE = 8;
 
-/** Rows that one transaction removes at most: nobody else can write meanwhile. A run has about a hundred rows of its own. */
+/**
+ * Rows that one transaction removes at most, because it blocks all other writers. A run has about a hundred
+ * rows.
+ */
 const BATCH: Readonly<Record<PrunedKind, number>> = {
   traces: 200,
   artifacts: 200,
@@ -79,7 +88,10 @@ const BATCH: Readonly<Record<PrunedKind, number>> = {
   deliveries: 500,
 };
 
-/** In this order: what belongs to a run goes before it, and a delivery after the runs that came from it. */
+/**
+ * The order matters: what belongs to a run goes before the run, and a delivery after the runs that it
+ * started.
+ */
 const STEPS: readonly { kind: PrunedKind; period: keyof RetentionPeriods }[] = [
   { kind: 'traces', period: 'traces' },
   { kind: 'artifacts', period: 'artifacts' },
@@ -93,13 +105,13 @@ const STEPS: readonly { kind: PrunedKind; period: keyof RetentionPeriods }[] = [
 
 const CURSOR = 'retention';
 
-/** How far a pass came, so that a restart goes on there; after it, when it ended. */
+/** The progress of a pass, so that a restart continues there. Between passes: when the last one ended. */
 const positionSchema = z.discriminatedUnion('at', [
   z.strictObject({ at: z.literal('rest'), since: z.iso.datetime() }),
   z.strictObject({
     at: z.literal('work'),
     begun: z.iso.datetime(),
-    /** Of `STEPS`; after the last, room is given back. */
+    /** The index in `STEPS`. After the last step, disk space is freed. */
     step: z.int(),
     after: z.json(),
     deleted: z.record(z.string(), z.int()),
@@ -108,16 +120,16 @@ const positionSchema = z.discriminatedUnion('at', [
 type Position = z.infer<typeof positionSchema>;
 type Working = Extract<Position, { at: 'work' }>;
 
-/** The job of the passes, which comes again by itself from then on. */
+/** The first job. It then reschedules itself. */
 export function retentionJob(now: Date): NewJob {
   const runAt = new Date(now.getTime() + FIRST_PASS_MS);
   return { kind: 'retention', key: 'retention', payload: {}, runAt, coalesce: true };
 }
 
 /**
- * Carries out one turn of a pass: some small batches, each in a transaction of its own, between which webhooks are taken and work
- * is done. While anything else is due, a turn is one batch with a long pause after it, so that a pass goes on even where it is
- * never quiet.
+ * Executes one turn of a pass: some small batches, each in its own transaction, with webhooks and other work
+ * in between. While another job is due, a turn is one batch with a long pause after it, so that the pass also
+ * proceeds on an app that is always busy.
  */
 export async function retain(deps: RetentionDeps, signal: AbortSignal): Promise<JobResult> {
   const { storage, clock } = deps;
@@ -129,11 +141,11 @@ export async function retain(deps: RetentionDeps, signal: AbortSignal): Promise<
     if (next > clock.now()) return { kind: 'reschedule', at: next };
     position = { at: 'work', begun: clock.now().toISOString(), step: 0, after: null, deleted: {} };
   }
-  // What an earlier turn, or another process, was cut off from.
+  // Left over from an interrupted turn or another process.
   await deleteBlobs(deps);
   const busy = await isBusy(deps);
   for (let left = busy ? 1 : BATCHES_A_TURN; left > 0 && !signal.aborted; left--) {
-    position = await batch(deps, position);
+    position = await runBatch(deps, position);
     if (position.at === 'rest') return { kind: 'reschedule', at: later(clock, NEXT_PASS_MS) };
     await nextTurn();
   }
@@ -144,14 +156,14 @@ function later(clock: Clock, ms: number): Date {
   return new Date(clock.now().getTime() + ms);
 }
 
-/** Whether anything is due or under way besides this job. */
+/** Whether any other job is due or running. */
 async function isBusy({ storage, clock }: RetentionDeps): Promise<boolean> {
   return (await storage.read.jobs.countDue(clock.now())) > 1;
 }
 
-async function batch(deps: RetentionDeps, position: Working): Promise<Position> {
+async function runBatch(deps: RetentionDeps, position: Working): Promise<Position> {
   const step = STEPS[position.step];
-  if (!step) return giveBackRoom(deps, position);
+  if (!step) return freeDiskSpace(deps, position);
   const { storage, clock } = deps;
   const { kind, period } = step;
   const done: Working = { ...position, step: position.step + 1, after: null };
@@ -160,7 +172,7 @@ async function batch(deps: RetentionDeps, position: Working): Promise<Position> 
   const before = new Date(Date.parse(position.begun) - kept);
   const limit = BATCH[kind];
   const { ids, next } = await storage.read.pruning.page(kind, { after: position.after, before, limit });
-  if (kind === 'runs') await askAboutPullRequests(deps, ids, before);
+  if (kind === 'runs') await readUnknownPullRequests(deps, ids, before);
   const reached = await storage.transaction(async (tx): Promise<Working> => {
     const count = await tx.pruning.remove(kind, ids, before);
     const deleted = count === 0 ? position.deleted : added(position.deleted, kind, count);
@@ -177,8 +189,8 @@ function added(deleted: Working['deleted'], kind: PrunedKind, count: number): Wo
 }
 
 /**
- * Rows go first and note the paths of their blobs, then the blobs go. The other way round, a crash in between leaves rows that name
- * blobs which are not there.
+ * The rows go first and leave the paths of their blobs in a table, then the blobs go. The other order could
+ * leave rows without their blobs after a crash.
  */
 async function deleteBlobs({ storage, blobs }: RetentionDeps): Promise<void> {
   for (;;) {
@@ -194,10 +206,11 @@ async function deleteBlobs({ storage, blobs }: RetentionDeps): Promise<void> {
 }
 
 /**
- * Asks GitHub whether pull requests are open of which nobody has told for long: those of before this was kept, and those whose
- * repository went away without a word. One that cannot be asked about stays unknown, and what is unknown is kept.
+ * Asks GitHub whether old pull requests of unknown state are open: those from before the state was stored,
+ * and those whose repository vanished without a webhook. If GitHub does not answer, the state stays unknown
+ * and the runs are kept.
  */
-async function askAboutPullRequests(
+async function readUnknownPullRequests(
   deps: RetentionDeps,
   runIds: readonly PrunedId[],
   before: Date,
@@ -220,7 +233,7 @@ async function stateOf(
     if (found.merged) return { is: 'merged', since: found.updatedAt };
     return found.state === 'closed' ? { is: 'closed', since: found.updatedAt } : { is: 'open' };
   } catch (error) {
-    // A limit of GitHub ends at a time that it names: the whole pass waits until then.
+    // GitHub's rate limit names the time at which it ends, and the whole pass waits until then.
     if (!(error instanceof GitHubError) || error.retryAt) throw error;
     if (error.kind === 'not_found') return { is: 'gone' };
     log.debug(
@@ -231,7 +244,7 @@ async function stateOf(
   }
 }
 
-async function giveBackRoom({ storage, clock, log }: RetentionDeps, position: Working): Promise<Position> {
+async function freeDiskSpace({ storage, clock, log }: RetentionDeps, position: Working): Promise<Position> {
   if (await storage.giveBack(PAGES_A_BATCH)) return position;
   const { begun, deleted } = position;
   const rest: Position = { at: 'rest', since: clock.now().toISOString() };

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
 import { isLoopback } from '../../core/loopback.ts';
 
-/** What a request was refused for. */
+/** Why a request was refused. */
 export type BrowserRefusal = 'host' | 'origin' | 'state' | 'length';
 
 export interface GuardedRequest {
@@ -13,30 +13,35 @@ export interface GuardedRequest {
 }
 
 export interface Guard {
-  /** A host name, besides those of this machine, by which the page may be asked for; an address of all interfaces is none. */
+  /**
+   * A host name that the page may be reached by, besides names of this machine. An address that means all
+   * interfaces counts as none.
+   */
   host: string;
-  /** The path that must carry the state, as `?state=`. */
+  /** The path that requires the state, as `?state=`. */
   statePath: string;
-  /** Drawn for this process alone. */
+  /** A random value of this process. */
   state: string;
   maxBodyBytes: number;
 }
 
 /**
- * Why a request to a page without sign-in may have been sent by another site in the reader's browser; `undefined` when it was not.
+ * Why a request to this page without sign-in could come from another site in the person's browser;
+ * `undefined` if it cannot.
  *
- * - `Host`: a name that somebody else points at this machine (DNS rebinding) makes their page one of the same origin as ours. Only names
- *   of this machine pass, and plain addresses, which no DNS decides.
- * - `Origin`: a browser sends it with every POST (https://fetch.spec.whatwg.org/#origin-header), so one that is missing or another's is
- *   refused.
- * - `state`: GitHub sends people back by a link, which carries no `Origin`. What it gives back of ours tells that it began here
- *   (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest).
+ * - `Host`: with DNS rebinding, an attacker's name points at this machine and makes their page the same
+ * origin as ours. Only names of this machine pass, and plain addresses, which need no DNS.
+ * - `Origin`: browsers send it with every POST (https://fetch.spec.whatwg.org/#origin-header), so a missing
+ * or foreign one is refused.
+ * - `state`: GitHub sends people back by a link, which has no `Origin`. It returns our random state, which
+ * proves that the registration began here
+ * (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest).
  */
 export function refusedFor(
   { method, url, headers }: GuardedRequest,
   guard: Guard,
 ): BrowserRefusal | undefined {
-  const hosts = [headers.host ?? '', ...named(headers['x-forwarded-host'])];
+  const hosts = [headers.host ?? '', ...headerValues(headers['x-forwarded-host'])];
   if (!hosts.every((host) => isOwnHost(host, guard.host))) return 'host';
   if (url.pathname === guard.statePath && !isSame(url.searchParams.get('state') ?? '', guard.state)) {
     return 'state';
@@ -46,8 +51,8 @@ export function refusedFor(
   return Number(headers['content-length'] ?? Number.NaN) <= guard.maxBodyBytes ? undefined : 'length';
 }
 
-/** A header that proxies add to: each of its values counts. */
-function named(value: string | string[] | undefined): string[] {
+/** Proxies can append to such a header, so each of its values counts. */
+function headerValues(value: string | string[] | undefined): string[] {
   return value === undefined
     ? []
     : [value]
@@ -62,7 +67,10 @@ function isOwnHost(authority: string, configured: string): boolean {
   return isLoopback(name) || isAddress(name) || name === hostOf(configured);
 }
 
-/** The host of an authority such as `localhost:3000`, as `URL` writes it; `undefined` for anything else than an authority. */
+/**
+ * The host of an authority such as `localhost:3000`, as `URL` normalises it; `undefined` if the text is not
+ * an authority.
+ */
 function hostOf(authority: string): string | undefined {
   if (!/^[A-Za-z0-9.:[\]_-]+$/.test(authority) || !URL.canParse(`http://${authority}`)) return undefined;
   return new URL(`http://${authority}`).hostname;

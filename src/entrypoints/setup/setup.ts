@@ -21,10 +21,11 @@ import {
 import { type Guard, refusedFor } from './browser-guard.ts';
 
 /**
- * Offers Probot's setup page, which registers the App on GitHub from `app.yml`, and writes its credentials to an env file,
- * once. Resolves with the page's address once it listens. For a process that does nothing else: Probot takes what it needs from
- * the process's folder and environment, so both are changed.
- * @throws CountersignError when the credentials could not be kept, are there already, or the page cannot listen.
+ * Serves Probot's setup page, which registers the App on GitHub from `app.yml`, and writes the App's
+ * credentials to an env file, once. Changes the process's folder and environment, because Probot reads both,
+ * so the process must do nothing else.
+ * @returns the page's address, once it listens
+ * @throws CountersignError if the credentials exist already or cannot be written, or the page cannot listen
  */
 export async function offerSetup(
   config: SetupConfig,
@@ -43,15 +44,15 @@ export async function offerSetup(
   refuseSecond();
 
   const github = gitHubForProbot(config.githubApiUrl);
-  // The manifest is read from the process's folder.
+  // Probot reads the manifest from the process's folder.
   process.chdir(PACKAGE_ROOT);
   prepareEnvironment(config, github);
-  const page = await probotsPage((values) => {
+  const page = await loadProbotPage((values) => {
     refuseSecond();
     setInEnvFile(file, values);
     onRegistered();
   });
-  const server = guarded(page, config.host);
+  const server = guardedServer(page, config.host);
   try {
     server.listen(config.port, config.host);
     await once(server, 'listening');
@@ -61,31 +62,32 @@ export async function offerSetup(
   return `http://${config.host}:${(server.address() as AddressInfo).port}`;
 }
 
-/** Answers a request if it is for its page; the answer says whether it was. */
+/** Handles a request if it is for its page. Returns whether it did. */
 type Handler = (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
 
 /**
- * Probot's own handlers of the page, without its server, which lets nobody look at a request before they do. They are no part of what
- * Probot offers to others, so they are loaded by their place; its version is pinned, and the tests use the page. Loaded here and not
- * above: an app that is registered never needs them, and would start later by them.
- * @param keep Probot's own writes to the process's folder, readable by everybody, as often as it is asked to.
+ * Probot's own handlers of the page. Its server is not used, because it allows no check before them. The
+ * handlers are not exported, so they are loaded by path; the version is pinned and tests cover the page.
+ * Imported lazily, because a registered app does not need them and would start more slowly.
+ * @param save replaces Probot's own function, which writes a world-readable file to the process's folder on
+ * every call
  */
-async function probotsPage(keep: (values: Record<string, string>) => void): Promise<Handler[]> {
+async function loadProbotPage(save: (values: Record<string, string>) => void): Promise<Handler[]> {
   const load = (path: string) => import(new URL(path, import.meta.resolve('probot')).href);
   const [{ staticFilesHandler }, { setupAppFactory }] = await Promise.all([
     load('./server/handlers/static-files.js'),
     load('./apps/setup.js'),
   ]);
   const updateEnv = (values: Record<string, string>) => {
-    keep(values);
+    save(values);
     return values;
   };
   const log = { info() {}, error() {} };
   return [staticFilesHandler, await setupAppFactory({ log, updateEnv })()];
 }
 
-/** The handlers behind a server of ours, which asks first whether a request may come from another site (`browser-guard.ts`). */
-function guarded(handlers: readonly Handler[], host: string): Server {
+/** Serves the handlers behind `browser-guard.ts`, which refuses requests that may come from another site. */
+function guardedServer(handlers: readonly Handler[], host: string): Server {
   const guard: Guard = {
     host,
     statePath: '/probot/setup',
@@ -93,7 +95,7 @@ function guarded(handlers: readonly Handler[], host: string): Server {
     maxBodyBytes: 64 * 1024,
   };
   return createServer({ headersTimeout: 5_000, requestTimeout: 15_000 }, async (request, response) => {
-    // No other site may show the page in a frame of its own and have somebody press its buttons.
+    // Otherwise another site could show the page in a frame and make a person press its buttons.
     response.setHeader('x-frame-options', 'DENY');
     const say = (status: number, words: string) =>
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${words}\n`);
@@ -104,7 +106,7 @@ function guarded(handlers: readonly Handler[], host: string): Server {
       say(403, setupRefused(refusal));
       return;
     }
-    if (url?.pathname === '/probot') giveState(response, guard.state);
+    if (url?.pathname === '/probot') addState(response, guard.state);
     try {
       for (const handler of handlers) if (await handler(request, response)) return;
       say(404, 'Not found');
@@ -116,8 +118,8 @@ function guarded(handlers: readonly Handler[], host: string): Server {
   });
 }
 
-/** Has the form of Probot's page send our state to GitHub, which gives it back. */
-function giveState(response: ServerResponse, state: string): void {
+/** Adds our state to the form of Probot's page. GitHub returns it. */
+function addState(response: ServerResponse, state: string): void {
   const end = response.end.bind(response) as (text: string) => ServerResponse;
   Object.assign(response, {
     end(html: string) {
@@ -129,8 +131,9 @@ function giveState(response: ServerResponse, state: string): void {
 }
 
 /**
- * An enterprise's own GitHub, `undefined` for github.com. Probot looks for an enterprise's API at `/api/v3` of the host that people
- * see; where it is elsewhere, the App would be made and its key never fetched.
+ * The URL of a GitHub Enterprise Server; `undefined` for github.com. Probot expects the API at `/api/v3` of
+ * the host with the pages. With any other layout, GitHub would register the App but Probot could not fetch
+ * its key.
  */
 function gitHubForProbot(apiUrl: string): URL | undefined {
   if (apiUrl === 'https://api.github.com') return undefined;
@@ -146,11 +149,12 @@ function prepareEnvironment({ publicUrl, port }: SetupConfig, enterprise: URL | 
     env.GHE_HOST = enterprise.host;
     env.GHE_PROTOCOL = enterprise.protocol.slice(0, -':'.length);
   }
-  // Probot's channel for webhooks through a third party would be fetched at run time, and webhooks of a bot that merges have no
-  // business with a relay.
+  // Probot would otherwise fetch a channel from a third-party relay at run time, and the webhooks of a bot
+  // that merges must not pass through one.
   env.NO_SMEE_SETUP = 'true';
-  // Without this variable, the manifest names the page's own address as the webhook's, without our path.
+  // Without this variable, the manifest would name the page's own address as the webhook's, without our path.
   env.WEBHOOK_PROXY_URL = `${publicUrl ?? `http://localhost:${port}`}${WEBHOOK_PATH}`;
-  // In production Probot offers no setup; that there is no App to run is for our own configuration to say.
+  // In production, Probot refuses to serve the setup page. Our own configuration already decided that there
+  // is no App.
   env.NODE_ENV = 'development';
 }

@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { AGENTS, type AgentName } from '../domain/skill/agent-file.ts';
 import { optionalText, refuse } from './fields.ts';
 
-/** The command-line agents that the operator has turned on: `codex=/usr/local/bin/codex, claude=/opt/claude`. */
+/**
+ * The command-line agents that the operator has turned on: `codex=/usr/local/bin/codex, claude=/opt/claude`.
+ */
 export const agentsSchema = z
   .object({
     COUNTERSIGN_AGENTS: optionalText.transform((value, ctx) => {

@@ -12,8 +12,8 @@ import { modelSchema } from './model.ts';
 import { type Retention, retentionSchema } from './retention.ts';
 
 /**
- * A variable's text. An empty one counts as not set: that is what `FOO=` in an env file or an unset substitution in
- * a compose file gives, and nobody means an empty secret by it.
+ * A variable's text. An empty one counts as not set: `FOO=` in an env file and an unset substitution in a
+ * compose file produce it, and an empty secret is never intended.
  */
 const text = (diagnostic: string) =>
   z.preprocess((value) => (value === '' ? undefined : value), z.string({ error: diagnostic }));
@@ -43,11 +43,12 @@ const publicUrl = optionalText.transform((value, ctx) => {
     : withoutTrailingSlash(url);
 });
 
-/** How to reach this process and where it keeps things; the same before and after the App is registered. */
-const surroundingsSchema = z
+/** Addresses and locations of this process, the same before and after the App is registered. */
+const baseSchema = z
   .object({
     GITHUB_API_URL: apiUrl,
-    // 0.0.0.0, because the usual place is a container, whose loopback no proxy and no health check can reach.
+    // 0.0.0.0, because most deployments are containers, whose loopback no proxy and no health check can
+    // reach.
     HOST: optionalText.transform((value) => value ?? '0.0.0.0'),
     PORT: optionalText.transform((value, ctx) => {
       if (value === undefined) return 3000;
@@ -75,9 +76,10 @@ const surroundingsSchema = z
   }));
 
 /**
- * Where large artifacts are kept. The variables of S3 are those of Amazon's own tools, the one for S3 alone before the one for
- * all services; https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html. They are read for an s3: URL only, as
- * they may be there for something else.
+ * Where large artifacts are stored. The S3 variables are those of Amazon's own tools; the one for S3 takes
+ * precedence over the one for all services:
+ * https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html. They are read only if
+ * ARTIFACTS_URL is an s3: URL, because they may be set for another program.
  */
 const artifactsSchema = z
   .object({
@@ -111,7 +113,7 @@ const artifactsSchema = z
     const endpoint = given === undefined ? undefined : webUrl(given);
     if (typeof endpoint === 'string') diagnostic(endpointName, `${endpoint}, such as http://minio:9000`);
     const regionName = env.AWS_REGION === undefined ? 'AWS_DEFAULT_REGION' : 'AWS_REGION';
-    // Stores other than Amazon's call their only region so, or do not look.
+    // Other stores than Amazon's use this name for their only region, or ignore it.
     const region = env[regionName] ?? (given === undefined ? missing('AWS_REGION') : 'us-east-1');
     if (!/^[a-z0-9-]{0,30}$/.test(region))
       diagnostic(regionName, 'must be the name of a region, such as eu-central-1');
@@ -131,7 +133,7 @@ const artifactsSchema = z
 
 const MISSING_SECRET = 'is missing; it is the webhook secret set in the GitHub App, and there is no default';
 
-/** Who this process is to GitHub. */
+/** This process's identity on GitHub. */
 const registrationSchema = z
   .object({
     APP_ID: text(
@@ -142,7 +144,7 @@ const registrationSchema = z
     }),
     WEBHOOK_SECRET: text(MISSING_SECRET).transform((value, ctx) => {
       if (value.length < 16) return refuse(ctx, 'must have at least 16 characters');
-      // A line end that slipped into a secret file makes every signature wrong, and nothing would say why.
+      // A line end that got into a secret file makes every signature invalid, and no error would say why.
       if (value !== value.trim()) return refuse(ctx, 'must not begin or end with white space');
       return value;
     }),
@@ -157,17 +159,17 @@ const registrationSchema = z
   })
   .transform((env) => ({ appId: env.APP_ID, webhookSecret: env.WEBHOOK_SECRET, privateKey: env.key }));
 
-type Surroundings = z.infer<typeof surroundingsSchema> &
+type BaseConfig = z.infer<typeof baseSchema> &
   z.infer<typeof artifactsSchema> &
   z.infer<typeof modelSchema> & { metricsAccess: MetricsAccess } & {
     agents?: Readonly<Partial<Record<AgentName, string>>>;
-    /** Everything is kept for good when left out. */
+    /** Without it, everything is kept forever. */
     retention?: Retention;
   };
 type Registration = z.infer<typeof registrationSchema>;
 
-/** `setup`: no App is registered yet, so all that can be offered is the page that registers one. */
-export type Config = (Surroundings & { kind: 'setup' }) | (Surroundings & Registration & { kind: 'app' });
+/** `setup`: no App is registered yet, so only the setup page is available. */
+export type Config = (BaseConfig & { kind: 'setup' }) | (BaseConfig & Registration & { kind: 'app' });
 
 export type AppConfig = Extract<Config, { kind: 'app' }>;
 export type SetupConfig = Extract<Config, { kind: 'setup' }>;
@@ -177,47 +179,49 @@ export type ConfigResult = Read<Config>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the settings from the environment: the only place that does. All faults are found at once, each a sentence
- * that names the variable and says what is allowed; no value is ever repeated in one, since it may be a secret.
+ * Reads the settings from the environment; no other code does. Reports all errors at once, each as a sentence
+ * that names the variable and what is allowed. No value is ever quoted, because it may be a secret.
  *
- * Without `APP_ID`, `PRIVATE_KEY`, `PRIVATE_KEY_PATH` and `WEBHOOK_SECRET` the result is the `setup` variant. With some of them
- * only it is a fault: a lost `APP_ID` must not turn a running installation into an open setup page.
+ * Without `APP_ID`, `PRIVATE_KEY`, `PRIVATE_KEY_PATH` and `WEBHOOK_SECRET` the result is the `setup` variant.
+ * With only some of them it is an error: a lost `APP_ID` must not turn a running installation into an open
+ * setup page.
  */
 export function readConfig(
   env: Environment,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
 ): ConfigResult {
-  const surroundings = readSurroundings(env);
+  const base = readBase(env);
   if (!namesAnApp(env)) {
-    if (!surroundings.ok) return surroundings;
-    // Whoever reaches the setup page says which App this is, so it is on loopback unless the operator says where.
-    const host = env.HOST ? surroundings.config.host : '127.0.0.1';
-    return { ok: true, config: { kind: 'setup', ...surroundings.config, host } };
+    if (!base.ok) return base;
+    // Anybody who reaches the setup page decides which App this is, so it listens on loopback unless the
+    // operator sets HOST.
+    const host = env.HOST ? base.config.host : '127.0.0.1';
+    return { ok: true, config: { kind: 'setup', ...base.config, host } };
   }
   const [keyVariable, key] = findKey(env, readFile);
   const registration = registrationSchema.safeParse({ ...env, key });
-  if (surroundings.ok && registration.success) {
-    return { ok: true, config: { kind: 'app', ...surroundings.config, ...registration.data } };
+  if (base.ok && registration.success) {
+    return { ok: true, config: { kind: 'app', ...base.config, ...registration.data } };
   }
   return {
     ok: false,
     diagnostics: [
-      ...(registration.success ? [] : faultsOf(registration.error, keyVariable)),
-      ...(surroundings.ok ? [] : surroundings.diagnostics),
+      ...(registration.success ? [] : diagnosticsOf(registration.error, keyVariable)),
+      ...(base.ok ? [] : base.diagnostics),
     ],
   };
 }
 
-function readSurroundings(env: Environment): Read<Surroundings> {
-  const surroundings = surroundingsSchema.safeParse(env);
+function readBase(env: Environment): Read<BaseConfig> {
+  const base = baseSchema.safeParse(env);
   const artifacts = artifactsSchema.safeParse(env);
   const model = modelSchema.safeParse(env);
   const agents = agentsSchema.safeParse(env);
   const metrics = metricsSchema.safeParse(env);
   const retention = retentionSchema.safeParse(env);
-  const parts = [surroundings, artifacts, model, agents, metrics, retention];
+  const parts = [base, artifacts, model, agents, metrics, retention];
   if (
-    surroundings.success &&
+    base.success &&
     artifacts.success &&
     model.success &&
     agents.success &&
@@ -227,7 +231,7 @@ function readSurroundings(env: Environment): Read<Surroundings> {
     return {
       ok: true,
       config: {
-        ...surroundings.data,
+        ...base.data,
         ...artifacts.data,
         ...model.data,
         ...agents.data,
@@ -236,7 +240,7 @@ function readSurroundings(env: Environment): Read<Surroundings> {
       },
     };
   }
-  const diagnostics = parts.flatMap((part) => (part.success ? [] : faultsOf(part.error)));
+  const diagnostics = parts.flatMap((part) => (part.success ? [] : diagnosticsOf(part.error)));
   return { ok: false, diagnostics };
 }
 
@@ -247,8 +251,8 @@ const storageSchema = z
   .transform((env) => ({ databaseUrl: env.DATABASE_URL }));
 
 /**
- * Reads only where the database is: what the command line needs beside a running server, on a machine or in a shell
- * that may hold none of the App's secrets.
+ * Reads only where the database is, for the command line beside a running server, whose environment may have
+ * none of the App's secrets.
  */
 export function readStorageConfig(env: Environment): Read<z.infer<typeof storageSchema>> {
   return read(storageSchema, env);
@@ -259,7 +263,7 @@ export function readArtifactsConfig(env: Environment): Read<z.infer<typeof artif
   return read(artifactsSchema, env);
 }
 
-/** Reads only which language model there is, for a command that asks it beside a running server. */
+/** Reads only the language model, for a command that asks it beside a running server. */
 export function readModelConfig(env: Environment): Read<z.infer<typeof modelSchema>> {
   return read(modelSchema, env);
 }
@@ -268,21 +272,21 @@ function read<T>(schema: z.ZodType<T>, env: Environment): Read<T> {
   const result = schema.safeParse(env);
   return result.success
     ? { ok: true, config: result.data }
-    : { ok: false, diagnostics: faultsOf(result.error) };
+    : { ok: false, diagnostics: diagnosticsOf(result.error) };
 }
 
 /**
- * Where people see the GitHub whose API is at this address: `https://api.github.com` and an enterprise's `https://api.NAME.ghe.com`
- * have a host of their own, `https://HOST/api/v3` is on GitHub's own host.
+ * GitHub's pages for an API address: `https://api.github.com` and an enterprise's `https://api.NAME.ghe.com`
+ * have a separate host, `https://HOST/api/v3` is on GitHub's own host.
  * https://docs.github.com/en/enterprise-server/rest/using-the-rest-api/getting-started-with-the-rest-api
  */
 export function gitHubPages(apiUrl: string): string {
   const { origin, protocol, hostname } = new URL(apiUrl);
-  const isOfItsOwn = hostname === 'api.github.com' || /^api\.[a-z0-9-]+\.ghe\.com$/.test(hostname);
-  return isOfItsOwn ? `${protocol}//${hostname.slice('api.'.length)}` : origin;
+  const hasSeparateHost = hostname === 'api.github.com' || /^api\.[a-z0-9-]+\.ghe\.com$/.test(hostname);
+  return hasSeparateHost ? `${protocol}//${hostname.slice('api.'.length)}` : origin;
 }
 
-/** The pages that evidence is on, for a process that only shows it: what is not set well leads nowhere. */
+/** The pages for links to evidence, for a process that only shows it. `null` if the address is invalid. */
 export function readPages(env: Environment): { github: string | null } {
   const api = apiUrl.safeParse(env.GITHUB_API_URL);
   return { github: api.success ? gitHubPages(api.data) : null };
@@ -290,14 +294,14 @@ export function readPages(env: Environment): { github: string | null } {
 
 const REGISTRATION_VARIABLES = ['APP_ID', 'PRIVATE_KEY', 'PRIVATE_KEY_PATH', 'WEBHOOK_SECRET'] as const;
 
-/** Whether any setting of a registered App is there. */
+/** Whether any setting of a registered App is set. */
 export function namesAnApp(env: Environment): boolean {
   return REGISTRATION_VARIABLES.some((name) => env[name]);
 }
 
 type FoundKey = { pem: string } | { diagnostic: string };
 
-/** The key's text, and the variable to name when something is wrong with it. */
+/** The key's text, and the variable that an error message should name. */
 function findKey(env: Environment, readFile: (path: string) => string): [variable: string, key: FoundKey] {
   const { PRIVATE_KEY: pem, PRIVATE_KEY_PATH: path } = env;
   if (pem && path)
@@ -311,13 +315,13 @@ function findKey(env: Environment, readFile: (path: string) => string): [variabl
   }
   if (!pem)
     return ['PRIVATE_KEY', { diagnostic: 'is missing; set it to the key, or PRIVATE_KEY_PATH to its file' }];
-  // Env files and many secret stores hold one line a value, so line ends arrive written out as \n. Docker's env files keep the
-  // quotes that all others take off.
+  // Env files and many secret stores allow only one line per value, so line ends arrive as \n. Docker's env
+  // files keep quotes that other tools remove.
   const unquoted = /^"(.*)"$/s.exec(pem)?.[1] ?? pem;
   return ['PRIVATE_KEY', { pem: unquoted.replaceAll('\\n', '\n') }];
 }
 
-/** The key as PKCS #8, which every crypto library reads; `undefined` when it is no RSA private key. */
+/** The key as PKCS #8, which every crypto library reads; `undefined` if it is no RSA private key. */
 function rsaPrivateKey(pem: string): string | undefined {
   try {
     const key = createPrivateKey(pem);
@@ -329,13 +333,15 @@ function rsaPrivateKey(pem: string): string | undefined {
   }
 }
 
-function faultsOf(error: z.ZodError, keyVariable = 'PRIVATE_KEY'): string[] {
+function diagnosticsOf(error: z.ZodError, keyVariable = 'PRIVATE_KEY'): string[] {
   return error.issues.map(({ path: [name], message }) => {
     return `${name === 'key' ? keyVariable : String(name)} ${message}`;
   });
 }
 
-/** The system's name of the error (`ENOENT`); its message would repeat the path, which may come from a secret store. */
+/**
+ * The system's error code (`ENOENT`). The message would repeat the path, which may come from a secret store.
+ */
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

@@ -1,17 +1,17 @@
 import { chmodSync, closeSync, existsSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
-/** Its owner alone: the private key is in it. */
+/** Only for its owner, because it contains the private key. */
 const MODE = 0o600;
 
-/** What an env file sets; nothing when there is none. */
+/** The variables of an env file; none if the file does not exist. */
 export function readEnvFile(file: string): NodeJS.Dict<string> {
   return existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
 }
 
 /**
- * What keeps the file from being written, as the system names it (`EACCES`); `undefined` when it can be. Tried and not asked for:
- * permissions say nothing of a read-only file system, nor of what root may not write.
+ * The system's error code for writing to the file (`EACCES`); `undefined` if it is writable. Opens the file
+ * rather than reading its permissions, which say nothing about a read-only file system or about root.
  */
 export function unwritable(file: string): string | undefined {
   const isNew = !existsSync(file);
@@ -25,8 +25,9 @@ export function unwritable(file: string): string | undefined {
 }
 
 /**
- * Sets variables in an env file and leaves its other lines and comments as they are. Line ends of a value are written as `\n`, so that
- * a value is one line and cannot set a variable of its own. Written in place: a file that a container mounts cannot be replaced.
+ * Sets variables in an env file and keeps its other lines and comments. Line ends in a value are written as
+ * `\n`, so that a value stays on one line and cannot set another variable. Writes in place, because a file
+ * mounted into a container cannot be replaced.
  */
 export function setInEnvFile(file: string, values: Readonly<NodeJS.Dict<string>>): void {
   const isSet = (line: string) => Object.keys(values).some((name) => line.startsWith(`${name}=`));
@@ -39,7 +40,8 @@ export function setInEnvFile(file: string, values: Readonly<NodeJS.Dict<string>>
   const added = Object.entries(values).map(
     ([name, value = '']) => `${name}=${value.replaceAll(/\r?\n/g, '\\n')}`,
   );
-  // The mode of `writeFileSync` is for a new file only, and nobody else may read one that was there, not even for a moment.
+  // `writeFileSync` sets the mode only on a new file. An existing file must not be readable by others even
+  // for a moment.
   if (existsSync(file)) chmodSync(file, MODE);
   writeFileSync(file, `${[...kept, ...added].join('\n')}\n`, { mode: MODE });
 }

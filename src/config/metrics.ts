@@ -1,20 +1,24 @@
 import { z } from 'zod';
 import { optionalText, refuse } from './fields.ts';
 
-/** The port that exporters of metrics to Prometheus use by convention: https://github.com/prometheus/prometheus/wiki/Default-port-allocations */
+/**
+ * The conventional port for Prometheus exporters:
+ * https://github.com/prometheus/prometheus/wiki/Default-port-allocations
+ */
 const DEFAULT_PORT = 9464;
 
 /** Where the metrics can be read, and by whom. */
 export interface MetricsAccess {
-  /** With a token, they are on the main port too, for whoever sends it. */
+  /** With a token, they are also on the main port, for requests with that token. */
   token?: string;
-  /** A port of their own; `isGiven` when the operator named it, and not only nothing else. */
+  /** A port of their own. `isGiven`: the operator set it, so it is not only the default. */
   own?: { host: string; port: number; isGiven: boolean };
 }
 
 /**
- * The port of the webhooks is open to everybody, so the metrics are on one of their own that only this machine reaches, unless the
- * operator says otherwise. Serving them without a token on the main port was rejected: anybody could have had them made.
+ * The webhook port is open to everybody, so the metrics have their own port, reachable only from this machine
+ * unless the operator says otherwise. Rejected: serving them on the main port without a token, because then
+ * anybody could make the app compute them.
  */
 export const metricsSchema = z
   .object({

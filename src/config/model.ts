@@ -5,12 +5,12 @@ import { type ModelName, PROVIDERS, type ProviderName, parseModelName } from '..
 import { listPrice, type Price, parsePrice } from '../domain/model/price.ts';
 import { optionalText, refuse, webUrl, withoutTrailingSlash } from './fields.ts';
 
-/** The variables in which the providers' own tools look for their keys. */
+/** The variables that the providers' own tools use for their keys. */
 const MODEL_KEYS: Readonly<Record<ProviderName, string>> = {
   openai: 'OPENAI_API_KEY',
   anthropic: 'ANTHROPIC_API_KEY',
   google: 'GOOGLE_GENERATIVE_AI_API_KEY',
-  // Not OpenAI's: that key must not go to another server for having been there already.
+  // Not OPENAI_API_KEY: a key that is set for OpenAI must not be sent to another server.
   'openai-compatible': 'OPENAI_COMPATIBLE_API_KEY',
 };
 
@@ -23,14 +23,17 @@ const budget = optionalText.transform((value, ctx) => {
 export interface ModelConfig {
   name: ModelName;
   apiKey: string | undefined;
-  /** Without a trailing slash; the provider's own when not given. */
+  /** Without a trailing slash; `undefined` for the provider's own. */
   baseUrl: string | undefined;
-  /** Not known for models that are not on the list. */
+  /** `undefined` for models that are not on the price list. */
   price: Price | undefined;
   budgets: Budgets;
 }
 
-/** The language model, if there is one. The other variables are read only then, as they may be there for something else. */
+/**
+ * The language model, if one is configured. Otherwise the other variables are ignored, because they may be
+ * set for another program.
+ */
 export const modelSchema = z
   .object({
     COUNTERSIGN_MODEL: optionalText.transform((value, ctx) => {
@@ -60,8 +63,8 @@ export const modelSchema = z
 
     const keyName = MODEL_KEYS[name.provider] as keyof typeof env & string;
     const apiKey = env[keyName] as string | undefined;
-    const own = name.provider !== 'openai-compatible';
-    if (own && apiKey === undefined)
+    const hasOwnServer = name.provider !== 'openai-compatible';
+    if (hasOwnServer && apiKey === undefined)
       diagnostic(keyName, `is missing; COUNTERSIGN_MODEL names ${name.provider}`);
     if (apiKey !== undefined && /\s/.test(apiKey)) diagnostic(keyName, 'must have no white space in it');
 
@@ -69,7 +72,7 @@ export const modelSchema = z
     const url = given === undefined ? undefined : webUrl(given);
     if (typeof url === 'string')
       diagnostic('COUNTERSIGN_MODEL_BASE_URL', `${url}, such as http://127.0.0.1:11434/v1`);
-    else if (!url && !own)
+    else if (!url && !hasOwnServer)
       diagnostic(
         'COUNTERSIGN_MODEL_BASE_URL',
         'is missing; openai-compatible is any server that speaks as OpenAI’s does',

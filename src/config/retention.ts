@@ -4,13 +4,15 @@ import { optionalText, refuse } from './fields.ts';
 
 export const RETENTION_KINDS = ['bodies', 'runs', 'artifacts', 'traces'] as const;
 type RetentionKind = (typeof RETENTION_KINDS)[number];
-/** In milliseconds; `null`: for good. */
+/** In milliseconds; `null`: forever. */
 export type Retention = Record<RetentionKind, number | null>;
 
 const DAY_MS = 86_400_000;
-/** A quarter of a year: long enough to look into what went wrong in the last release, and no archive. */
+/**
+ * A quarter of a year: long enough to investigate problems of the last release, without becoming an archive.
+ */
 const DEFAULT_MS = 90 * DAY_MS;
-/** GitHub sends a delivery again for three days. What tells that it was taken, and what came of it, must outlast that by far. */
+/** GitHub redelivers for three days. The record of a delivery and of its results must be kept much longer. */
 const LEAST_MS: Readonly<Record<RetentionKind, number>> = {
   bodies: DAY_MS,
   runs: 7 * DAY_MS,
@@ -20,7 +22,7 @@ const LEAST_MS: Readonly<Record<RetentionKind, number>> = {
 
 const EXAMPLES = 'such as 90d, off or bodies:14d,runs:90d,artifacts:90d,traces:30d';
 
-/** `90d` for all kinds, `off`, or kinds each with its own; a kind that is not named is kept for as long as without the setting. */
+/** `90d` for all kinds, `off`, or a period per kind. A kind that is not named has the default. */
 const retention = optionalText.transform((value, ctx): Retention => {
   const all = (ms: number | null) =>
     Object.fromEntries(RETENTION_KINDS.map((kind) => [kind, ms])) as Retention;

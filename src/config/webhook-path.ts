@@ -1,2 +1,2 @@
-/** Where GitHub delivers: the path of the App's webhook address. */
+/** The path of the App's webhook address. */
 export const WEBHOOK_PATH = '/api/github/webhooks';

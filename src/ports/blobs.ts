@@ -1,30 +1,34 @@
 /**
- * Where large artifacts lie. Paths are relative, with `/`, and cannot lead out of the store; every call refuses another
- * one with `blobs.unsafe_path`. What only the owner of the store can mend is `storage.unavailable`.
+ * The store of large artifacts. Paths are relative, use `/`, and cannot lead out of the store; every call
+ * refuses others with `blobs.unsafe_path`. A problem that only the store's owner can fix is
+ * `storage.unavailable`.
  *
- * Each blob's SHA-256 lies in the store with it and is checked whenever it is read: a store that lost or changed bytes is
- * an error, `blobs.damaged`, and never data. Rejected: a column in the row of the artifact. A store that knows its own hashes
- * can be copied, moved and checked without the database, and bytes and hash come into being in one step.
+ * The store keeps each blob's SHA-256 beside it and checks it at every read. Lost or changed bytes are the
+ * error `blobs.damaged`, never data. Rejected: a column in the artifact's row. A store with its own hashes
+ * can be copied, moved and checked without the database, and writes bytes and hash in one step.
  */
 export interface Blobs {
   /**
-   * Writes the blob whole or not at all; what was at the path is replaced. Takes the bytes and no stream, because secrets
-   * can be hidden only in a text that is seen whole.
+   * Writes the blob completely or not at all, and replaces a blob at the same path. Takes bytes rather than a
+   * stream, because redaction needs the complete text.
    */
   put(path: string, data: Uint8Array | string): Promise<StoredBlob>;
-  /** The blob's bytes, or `undefined` when there is none. */
+  /** The blob's bytes, or `undefined` if there is none. */
   get(path: string): Promise<Uint8Array | undefined>;
   /**
-   * The same piece by piece, in little memory whatever the size. The last piece comes only after the hash of all was found
-   * right, so whoever read to the end has what was stored; damage ends it with an error before.
+   * The same in pieces, with little memory for any size. The last piece follows only after the hash was
+   * verified, so a caller that reads to the end has the stored bytes. Damage throws before that.
    */
   open(path: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   has(path: string): Promise<boolean>;
-  /** What is known without reading it, or `undefined` when there is none. */
+  /** The metadata, without reading the blob; `undefined` if there is none. */
   stat(path: string): Promise<BlobFacts | undefined>;
-  /** Every blob, in no particular order; one that comes or goes meanwhile may be among them or not. */
+  /**
+   * Every blob, in no particular order. A blob that is created or deleted meanwhile may or may not be
+   * included.
+   */
   list(): AsyncIterable<BlobFacts>;
-  /** Afterwards there is none at the path; that there was none before is no error. Nobody may be writing there. */
+  /** Deletes the blob, if there is one. Must not run at the same time as a write to the same path. */
   delete(path: string): Promise<void>;
 }
 
@@ -40,6 +44,6 @@ export interface BlobFacts {
   path: string;
   /** In bytes. */
   size: number;
-  /** When it was last put, by the clock of the store. */
+  /** When it was last written, by the clock of the store. */
   modifiedAt: Date;
 }

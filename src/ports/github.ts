@@ -7,7 +7,7 @@ import type { GateProof, MergeProof } from '../domain/policy/merge-gate.ts';
 import type { WrittenComment } from '../domain/policy/own-comment.ts';
 import type { RepositoryRole } from '../domain/policy/role.ts';
 
-/** One repository as this app talks about it to GitHub. */
+/** A repository as requests to GitHub name it. */
 export interface Repo {
   owner: string;
   name: string;
@@ -23,12 +23,12 @@ export interface PullRequest extends Mergeability {
   state: 'open' | 'closed';
   merged: boolean;
   mergeCommitSha: string | null;
-  /** Who merged it: a person by the button, this app, or the merge queue; `null` as long as nobody did. */
+  /** Who merged it: a person with the button, this app, or the merge queue; `null` before the merge. */
   mergedBy: Person | null;
   draft: boolean;
   headSha: string;
   headRef: string;
-  /** `owner/name` of the head's repository; `null` when the fork was deleted. */
+  /** `owner/name` of the head's repository; `null` if the fork was deleted. */
   headRepository: string | null;
   headRepositoryId: number | null;
   baseRef: string;
@@ -58,19 +58,19 @@ export interface PullRequestFile {
   blobSha: string | null;
   additions: number;
   deletions: number;
-  /** The head the list was made for, as far as GitHub tells; a push in between changes it. */
+  /** The head that the list was made for, if GitHub says so; a push in between changes it. */
   headSha: string | null;
 }
 
 export interface Commit {
   sha: string;
   message: string;
-  /** `null` when GitHub knows no account for the address in the commit. */
+  /** `null` if GitHub knows no account for the address in the commit. */
   author: Person | null;
   committer: Person | null;
   authorEmail: string | null;
   committerEmail: string | null;
-  /** Whether GitHub vouches for the commit's signature. */
+  /** Whether GitHub verified the commit's signature. */
   verified: boolean;
 }
 
@@ -78,7 +78,7 @@ export interface Commit {
 export interface CommitCredit {
   sha: string;
   authors: { id: number; login: string }[];
-  /** How many more of them have an address that is no account's. */
+  /** How many more authors have an address without an account. */
   unknown: number;
 }
 
@@ -92,32 +92,32 @@ export interface CheckRunFacts {
   completedAt: Date | null;
   url: string | null;
   suiteId: number | null;
-  /** The run of a workflow that it is a job of; `null` for checks of all apps but GitHub Actions. */
+  /** The workflow run that the check is a job of; `null` for checks of apps other than GitHub Actions. */
   workflowRunId: number | null;
   externalId: string | null;
-  /** The beginnings of what the check says of itself, as its app wrote them. */
+  /** The beginnings of the check's own description, as its app wrote them. */
   title: string | null;
   summary: string | null;
 }
 
-/** A job of a workflow with what it did, one step after the other. */
+/** A job of a workflow with its steps, in order. */
 export interface WorkflowJob {
   name: string;
   steps: {
     name: string;
-    /** GitHub's own word, such as `success` or `skipped`; `null` while it has not ended. */
+    /** GitHub's own word, such as `success` or `skipped`; `null` while the step is running. */
     conclusion: string | null;
     startedAt: Date | null;
     completedAt: Date | null;
   }[];
 }
 
-/** One app's checks of a commit as a whole; it may have jobs left that have no check run yet. */
+/** All checks of one app for a commit. Some of its jobs may not have a check run yet. */
 export interface CheckSuiteFacts {
   appId: number | null;
   appName: string;
   status: string;
-  /** How many check runs it has so far. */
+  /** The number of its check runs so far. */
   checkRuns: number;
 }
 
@@ -129,11 +129,11 @@ export interface StatusFacts {
   createdAt: Date | null;
 }
 
-/** Files that a workflow run has left behind, as one archive. */
+/** Files that a workflow run uploaded, as one archive. */
 export interface WorkflowArtifact {
   id: number;
   name: string;
-  /** The workflow run; its artifacts of one name replace each other. */
+  /** The workflow run. A newer artifact of the run with the same name replaces the older one. */
   runId: number;
   headSha: string;
 }
@@ -141,7 +141,7 @@ export interface WorkflowArtifact {
 /** A check that the base branch's protection or rules require. */
 export interface RequiredCheck {
   name: string;
-  /** The only app whose check counts, when the rule names one. */
+  /** The only app whose check counts, if the rule names one. */
   appId: number | null;
 }
 
@@ -156,9 +156,12 @@ export interface CommentFacts {
   id: number;
   body: string;
   author: Person;
-  /** The app that it was written through; people can write through one, too, and some servers name none. */
+  /**
+   * The app that it was written through. People can also write through an app, and some servers do not name
+   * it.
+   */
   viaAppId: number | null;
-  /** How many of each reaction it has. */
+  /** The number of each reaction. */
   reactions: Readonly<Record<string, number>>;
 }
 
@@ -169,14 +172,14 @@ export interface TreeEntry {
   size: number;
 }
 
-/** A repository the app is installed on. */
+/** A repository on which the app is installed. */
 export interface InstalledRepository extends Repo {
   id: number;
-  /** GitHub takes no writes for it: archived, or disabled by GitHub itself. */
+  /** GitHub accepts no writes: archived, or disabled by GitHub. */
   readOnly: boolean;
 }
 
-/** A pull request as GitHub's list shows it: enough to see that it changed. */
+/** A pull request in GitHub's list, with enough data to see whether it changed. */
 export interface ListedPullRequest {
   number: number;
   state: 'open' | 'closed';
@@ -184,21 +187,24 @@ export interface ListedPullRequest {
   updatedAt: Date;
 }
 
-/** One try of GitHub's at telling this app of something. */
+/** One attempt of GitHub to send a webhook to this app. */
 export interface DeliveryAttempt {
   id: number;
-  /** Names the event: every further attempt carries it too. */
+  /** Identifies the event; all attempts share it. */
   guid: string;
   deliveredAt: Date;
-  /** What this app answered; 0 when GitHub had no answer. */
+  /** This app's response status; 0 if GitHub received no response. */
   statusCode: number;
 }
 
 /** A pull request in the merge queue of a branch. */
 export interface MergeQueueEntry {
-  /** From 1, the one that merges first. */
+  /** From 1, which merges first. */
   position: number;
-  /** The commit that GitHub tests for this entry: the base with this pull request and all before it; `null` until it is made. */
+  /**
+   * The commit that GitHub tests for this entry: the base with this pull request and all before it; `null`
+   * until it exists.
+   */
   groupSha: string | null;
   number: number;
   headSha: string;
@@ -206,104 +212,119 @@ export interface MergeQueueEntry {
 }
 
 export interface QueuedPullRequest {
-  /** GitHub's global id, by which GraphQL names the pull request. */
+  /** GitHub's global id, which GraphQL uses. */
   nodeId: string;
   isQueued: boolean;
 }
 
 export type EnqueueResult = { kind: 'done' } | { kind: 'refused'; message: string };
 
-/** What a merge call came to; every answer GitHub documents is a case. */
+/** The result of a merge call. Every response that GitHub documents is a case. */
 export type MergeResult =
   | { kind: 'merged'; sha: string }
-  /** 409: the head is not the one that was countersigned any more. */
+  /** 409: the head is no longer the one that was countersigned. */
   | { kind: 'head_moved' }
   /** 405: not mergeable, with GitHub's sentence. */
   | { kind: 'not_mergeable'; message: string }
-  /** 403, 404, 422: GitHub refuses for a reason that trying again does not change. */
+  /** 403, 404, 422: GitHub refuses, and a retry would not help. */
   | { kind: 'refused'; status: number; message: string };
 
 /**
- * What the app reads from GitHub. Everything is read fresh (with conditional requests, so that what has not changed
- * costs nothing); nothing of a payload is trusted.
- * All methods reject with `GitHubError`.
+ * What the app reads from GitHub. Everything is read again for each decision, with conditional requests, so
+ * that unchanged data costs nothing. Nothing from a webhook's payload is trusted. All methods reject with
+ * `GitHubError`.
  */
 export interface GitHubReader {
   repository(repo: Repo): Promise<{ id: number; defaultBranch: string }>;
   pullRequest(repo: Repo, number: number): Promise<PullRequest>;
-  /** Up to 3,000 files, GitHub's own limit; `truncated` says that there are more. */
+  /** Up to 3,000 files, GitHub's limit; `truncated` if there are more. */
   pullRequestFiles(repo: Repo, number: number): Promise<{ files: PullRequestFile[]; truncated: boolean }>;
-  /** Up to 250 commits, GitHub's own limit; `truncated` says that there are more. */
+  /** Up to 250 commits, GitHub's limit; `truncated` if there are more. */
   pullRequestCommits(repo: Repo, number: number): Promise<{ commits: Commit[]; truncated: boolean }>;
-  /** Whom GitHub credits with each of those commits; one of which it does not tell everybody is left out. */
+  /**
+   * The accounts that GitHub credits with each commit. A commit whose list of authors GitHub truncates is
+   * left out.
+   */
   commitCredits(repo: Repo, number: number): Promise<CommitCredit[]>;
   /**
-   * Who moved a branch, of the newest 100 times; one that GitHub names nobody for is left out. Whoever needs older ones finds
-   * that they are missing. Some servers have no such list (`not_found`).
+   * The newest 100 pushes to a branch. A push without a named account is left out, so callers must handle
+   * missing ones. Some servers do not have this list (`not_found`).
    */
   pushes(repo: Repo, branch: string): Promise<Push[]>;
-  /** Every review that was submitted, oldest first; `truncated` says that there are more than 1,000. */
+  /** All submitted reviews, oldest first; `truncated` if there are more than 1,000. */
   pullRequestReviews(repo: Repo, number: number): Promise<{ reviews: Review[]; truncated: boolean }>;
-  /** A blob's bytes; `undefined` when it is larger than `maxBytes`. */
+  /** A blob's bytes; `undefined` if it is larger than `maxBytes`. */
   blob(repo: Repo, sha: string, maxBytes: number): Promise<Uint8Array | undefined>;
-  /** Files and folders directly below a folder; `undefined` when there is no such folder, repository or access. */
+  /**
+   * Files and folders directly below a folder; `undefined` if there is no such folder, repository or access.
+   */
   folder(repo: Repo, path: string, ref?: string): Promise<TreeEntry[] | undefined>;
-  /** One file of a commit or branch; `undefined` when there is none, or something else than a file. */
+  /** One file of a commit or branch; `undefined` if it does not exist or is not a file. */
   file(repo: Repo, path: string, ref: string): Promise<TreeEntry | undefined>;
-  /** Every file of a commit or branch, by path; `undefined` when there is no such repository, commit or access. */
+  /**
+   * Every file of a commit or branch, by path; `undefined` if there is no such repository, commit or access.
+   */
   tree(repo: Repo, ref: string): Promise<TreeEntry[] | undefined>;
-  /** The commit at a branch's tip; `undefined` when there is no such branch. */
+  /** The commit at a branch's tip; `undefined` if there is no such branch. */
   branchTip(repo: Repo, branch: string): Promise<string | undefined>;
   checkRuns(repo: Repo, sha: string): Promise<CheckRunFacts[]>;
-  /** The newest 100 commits, from a commit or branch backwards, that changed a file or folder; newest first. */
+  /**
+   * The newest 100 commits that changed a file or folder, from a commit or branch backwards; newest first.
+   */
   history(repo: Repo, path: string, ref: string): Promise<Commit[]>;
   /** The check suites of one app. */
   checkSuites(repo: Repo, sha: string, appId: number): Promise<CheckSuiteFacts[]>;
   statuses(repo: Repo, sha: string): Promise<StatusFacts[]>;
   requiredChecks(repo: Repo, branch: string): Promise<RequiredCheck[]>;
-  /** Every entry of a branch's merge queue, in order; none when the branch has no queue. */
+  /** The entries of a branch's merge queue, in order; empty if the branch has no queue. */
   mergeQueue(repo: Repo, branch: string): Promise<MergeQueueEntry[]>;
   queued(repo: Repo, number: number): Promise<QueuedPullRequest>;
-  /** The types of the rules that rulesets in force have for a branch, such as `pull_request`; none where GitHub shows none. */
+  /**
+   * The types of the ruleset rules that apply to a branch, such as `pull_request`; empty where GitHub shows
+   * none.
+   */
   branchRules(repo: Repo, branch: string): Promise<string[]>;
-  /** The jobs of the last attempt at a workflow run. Needs the permission `actions: read`. */
+  /** The jobs of the latest attempt of a workflow run. Needs the permission `actions: read`. */
   workflowJobs(repo: Repo, runId: number): Promise<WorkflowJob[]>;
-  /** What workflow runs have left under that name, the newest first and at most 300. Needs the permission `actions: read`. */
+  /** The artifacts with that name, newest first, at most 300. Needs the permission `actions: read`. */
   workflowArtifacts(repo: Repo, name: string): Promise<WorkflowArtifact[]>;
-  /** The zip archive of one; `undefined` when it is larger than `maxBytes`, or gone. */
+  /** The zip archive of an artifact; `undefined` if it is larger than `maxBytes`, or deleted. */
   workflowArchive(repo: Repo, id: number, maxBytes: number): Promise<Uint8Array | undefined>;
   comment(repo: Repo, id: number): Promise<CommentFacts | undefined>;
   reactions(repo: Repo, commentId: number): Promise<Reaction[]>;
   role(repo: Repo, login: string): Promise<RepositoryRole>;
-  /** Who has the login at this moment, and their role; `undefined` when nobody has it, or GitHub does not say who. */
+  /**
+   * The account that currently has the login, and its role; `undefined` if there is none or GitHub does not
+   * say.
+   */
   collaborator(repo: Repo, login: string): Promise<Collaborator | undefined>;
   isTeamMember(organisation: string, team: string, login: string): Promise<boolean>;
   /** Every repository that the installation covers. */
   repositories(): Promise<InstalledRepository[]>;
-  /** Those that changed after that moment, open or not, in the order in which they changed. */
+  /** The pull requests that changed after that time, open or closed, in the order of their changes. */
   pullRequestsChangedAfter(repo: Repo, moment: Date): Promise<ListedPullRequest[]>;
 }
 
-/** What the app asks GitHub about itself, signed in as the app and not as one of its installations. */
+/** What the app asks GitHub about itself, authenticated as the app and not as an installation. */
 export interface GitHubApp {
   installations(): Promise<{ id: number; suspended: boolean }[]>;
   /**
-   * A page of the attempts of about three days, newest first; `next` leads to older ones.
-   * @param cursor of the page before; GitHub refuses one it does not know any more (`invalid`).
+   * A page of the attempts of the last three days or so, newest first; `next` leads to older ones.
+   * @param cursor from the previous page; GitHub refuses one that it no longer knows (`invalid`)
    */
   deliveryAttempts(cursor?: string): Promise<{ attempts: DeliveryAttempt[]; next: string | undefined }>;
-  /** Asks for one more attempt; it comes to the webhook by itself. */
+  /** Requests another attempt, which arrives as a webhook. */
   redeliver(attemptId: number): Promise<void>;
-  /** A token that can read the files of one repository and nothing else, for an hour. */
+  /** A token that can only read the files of one repository, for an hour. */
   readToken(installationId: number, repositoryId: number): Promise<string>;
 }
 
-/** What the app writes to GitHub. Only `effect/` is given one of these. */
+/** What the app writes to GitHub. Only `engine/effects` has one. */
 export interface GitHubWriter {
   createCheckRun(repo: Repo, content: CheckRunContent): Promise<{ id: number; url: string | undefined }>;
-  /** `annotations` are only those not sent before: GitHub appends them. */
+  /** `annotations` has only those that were not sent before, because GitHub appends them. */
   updateCheckRun(repo: Repo, id: number, content: CheckRunContent): Promise<void>;
-  /** This app's check run with that external id on that commit, made after the one with the id `after`. */
+  /** This app's check run with that external id on that commit, created after the one with the id `after`. */
   findCheckRun(
     repo: Repo,
     headSha: string,
@@ -312,27 +333,27 @@ export interface GitHubWriter {
   ): Promise<{ id: number; annotations: number; url: string | undefined } | undefined>;
   createComment(repo: Repo, issue: number, body: string): Promise<WrittenComment>;
   updateComment(repo: Repo, id: number, body: string): Promise<'updated' | 'gone'>;
-  /** This app's own comment that holds the marker, if it was made before. */
+  /** This app's own comment with the marker, if it exists. */
   findComment(repo: Repo, issue: number, marker: string): Promise<WrittenComment | undefined>;
   react(repo: Repo, commentId: number, content: 'eyes' | 'hooray' | 'confused'): Promise<void>;
   label(repo: Repo, issue: number, labels: readonly string[]): Promise<void>;
   /**
-   * Turns the gate check with that id green, for exactly the head and base that the proof is about.
-   * @throws GitHubError `unavailable` when the proof is stale: nothing was sent then.
+   * Turns a gate check green, for exactly the head and base of the proof.
+   * @throws GitHubError `unavailable` if the proof is stale; nothing was sent then
    */
   passGate(proof: GateProof, checkRunId: number, content: OpenGateContent): Promise<void>;
-  /** Adds exactly what the proof is about to the merge queue of its base. */
+  /** Adds exactly the pull request of the proof to the merge queue of its base. */
   enqueue(proof: MergeProof, nodeId: string): Promise<EnqueueResult>;
-  /** Takes a pull request out of its merge queue; one that is in none is no error. */
+  /** Removes a pull request from its merge queue. Does nothing if it is in none. */
   dequeue(nodeId: string): Promise<void>;
-  /** Merges exactly what the proof is about, once: a failure is never tried again in here. */
+  /** Merges exactly the head and base of the proof, once. A failure is never retried here. */
   merge(proof: MergeProof, message: { title?: string }): Promise<MergeResult>;
 }
 
 /**
- * Who waits for the answer, the most urgent first. When GitHub's limits run low, the last stops first.
- * `person`: somebody waits for it, as for a merge, a command's answer, anything that is written. `run`: what moves a run on.
- * `background`: what is only looked at in case something was missed.
+ * How urgent a request is, most urgent first. When GitHub's limits run low, the last kinds stop first.
+ * `person`: a person waits, for a merge, a command's reply or anything written. `run`: a run needs it to
+ * continue. `background`: checks for missed changes.
  */
 export const URGENCIES = ['person', 'run', 'background'] as const;
 export type Urgency = (typeof URGENCIES)[number];
@@ -340,74 +361,74 @@ export type Urgency = (typeof URGENCIES)[number];
 export interface GitHub {
   readonly appId: number;
   readonly app: GitHubApp;
-  /** @param urgency `run` when left out */
+  /** @param urgency `run` if left out */
   reader(installationId: number, urgency?: Urgency): GitHubReader;
-  /** Everything written is for people, so its urgency is `person`. */
+  /** People wait for everything that is written, so its urgency is `person`. */
   writer(installationId: number): GitHubWriter;
 }
 
-/** Where git finds a repository, and the token that lets it read there. */
+/** The address of a repository for git, and a token to read it. */
 export interface GitAccess {
   /** Such as `https://github.com/acme/shop.git`. */
   url: string;
   token: string;
 }
 
-/** One answer of GitHub, for counters. */
+/** One response of GitHub, for metrics. */
 export interface AnsweredRequest {
-  /** `undefined` for what the app asks about itself. */
+  /** `undefined` for requests about the app itself. */
   installationId: number | undefined;
-  /** Method and route with the names of its parameters, so that there are few of them. */
+  /** Method and route with parameter names instead of values, so that there are few different ones. */
   route: string;
-  /** 0 when there was no answer. */
+  /** 0 if there was no response. */
   status: number;
   durationMs: number;
-  /** It was a 304, which costs nothing of the hourly limit. */
+  /** A 304, which does not count towards the hourly limit. */
   revalidated: boolean;
-  /** GitHub refused it because of a limit. */
+  /** GitHub refused it because of a rate limit. */
   limited: boolean;
 }
 
-/** What an installation may still ask of GitHub this hour, as far as GitHub has told. */
+/** An installation's remaining requests for this hour, as last reported by GitHub. */
 export interface BudgetFigures {
   limit: number;
   remaining: number;
   resetAt: Date;
 }
 
-/** GitHub does not let the app sign in: as itself, or to one of its installations. */
+/** GitHub refuses authentication: of the app itself, or for one of its installations. */
 export interface SignedOut {
-  /** `undefined` for the app itself, and so for all of its installations. */
+  /** `undefined` for the app itself, and therefore for all of its installations. */
   installationId: number | undefined;
   since: Date;
-  /** Of GitHub's last answer. */
+  /** Of GitHub's latest response. */
   status: number;
 }
 
-/** How an installation, or the app itself, stands with GitHub's limits. */
+/** The rate limits of an installation or of the app itself. */
 export interface RateLimitStatus {
-  /** `undefined` for the app itself, whose limits are its own. */
+  /** `undefined` for the app itself, which has separate limits. */
   installationId: number | undefined;
-  /** `undefined` before GitHub's first answer, and once what it told is over. */
+  /** `undefined` before GitHub's first response, and after the reported hour is over. */
   hour: BudgetFigures | undefined;
-  /** GitHub asked for a break until then. */
+  /** GitHub asked the app to wait until then. */
   heldUntil: Date | undefined;
   inFlight: number;
-  /** Requests that wait for a moment in the lane. */
+  /** Requests waiting in the rate limiter. */
   waiting: Record<Urgency, number>;
 }
 
-/** Why GitHub did not answer as asked, in the terms a caller decides by. */
+/** Why a request failed, in categories for callers. */
 export type GitHubErrorKind =
-  /** 404 or 410: gone, hidden, or not there yet. */
+  /** 404 or 410: deleted, hidden, or not there yet. */
   | 'not_found'
-  /** 403: this app may not. */
+  /** 403: this app lacks permission. */
   | 'forbidden'
-  /** Primary or secondary limit, GitHub's or what is kept of it for more urgent work: try after `retryAt`. */
+  /** A primary or secondary limit, or our own reserve for more urgent work. Retry after `retryAt`. */
   | 'rate_limited'
   /** 422 and other 4xx: the request itself is wrong. */
   | 'invalid'
-  /** 5xx, time-out, reset, an answer that is no JSON: try again. */
+  /** 5xx, time-out, connection reset, a response that is not JSON: retry. */
   | 'unavailable';
 
 export class GitHubError extends Error {
@@ -431,13 +452,14 @@ export class GitHubError extends Error {
 }
 
 /**
- * GitHub did not let the app sign in, so it was not asked what it was to be asked. That is a fact about the app, never about the
- * thing that was asked for, and work waits for it to pass.
+ * GitHub refused authentication, so the request was not sent. This says nothing about its subject. Work waits
+ * until it passes.
  */
 export class SignInRefused extends GitHubError {
   /**
-   * `app`: GitHub does not accept the app's own key (a rotated key, a deleted App, a clock that is wrong). `installation`: it does, but
-   * refuses a token of this one: it is suspended or was removed, or GitHub's copies disagree for a while.
+   * `app`: GitHub does not accept the app's own key (a rotated key, a deleted App, a wrong clock).
+   * `installation`: it does, but refuses a token for this installation, which is suspended or removed, or
+   * GitHub's replicas disagree for a while.
    */
   readonly whose: 'app' | 'installation';
 

@@ -1,7 +1,7 @@
 import type { Amount } from '../domain/model/budget.ts';
 import type { Tokens } from '../domain/model/price.ts';
 
-/** A call to a language model that is about to be made. */
+/** A language model call that is about to be made. */
 export interface NewModelCall {
   runId: string | null;
   sessionId: string | null;
@@ -11,14 +11,14 @@ export interface NewModelCall {
   artifact: string | null;
   /** `provider/model`. */
   model: string;
-  /** What counts against the budgets: the most it could take, until it is settled. */
+  /** Counts against the budgets: the maximum that the call could use, until it ends. */
   tokens: number;
-  /** The same in millionths of a dollar; `null` when no price is known. */
+  /** The same in millionths of a dollar; `null` if the price is unknown. */
   cost: number | null;
   startedAt: Date;
 }
 
-/** How a call ended. Without `tokens` nobody knows what it took, and what was reserved for it stays counted. */
+/** The end of a call. Without `tokens` its usage is unknown, and the reserved maximum stays counted. */
 export interface ModelCallEnd {
   tokens: Tokens | null;
   cost: number | null;
@@ -37,10 +37,12 @@ export interface ModelCall extends NewModelCall {
 export interface ModelCalls {
   begin(call: NewModelCall): Promise<number>;
   end(id: number, end: ModelCallEnd): Promise<void>;
-  /** What counts of all calls of a run, of a pull request, or since a moment. Costs that are not known count as none. */
+  /**
+   * The counted usage of all calls of a run, of a pull request, or since a time. Unknown costs count as 0.
+   */
   spent(
     of: { runId: string } | { repositoryId: number; pullRequest: number } | { since: Date },
   ): Promise<Amount>;
-  /** In the order in which they were begun. */
+  /** In the order of their starts. */
   ofRun(runId: string): Promise<ModelCall[]>;
 }

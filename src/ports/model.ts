@@ -4,12 +4,13 @@ import type { ModelName } from '../domain/model/name.ts';
 import type { Tokens } from '../domain/model/price.ts';
 
 /**
- * A language model as the engine sees it: a question with the shape of its answer. The answer is validated, paid for and bounded
- * in time and bytes; whatever else came back is a stated failure, never a value (I5). The model is offered no tools.
+ * A language model for the engine: a question with the schema of its answer. The answer is validated, counted
+ * against budgets and limited in time and size. Anything else is a typed failure, never a value (I5). The
+ * model gets no tools.
  */
 export interface Model {
   readonly name: ModelName;
-  /** @throws the reason of the question's signal when that was aborted; what was spent is recorded by then. */
+  /** @throws the reason of the question's signal if it was aborted. The usage is recorded before. */
   ask<T>(question: Question<T>): Promise<Answer<T>>;
 }
 
@@ -22,13 +23,13 @@ export interface Question<T> {
 }
 
 export interface Limits {
-  /** For each call. */
+  /** Per call. */
   maxOutputTokens: number;
-  /** For all calls of the question together, waits between them included. */
+  /** For all calls of the question together, including the pauses between them. */
   timeoutMs: number;
 }
 
-/** What a call is made for: whose budgets it counts against, and what its row names. */
+/** What a call is for: it decides which budgets count, and fills the columns of its row. */
 export interface Purpose {
   runId: string | null;
   sessionId: string | null;
@@ -38,57 +39,57 @@ export interface Purpose {
   artifact: string | null;
 }
 
-/** `said`: the last words that came, as they came; absent when none did. */
+/** `said`: the raw text of the last response; absent if there was none. */
 export type Answer<T> =
   | { kind: 'answered'; value: T; spent: Spent; said?: string }
   | { kind: 'failed'; failure: Failure; retryable: boolean; spent: Spent; said?: string };
 
-/** All calls of one question together. */
+/** The usage of all calls of one question. */
 export interface Spent {
   calls: number;
-  /** `null`: a call ended without telling. */
+  /** `null`: a call ended without reporting it. */
   tokens: Tokens | null;
-  /** In millionths of a dollar; `null`: not known, for want of the tokens or of the model's price. */
+  /** In millionths of a dollar; `null` if the tokens or the model's price are unknown. */
   cost: number | null;
 }
 
-/** Why there is no answer. `detail` is what the other side said: text of strangers, in a few words. */
+/** Why there is no answer. `detail` is untrusted text of the other side, shortened. */
 export type Failure =
   | { kind: 'no_budget'; exceeded: Exceeded }
   | { kind: 'prompt_too_large'; bytes: number; limit: number }
-  /** The provider does not accept the key. */
+  /** The provider rejects the key. */
   | { kind: 'unauthorized'; detail: string }
-  /** The provider does not accept the question: no such model, a wrong parameter. */
+  /** The provider rejects the request: no such model, an invalid parameter. */
   | { kind: 'rejected'; status: number; detail: string }
   | { kind: 'rate_limited'; detail: string }
   | { kind: 'unavailable'; status: number; detail: string }
   | { kind: 'unreachable'; detail: string }
-  /** Something answered that does not speak the provider's protocol. */
+  /** The response does not follow the provider's protocol. */
   | { kind: 'unreadable'; detail: string }
   | { kind: 'timed_out' }
   | { kind: 'too_large'; limit: number }
-  /** The answer was longer than it may be, in tokens, and ends somewhere. */
+  /** The answer exceeded its token limit and was truncated. */
   | { kind: 'cut_off'; limit: number }
-  /** The provider ended it before it was whole; the reason is in its words. */
+  /** The provider stopped before the answer was complete, with its own reason. */
   | { kind: 'broken_off'; reason: string }
-  /** The model refused, or a filter of its provider did. */
+  /** The model refused, or its provider's filter did. */
   | { kind: 'declined' }
   | { kind: 'tool_call'; tool: string }
   | { kind: 'empty' }
   | { kind: 'not_json' }
   | { kind: 'wrong_shape'; detail: string };
 
-/** The provider's side: one call and what came of it. */
+/** A provider's adapter: makes one call and returns its result. */
 export interface Provider {
   readonly name: ModelName;
-  /** Never rejects; gives up, as `timed_out`, when the signal says so. */
+  /** Never rejects. Returns `timed_out` when the signal aborts. */
   call(request: ProviderRequest, signal: AbortSignal): Promise<Reply>;
 }
 
 export interface ProviderRequest {
   system: string;
   messages: readonly Message[];
-  /** JSON Schema of the answer. A hint to the provider: it is not relied upon. */
+  /** JSON Schema of the answer. The provider may ignore it, so the answer is validated anyway. */
   schema: object;
   maxOutputTokens: number;
 }
@@ -98,7 +99,7 @@ export interface Message {
   content: string;
 }
 
-/** `tokens` is `null` when the provider may have worked and did not say how much. */
+/** `tokens` is `null` if the provider may have worked and did not report its usage. */
 export type Reply =
   | { kind: 'text'; text: string; tokens: Tokens | null }
   | { kind: 'failed'; failure: Failure; tokens: Tokens | null; retryAfterMs?: number };

@@ -1,6 +1,6 @@
 import type { Json } from '../core/canonical.ts';
 
-/** What is removed by its age, each in batches of its own. */
+/** What retention deletes, each kind in its own batches. */
 export const PRUNED_KINDS = [
   'traces',
   'artifacts',
@@ -13,10 +13,10 @@ export const PRUNED_KINDS = [
 ] as const;
 export type PrunedKind = (typeof PRUNED_KINDS)[number];
 
-/** A row that is to be removed: its id, or what stands for it. */
+/** A row to delete: its id, or another key. */
 export type PrunedId = string | number;
 
-/** A pull request, as far as it is needed to ask GitHub about it. */
+/** A pull request with what is needed to ask GitHub about it. */
 export interface PullRequestPlace {
   repositoryId: number;
   number: number;
@@ -29,35 +29,33 @@ export interface PullRequestPlace {
 export type PullRequestState = 'open' | 'closed' | 'merged' | 'gone';
 
 /**
- * What retention asks of the database. Looking for old rows reads outside of any transaction; removing them judges each again inside
- * of it, so that whatever came in between keeps what it needs. `docs/storage.md` has the table of what is kept, and why.
+ * What retention needs from the database. Old rows are searched outside of any transaction. Deletion checks
+ * each row again inside its transaction, so that changes in between keep what they need. docs/storage.md has
+ * the table of what is kept, and why.
  */
 export interface Pruning {
-  /**
-   * Rows old enough to be looked at, in the order in which they came, after a place that an earlier page gave. `next` is `null` when
-   * there are no more as old as that.
-   */
+  /** Candidate rows, oldest first, after the position of an earlier page. `next` is `null` at the end. */
   page(
     kind: PrunedKind,
     page: { after: Json; before: Date; limit: number },
   ): Promise<{ ids: PrunedId[]; next: Json }>;
   /**
-   * Removes those of the rows that nothing needs and that were over before the moment, with what belongs to them, and says how many
-   * these were. Their blobs are noted to be deleted.
+   * Deletes those of the rows that nothing needs and that ended before the time, with their dependent rows.
+   * Returns how many of `ids` were deleted. Their blobs are recorded for deletion.
    */
   remove(kind: PrunedKind, ids: readonly PrunedId[], before: Date): Promise<number>;
-  /** The pull requests of these runs of which it is not known whether they are open, or not since the moment. */
+  /** The pull requests of these runs whose state is unknown, or was last read before the time. */
   unknownPullRequests(runIds: readonly PrunedId[], before: Date): Promise<PullRequestPlace[]>;
-  /** Blobs without rows, which nothing has deleted yet. */
+  /** Blobs whose rows were deleted, but which still exist. */
   blobsToDelete(limit: number): Promise<string[]>;
   forgetBlobs(paths: readonly string[]): Promise<void>;
 }
 
-/** What a chain was fired by that happens only once. */
+/** The identity of a firing that may happen only once. */
 export interface FiredOnce {
   repositoryId: number;
   headSha: string;
   chain: string;
-  /** Text that is the same for the same subject. */
+  /** Equal for equal subjects. */
   subject: string;
 }

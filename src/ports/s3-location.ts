@@ -1,6 +1,6 @@
-/** A bucket and how to reach it; who made it read it from `ARTIFACTS_URL` and the standard AWS variables. */
+/** Access to a bucket, from `ARTIFACTS_URL` and the standard AWS variables. */
 export interface S3Access {
-  /** Of a store other than Amazon's, such as MinIO; without a slash at the end. */
+  /** Of a store other than Amazon's, such as MinIO; without a trailing slash. */
   endpoint: string | undefined;
   region: string;
   accessKeyId: string;
@@ -10,12 +10,12 @@ export interface S3Access {
 
 export interface S3Place {
   bucket: string;
-  /** What all keys begin with: empty, or with a slash at the end. */
+  /** The prefix of all keys: empty, or with a trailing slash. */
   prefix: string;
 }
 
 /**
- * Reads `s3://bucket/prefix`; `undefined` when it is none. Names of buckets as Amazon has them:
+ * Parses `s3://bucket/prefix`; `undefined` if it is invalid. Bucket names follow Amazon's rules:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
  */
 export function parseS3Url(url: string): S3Place | undefined {
@@ -27,9 +27,9 @@ export function parseS3Url(url: string): S3Place | undefined {
 }
 
 /**
- * The address of the bucket, with a slash at the end. Amazon wants the bucket in the host's name; other stores seldom have a
- * name and certificate for each bucket, and a dot in a bucket's name fits no certificate: for these it is in the path.
- * https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
+ * The address of the bucket, with a trailing slash. Amazon requires the bucket in the host name. Other stores
+ * rarely have a name and certificate per bucket, and no certificate matches a bucket with a dot, so there the
+ * bucket is in the path. https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
  */
 export function bucketUrl(bucket: string, { endpoint, region }: S3Access): string {
   if (endpoint !== undefined) return `${endpoint}/${bucket}/`;
@@ -37,7 +37,7 @@ export function bucketUrl(bucket: string, { endpoint, region }: S3Access): strin
   return bucket.includes('.') ? `https://${host}/${bucket}/` : `https://${bucket}.${host}/`;
 }
 
-/** A key in an address: all but the slashes encoded as Amazon's signatures want it (RFC 3986). */
+/** A key in a URL: everything except slashes is encoded as Amazon's signatures require (RFC 3986). */
 export function encodeKey(key: string): string {
   return key
     .split('/')

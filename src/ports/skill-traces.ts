@@ -12,21 +12,21 @@ export interface SkillOutline {
   artifacts: Pick<SkillArtifact, 'kind' | 'name' | 'modelVariant'>[];
 }
 
-/** A skill called by a question in a comment: it belongs to no run. */
+/** A skill called by a question in a comment; it belongs to no run. */
 export interface SkillCall {
   id: string;
   installationId: number;
   repositoryId: number;
-  /** `owner/name` as of the question. */
+  /** `owner/name` at the time of the question. */
   repository: string;
   pullRequest: number;
   commentId: number;
   askedBy: string;
   question: string;
-  /** `null` until it was decided what to do about the question. */
+  /** `null` until the question was examined. */
   decision: Decision | null;
   createdAt: Date;
-  /** `null` until it was answered, or given up. */
+  /** `null` until it was answered, or its retries were exhausted. */
   finishedAt: Date | null;
 }
 
@@ -34,32 +34,32 @@ export interface SkillCalls {
   insert(call: SkillCall): Promise<void>;
   get(id: string): Promise<SkillCall | undefined>;
   ofComment(commentId: number): Promise<SkillCall | undefined>;
-  /** Writes the decision and the end; the rest never changes. */
+  /** Writes the decision and the end. The other columns never change. */
   save(call: Pick<SkillCall, 'id' | 'decision' | 'finishedAt'>): Promise<void>;
 }
 
-/** One execution of an artifact of a skill. */
+/** One execution of a skill's artifact. */
 export interface NewSkillTrace {
-  /** The run and session it was executed for, or the call. */
+  /** The run and session, or the call, that it was executed for. */
   of: { runId: string; sessionId: string } | { callId: string };
   skill: string;
   skillId: string;
   /** Its path in the package. */
   artifact: string;
   kind: SkillArtifact['kind'];
-  /** Where the blob store keeps what it was given. */
+  /** The blob with the inputs. */
   inputPath: string;
-  /** The same of what it gave back; `null` when that was nothing. */
+  /** The blob with the result; `null` if there is none. */
   outputPath: string | null;
-  /** Why that was of no use. */
+  /** Why the result is unusable. */
   error: string | null;
   startedAt: Date;
   completedAt: Date;
-  /** Of all models it asked together; `null` when a provider did not tell. */
+  /** Of all models that it asked together; `null` if a provider did not report it. */
   tokens: Tokens | null;
-  /** `provider/model`; `null` when none was asked. */
+  /** `provider/model`; `null` if no model was asked. */
   model: string | null;
-  /** In millionths of a dollar; `null` when it is not known. */
+  /** In millionths of a dollar; `null` if unknown. */
   cost: number | null;
   assertionsRun: number;
   assertionsPassed: number;
@@ -71,11 +71,11 @@ export interface SkillTrace extends NewSkillTrace {
 
 export interface SkillTraces {
   insert(trace: NewSkillTrace): Promise<void>;
-  /** In the order in which they were completed. */
+  /** In the order of their completion. */
   ofRun(runId: string): Promise<SkillTrace[]>;
   /**
-   * Traces in the order of their ids, beginning after the given one (from 0): of one skill, of executions since a moment, of
-   * runs that were over and calls that were answered before one.
+   * Traces by id, after the given one (from 0): of one skill, of executions since a time, or of runs and
+   * calls that ended before a time.
    */
   page(page: {
     after: number;
@@ -84,6 +84,6 @@ export interface SkillTraces {
     since?: Date;
     overBefore?: Date;
   }): Promise<SkillTrace[]>;
-  /** Those that are gone already are no error. */
+  /** Ids that no longer exist are ignored. */
   remove(ids: readonly number[]): Promise<void>;
 }

@@ -16,38 +16,38 @@ import type { FiredOnce, Pruning, PullRequestPlace, PullRequestState } from './r
 import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
 
 /**
- * The database as the engine sees it. Every write happens inside `transaction`; what belongs together commits
- * together, and what there is to do is written in the same transaction as the state that asks for it.
+ * The database as the engine sees it. Every write happens inside `transaction`. State that belongs together
+ * is committed together, and the jobs for it are inserted in the same transaction.
  */
 export interface Storage {
   /**
-   * Runs `work` in one transaction; a throw rolls all of it back. Only database work may be awaited inside.
-   * Transactions of one process run one after the other; one inside another would wait for itself and is refused.
+   * Runs `work` in one transaction; a thrown error rolls it back. Only database calls may be awaited inside.
+   * Transactions of one process run one after the other. A nested one would wait for itself and is refused.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` for a job that is held under a lease. Every transaction that it begins, however deep in its calls, is
-   * refused with `queue.lease_lost` when the job is held so no longer: whoever was overtaken can write nothing.
+   * Runs `work` for a job that is held under a lease. Every transaction inside, at any depth of calls, fails
+   * with `queue.lease_lost` once the lease is lost, so that a worker that was replaced can write nothing.
    */
   fenced<T>(lease: Lease, work: () => Promise<T>): Promise<T>;
   /**
-   * The same tables for reading, outside any transaction: it sees what is committed, waits for nobody, and refuses to
+   * The same tables for reading, outside any transaction: it sees committed data, never waits, and refuses to
    * write. Inside a transaction, read through its `tx`.
    */
   readonly read: ReadTx;
-  /** Resolves when the database answers; rejects with a sentence otherwise. */
+  /** Resolves if the database answers; otherwise rejects with a sentence. */
   check(): Promise<void>;
   /** Writes a consistent copy of the database to a file that must not exist yet. */
   backup(path: string): Promise<void>;
   /**
-   * Gives up to so many of the file's free pages back to the file system. Some are kept for what comes next. Returns whether there
-   * are more to give.
+   * Returns up to this many of the file's free pages to the file system, except a reserve for the next
+   * writes. Returns whether there are more.
    */
   giveBack(pages: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** What a worker has of the job it does; the token is never the same twice. */
+/** A worker's lease on its job. Every lease has a unique token. */
 export interface Lease {
   jobId: number;
   token: string;
@@ -74,7 +74,10 @@ export interface Tx {
   readonly pruning: Pruning;
 }
 
-/** Reading needs no transaction; a type of its own would copy every table's interface for little. */
+/**
+ * Reading needs no transaction. A separate type was rejected: it would copy every table's interface for
+ * little benefit.
+ */
 export type ReadTx = Tx;
 
 export const DELIVERY_STATUSES = ['received', 'processing', 'done', 'failed'] as const;
@@ -88,7 +91,7 @@ export interface NewDelivery {
   /** The raw body as it was signed. */
   body: Uint8Array;
   receivedAt: Date;
-  /** The key of the job that it is to have. */
+  /** The key of its future job. */
   queueKey: string;
 }
 
@@ -104,13 +107,13 @@ export type DeliverySummary = Omit<Delivery, 'body'>;
 
 export interface Deliveries {
   /**
-   * Records deliveries in one statement. A GUID that is already there is not inserted again: it is returned as a
-   * duplicate, or, when its earlier processing failed, set back to `received` to be run again.
+   * Records deliveries in one statement. A GUID that exists is not inserted again: it is returned as a
+   * duplicate, or set back to `received` if its processing had failed.
    */
   record(deliveries: readonly NewDelivery[]): Promise<{ id: number; guid: string; fresh: boolean }[]>;
-  /** Those that were recorded and have had no job since, oldest first: they are handed out once. */
+  /** Recorded deliveries that have no job yet, oldest first. Each is returned only once. */
   claimUnqueued(most: number): Promise<{ id: number; queueKey: string; receivedAt: Date }[]>;
-  /** When the oldest of them came. */
+  /** The arrival time of the oldest delivery without a job. */
   oldestToQueue(): Promise<Date | undefined>;
   /** Those of the GUIDs that are recorded. */
   known(guids: readonly string[]): Promise<Set<string>>;
@@ -130,22 +133,22 @@ export interface RunFilter {
   headSha?: string;
   chain?: string;
   status?: RunStatus;
-  /** Only runs that are not over. */
+  /** Only unfinished runs. */
   active?: boolean;
   limit?: number;
 }
 
 export interface Runs {
   insert(state: RunState): Promise<void>;
-  /** Run and invocations (with their outcomes), invocations by step index. */
+  /** The run and its invocations with their outcomes, by step index. */
   load(id: string): Promise<RunState | undefined>;
-  /** Writes the changed run and all its invocations, and a line of history for each whose status changes. */
+  /** Writes the changed run and all its invocations, and a transition for each status that changes. */
   save(state: RunState, by: Actor): Promise<void>;
   /** Newest first. */
   list(filter: RunFilter): Promise<Run[]>;
   /**
-   * What speaks for a pull request or for a head: the runs that are not over, and the newest of each chain of each pull request,
-   * however many runs came since. Newest first.
+   * The runs that represent a pull request or a head: the unfinished ones, and the newest of each chain of
+   * each pull request, however many runs came since. Newest first.
    */
   current(
     of: { repositoryId: number; pullRequest: number } | { repositoryId: number; headSha: string },
@@ -153,30 +156,32 @@ export interface Runs {
   insertSession(session: Session): Promise<void>;
   getSession(id: string): Promise<{ session: Session; invocation: Invocation; runId: string } | undefined>;
   saveSession(session: Session, by: Actor): Promise<void>;
-  /** Keeps what a session chose. Once: one that has chosen is no such row. */
+  /** Stores the choice of a session. Fails for a session that has already chosen. */
   chooseSkill(sessionId: string, choice: SkillChoice): Promise<void>;
   sessionsOf(runId: string): Promise<Session[]>;
-  /** Every transition of the run, its invocations and its sessions, oldest first; nothing for a run that does not exist. */
+  /**
+   * Every transition of the run, its invocations and its sessions, oldest first; empty for an unknown run.
+   */
   historyOf(runId: string): Promise<PastTransition[]>;
-  /** Whether a run that was removed since was begun by this. */
+  /** Whether a run with this identity existed and was deleted. */
   wasFired(fired: FiredOnce): Promise<boolean>;
   countByStatus(): Promise<Record<RunStatus, number>>;
-  /** Renames follow the repository's id. */
+  /** The repository's id stays the same. */
   renameRepository(repositoryId: number, repository: string): Promise<void>;
 }
 
 export interface Approvals {
   insert(approval: Approval): Promise<void>;
-  /** Writes everything but the answers: one that is given during a look must not be undone by what the look found. */
+  /** Writes everything except the answers, so that an answer given during a poll is not overwritten. */
   save(approval: Approval): Promise<void>;
-  /** Writes the answers alone. */
+  /** Writes only the answers. */
   saveAnswers(approval: Pick<Approval, 'id' | 'answers'>): Promise<void>;
   /** The newest approval of the invocation. */
   ofInvocation(invocationId: string): Promise<Approval | undefined>;
   ofRun(runId: string): Promise<Approval[]>;
   /**
-   * Every question about this head and base that was countersigned or rejected, with the chain that asked; newest first. Of one
-   * pull request, or of all that share the head when it is left out. People gave each answer, so there are never many.
+   * Every approval of this head and base that was countersigned or rejected, with its chain; newest first.
+   * Without `pullRequest`, of all pull requests with this head. People gave each answer, so there are few.
    */
   answered(about: {
     repositoryId: number;
@@ -188,10 +193,11 @@ export interface Approvals {
 
 export interface Effects {
   /**
-   * Wishes for an effect. A new key makes a pending row; a known key gets the new wish and becomes pending again
-   * unless what was last carried out is the same. Returns whether there is something to carry out that nobody was told of:
-   * wishing in the same run for what waits already changes nothing, or each look at it would cut short the pauses between tries;
-   * nor does wishing unchanged for what failed and rests (`rests_until`), unless `anew`.
+   * Stores a desired effect. A new key inserts a pending row. A known key replaces the desired effect, which
+   * becomes pending again unless it equals the last executed one. Returns whether a job is needed. An
+   * unchanged request of the same run needs none, because one exists, and another would shorten the pauses
+   * between its retries. An unchanged request for a failed effect needs none before `rests_until`, unless
+   * `anew` is set.
    */
   request(desired: {
     id: string;
@@ -203,8 +209,8 @@ export interface Effects {
   }): Promise<boolean>;
   get(key: string): Promise<EffectRow | undefined>;
   /**
-   * Writes everything but the wish itself, which may have changed in the meantime: then the row stays pending, even
-   * when `done` is given. Returns whether there is still something to carry out.
+   * Writes everything except the desired effect. If that changed meanwhile, the row stays pending, even with
+   * `done`. Returns whether there is still something to execute.
    */
   saveProgress(
     row: Pick<
@@ -221,9 +227,13 @@ export interface Effects {
     >,
   ): Promise<boolean>;
   ofRun(runId: string): Promise<EffectRow[]>;
-  /** The merge calls of the pull request's runs that were sent, and that GitHub has not refused; oldest first. */
+  /**
+   * The merge calls of the pull request's runs that were sent and that GitHub has not refused; oldest first.
+   */
   mergesSent(repositoryId: number, pullRequest: number): Promise<EffectRow[]>;
-  /** The keys of the installation's gate checks that are to be closed while GitHub may still show them as open. */
+  /**
+   * The keys of the installation's gate checks that should be closed and that GitHub may still show as open.
+   */
   gatesToClose(installationId: number): Promise<string[]>;
   list(filter: { status?: EffectStatus; limit: number }): Promise<EffectRow[]>;
   countByStatus(): Promise<Record<EffectStatus, number>>;
@@ -234,15 +244,15 @@ export interface Artifacts {
   ofRun(runId: string): Promise<Artifact[]>;
   get(id: string): Promise<Artifact | undefined>;
   /**
-   * Artifacts in the order of their ids, beginning after the given one: of all runs, or of those that were over before a
-   * moment. One pass over the table for however many pages.
+   * Artifacts by id, after the given one: of all runs, or of those that ended before a time. All pages
+   * together read the table once.
    */
   page(page: { after: string; limit: number; runOverBefore?: Date }): Promise<Artifact[]>;
-  /** Those that are gone already are no error. */
+  /** Ids that no longer exist are ignored. */
   remove(ids: readonly string[]): Promise<void>;
 }
 
-/** What this app remembers of a pull request beyond its runs. */
+/** What this app stores about a pull request beyond its runs. */
 export interface PullRequestRow {
   repositoryId: number;
   number: number;
@@ -257,17 +267,22 @@ export interface PullRequestRow {
 }
 
 export interface PullRequests {
-  /** Those that are not known to be closed and whose head, as last seen, is this commit. */
+  /** Pull requests that are not known to be closed and whose last seen head is this commit. */
   openWithHead(repositoryId: number, headSha: string): Promise<{ number: number; pausedBy: string | null }[]>;
   get(repositoryId: number, number: number): Promise<PullRequestRow | undefined>;
   upsert(row: PullRequestRow): Promise<void>;
-  /** Keeps what GitHub says of it, and since when that is so; of an open one, when it was last seen. */
+  /** Stores its state on GitHub and since when it has it; for an open one, when it was last seen. */
   sawState(place: PullRequestPlace, state: PullRequestState, at: Date): Promise<void>;
-  /** Those of a repository or an installation that is out of reach, as far as they were not over before. */
+  /**
+   * Marks the pull requests of an unreachable repository or installation as gone, unless they were closed or
+   * merged.
+   */
   areGone(of: { repositoryId: number } | { installationId: number }, at: Date): Promise<void>;
 }
 
-/** Whether branches require the gate check, as last read from GitHub. Told to people; nothing is decided by it. */
+/**
+ * Whether branches require the gate check, as last read from GitHub. Only for display; no decision uses it.
+ */
 export interface GateProtections {
   get(
     repositoryId: number,
@@ -280,22 +295,24 @@ export interface GateProtections {
   ): Promise<void>;
 }
 
-/** The newest command of each scope that was applied to a pull request: `run/command-order.ts` gives scopes their meaning. */
+/**
+ * The newest applied command of each scope of a pull request. `domain/command/order.ts` defines the scopes.
+ */
 export interface AppliedCommands {
   of(repositoryId: number, pullRequest: number): Promise<AppliedCommand[]>;
-  /** Takes the place of the one before in its scope. */
+  /** Replaces the previous command of its scope. */
   put(repositoryId: number, pullRequest: number, command: AppliedCommand): Promise<void>;
 }
 
-/** Who pushed which commits, as GitHub's webhooks told. */
+/** Who pushed which commits, according to GitHub's webhooks. */
 export interface Pushes {
-  /** Once: what is told again changes nothing. */
+  /** A push that is already recorded changes nothing. */
   record(push: Push & { repositoryId: number }, at: Date): Promise<void>;
-  /** Those that made one of the commits the tip of a branch in one of the repositories. */
+  /** The pushes in one of the repositories that made one of the commits the tip of a branch. */
   of(repositoryIds: readonly number[], shas: readonly string[]): Promise<Push[]>;
 }
 
-/** Rows of the embedded queue; `queue/` gives them their meaning. */
+/** Rows of the embedded queue, which `adapters/embedded-queue` interprets. */
 export interface JobRow {
   id: number;
   kind: string;
@@ -308,57 +325,65 @@ export interface JobRow {
   leaseUntil: Date | null;
 }
 
-/** What is kept of a job's tries. */
+/** The counters of a job's attempts. */
 export type Counted = Pick<JobRow, 'attempts' | 'unavailableSince'>;
 
-/** A backlog may be of any size, and what is asked at each scrape must not be. */
+/** A backlog can have any size, but the query of each metrics scrape must be limited. */
 export const MOST_COUNTED = 10_000;
 
 export interface Jobs {
   insert(...jobs: { kind: string; key: string; payload: string; runAt: Date }[]): Promise<void>;
-  /** Moves a waiting job with the same kind and key to the earlier of both times; false when there is none. */
+  /** Moves a waiting job with the same kind and key to the earlier of both times; false if there is none. */
   bringForward(kind: string, key: string, runAt: Date): Promise<boolean>;
   /**
-   * Takes up to `limit` due jobs under a lease: first due first, and never two with one key at a time, whoever
-   * holds the other. Leases that have ended are lost from then on, and their jobs one attempt older.
+   * Takes up to `limit` due jobs under a lease: first due first, and never two with the same key at a time,
+   * whichever process holds the other. Expired leases are lost at this point, and their jobs count one more
+   * attempt.
    */
   claim(now: Date, leaseUntil: Date, leaseToken: string, limit: number): Promise<JobRow[]>;
-  /** Whether somebody works on a job of this key at the moment. */
+  /** Whether a worker is running a job with this key. */
   isUnderWay(key: string): Promise<boolean>;
   /** Whether the job is held under this token. */
   isHeld(id: number, leaseToken: string): Promise<boolean>;
-  /** Extends the lease; false when it was lost. */
+  /** Extends the lease; false if it was lost. */
   extend(id: number, leaseToken: string, leaseUntil: Date): Promise<boolean>;
-  /** Deletes the job; false when the lease was lost. */
+  /** Deletes the job; false if the lease was lost. */
   complete(id: number, leaseToken: string): Promise<boolean>;
   /**
-   * Gives the job back to be run at `runAt`, with what is counted of it; false when the lease was lost. When the same job (kind, key
-   * and payload) came meanwhile and is to run by then, that one takes over what is counted, and this one is over.
+   * Returns the job to the queue, to run at `runAt`, with its counters; false if the lease was lost. If the
+   * same job (kind, key and payload) was enqueued meanwhile and runs by then, that one takes over the
+   * counters, and this one is deleted.
    */
   retry(id: number, leaseToken: string, runAt: Date, counted: Counted): Promise<boolean>;
-  /** The tokens under which jobs are held. */
+  /** The tokens of all current leases. */
   leaseTokens(): Promise<string[]>;
-  /** Ends every lease under this token, for a holder that is known to be dead; returns its jobs, which are one attempt older. */
+  /**
+   * Ends every lease under this token, whose holder is known to be dead. Returns its jobs, which count one
+   * more attempt.
+   */
   release(leaseToken: string): Promise<JobRow[]>;
-  /** When the next job that nobody holds falls due, after the given moment. */
+  /** When the next waiting job is due, after the given time. */
   nextDue(after: Date): Promise<Date | undefined>;
-  /** How many are due by then, or held; and deliveries that are still to have one. Of each, no more than `MOST_COUNTED` are counted. */
+  /**
+   * How many jobs are due by then or running, and how many deliveries have no job yet; each counted up to
+   * `MOST_COUNTED`.
+   */
   countDue(now: Date): Promise<number>;
 }
 
-/** How far something outside was read; a position is a small value that its owner gives a shape. */
+/** How far something outside was read. A position is a small JSON value whose shape its user defines. */
 export interface Cursors {
   get(name: string): Promise<Json | undefined>;
   set(name: string, position: Json, at: Date): Promise<void>;
 }
 
-/** A webhook that GitHub sent and nobody took. */
+/** A webhook that GitHub sent and could not deliver. */
 export interface MissedDelivery {
   guid: string;
-  /** GitHub's number of its last attempt. */
+  /** GitHub's id of the last attempt. */
   attemptId: number;
   deliveredAt: Date;
-  /** How often GitHub was asked to send it again. */
+  /** How often a redelivery was requested. */
   asked: number;
   askAt: Date;
 }
@@ -367,17 +392,20 @@ export interface MissedDeliveries {
   get(guid: string): Promise<MissedDelivery | undefined>;
   put(missed: MissedDelivery): Promise<void>;
   remove(guid: string): Promise<void>;
-  /** Those to be asked for by then, oldest first. */
+  /** Those whose redelivery is due by then, oldest first. */
   due(now: Date, limit: number): Promise<MissedDelivery[]>;
 }
 
-/** Who brought a skill: it ships with Countersign, comes from an index that is shared, or from an organisation or repository. */
+/**
+ * The origin of a skill: it ships with Countersign, or comes from a shared index, or from an organisation or
+ * repository.
+ */
 export const SKILL_SOURCES = ['system', 'community', 'user'] as const;
 export type SkillSource = (typeof SKILL_SOURCES)[number];
 
-/** A skill package as the tables hold it; `skill/package/` gives it its meaning. */
+/** A skill package as stored; `domain/skill/package.ts` explains the fields. */
 export interface StoredSkill {
-  /** Of its content. */
+  /** Derived from its content. */
   id: string;
   name: string;
   description: string;
@@ -387,7 +415,7 @@ export interface StoredSkill {
   author: string | null;
   intentPatterns: string[];
   triggerPhrases: string[];
-  /** The index that it is in force from, and the hash of what was taken from there. */
+  /** The index that it was installed from, and the hash of the downloaded content. */
   marketplaceId: string | null;
   syncEtag: string | null;
   createdAt: Date;
@@ -403,22 +431,25 @@ export interface StoredSkillArtifact extends SkillArtifact {
 }
 
 export interface Skills {
-  /** Stores a skill with its artifacts. One with that id has the same content, and is left as it is. */
+  /** Stores a skill with its artifacts. A skill with the same id has the same content and is not changed. */
   keep(skill: StoredSkill): Promise<void>;
   get(id: string): Promise<StoredSkill | undefined>;
-  /** What is to be known of skills before one is chosen: the others' artifacts are not read. Those that are there, by name. */
+  /**
+   * The data for choosing a skill: of its artifacts, only the SKILL.md has content. Existing ids only, by
+   * name.
+   */
   outlines(ids: readonly string[]): Promise<SkillOutline[]>;
-  /** Writes what optimizing an artifact found out, over what was found before; false when there is no such artifact. */
+  /** Replaces the optimizer's result of an artifact; false if there is no such artifact. */
   saveState(artifactId: string, state: Json, at: Date): Promise<boolean>;
-  /** The packages of indexes that are in force, by name: one of each at most. */
+  /** The packages of indexes that are in force, by name; at most one per name. */
   adopted(): Promise<AdoptedSkill[]>;
-  /** Stores a package of an index, and puts it in the place of the one that its name stood for. */
+  /** Stores a package of an index and replaces the one that was in force under its name. */
   adopt(skill: StoredSkill & SkillOfIndex): Promise<void>;
-  /** Takes a package of an index out of force; runs that began with it keep it. */
+  /** Takes a package of an index out of force. Runs that began with it keep it. */
   withdraw(id: string): Promise<void>;
 }
 
-/** Which index a package is from, and the hash by which that named it. */
+/** The index of a package, and the hash by which the index identified it. */
 export interface SkillOfIndex {
   marketplaceId: string;
   syncEtag: string;

@@ -20,6 +20,8 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=64'],
     // Modules are loaded by Node, as in production, and not rewritten for each file: a seventh less work.
     experimental: { viteModuleRunner: false },
+    // `npm test -- --coverage`. What runs in child processes (analyzers, programs, the crash tests) is not counted.
+    coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary'] },
     // They end what hangs, and nothing else: no test may depend on how fast the machine is (test/timing.test.ts).
     testTimeout: 120_000,
     hookTimeout: 120_000,

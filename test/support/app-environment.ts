@@ -1,13 +1,13 @@
 import type { GitHubStandIn } from './github/stand-in.ts';
 
-/** What every process that a test starts may have of ours: nothing of it reaches the app's configuration. */
+/** What every process that a test starts may inherit: none of it reaches the app's configuration. */
 export function bareEnvironment(): Record<string, string> {
   const { PATH = '', NODE_COMPILE_CACHE } = process.env;
-  // Hundreds of processes load the same modules; vitest.config.ts says where they are kept.
+  // Hundreds of processes load the same modules; vitest.config.ts says where their compiled form is kept.
   return { PATH, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) };
 }
 
-/** The environment of an app process whose GitHub is the stand-in; its port is one that is free unless given. */
+/** The environment of an app process whose GitHub is the stand-in; the port is a free one by default. */
 export function appEnvironment(
   github: GitHubStandIn,
   { databaseUrl, artifactsUrl, port = 0 }: { databaseUrl: string; artifactsUrl: string; port?: number },

@@ -18,7 +18,7 @@ export function at(ms: number): Date {
   return new Date(Date.UTC(2026, 2, 2, 9) + ms);
 }
 
-/** A chain as the parser makes it of a file; a test's own mistake in it is thrown with its faults. */
+/** The chain that the parser makes of a file. Throws with the errors if a test's file is invalid. */
 export function chain(file: string): Chain {
   const known = { skills: ['pr-review', 'ci'], actions: ['gh-comment', 'gh-label', 'gh-merge'] };
   const parsed = parseChain(file, 'chain.yaml', known);
@@ -37,7 +37,7 @@ export function chainOfSteps(...steps: string[]): Chain {
   return chain(['name: example', 'trigger: { event: pr.opened }', 'steps:', ...written].join('\n'));
 }
 
-/** Ids that a person can read: `run_1`, `inv_1`, `inv_2`. */
+/** Readable ids: `run_1`, `inv_1`, `inv_2`. */
 export function countingIds(): Ids {
   const counts = new Map<string, number>();
   return {
@@ -90,7 +90,7 @@ export function runState(definition: Chain, more: Partial<Run> = {}, ids: Ids = 
   return { ...state, run: { ...state.run, ...more } };
 }
 
-/** A pull request as GitHub has it: open, no draft, for `main`. */
+/** A pull request as GitHub has it: open, not a draft, for `main`. */
 export function pullRequestNow(more: Partial<PullRequestNow> = {}): PullRequestNow {
   return {
     number: 7,

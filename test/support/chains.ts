@@ -7,7 +7,7 @@ export const KNOWN = {
   actions: ['gh-merge', 'gh-comment', 'gh-label'],
 };
 
-/** What is wrong with a chain file, as an editor would list it. */
+/** The errors of a chain file, as an editor lists them. */
 export function faultsOf(text: string): string[] {
   return parseChain(text, 'chain.yaml', KNOWN).diagnostics.map(formatDiagnostic);
 }

@@ -11,7 +11,7 @@ export interface TestDatabase {
 
 export type OpenDatabase = (clock: ManualClock) => Promise<TestDatabase>;
 
-/** A fresh database for each test, and a clock that stands at `at(0)` until it is moved. */
+/** A fresh database for each test, and a clock that stays at `at(0)` until a test moves it. */
 export function useDatabase(open: OpenDatabase): Omit<TestDatabase, 'remove'> & { clock: ManualClock } {
   let clock: ManualClock;
   let database: TestDatabase;

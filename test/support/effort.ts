@@ -1,21 +1,20 @@
 /**
- * How much work something is, on whatever machine. Elapsed time says as much about the machine and about what else runs on it as about
- * the code, so nothing in the tests is held against a clock: processor time of this thread is, measured in the time that
- * this same process needs for a fixed piece of work.
+ * How much work something is, on any machine. Elapsed time depends on the machine and on what else runs on it, so tests measure
+ * processor time of this thread, in units of what this same process needs for a fixed piece of work.
  */
 
 /** One unit, about a millisecond of a machine of 2026. */
 const BYTES = new Uint8Array(1_000_000);
 /** Some kernels count a thread's processor time in ticks of 4 ms, so many units are measured at once. */
 const UNITS_AT_ONCE = 25;
-/** Of several tries the cheapest counts: the engine compiles as it goes, and other work takes caches away. */
+/** The cheapest of several tries counts: the engine compiles as it runs, and other work takes the caches. */
 const TRIES = 5;
 
 let unitCost: number | undefined;
 
 /**
- * Carries it out, and again while it is too much work.
- * @param most In units; give a few times what it takes, since what it must tell apart is never a factor of two.
+ * Runs it, and runs it again while it is too much work.
+ * @param most In units. Give a few times what the work takes; the errors that it must detect are far more than a factor of two.
  * @returns what it returned the first time.
  * @throws Error when each of five tries was more.
  */
@@ -30,7 +29,7 @@ export function withinEffort<T>(most: number, work: () => T): T {
   throw new Error(`at most ${most} units of work are allowed, it took ${efforts.map(Math.round).join(', ')}`);
 }
 
-/** The same for what waits in between: whatever else this thread does meanwhile counts as well. It is tried once. */
+/** The same for asynchronous work. It is tried once, and everything else that this thread does meanwhile counts too. */
 export async function withinEffortAsync<T>(most: number, work: () => Promise<T>): Promise<T> {
   const before = process.threadCpuUsage();
   const result = await work();
@@ -53,7 +52,7 @@ function costOfUnitNow(): number {
 
 function readThrough(bytes: Uint8Array): number {
   let sum = 0;
-  // By index: what the engine makes of an iterator differs from one version to the next.
+  // By index, because engines differ in what they make of an iterator.
   for (let index = 0; index < bytes.length; index++) sum = (Math.imul(sum, 31) + (bytes[index] ?? 0)) | 0;
   return sum;
 }

@@ -18,14 +18,14 @@ export interface Harness {
   app: App;
   clock: ManualClock;
   config: AppConfig;
-  /** Lets everything that is due now happen, and what the app put off for a moment to say it once. */
+  /** Lets everything happen that is due now, including what the app delays briefly to send it once. */
   settle(): Promise<void>;
   /**
-   * Moves time on, in steps small enough that nothing due in between is skipped, and settles. What is due within `ahead`
-   * milliseconds is still waited for: with 0, time moves just so far, however much is always about to happen.
+   * Moves time in steps small enough that nothing due in between is skipped, and settles. It also waits for what is due within
+   * `ahead` milliseconds: with 0, time moves exactly so far, however much is about to happen.
    */
   advance(ms: number, ahead?: number): Promise<void>;
-  /** Stops the app; whatever GitHub sends meanwhile reaches nobody. */
+  /** Stops the app; webhooks that GitHub sends meanwhile reach nobody. */
   down(): Promise<void>;
   /** Starts it again on the same database. */
   up(): Promise<void>;
@@ -46,24 +46,23 @@ export interface HarnessOptions {
   artifactHandlers?: AppOverrides['artifactHandlers'];
   sidecar?: AppOverrides['sidecar'];
   timers?: AppOverrides['timers'];
-  /** `lazy`: GitHub works out whether there is a conflict when it is first asked, and does not know until then. */
+  /** `lazy`: GitHub computes whether there is a conflict when it is first asked, and does not know until then. */
   mergeability?: 'eager' | 'lazy';
   retention?: AppConfig['retention'];
   blobs?: AppOverrides['blobs'];
-  /** An empty folder for the database; one in memory, if there is such a place, when left out. */
+  /** An empty folder for the database; by default one in memory, if the system has such a place. */
   folder?: string;
 }
 
-/** What is due so soon belongs to what is settled, in milliseconds. */
+/** Jobs due within so many milliseconds count as due now. */
 const SOON_MS = 1_000;
 
 /** Compiling GitHub's description takes a while, and it never changes. */
 let validator: RequestValidator | undefined;
 
 /**
- * The real app on a real SQLite file, with a stateful GitHub behind it: webhooks go in over HTTP, and what a person
- * would read is read back. The repository `octo/app` has a maintainer (mia), a writer (will), an outsider (otto)
- * and an author (ada).
+ * The real app on a real SQLite file, with a stateful GitHub behind it: webhooks go in over HTTP, and tests read what a person
+ * would read. The repository `octo/app` has a maintainer (mia), a writer (will), an outsider (otto) and an author (ada).
  */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const folder = options.folder ?? mkdtempSync(join(memoryFolder(), 'countersign-test-'));
@@ -78,7 +77,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   validator ??= createRequestValidator();
   const validate = validator;
   github.onRequest(({ method, path, body }) => {
-    // An address by id is one that GitHub itself gave, in a redirect.
+    // GitHub itself gives addresses by id, in redirects.
     if (!path.startsWith('/repositories/')) faultyRequests.push(...validate({ method, path, body }));
   });
 
@@ -114,7 +113,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       clock,
       ids,
       random: () => 0.5,
-      // The clock stands still, and so no minute would ever pass.
+      // The clock does not move by itself, so no minute would ever pass.
       ...(options.timers ? { timers: options.timers } : {}),
       ...(options.skills ? { skills: options.skills } : {}),
       ...(options.policy ? { policy: options.policy } : {}),
@@ -169,7 +168,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       await github.settle();
       await harness.app.queue.idle();
       await github.settle();
-      // Something that was asked of GitHub may have come in the meantime.
+      // A request to GitHub may have been answered in the meantime.
       if ((await harness.app.storage.read.jobs.countDue(clock.now())) > 0) continue;
       const next = await harness.app.storage.read.jobs.nextDue(clock.now());
       if (next === undefined || next.getTime() - clock.now().getTime() > ahead) return;
@@ -180,14 +179,14 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
 }
 
 /**
- * Where files cost no wait for the disk, if there is such a place: what a scenario is about is not the disk. The contract
- * and crash tests write to a real one.
+ * Where files need no wait for the disk, if the system has such a place, because scenarios do not test the disk. The contract and
+ * crash tests write to a real one.
  */
 export function memoryFolder(): string {
   return existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 }
 
-/** Ids a person can read and a snapshot can hold. */
+/** Ids that a person can read and a snapshot can hold. */
 function countingIds(): Ids {
   const counts = new Map<string, number>();
   return {

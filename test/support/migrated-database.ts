@@ -6,8 +6,8 @@ import { openStorage } from '../../src/composition/storage.ts';
 let bytes: Promise<Uint8Array> | undefined;
 
 /**
- * Writes an SQLite file that holds every table and no row, as the app leaves one behind on its first start. The migrations run
- * once a process, on a file that is thrown away: a sync for each of them was most of what a contract test took.
+ * Writes an SQLite file with every table and no rows, as the app does on its first start. The migrations run once per process, on
+ * a file that is thrown away: syncing each of them to disk took most of the time of a contract test.
  */
 export async function writeMigratedDatabase(path: string): Promise<void> {
   bytes ??= migratedBytes();

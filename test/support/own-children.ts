@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The children of this process whose command names this, from the system's list. */
+/** The children of this process whose command contains this name, from the system's list. */
 export function ownChildren(named: string): number[] {
   return readdirSync('/proc')
     .filter((pid) => {

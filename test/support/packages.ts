@@ -17,7 +17,7 @@ export function faultsOf(given: readonly PackageFile[]): string[] {
   return parsePackage(given, FOLDER).diagnostics.map(formatDiagnostic);
 }
 
-/** The package of these files; a test's own mistake in them is thrown with its faults. */
+/** The package of these files. Throws with the errors if a test's files are invalid. */
 export function packageOf(given: readonly PackageFile[], folder = FOLDER): SkillPackage {
   const { skill, diagnostics } = parsePackage(given, folder);
   if (!skill)

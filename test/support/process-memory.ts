@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
-/** A process and all it started, as its launcher starts it in turn. Any thread may have. */
+/** A process and all its descendants. Any thread may have started them. */
 export function processesOf(pid: number): number[] {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
@@ -31,7 +31,7 @@ export function findInProcess(pid: number, texts: readonly string[]): number[] {
   return counts;
 }
 
-/** What is only set aside reads as an error, and holds nothing. */
+/** Memory that is only reserved reads as an error, and holds nothing. */
 function regionOf(memory: number, from: number, to: number): Buffer {
   const bytes = Buffer.allocUnsafe(Math.min(to - from, 256_000_000));
   try {

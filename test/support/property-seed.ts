@@ -6,7 +6,7 @@ declare module 'vitest' {
   }
 }
 
-/** Once for all tests: draws what properties without a seed of their own are drawn from, or takes `COUNTERSIGN_SEED`, and says it. */
+/** Once for all tests: chooses the seed of properties without a seed of their own, or takes `COUNTERSIGN_SEED`, and prints it. */
 export default function drawSeed({ provide }: TestProject): void {
   const seed = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 2 ** 31);
   provide('propertySeed', seed);

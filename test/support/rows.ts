@@ -30,7 +30,7 @@ export function delivery(guid: string, over: Partial<NewDelivery> = {}): NewDeli
   };
 }
 
-/** What the tests' chain was fired with; storage keeps settings without looking into them. */
+/** What the tests' chain was fired with; storage does not interpret settings. */
 const settings = { noise: 'quiet' } as unknown as Settings;
 
 export function run(id: string, over: Partial<Run> = {}): Run {

@@ -6,10 +6,10 @@ import { at, chainOfSteps, runState } from './builders.ts';
 
 const refuse = () => Promise.reject(new Error('this test’s step may not do that'));
 
-/** GitHub as a step sees it that has no business there: every read fails. */
+/** GitHub for a step that must not use it: every read fails. */
 const noReader = new Proxy({}, { get: () => refuse }) as GitHubReader;
 
-/** What the only step of a chain, written as in `chainOfSteps`, gets to see; it can neither read, ask nor merge. */
+/** The context of a chain's only step, written as in `chainOfSteps`; it can neither read, ask nor merge. */
 export function stepContext(
   step: string,
   { run = {}, ...more }: Partial<StepContext> & { run?: Partial<Run> } = {},

@@ -7,7 +7,7 @@ import type { Clock } from '../../src/core/clock.ts';
 import type { TestDatabase } from './database.ts';
 import { writeMigratedDatabase } from './migrated-database.ts';
 
-/** Makes folders that are gone after each test. */
+/** Makes folders that are deleted after each test. */
 export function temporaryFolders(): () => string {
   const made: string[] = [];
   afterEach(() => {

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * How long the tests wait for what must come. It only ends a test that hangs: no machine is so busy that it needs half of it, and the
- * limit of a test itself, in vitest.config.ts, is longer, so that what was waited for is said.
+ * How long the tests wait for what must come. It only ends a test that hangs: no machine is so busy that it needs half of it. The
+ * limit of a test itself, in vitest.config.ts, is longer, so that the message says what the test waited for.
  */
 export const PATIENCE_MS = 90_000;
 
 interface Waiting {
-  /** What it last looked like, for the sentence when the time is over. */
+  /** What it last looked like, for the message when the time is over. */
   last?: () => unknown;
   timeoutMs?: number;
 }
 
-/** Looks until it finds something. @throws Error that names it when it never comes. */
+/** Polls until it finds something. @throws Error that names it if it never comes. */
 export async function until<T>(
   what: string,
   look: () => T | undefined | Promise<T | undefined>,

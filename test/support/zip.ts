@@ -3,7 +3,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
 export interface ZippedFile {
   name: string;
   content: string | Uint8Array;
-  /** Packed when left out. */
+  /** Compressed by default. */
   stored?: boolean;
 }
 

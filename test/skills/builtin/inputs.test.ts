@@ -5,7 +5,7 @@ import { stepContext } from '../../support/step-context.ts';
 
 const HANDLERS = { 'pr-review': prReview({ model: undefined }), ci };
 
-// The context lets nothing be read: a step that looked at anything before its inputs would not come to its sentence.
+// The context fails every read, so a step that read anything before it checked its inputs would fail the test.
 test.each([
   ['pr-review', 'effort: most', 'its input "effort" is one of "low", "medium" and "high"'],
   ['pr-review', 'model: "no"', 'its input "model" is true or false'],
@@ -14,11 +14,14 @@ test.each([
     'scope: required',
     'its input "scope" can only be "full": every check counts, and settings say which ones to ignore',
   ],
-] as const)('a step %s with { %s } fails, and says what it may be', async (name, input, summary) => {
-  const context = stepContext(`skill: ${name}, with: { ${input} }`);
-  expect(await HANDLERS[name].run(context)).toMatchObject({
-    kind: 'failed',
-    retryable: false,
-    reason: { code: 'step.failed.invalid_input', summary },
-  });
-});
+] as const)(
+  'a step %s with { %s } fails, and says which values are allowed',
+  async (name, input, summary) => {
+    const context = stepContext(`skill: ${name}, with: { ${input} }`);
+    expect(await HANDLERS[name].run(context)).toMatchObject({
+      kind: 'failed',
+      retryable: false,
+      reason: { code: 'step.failed.invalid_input', summary },
+    });
+  },
+);

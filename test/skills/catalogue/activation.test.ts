@@ -36,7 +36,7 @@ function outline(name: string, lines = '', artifacts = ['ask.md']): SkillOutline
   };
 }
 
-/** A store that counts what is read of it, and that has nothing but outlines to give. */
+/** A store that counts reads, and that has nothing but outlines to give. */
 function storeOf(...outlines: SkillOutline[]) {
   const reads: string[] = [];
   const only = { outlines: async (ids: readonly string[]) => outlines.filter(({ id }) => ids.includes(id)) };
@@ -80,7 +80,7 @@ const selection = (text: string, ids: readonly string[], more: Partial<Selection
 });
 
 describe('without a model', () => {
-  test('the best match decides, and nothing but outlines is read', async () => {
+  test('the best match is chosen, and only outlines are read', async () => {
     const { skills, reads, ids } = storeOf(outline('naming'), outline('spelling', '', ['b.md', 'a.md']));
     const selected = await createSelect({ skills, kinds: KINDS, model: undefined })(
       selection('spelling?', ids),
@@ -104,7 +104,7 @@ describe('without a model', () => {
     ['one tag', 'fast?', 'tags: [fast]', 'question'],
     ['a common word', 'things to eat?', '', 'question'],
     ['nothing', 'bananas?', '', 'question'],
-  ])(`${LEAST_SCORE} points are enough, and less is none: %s`, async (_, text, lines, kind) => {
+  ])(`${LEAST_SCORE} points are enough, and fewer are not: %s`, async (_, text, lines, kind) => {
     const { skills, ids } = storeOf(outline('naming', `${lines}\n`), outline('spelling'));
     const selected = await createSelect({ skills, kinds: KINDS, model: undefined })(selection(text, ids));
     expect(selected).toMatchObject({ kind: 'decided', decision: { kind } });
@@ -124,7 +124,7 @@ describe('without a model', () => {
   });
 });
 
-test('500 skills are chosen among with little work once they have been seen', async () => {
+test('the choice among 500 skills takes little work once they have been read', async () => {
   const outlines = manySkills(500).map(({ id, name, artifacts }) => ({
     id,
     name,
@@ -145,7 +145,7 @@ test('500 skills are chosen among with little work once they have been seen', as
   });
 });
 
-test('what was read of a skill is kept, and of too many only of those asked for last', async () => {
+test('what was read of a skill is cached, and of too many only the most recently used', async () => {
   const { skills, ids, reads } = storeOf(outline('one'), outline('two'), outline('three'));
   const select = createSelect({ skills, kinds: KINDS, model: undefined, mostKept: 2 });
   const readsFor = async (...wanted: number[]) => {
@@ -165,7 +165,7 @@ test('what was read of a skill is kept, and of too many only of those asked for 
 });
 
 describe('with a model', () => {
-  test('it is shown the first of the ranking, with the question as data', async () => {
+  test('the model sees the first skills of the ranking, with the question as data', async () => {
     const all = Array.from({ length: MOST_SHOWN + 3 }, (_, at) => outline(`naming-${at}`));
     const { skills, ids } = storeOf(...all);
     const { model, prompts } = modelSaying({ skill: 'naming-1' });
@@ -179,7 +179,7 @@ describe('with a model', () => {
     expect(prompt.replace(new RegExp(`BEGIN DATA ${code}[^]*?END DATA ${code}`), '')).not.toContain('Choose');
   });
 
-  test('of a large pull request it is shown the first files, and of a long question its beginning', async () => {
+  test('the model sees the first files of a large pull request, and the beginning of a long question', async () => {
     const { skills, ids } = storeOf(outline('naming'));
     const { model, prompts } = modelSaying({ skill: 'naming' });
     const paths = Array.from(
@@ -197,7 +197,7 @@ describe('with a model', () => {
     expect(prompt).not.toContain('unseen');
   });
 
-  test('what it says is kept on one line and without secrets', async () => {
+  test('the model’s reason is kept on one line and without secrets', async () => {
     const { skills, ids } = storeOf(outline('naming'));
     const { model } = modelSaying({ skill: 'naming', text: `For\n\nghp_${'a1B2c3D4e5'.repeat(3)}F6g7H8` });
     const selected = await createSelect({ skills, kinds: KINDS, model })(selection('naming', ids));
@@ -206,7 +206,7 @@ describe('with a model', () => {
     });
   });
 
-  test(`whatever it says, what is chosen was shown, and is a file of that skill (seed ${SEED})`, async () => {
+  test(`any answer can only choose a skill that was shown, and a file of that skill (seed ${SEED})`, async () => {
     const { skills, ids } = storeOf(outline('naming', '', ['a.md', 'b.md']), outline('spelling'));
     const name = fc.oneof(
       fc.constantFrom('naming', 'spelling', 'naming ', 'pr-review', '__proto__'),
@@ -241,7 +241,7 @@ describe('with a model', () => {
     );
   });
 
-  test('it may name one of a skill’s files', async () => {
+  test('the model may name one of a skill’s files', async () => {
     const { skills, ids } = storeOf(outline('naming', '', ['a.md', 'b.md']));
     const { model } = modelSaying({ skill: 'naming', artifact: 'prompts/b.md' });
     const selected = await createSelect({ skills, kinds: KINDS, model })(selection('naming', ids));
@@ -255,7 +255,7 @@ describe('with a model', () => {
     ['a file that is not there', { skill: 'naming', artifact: 'prompts/c.md' }, 'does not have'],
     ['the SKILL.md', { skill: 'naming', artifact: 'SKILL.md' }, 'does not have'],
     ['an answer without words', { decision: 'answer', text: ' ' }, 'said nothing'],
-  ])('what names %s is a stated failure', async (_, said, because) => {
+  ])('an answer that names %s is a reported failure', async (_, said, because) => {
     const { skills, ids } = storeOf(outline('naming'), outline('other'));
     const { model } = modelSaying(said);
     const selected = await createSelect({ skills, kinds: KINDS, model })(
@@ -264,7 +264,7 @@ describe('with a model', () => {
     expect(selected).toMatchObject({ kind: 'failed', because: expect.stringContaining(because) });
   });
 
-  test('an answer of its own is none where a step needs a skill', async () => {
+  test('a direct answer is a failure if a step needs a skill', async () => {
     const { skills, ids } = storeOf(outline('naming'));
     const { model } = modelSaying({ decision: 'answer', text: 'All is well.' });
     const selected = await createSelect({ skills, kinds: KINDS, model })(
@@ -276,7 +276,7 @@ describe('with a model', () => {
     });
   });
 
-  test('it is not asked when nothing fits and it may not answer', async () => {
+  test('the model is not asked if no skill fits and it may not answer directly', async () => {
     const { skills, ids } = storeOf(outline('naming'));
     const { model, prompts } = modelSaying({ skill: 'naming' });
     const selected = await createSelect({ skills, kinds: KINDS, model })(
@@ -287,7 +287,7 @@ describe('with a model', () => {
   });
 });
 
-test('a countersign of the step raises no trust for the skill that was chosen on it', async () => {
+test('a countersign of the step does not raise the trust of the skill that was chosen', async () => {
   const reader = {
     pullRequest: async () => ({
       author: { id: 1, login: 'otto', type: 'User' },

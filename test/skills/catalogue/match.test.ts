@@ -95,7 +95,7 @@ test('the score is the sum of its reasons, the strongest first', () => {
   expect(best?.score).toBeCloseTo(sum ?? 0, 5);
 });
 
-test('what is said on purpose weighs more than a path', () => {
+test('a word of the question weighs more than a path', () => {
   expect(match('check the docs', ['db/a.sql']).map(({ name }) => name)).toEqual([
     'docs-review',
     'migration-review',
@@ -112,7 +112,7 @@ test('a rare word weighs more than one that every skill has', () => {
   expect(createMatcher(skills).match({ text: 'names of tables', paths: [] })[0]?.name).toBe('b');
 });
 
-test('of two that are equal the name decides, whatever the order they came in', () => {
+test('of two equal skills the name decides, whatever their order', () => {
   const twins = ['zeta', 'alpha'].map((name) => skill(name, 'tags: same\n'));
   for (const skills of [twins, twins.toReversed()]) {
     const found = createMatcher(skills).match({ text: 'same', paths: [] });
@@ -120,13 +120,13 @@ test('of two that are equal the name decides, whatever the order they came in', 
   }
 });
 
-test('only the beginning of a text and so many paths are looked at', () => {
+test('only the beginning of a text and a limited number of paths are considered', () => {
   expect(match(`${'x '.repeat(MAX_TEXT_LENGTH / 2)} sql`)).toEqual([]);
   const paths = Array.from({ length: MAX_PATHS }, (_, index) => `src/${index}.ts`);
   expect(match('', [...paths, 'db/a.sql'])).toEqual([]);
 });
 
-test(`a glob is found among paths exactly when it matches one of them (seed ${SEED})`, () => {
+test(`a glob is found among paths exactly if it matches one of them (seed ${SEED})`, () => {
   const part = fc.constantFrom('a', 'b', '/', '*', '**', '?', '**/', 'ab', '.ts');
   const text = fc
     .array(fc.constantFrom('a', 'b', '/', 'ab', '.ts', '*'), { maxLength: 8 })

@@ -10,7 +10,7 @@ export function exported(name: string, version: string | null, prompt = 'Judge.\
   return JSON.stringify({ format: 'countersign-skill/1', name, files });
 }
 
-/** A package's entry in an index, true unless said otherwise. */
+/** A package's entry in an index, correct by default. */
 export function entry(document: string, name: string, version: string, more: Record<string, unknown> = {}) {
   return {
     name,
@@ -24,7 +24,7 @@ export function entry(document: string, name: string, version: string, more: Rec
 
 type Answer = string | ((response: ServerResponse) => void);
 
-/** A web server on loopback with the files that a test puts there; it answers with ETags as others do. */
+/** A web server on loopback with the files that a test puts there. It answers with ETags, as real ones do. */
 export async function startStubIndex() {
   const files = new Map<string, Answer>();
   const asked: { path: string; status: number }[] = [];
@@ -43,10 +43,10 @@ export async function startStubIndex() {
 
   return {
     origin,
-    /** Every request in its order, and what it was answered with; forgotten by reading it. */
+    /** Every request and its answer, in order; reading it clears it. */
     requests: () => asked.splice(0).map(({ path, status }) => `${status} ${path}`),
     put: (path: string, answer: Answer) => void files.set(path, answer),
-    /** Puts packages and an index of them into a folder of their own; returns the index's address. */
+    /** Puts packages and an index of them into a folder of their own. @returns the index's address. */
     publish(folder: string, documents: readonly [name: string, version: string, document: string][]): string {
       for (const [name, , document] of documents) files.set(`/${folder}/${name}.json`, document);
       const skills = documents.map(([name, version, document]) => entry(document, name, version));

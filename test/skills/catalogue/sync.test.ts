@@ -5,7 +5,7 @@ import { readIndex } from '../../../src/skills/catalogue/sync/skill-index.ts';
 import { compareVersions } from '../../../src/skills/catalogue/sync/version.ts';
 
 describe('versions', () => {
-  it('are ordered as Semantic Versioning orders them', () => {
+  it('are ordered as in Semantic Versioning', () => {
     const inOrder =
       '0.0.9 0.1.0 0.10.0 1.0.0-1 1.0.0-2 1.0.0-10 1.0.0-alpha 1.0.0-alpha.1 1.0.0-alpha.beta 1.0.0-rc.1 1.0.0 1.0.1 10.0.0'.split(
         ' ',
@@ -51,7 +51,7 @@ describe('an address in an index', () => {
   });
 });
 
-it('reading an index never throws, and names no package twice, whatever it holds', () => {
+it('reading an index never throws, and names no package twice, whatever it contains', () => {
   const at = new URL('https://skills.example.com/index.json');
   const entry = fc.record({
     name: fc.constantFrom('a', 'b', '__proto__', 'constructor', 'Ä', ''),

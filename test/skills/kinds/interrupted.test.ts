@@ -34,7 +34,9 @@ const noHead = () => Promise.reject(new Error('the head was fetched'));
 const name = { provider: 'openai', model: 'gpt-5-mini' } as const;
 const { ledger } = countingLedger();
 
-/** All that would say yes to whatever they see; none of the analyzers is among them, as each says what it did not look at. */
+/**
+ * All skills that would approve whatever they see. The analyzers are not among them, because each reports what it did not read.
+ */
 const handlers: [string, AnyHandler<SkillContext>, Record<string, string>][] = [
   ['prompt', prompt, { 'prompts/a.md': 'Judge it.' }],
   ['program', codeSkill({ model }), { 'code/a.js': `submit(${JSON.stringify(PASSED)});` }],
@@ -56,7 +58,7 @@ const handlers: [string, AnyHandler<SkillContext>, Record<string, string>][] = [
 ];
 
 test.each(handlers)(
-  'a %s says nothing of a change of more files than GitHub lists',
+  'a %s gives no verdict on a change of more files than GitHub lists',
   async (_, handler, package_) => {
     const skill = packageOf(files(package_, skillMd('outcome: gate_verdict\n')));
     const artifact = skill.artifacts.find(({ kind }) => kind === handler.kind);

@@ -23,13 +23,13 @@ const VALUE = {
   next_action: null,
 };
 
-/** Traces and assertions have tests of their own. */
+/** Traces and assertions have their own tests. */
 const executeArtifact: ExecuteArtifact = async (handler, artifact, context) => ({
   ...(await handler.execute(artifact, context)),
   warnings: [],
 });
 
-/** Notes what it was given, and says yes. */
+/** Records its inputs, and approves. */
 function noting(kind: ArtifactHandler<SkillContext>['kind']) {
   const given: string[] = [];
   const handler: ArtifactHandler<SkillContext> = {
@@ -76,7 +76,7 @@ const because = async (result: ReturnType<typeof run>) => {
 };
 
 describe('a step that names a package', () => {
-  test('carries out its first artifact, and that alone', async () => {
+  test('runs only its first artifact', async () => {
     const { handler, given } = noting('prompt_template');
     const result = await run(
       files(
@@ -89,7 +89,7 @@ describe('a step that names a package', () => {
     expect(given).toEqual(['z.md: named']);
   });
 
-  test('takes the variant of the configured model', async () => {
+  test('uses the variant of the configured model', async () => {
     const variants = files({ 'prompts/a.md': 'for all', 'prompts/a@gpt.md': 'for gpt' }, GATE);
     for (const [modelFamily, wanted] of [
       ['gpt', 'for gpt'],
@@ -109,12 +109,12 @@ describe('a step that names a package', () => {
       files({ 'code/a.js': 'a' }, GATE),
       'is of the kind code_template, and only prompt_template can be',
     ],
-  ])('fails when the package %s', async (_, given, message) => {
+  ])('fails if the package %s', async (_, given, message) => {
     const { handler } = noting('prompt_template');
     expect(await because(run(given, [handler]))).toContain(message);
   });
 
-  test('says that no kind can be carried out where none can', async () => {
+  test('says that no kind can be run if none can', async () => {
     expect(await because(run(files({ 'prompts/a.md': 'a' }, GATE), []))).toContain('and no kind can be');
   });
 
@@ -133,7 +133,7 @@ describe('a step that names a package', () => {
       (skill) => ({ ...skill, artifacts: skill.artifacts.filter(({ name }) => name !== 'SKILL.md') }),
       'cannot be used by this version of Countersign',
     ],
-  ])('does nothing when the stored package %s', async (_, stored, message) => {
+  ])('does nothing if the stored package %s', async (_, stored, message) => {
     const { handler, given } = noting('prompt_template');
     expect(await because(run(files({ 'prompts/a.md': 'a' }, GATE), [handler], { stored }))).toContain(
       message,
@@ -142,7 +142,7 @@ describe('a step that names a package', () => {
   });
 });
 
-test('what a package needs and fills is known before it is read', () => {
+test('the requirements and slots of a package are known before it is read', () => {
   const [step] = chainOfSteps('id: a, skill: ci').steps;
   if (!step) throw new Error('a chain has at least one step');
   const handlerOf = packageSkill(() => Promise.reject(new Error('nothing is carried out here')));
@@ -158,7 +158,7 @@ test('what a package needs and fills is known before it is read', () => {
   expect(handlerOf({ ...step, uses }).capability.minimumTrust).toBe('privileged');
 });
 
-describe('of an artifact’s variants', () => {
+describe('among an artifact’s variants', () => {
   const { artifacts } = packageOf(
     files(
       {
@@ -175,7 +175,7 @@ describe('of an artifact’s variants', () => {
     ['else the one for all', 'b.md', 'claude', 'b'],
     ['without a model the one for all', 'b.md', null, 'b'],
     ['else the first', 'a.md', 'llama', 'claude'],
-  ])('%s is taken', (_, name, family, content) => {
+  ])('%s is chosen', (_, name, family, content) => {
     expect(variantFor(artifacts, name, family)?.content).toBe(content);
   });
 });

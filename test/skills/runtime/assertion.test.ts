@@ -17,7 +17,7 @@ const artifact = (...assert: Json[]): SkillArtifact => ({
   metadata: { assert },
 });
 
-/** A model that says this, and keeps what it was asked. */
+/** A model that gives this answer, and keeps its prompts. */
 function modelSaying(said: { holds: boolean; because: string } | 'nothing') {
   const prompts: string[] = [];
   const model: Model = {
@@ -48,7 +48,7 @@ const asking = (model: Model | undefined) => ({
 
 const SEMANTIC = { kind: 'semantic', of: 'summary', question: 'Is it a sentence?' } as const;
 
-describe('what an artifact gave back', () => {
+describe('the output of an artifact', () => {
   const shape = (type: string): PlainAssertion => ({ kind: 'structural', of: 'summary', schema: { type } });
   test.each<[string, PlainAssertion, string | undefined]>([
     ['has the shape', shape('string'), undefined],
@@ -95,7 +95,7 @@ describe('assertions', () => {
     });
   });
 
-  test('abort when a hard one does not hold, and no model is asked any more', async () => {
+  test('stop when a hard one does not hold, and the model is no longer asked', async () => {
     const { model, prompts } = modelSaying({ holds: true, because: 'It is.' });
     const given = artifact(SEMANTIC, { kind: 'pattern', of: 'summary', contains: 'bad' });
     expect(await assertAll(given, VALUE, asking(model))).toEqual({
@@ -110,7 +110,7 @@ describe('assertions', () => {
     expect(prompts).toEqual([]);
   });
 
-  test('warn when a soft one does not hold, and go on', async () => {
+  test('warn when a soft one does not hold, and continue', async () => {
     const given = artifact(
       { kind: 'length', of: 'summary', max_characters: 5, on_failure: 'warn' },
       { kind: 'pattern', contains: 'good' },
@@ -158,7 +158,7 @@ describe('assertions', () => {
     expect(await assertAll(artifact(SEMANTIC), VALUE, asking(model))).toMatchObject(expected);
   });
 
-  test('of meaning that are soft are told as not judged without a model', async () => {
+  test('of meaning that are soft are reported as not judged without a model', async () => {
     const asserted = await assertAll(artifact({ ...SEMANTIC, on_failure: 'warn' }), VALUE, asking(undefined));
     expect(asserted).toMatchObject({ run: 0, passed: 0, broken: undefined });
     expect(asserted.warnings).toEqual([expect.stringContaining('(semantic of summary) was not judged')]);
@@ -175,7 +175,7 @@ describe('assertions', () => {
   });
 });
 
-describe('faults of assertions are told where they stand', () => {
+describe('errors in assertions', () => {
   const lint = (assertion: string) =>
     faultsOf(
       files(
@@ -195,11 +195,11 @@ describe('faults of assertions are told where they stand', () => {
     ['{ kind: semantic, question: "?", on_failure: stop }', '8:54: "on_failure" cannot be "stop"'],
     ['{ kind: semantic, question: "?", of: "a b" }', '8:46: "of" names a member'],
     ['{ kind: semantic, question: "?", at: x }', '8:42: unknown key "at"'],
-  ])('%s', (assertion, said) => {
+  ])('are reported at their place: %s', (assertion, said) => {
     expect(lint(assertion)).toEqual([expect.stringContaining(said)]);
   });
 
-  test('and there is none in sound ones, beside metadata of other kinds', () => {
+  test('do not exist in valid ones, beside metadata of other kinds', () => {
     const sound = '{ kind: pattern, contains: "a+", on_failure: warn }\n    temperature: 0';
     expect(lint(sound)).toEqual([]);
   });

@@ -42,14 +42,14 @@ test('a value becomes the outcome that the package declares, with a hash', () =>
   });
 });
 
-test('what the run knows is filled in, whatever the value says', () => {
+test('fields that the run knows are filled in, whatever the value says', () => {
   const value = review({ head_sha: 'b'.repeat(40), round: 9, content_hash: 'sha256:0' });
   expect(outcomeOf(value, 'review_verdict', known)).toMatchObject({
     outcome: { head_sha: known.headSha, round: 2, left_out: [], analyzers: [] },
   });
 });
 
-test('a gate’s verdict is never one that a gate of the chain could have', () => {
+test('a gate’s verdict belongs to the skill, whatever gate of the chain the value names', () => {
   const value = gate({
     gate: 'tests',
     scope: 'organisation',
@@ -70,7 +70,7 @@ test('a gate’s verdict is never one that a gate of the chain could have', () =
   });
 });
 
-test('what can be told from the rest may be left out', () => {
+test('fields that follow from others may be omitted', () => {
   const value = {
     summary: 'Too long.',
     passed: false,
@@ -87,7 +87,7 @@ test('what can be told from the rest may be left out', () => {
   });
 });
 
-describe('no outcome is', () => {
+describe('no outcome is made of', () => {
   test.each<[string, Json, 'review_verdict' | 'gate_verdict', string]>([
     ['a text', 'APPROVE', 'gate_verdict', 'it is not an object'],
     ['a list', [gate()], 'gate_verdict', 'it is not an object'],

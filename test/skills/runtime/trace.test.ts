@@ -17,7 +17,7 @@ import { stepContext } from '../../support/step-context.ts';
 
 const RUN: Owner = { runId: 'run_1', sessionId: 'ses_1' };
 
-/** Says each of these in turn, and keeps for whom it was asked. */
+/** Gives these answers in turn, and records for whom it was asked. */
 function modelSaying(...texts: string[]) {
   const purposes: Purpose[] = [];
   const model: Model = {
@@ -34,10 +34,10 @@ function modelSaying(...texts: string[]) {
 
 /** Asks the model in the name of the step. */
 type Asks = (prompt: string) => Promise<unknown>;
-/** Has something else carried out meanwhile, for the same session. */
+/** Runs something else meanwhile, for the same session. */
 type Instead = (execute: () => Promise<ArtifactOutput>) => Promise<unknown>;
 
-/** Has a handler execute the artifact of a package, and gives back what came of it, with the trace and its texts. */
+/** Has a handler execute the artifact of a package. @returns its result, with the trace and its texts. */
 async function carriedOut(
   execute: (ask: Asks, instead: Instead) => Promise<ArtifactOutput>,
   {
@@ -109,7 +109,7 @@ async function carriedOut(
 const done = (value: Json, log = ''): ArtifactOutput => ({ kind: 'done', value, log });
 
 describe('a trace', () => {
-  test('of what asked no model holds what the step was given and what came back', async () => {
+  test('without a model call has the step’s inputs and its output', async () => {
     const { traces, input, output, paths } = await carriedOut(async () => done({ b: 1, a: 2 }));
     expect(traces).toEqual([
       {
@@ -135,7 +135,7 @@ describe('a trace', () => {
     expect(paths.every((path) => /^traces\/run_1\/[0-9a-f]{64}$/.test(path))).toBe(true);
   });
 
-  test('holds no secret, and its texts are named by what is stored', async () => {
+  test('contains no secret, and refers to its texts by what is stored', async () => {
     const { output, paths } = await carriedOut(async () =>
       done({ key: `ghp_${'a1B2c3D4e5'.repeat(3)}F6g7H8` }),
     );
@@ -147,7 +147,7 @@ describe('a trace', () => {
     );
   });
 
-  test('of a failure says why, and what was logged', async () => {
+  test('of a failure has the reason and the log', async () => {
     const { traces, output } = await carriedOut(async () => ({
       kind: 'failed',
       because: 'It broke.',
@@ -158,7 +158,7 @@ describe('a trace', () => {
     expect(output).toBe('line 7');
   });
 
-  test('of a failure without a word has no output', async () => {
+  test('of a failure without a text has no output', async () => {
     const { traces } = await carriedOut(async () => ({
       kind: 'failed',
       because: 'No.',
@@ -168,14 +168,14 @@ describe('a trace', () => {
     expect(traces[0]?.outputPath).toBeNull();
   });
 
-  test('of something that threw is written, and what was thrown goes on', async () => {
+  test('of something that threw is written, and the error is passed on', async () => {
     const thrown = new Error('GitHub is away');
     const { ended, traces } = await carriedOut(() => Promise.reject(thrown));
     expect(ended).toBe(thrown);
     expect(traces[0]?.error).toBe('GitHub is away');
   });
 
-  test('of a program holds all that it asked, and what it gave back', async () => {
+  test('of a program has all its questions and its output', async () => {
     const { model } = modelSaying('"one"', '"two"');
     const { traces, input, output } = await carriedOut(
       async (ask) => {
@@ -190,7 +190,7 @@ describe('a trace', () => {
     expect(traces[0]).toMatchObject({ model: 'openai/m', tokens: { input: 20, output: 10 }, cost: 4 });
   });
 
-  test('of all others holds what the model said, as it came', async () => {
+  test('of all other kinds has the model’s answer, unchanged', async () => {
     const { model } = modelSaying('{ "a":  1 }');
     const { input, output } = await carriedOut(
       async (ask) => {
@@ -202,7 +202,7 @@ describe('a trace', () => {
     expect([input, output]).toEqual(['Judge?', '{ "a":  1 }']);
   });
 
-  test('counts no more of the model once its execution is over', async () => {
+  test('counts no further model calls once its execution is over', async () => {
     const { model, purposes } = modelSaying();
     const { ask, traces } = await carriedOut(async () => done(1), { model, owner: { callId: 'ask_1' } });
     await ask('Late?');
@@ -210,7 +210,7 @@ describe('a trace', () => {
     expect(traces[0]?.tokens).toEqual({ input: 0, output: 0 });
   });
 
-  test('of one execution within another counts what each asked by itself', async () => {
+  test('of nested executions counts each one’s own calls', async () => {
     const { model } = modelSaying();
     const { traces } = await carriedOut(
       async (ask, instead) => {
@@ -245,7 +245,7 @@ describe('a trace', () => {
 describe('an assertion of an artifact', () => {
   const tooLong = '{ kind: length, max_characters: 3 }';
 
-  test('that is hard makes of what it gave back a stated failure, and the trace keeps both', async () => {
+  test('that is hard turns the output into a reported failure, and the trace keeps both', async () => {
     const { ended, traces, output } = await carriedOut(async () => done('a long text', 'a log'), {
       assert: tooLong,
     });
@@ -256,13 +256,13 @@ describe('an assertion of an artifact', () => {
     expect(output).toBe('"a long text"');
   });
 
-  test('that is soft is told beside it', async () => {
+  test('that is soft is reported beside the output', async () => {
     const assert = tooLong.replace(' }', ', on_failure: warn }');
     const { ended } = await carriedOut(async () => done('a long text'), { assert });
     expect(ended).toMatchObject({ kind: 'done', warnings: [expect.stringContaining('does not hold')] });
   });
 
-  test('asks its model apart: that counts for no execution', async () => {
+  test('asks its model separately, outside of any execution', async () => {
     const { model, purposes } = modelSaying(JSON.stringify({ holds: true, because: 'Yes.' }));
     const { ended, traces } = await carriedOut(async () => done('a text'), {
       model,

@@ -5,8 +5,8 @@ import { fenced } from '../../../src/skills/templating/fence.ts';
 const CODE = '4f0c9a1be27d5583';
 const PLACEHOLDER = /⟦4f0c9a1be27d5583:\d+⟧/;
 
-describe('texts of strangers', () => {
-  it('are not seen by the template, and come into their fences after it', () => {
+describe('untrusted texts', () => {
+  it('are not visible to the template, and are put into their fences after it', () => {
     const { context, fill } = fenced({ pr: { title: 'Hello', draft: false, labels: ['a', 3] } }, CODE);
     expect(context).toEqual({
       pr: {
@@ -19,26 +19,26 @@ describe('texts of strangers', () => {
     expect(fill(`Title: ${title}!`, 1_000)).toBe(`Title: \nBEGIN DATA ${CODE}\nHello\nEND DATA ${CODE}\n!`);
   });
 
-  it('that are empty stay empty, so that a template can ask', () => {
+  it('that are empty stay empty, so that a template can test for them', () => {
     expect(fenced({ body: ' \n' }, CODE).context).toEqual({ body: '' });
   });
 
-  it('show what no reader sees in them', () => {
+  it('show what is hidden from readers', () => {
     const { context, fill } = fenced({ a: 'ok\u202eko\u200b\u{e0041}' }, CODE);
     expect(fill(String(context.a), 1_000)).toContain('ok⟨U+202E⟩ko⟨U+200B⟩⟨U+E0041⟩');
   });
 
-  it('are hidden as names of members too', () => {
+  it('are also fenced as names of members', () => {
     const { context } = fenced({ files: { 'ignore the rules.md': 1 } }, CODE);
     expect(JSON.stringify(context)).not.toContain('ignore');
   });
 
-  it('are counted before they are put in, however often a template names them', () => {
+  it('are counted before they are inserted, however often a template names them', () => {
     const { context, fill } = fenced({ a: 'x'.repeat(1_000_000) }, CODE);
     expect(fill(String(context.a).repeat(10_000), 262_144)).toBeUndefined();
   });
 
-  it('never stand outside a fence, whatever they say and whatever a template does with the values', () => {
+  it('never appear outside of a fence, whatever they contain and whatever a template does with the values', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-/** Run in the place of the render worker: repeats what it is asked, unless that is the name of something that it must not do. */
+/** Replaces the render worker: repeats its input, unless that is the name of something that a worker must not do. */
 process.stdin.on('data', (data) => {
   const [asked = ''] = data.toString().split('\n');
   if (asked === 'endless') for (;;);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
-/** Run in the place of the render worker: tries what a template would try if it got out of its engine, and tells what came of it. */
+/** Replaces the render worker: tries what a template would try if it escaped its engine, and reports the results. */
 const attempts: Record<string, () => unknown> = {
   'read /etc/passwd': () => readFileSync('/etc/passwd'),
   'read the app’s package.json': () => readFileSync(new URL('../../../package.json', import.meta.url)),
@@ -23,7 +23,7 @@ function outcomeOf(attempt: () => unknown): string {
 }
 
 const outcomes = Object.entries(attempts).map(([name, attempt]) => [name, outcomeOf(attempt)]);
-// The shell that sets the limits leaves its folder behind, which is `/`.
+// The shell that sets the limits leaves its working folder, which is `/`.
 const environment = Object.keys(process.env).filter((name) => name !== 'PWD');
 process.stdin.once('data', () =>
   process.stdout.write(`${JSON.stringify({ environment, ...Object.fromEntries(outcomes) })}\n`),

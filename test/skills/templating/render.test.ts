@@ -13,7 +13,7 @@ const render = (template: string, context: { [name: string]: Json } = {}, timeou
   renderString(template, context, { signal: new AbortController().signal, timeoutMs });
 
 describe('renderString', () => {
-  it('fills in values without escaping them, loops and keeps what is not a tag', async () => {
+  it('fills in values without escaping them, loops, and keeps everything that is not a tag', async () => {
     const template =
       '{% for f in files %}- {{ f.path }}: {{ f.lines }}\n{% endfor %}{{ "{{" }} $x {{ body|upper }}\n';
     const context = {
@@ -29,14 +29,14 @@ describe('renderString', () => {
     });
   });
 
-  it('never reads a value as a template', async () => {
+  it('never evaluates a value as a template', async () => {
     expect(await render('{{ a }}', { a: '{{ 7 * 7 }}{% include "x" %}' })).toEqual({
       ok: true,
       text: '{{ 7 * 7 }}{% include "x" %}',
     });
   });
 
-  it('says where a template is wrong, and what is', async () => {
+  it('reports the error of a template and its place', async () => {
     const wrong = {
       'a\n\n{{ pr.titl }}':
         'review.md, line 3: undefined value: there is no pr.titl (did you mean pr.title?); there are body and title.',
@@ -49,13 +49,13 @@ describe('renderString', () => {
     expect(await Promise.all(told)).toEqual(Object.values(wrong));
   });
 
-  it('gives no way to other files', async () => {
+  it('cannot reach other files', async () => {
     const ways = ['include "/etc/passwd"', 'import "/etc/passwd" as x', 'extends "/etc/passwd"'];
     const diagnostics = await Promise.all(ways.map(async (way) => faultOf(await render(`{% ${way} %}`))));
     expect(diagnostics).toEqual(ways.map(() => expect.stringMatching(/line 1: template not found/)));
   });
 
-  it('gives no way to the machinery of JavaScript', async () => {
+  it('cannot reach the internals of JavaScript', async () => {
     expect(faultOf(await render('{{ a.constructor.constructor("return process")() }}', { a: {} }))).toMatch(
       /undefined has no method named constructor/,
     );
@@ -81,16 +81,16 @@ describe('renderString', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);
   });
 
-  it('gives as much text as a prompt may have', async () => {
+  it('renders as much text as a prompt may have', async () => {
     const rendered = await render(`{{ "\u0001" * ${MAX_RENDERED_BYTES} }}`);
     expect(rendered.ok && rendered.text.length).toBe(MAX_RENDERED_BYTES);
   });
 
-  it('says so when there was not enough time', async () => {
+  it('reports it if there was not enough time', async () => {
     expect(await render('{{ 1 }}', {}, 5)).toEqual({ ok: false, fault: { kind: 'timed_out', ms: 5 } });
   });
 
-  it('takes no more values than it can carry', async () => {
+  it('accepts no more values than it can handle', async () => {
     const fault = faultOf(await render('{{ a|length }}', { a: 'x'.repeat(4_000_001) }));
     expect(fault).toMatch(/^review\.md: the template and its values have 4,000,\d{3} bytes/);
   });
@@ -102,7 +102,7 @@ describe('several renderings of one step', () => {
   /** Takes seconds, and few of the engine's steps. */
   const SLOW = '{% for i in range(20000) %}{{ ("x" * 100000)|upper|length }}{% endfor %}';
 
-  it('have one process, which is there from the first on and gone with the step', async () => {
+  it('share one process, which starts with the first and ends with the step', async () => {
     const seen = await withRenderer(async (render) => {
       const before = workers();
       const [a, b] = await Promise.all([
@@ -120,7 +120,7 @@ describe('several renderings of one step', () => {
     expect(workers()).toEqual([]);
   });
 
-  it('find nothing of those before them, however it was kept', async () => {
+  it('find nothing of earlier ones, however it was kept', async () => {
     const keep =
       '{% set kept = secret %}{% set space = namespace(v=secret) %}{% macro tell() %}{{ secret }}{% endmacro %}{{ tell() }}';
     const asked = ['secret', 'kept', 'space', 'tell', 'self', 'debug()', 'caller'];
@@ -137,7 +137,7 @@ describe('several renderings of one step', () => {
     });
   });
 
-  it('go on in a new process after one that hangs or breaks its engine', async () => {
+  it('continue in a new process after one that hangs or breaks its engine', async () => {
     await withRenderer(async (render) => {
       const fine = async (value: number) => {
         expect(await render('{{ a }}', { a: value }, { signal })).toEqual({ ok: true, text: String(value) });
@@ -156,10 +156,10 @@ describe('several renderings of one step', () => {
     });
   });
 
-  it('have the bounds of one, each', async () => {
+  it('have limits of their own', async () => {
     await withRenderer(async (render) => {
       for (let round = 0; round < 2; round++) {
-        // Each takes more than half of the steps, the memory and the output that there are for one.
+        // Each takes more than half of the steps, the memory and the output of one.
         const greedy =
           '{% for i in range(99999) %}{% if i > n %}{% endif %}{% endfor %}{{ ("x" * m)|length }}';
         expect(await render(greedy, { n: 1, m: 50_000_000 }, { signal })).toMatchObject({ text: '50000000' });
@@ -170,7 +170,7 @@ describe('several renderings of one step', () => {
     });
   });
 
-  it('leave no process behind when the step is aborted, and end with its reason', async () => {
+  it('leave no process when the step is aborted, and end with its reason', async () => {
     const caller = new AbortController();
     const running = withRenderer(async (render) => {
       const { signal } = caller;
@@ -182,7 +182,7 @@ describe('several renderings of one step', () => {
     expect(workers()).toEqual([]);
   });
 
-  it('start no process any more once the step has ended, in whichever of its parts', async () => {
+  it('start no process once the step has ended, in any of its parts', async () => {
     let late: Promise<unknown> = Promise.resolve();
     const step = withRenderer(async (render) => {
       late = render('{{ 1 }}', {}, { signal }).then(() => render('{{ 2 }}', {}, { signal }));
@@ -216,7 +216,7 @@ describe('the process of renderings', () => {
     return child;
   }
 
-  it('answers one question after the other, until it is ended', async () => {
+  it('answers one question after another until it is ended', async () => {
     const child = await start('./misbehaving.ts');
     expect(await child.ask('a', within)).toEqual({ kind: 'answer', text: 'a' });
     expect(await child.ask('b', within)).toEqual({ kind: 'answer', text: 'b' });
@@ -226,13 +226,13 @@ describe('the process of renderings', () => {
     expect(child.over.aborted).toBe(true);
   });
 
-  it('is killed when it never ends', async () => {
+  it('is killed if it never ends', async () => {
     const child = await start('./misbehaving.ts');
     expect(await child.ask('endless', { signal, timeoutMs: 300 })).toEqual({ kind: 'timed_out', ms: 300 });
     expect(child.over.aborted).toBe(true);
   });
 
-  it('is killed when its caller gives up, whose reason it ends with', async () => {
+  it('is killed when its caller gives up, and ends with the caller’s reason', async () => {
     const caller = new AbortController();
     const child = await start('./misbehaving.ts');
     const running = child.ask('endless', { timeoutMs: 100_000, signal: caller.signal });
@@ -241,17 +241,17 @@ describe('the process of renderings', () => {
     expect(child.over.aborted).toBe(true);
   });
 
-  it('is killed when it never stops talking', async () => {
+  it('is killed if it never stops writing', async () => {
     const child = await start('./misbehaving.ts');
     expect(await child.ask('talk', within)).toEqual({ kind: 'too_long' });
   });
 
-  it('is told of when it dies', async () => {
+  it('is reported when it dies', async () => {
     const child = await start('./misbehaving.ts');
     expect(await child.ask('die', within)).toEqual({ kind: 'crashed', detail: 'exit code 3' });
   });
 
-  it('is killed when it says more than an answer, so that nothing is taken for the next one', async () => {
+  it('is killed if it writes more than an answer, so that nothing counts as the next one', async () => {
     const atOnce = await start('./misbehaving.ts');
     expect(await atOnce.ask('twice', within)).toEqual({
       kind: 'crashed',

@@ -31,12 +31,12 @@ test.each([
     '3:13 there is a case "a" already',
   ],
   ['cases:\n  - { name: a, files: {}, expect: { verdict: OK } }', undefined],
-])('%j is a fault', (text, expected) => {
+])('%j is an error', (text, expected) => {
   expect(diagnostics(text)).toHaveLength(1);
   if (expected !== undefined) expect(diagnostics(text)).toEqual([expected]);
 });
 
-test('a case of a gate_verdict expects nothing that only a review has, be it nothing', () => {
+test('a case of a gate_verdict cannot expect what only a review has, not even nothing', () => {
   const text = 'cases:\n  - { name: a, files: {}, expect: { verdict: null, passed: true, findings: [] } }';
   expect(readCaseFile(text, 'a.yml', 'review_verdict').diagnostics).toEqual([]);
   const { diagnostics, cases } = readCaseFile(text, 'a.yml', 'gate_verdict');
@@ -47,7 +47,7 @@ test('a case of a gate_verdict expects nothing that only a review has, be it not
   expect(cases).toEqual([]);
 });
 
-test('docs/skills.md shows cases without faults', () => {
+test('docs/skills.md shows cases without errors', () => {
   const page = readFileSync(new URL('../../../docs/skills.md', import.meta.url), 'utf8');
   const [, shown = ''] = /^```yaml case\n([\s\S]*?)^```$/m.exec(page) ?? [];
   expect(readCaseFile(shown, 'a.yml')).toMatchObject({ cases: [{}], diagnostics: [] });
@@ -66,7 +66,7 @@ test('the patch of a case says which lines its change adds', () => {
       expect(added.size).toBe(additions);
       const now = fresh.split('\n');
       for (const [line, said] of added) expect(now[line - 1]).toBe(said);
-      // What is left of both sides is the same.
+      // The rest of both sides is the same.
       const kept = now.filter((_, index) => !added.has(index + 1));
       expect(kept.length).toBeLessThanOrEqual(old.split('\n').length);
     }),
@@ -128,7 +128,7 @@ describe('a case of a prompt', () => {
   };
   const yes = { summary: 'Fine.', passed: true, criteria: [] };
 
-  test('is run with the answers that it holds', async () => {
+  test('runs with the answers that it contains', async () => {
     expect(await run({ answers: [yes], expect: { passed: true } })).toEqual({ kind: 'passed' });
     expect(await run({ answers: [yes], expect: { passed: false } })).toEqual({
       kind: 'failed',
@@ -136,7 +136,7 @@ describe('a case of a prompt', () => {
     });
   });
 
-  test('whose answer has no shape fails, as it can be told to', async () => {
+  test('whose answer has an invalid shape fails, and a case can expect that', async () => {
     const criterion = { id: 'a', description: 'b', passed: 'yes', evidence: '' };
     expect(
       await run({ answers: [{ ...yes, criteria: [criterion] }], expect: { passed: true } }),
@@ -151,7 +151,7 @@ describe('a case of a prompt', () => {
     });
   });
 
-  test('fails when it holds answers that nobody asks for', async () => {
+  test('fails if it contains answers that nobody asks for', async () => {
     const result = await run({ answers: [yes, yes], expect: { passed: true } });
     expect(result).toEqual({
       kind: 'failed',
@@ -162,7 +162,7 @@ describe('a case of a prompt', () => {
     );
   });
 
-  test('that failed before it asked tells only that', async () => {
+  test('that failed before it asked only reports that', async () => {
     const broken = packageOf(
       files({ 'prompts/ask.md': '{{ pr.titel }}' }, skillMd('outcome: gate_verdict\n')),
     );
@@ -175,7 +175,7 @@ describe('a case of a prompt', () => {
     });
   });
 
-  test('without answers is left out', async () => {
+  test('without answers is skipped', async () => {
     expect(await run({ expect: { passed: true } })).toEqual({ kind: 'left_out', because: 'no_model' });
   });
 });
@@ -183,7 +183,7 @@ describe('a case of a prompt', () => {
 test('a case says that it knows no history', async () => {
   const reader = caseReader({ name: 'one', files: { 'a.ts': 'x' }, expect: { passed: true } }, 1);
   const refused = reader.history({ owner: 'acme', name: 'shop' }, 'a.ts', HEAD_SHA);
-  // Of this kind, and so the program's own mistake and nothing that is tried again.
+  // Of this kind, and so the program's own error, which is not retried.
   await expect(refused).rejects.toMatchObject({
     kind: 'invalid',
     message: expect.stringContaining('no commits'),
@@ -234,7 +234,7 @@ test('a case of findings expects exactly those', async () => {
   });
 });
 
-test('what came of cases is said in lines', () => {
+test('the results of cases are listed in lines', () => {
   const said = testedText(
     [
       { skill: 'a', case: 'one', kind: 'passed' },

@@ -42,16 +42,16 @@ import type {
 
 export interface Push {
   repo: string;
-  /** Made from the default branch when it does not exist. */
+  /** Created from the default branch if it does not exist. */
   branch: string;
   author: string;
-  /** What the new commit changes; without any, an empty commit is pushed. */
+  /** What the new commit changes; an empty commit by default. */
   files?: Record<string, FileInput | null>;
   message?: string;
-  /** Force-pushes the branch to this existing commit, on top of which `files` come if there are any. */
+  /** Force-pushes the branch to this existing commit, and `files` on top of it if there are any. */
   forceTo?: string;
   coAuthors?: readonly string[];
-  /** Who pushes, when it is not the author. */
+  /** Who pushes; the author by default. */
   pusher?: string;
   writtenAs?: string;
 }
@@ -59,7 +59,7 @@ export interface Push {
 export interface LeftArtifact {
   name: string;
   headSha: string;
-  /** Where its archive lies: a host of the test's own. */
+  /** Where its archive is: a server of the test. */
   archiveUrl: string;
   runId?: number;
   expired?: boolean;
@@ -69,7 +69,7 @@ export interface CheckReport {
   name: string;
   status: CheckStatus;
   conclusion?: CheckConclusion;
-  /** Slug of another app that reports; `ci` when left out. */
+  /** Slug of the other app that reports; `ci` by default. */
   app?: string;
   startedAt?: Date;
   completedAt?: Date;
@@ -82,9 +82,9 @@ export interface CheckReport {
 }
 
 /**
- * What people and other apps do on GitHub. Each resolves when the state is changed and the app has answered the
- * webhooks, or they were recorded as failed or held; so a webhook receiver must not await one before it answers.
- * Repositories are `owner/name`; an unknown login is a new person.
+ * What people and other apps do on GitHub. Each promise resolves when the state is changed and the app has answered the webhooks,
+ * or when they were recorded as failed or held. So a webhook receiver must not await one before it answers. Repositories are
+ * `owner/name`; an unknown login becomes a new person.
  */
 export interface Actions {
   openPullRequest(input: OpenPullRequest): Promise<{ number: number; headSha: string }>;
@@ -94,17 +94,17 @@ export interface Actions {
   closePullRequest(repo: string, number: number, actor: string): Promise<void>;
   reopenPullRequest(repo: string, number: number, actor: string): Promise<void>;
   convertToDraft(repo: string, number: number, actor: string): Promise<void>;
-  /** A workflow run leaves something behind; no webhook tells of it. */
+  /** Adds an artifact to a workflow run; GitHub sends no webhook for it. */
   leaveArtifact(repo: string, left: LeftArtifact): void;
   readyForReview(repo: string, number: number, actor: string): Promise<void>;
-  /** A person presses the button, and it has to work; `merge` unless another method is given. @returns the merge commit. */
+  /** A person presses the merge button, and it must succeed; the method is `merge` by default. @returns the merge commit. */
   mergePullRequest(repo: string, number: number, actor: string, method?: MergeMethod): Promise<string>;
-  /** A person presses the button, whatever comes of it. */
+  /** A person presses the merge button. @returns GitHub's answer, whatever it is. */
   pressMergeButton(repo: string, number: number, actor: string, press?: Press): Promise<Pressed>;
-  /** A person asks GitHub to merge as soon as everything that is required holds. Rejects with GitHub's sentence. */
+  /** A person asks GitHub to merge as soon as everything that is required is satisfied. Rejects with GitHub's message. */
   enableAutoMerge(repo: string, number: number, actor: string, method?: MergeMethod): Promise<void>;
   disableAutoMerge(repo: string, number: number, actor: string): Promise<void>;
-  /** A person puts it into the merge queue of its base branch. Rejects with GitHub's sentence. */
+  /** A person puts it into the merge queue of its base branch. Rejects with GitHub's message. */
   enqueue(repo: string, number: number, actor: string, options?: { jump?: boolean }): Promise<void>;
   dequeue(repo: string, number: number, actor: string): Promise<void>;
   addLabel(repo: string, number: number, actor: string, name: string): Promise<void>;
@@ -119,9 +119,9 @@ export interface Actions {
   /** @returns the review's id. */
   review(repo: string, number: number, login: string, state: Review['state'], body?: string): Promise<number>;
   dismissReview(repo: string, number: number, id: number, actor: string): Promise<void>;
-  /** GitHub finds the commit's signature to be good. */
+  /** GitHub verifies the commit's signature. */
   vouchFor(sha: string): void;
-  /** Another app reports a check; the same name, app and commit update the same run. @returns the run's id. */
+  /** Another app reports a check. The same name, app and commit update the same run. @returns the run's id. */
   reportCheck(repo: string, sha: string, report: CheckReport): Promise<number>;
   setStatus(
     repo: string,
@@ -296,12 +296,12 @@ function reportCheck(state: State, repository: Repository, sha: string, report: 
   const app = state.addApp(report.app ?? 'ci');
   const { name, app: _slug, ...told } = report;
   const change = { goesOn: false, ...told };
-  // A mistyped commit throws here, instead of making a suite that no pull request shows.
+  // A mistyped commit throws here instead of making a suite that no pull request shows.
   repository.git.commitAt(sha);
   const known = repository.checkSuites
     .find((suite) => suite.app === app && suite.headSha === sha)
     ?.runs.findLast((run) => run.name === name);
-  // A check that is run again is a new check run: a completed one never goes back to work.
+  // A rerun check is a new check run: a completed one never becomes queued again.
   const again = known?.status === 'completed' && report.status !== 'completed';
   if (!known || again) return createCheckRun(state, { repository, app, sha, name }, change).id;
   updateCheckRun(state, known, change);

@@ -1,4 +1,4 @@
-/** A refusal in GitHub's words; routes and deeds throw it, the server turns it into an answer. */
+/** An error in GitHub's words. Routes and operations throw it, and the server turns it into an answer. */
 export class ApiError extends Error {
   readonly status: number;
   readonly errors: readonly (object | string)[] | undefined;

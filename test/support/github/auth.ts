@@ -15,14 +15,14 @@ export interface Token {
   readonly token: string;
   readonly installation: Installation;
   readonly permissions: Permissions;
-  /** Ids of the repositories the token was narrowed to; `undefined` for all of the installation's. */
+  /** Ids of the repositories that the token is limited to; `undefined` for all of the installation's. */
   readonly repositories: ReadonlySet<number> | undefined;
   readonly expiresAt: Date;
 }
 
 /**
- * Checks JWTs and hands out installation tokens. Both run on the machine's clock, not on the injected one: the
- * clients that sign and cache them do too, so a scenario that jumps a day ahead must not log everybody out.
+ * Checks JWTs and issues installation tokens. Both use the machine's clock instead of the injected one, because the clients that
+ * sign and cache them do too: a scenario that moves time by a day must not expire every token.
  */
 export class Auth {
   readonly #tokens = new Map<string, Token>();
@@ -57,7 +57,7 @@ export class Auth {
       if (token.installation === installation) this.#tokens.delete(key);
   }
 
-  /** @throws ApiError 401 for anything but a valid JWT or a living token. */
+  /** @throws ApiError 401 for anything but a valid JWT or an unexpired token. */
   identify(header: string | undefined): Caller | undefined {
     if (header === undefined) return undefined;
     const [, credential = ''] = /^(?:bearer|token) (.+)$/i.exec(header) ?? [];
@@ -107,7 +107,7 @@ function decode(part: string): Record<string, unknown> {
   }
 }
 
-/** Whether the token reaches the repository as an installed app, not just as the public. */
+/** Whether the token reaches the repository as an installed app, and not only as the public. */
 export function reaches(state: State, token: Token, repository: Repository): boolean {
   return state.covers(token.installation, repository) && (token.repositories?.has(repository.id) ?? true);
 }

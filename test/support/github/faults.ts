@@ -1,25 +1,25 @@
 /** What goes wrong with a matching request. */
 export type Fault =
-  /** Answered so, without being done. */
+  /** Answered like this, without being carried out. */
   | { status: number; headers?: Record<string, string>; body?: unknown }
-  /** The connection is cut before anything is done. */
+  /** The connection is cut before anything is carried out. */
   | 'reset'
   /** Never answered. */
   | 'hang'
-  /** Done and answered once this has come. */
+  /** Carried out and answered once this promise resolves. */
   | { until: Promise<unknown> }
-  /** Done, but the connection is cut before the answer. */
+  /** Carried out, but the connection is cut before the answer. */
   | { after: 'reset' }
-  /** The connection is cut at once; done when so much time of the clock has passed. */
+  /** The connection is cut at once; the request is carried out after so much time of the clock. */
   | { lateMs: number };
 
 export type FaultMatch = (request: { method: string; path: string }) => boolean;
 
-/** Faults waiting for their requests; the first that matches decides. */
+/** Faults that wait for their requests; the first that matches decides. */
 export class Faults {
   readonly #waiting: { match: FaultMatch; how: Fault; left: number }[] = [];
 
-  /** @returns takes the fault back. */
+  /** @returns a function that removes the fault. */
   add(match: FaultMatch, how: Fault, times: number): () => void {
     const entry = { match, how, left: times };
     this.#waiting.push(entry);

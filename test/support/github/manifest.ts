@@ -8,18 +8,18 @@ const Manifest = z.object({
   default_events: z.array(z.string()),
 });
 
-/** The permission that GitHub wants of an App before it may subscribe to these. */
+/** The permission that GitHub requires of an App before it may subscribe to these. */
 const NEEDED: Readonly<Record<string, string>> = {
   // https://docs.github.com/en/webhooks/webhook-events-and-payloads#merge_group
   merge_group: 'merge_queues',
 };
 
-/** What the App is registered with: GitHub sends it those webhooks and no others, and grants it those permissions. */
+/** What the App is registered with: GitHub sends it exactly these webhooks and grants it exactly these permissions. */
 export function readManifest(): { permissions: Permissions; events: readonly string[] } {
   const text = readFileSync(new URL('../../../app.yml', import.meta.url), 'utf8');
   const manifest = Manifest.parse(parse(text));
   return {
-    // Tests report CI by commit status through the API, too, which the App itself never does.
+    // Tests also report CI by commit status through the API, which the App itself never does.
     permissions: { ...manifest.default_permissions, statuses: 'write' },
     events: manifest.default_events,
   };
@@ -30,7 +30,7 @@ export function maySubscribe(event: string, permissions: Permissions): boolean {
   return needed === undefined || needed in permissions;
 }
 
-/** @throws Error for a manifest that GitHub would not take. */
+/** @throws Error for a manifest that GitHub would reject. */
 export function refuseEventsWithoutPermission(events: readonly string[], permissions: Permissions): void {
   for (const event of events) {
     if (!maySubscribe(event, permissions))

@@ -1,40 +1,40 @@
 import type { State } from './state.ts';
 import type { MergeQueueRule, Protection, RequiredCheck, Requirements, Restriction, Role } from './world.ts';
 
-/** A required check; `app` is the slug of the only app whose check counts, any when left out. */
+/** A required check; `app` is the slug of the only app whose check counts, any by default. */
 export type CheckInput = string | { context: string; app?: string };
 
 export interface RequirementsInput {
   checks?: readonly CheckInput[];
-  /** The head must hold everything of the base. */
+  /** The head must contain everything of the base. */
   strict?: boolean;
-  /** How many approving reviews it takes; none when left out. */
+  /** How many approving reviews are required; none by default. */
   approvals?: number;
 }
 
 export interface ProtectionInput extends RequirementsInput {
-  /** "Do not allow bypassing the above settings"; off when left out, as on GitHub. */
+  /** "Do not allow bypassing the above settings"; off by default, as on GitHub. */
   enforceAdmins?: boolean;
 }
 
 export interface RulesetInput extends RequirementsInput {
-  /** Names of branches, in which `*` stands for any text; `~DEFAULT_BRANCH` when left out. */
+  /** Names of branches, in which `*` matches any text; `~DEFAULT_BRANCH` by default. */
   branches?: readonly string[];
-  /** Roles that may go around it; nobody when left out, as on GitHub. */
+  /** Roles that may bypass it; none by default, as on GitHub. */
   bypass?: readonly Role[];
-  /** "Restrict creations" and the like; nothing when left out. */
+  /** "Restrict creations" and the like; nothing by default. */
   restrict?: readonly Restriction[];
-  /** Everything goes through a merge queue; what is left out is as GitHub sets it up. */
+  /** Every merge goes through a merge queue; omitted settings are GitHub's defaults. */
   mergeQueue?: Partial<MergeQueueRule>;
 }
 
-/** How those who administer a repository guard its branches. No webhook tells the app of it. */
+/** How people who administer a repository protect its branches. GitHub sends the app no webhook for it. */
 export interface ProtectionDesk {
-  /** Checks that must be green before anything is merged into the branch; the rest of its protection stays as it was. */
+  /** Checks that must be green before a merge into the branch; the rest of its protection stays unchanged. */
   requireChecks(repo: string, branch: string, checks: readonly CheckInput[]): void;
-  /** Sets the branch's protection, or with `undefined` takes it away. */
+  /** Sets the branch's protection, or with `undefined` removes it. */
   protectBranch(repo: string, branch: string, protection: ProtectionInput | undefined): void;
-  /** Adds a ruleset, the newer way to guard branches. @returns its id. */
+  /** Adds a ruleset, the newer way to protect branches. @returns its id. */
   addRuleset(repo: string, ruleset: RulesetInput): number;
   removeRuleset(repo: string, id: number): void;
   /** "Allow auto-merge", which is off in a new repository. */
@@ -43,7 +43,9 @@ export interface ProtectionDesk {
 
 const UNGUARDED: Protection = { checks: [], strict: false, approvals: 0, enforceAdmins: false };
 
-/** https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue */
+/**
+ * https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
+ */
 const USUAL_QUEUE: MergeQueueRule = {
   method: 'merge',
   checkResponseTimeoutMinutes: 60,

@@ -30,7 +30,7 @@ export class RateLimit {
     window.used = Math.min(window.used + 1, this.#limit);
   }
 
-  /** Somebody else used the hour up, down to so many requests, for everybody who has asked so far. */
+  /** Somebody else used up the hour's budget, down to so many requests, for everybody who has asked so far. */
   leave(left: number): void {
     for (const window of this.#windows.values()) window.used = this.#limit - left;
   }

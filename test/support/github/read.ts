@@ -70,10 +70,10 @@ export interface SeenReview {
   comments: Pick<ReviewComment, 'path' | 'line' | 'side' | 'startLine' | 'body'>[];
 }
 
-/** What a person sees on GitHub's pages. Asking for what is not there throws. */
+/** What a person sees on GitHub's pages. Throws for what does not exist. */
 export interface Reader {
   pullRequest(repo: string, number: number): SeenPullRequest;
-  /** Everything that a merge of it must rest on, as it is now. */
+  /** Everything that a merge of it depends on, in its current state. */
   standing(repo: string, number: number): Witnessed;
   /** Of a pull request or an issue, oldest first. */
   comments(repo: string, number: number): SeenComment[];
@@ -83,7 +83,7 @@ export interface Reader {
   labels(repo: string, number: number): string[];
   /** Issues without pull requests, oldest first. */
   issues(repo: string): SeenIssue[];
-  /** Text of a file at a branch or commit; `undefined` when there is none. */
+  /** Text of a file at a branch or commit; `undefined` if it does not exist. */
   fileAt(repo: string, ref: string, path: string): string | undefined;
   /** The commit at the tip of a branch. */
   branch(repo: string, name: string): string | undefined;

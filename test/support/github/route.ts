@@ -1,6 +1,6 @@
 /**
- * A request's name without what differs from one pull request to the next: `GET /repos/{owner}/{repo}/pulls/{number}`.
- * Paths inside the repository stay as they are: each of them is read for a reason of its own.
+ * A request's name without what differs between pull requests: `GET /repos/{owner}/{repo}/pulls/{number}`. Paths of files stay as
+ * they are, because the app reads each for a reason of its own.
  */
 export function routeOf({ method, path }: { method: string; path: string }): string {
   const [pathname = ''] = path.split('?');

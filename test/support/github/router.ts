@@ -17,7 +17,7 @@ export interface Call {
 
 export interface Reply {
   status: number;
-  /** A string is sent as it is, anything else as JSON. */
+  /** A string is sent unchanged, anything else as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
 }
@@ -126,7 +126,7 @@ export function json(body: unknown, status = 200): Reply {
   return { status, body };
 }
 
-/** A number in the path; anything else is a 404, as for GitHub. */
+/** A number in the path; anything else is a 404, as on GitHub. */
 export function numberIn(call: Call, name: string): number {
   const text = call.params[name] ?? '';
   if (!/^\d{1,16}$/.test(text)) throw notFound();

@@ -9,7 +9,7 @@ import type { Reply, Router } from './router.ts';
 import type { State } from './state.ts';
 import { fullName } from './world.ts';
 
-/** A request the API received; `status` is 0 when the connection was cut or never answered. */
+/** A request that the API received; `status` is 0 if the connection was cut or the request never answered. */
 export interface ReceivedRequest {
   readonly method: string;
   /** With the query. */
@@ -20,7 +20,7 @@ export interface ReceivedRequest {
   readonly installation?: number;
 }
 
-/** A request with everything a validator wants to look at. */
+/** A request with everything that a validator checks. */
 export interface ObservedRequest {
   readonly method: string;
   /** As it was sent: percent-encoded, with the query. */
@@ -41,7 +41,7 @@ interface Incoming {
   caller: Caller | undefined;
 }
 
-/** The HTTP edge: authenticates, injects faults, routes, and adds what every answer of GitHub's API carries. */
+/** The HTTP layer: authenticates, injects faults, routes, and adds the headers of GitHub's API. */
 export class ApiServer {
   readonly requests: ReceivedRequest[] = [];
   #late: { at: number; incoming: Incoming; text: string }[] = [];
@@ -127,7 +127,7 @@ export class ApiServer {
       });
   }
 
-  /** Carries out what was put off until now by a fault. @returns how much is put off for longer. */
+  /** Carries out the requests that a fault has postponed until now. @returns how many are postponed for longer. */
   doWhatIsLate(): number {
     const now = this.#state.now().getTime();
     for (const { incoming, text } of this.#late.filter(({ at }) => at <= now)) this.#answer(incoming, text);
@@ -135,7 +135,7 @@ export class ApiServer {
     return this.#late.length;
   }
 
-  /** Does what is asked; fills `incoming` with the body and the caller once they are known. */
+  /** Carries out the request; fills `incoming` with the body and the caller once they are known. */
   #answer(incoming: Incoming, text: string): Reply {
     try {
       incoming.body = parseBody(text);
@@ -171,7 +171,7 @@ export class ApiServer {
     return this.#state.findRepository(owner, name)?.archived === true;
   }
 
-  /** The path under the repository's present name, or the redirect GitHub sends for a former one. */
+  /** The path under the repository's present name, or the redirect that GitHub sends for a former one. */
   #currentPath({ method, url }: Incoming): string | Reply {
     const byId = /^\/repositories\/(\d+)(\/.*)?$/.exec(url.pathname);
     if (byId) {
@@ -193,7 +193,7 @@ export class ApiServer {
   #send(incoming: Incoming, reply: Reply, response: ServerResponse): number {
     const raw = typeof reply.body === 'string';
     const text = reply.body === undefined ? '' : raw ? String(reply.body) : JSON.stringify(reply.body);
-    // Each installation token has tags of its own: https://github.com/eclipse-csi/otterdog/issues/201 has GitHub's word for it.
+    // Each installation token has its own ETags: https://github.com/eclipse-csi/otterdog/issues/201 quotes GitHub on it.
     const tagged = incoming.method === 'GET' && reply.status === 200;
     const whose = incoming.caller?.kind === 'installation' ? incoming.caller.token : '';
     const etag = `W/"${createHash('sha256').update(whose).update(text).digest('hex')}"`;
@@ -265,7 +265,7 @@ async function readAll(request: IncomingMessage): Promise<string> {
   try {
     for await (const chunk of request) chunks.push(chunk);
   } catch {
-    // The client went away; what it meant to say does not matter any more.
+    // The client disconnected, so the rest of its request no longer matters.
   }
   return Buffer.concat(chunks).toString();
 }

@@ -31,13 +31,13 @@ import type { Installation, Permissions, Role } from './world.ts';
 import { fullName } from './world.ts';
 
 /**
- * A stateful GitHub for tests and the demo: the REST API that Countersign uses, people who act, signed webhooks, and
- * faults on demand; git objects, merges and diffs are real, in memory.
+ * A stateful GitHub for tests and the demo: the REST API that Countersign uses, people who act, signed webhooks, and faults on
+ * demand. Git objects, merges and diffs are real, in memory.
  *
- * The package `emulate` was tried first as the base. Of what Countersign rests on it would have kept the app's JWT,
- * users and organisations only: pull request files, pushes to heads, merge refusals, checks' limits, permissions,
- * reactions, deliveries and conditional requests are missing there or differ from GitHub, so more would have been
- * overridden than used, against private modules of a bundle.
+ * The package `emulate` was tried first as the base. Of what Countersign depends on, it would have provided only the app's JWT,
+ * users and organisations. Pull request files, pushes to heads, merge refusals, limits of checks, permissions, reactions,
+ * deliveries and conditional requests are missing there or differ from GitHub. More would have been overridden than used, against
+ * private modules of a bundle.
  */
 export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
   /** Base URL of the API. */
@@ -51,7 +51,7 @@ export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
     readonly webhookSecret: string;
     readonly botLogin: string;
   };
-  /** Where events go from now on. Without a URL nothing is sent, nor kept for later. */
+  /** Where webhooks go from now on. Without a URL nothing is sent, nor kept for later. */
   setWebhookUrl(url: string | undefined): void;
 
   /** @param options `email` is an address that GitHub knows to be theirs */
@@ -59,43 +59,46 @@ export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
   addOrganization(login: string): void;
   addTeam(org: string, slug: string, members: readonly string[]): void;
   addRepository(input: RepositoryInput): { id: number; fullName: string };
-  /** Installs the app on all repositories of the owner, or on those named. @returns the installation's id. */
+  /** Installs the app on all repositories of the owner, or on the named ones. @returns the installation's id. */
   installApp(owner: string, options?: { repositories?: readonly string[] }): number;
   /** Removes the installation, with its tokens. */
   uninstallApp(owner: string): void;
-  /** Suspends the installation: its tokens are refused, and it is sent nothing. */
+  /** Suspends the installation: its tokens are rejected, and it gets no webhooks. */
   suspendApp(owner: string): void;
   unsuspendApp(owner: string): void;
-  /** Makes every token of the app's installations worthless; new ones are given as before. */
+  /** Invalidates every token of the app's installations; the app can request new ones. */
   revokeTokens(): void;
   setPermission(repo: string, login: string, role: Role | 'none'): void;
 
   readonly deliveries: readonly SentDelivery[];
-  /** Sends again with the same GUID. @returns the answered status, 0 when there was no answer. */
+  /** Sends again with the same GUID. @returns the answered status, 0 if there was no answer. */
   redeliver(guid: string): Promise<number>;
-  /** Keeps events back until they are released, so that they can come late or in another order. */
+  /** Holds webhooks until they are released, so that they can arrive late or in another order. */
   holdDeliveries(): void;
   releaseDeliveries(order?: 'fifo' | 'reverse'): Promise<void>;
-  /** Resolves when every delivery was answered, and those that the answers set off. */
+  /** Resolves when every delivery was answered, and those that the answers caused. */
   settle(): Promise<void>;
-  /** A request as GitHub would sign it, for tests that post by hand. */
+  /** A request as GitHub would sign it, for tests that post themselves. */
   signedDelivery(event: string, payload: unknown, guid?: string): SignedRequest;
 
-  /** Makes the next `times` (default: all) matching API requests fail; the first matching fault decides. @returns takes it back. */
+  /**
+   * Makes the next `times` (default: all) matching API requests fail; the first matching fault decides. @returns a function that
+   * removes the fault.
+   */
   fail(match: FaultMatch, how: Fault, times?: number): () => void;
 
-  /** How many requests are still to be carried out after their connection broke; those whose time has come are, first. */
+  /** How many requests are still to be carried out after their connection broke. Carries out those that are due first. */
   leftToDo(): number;
 
-  /** From now on comments say nothing of the app that wrote them. */
+  /** From now on comments do not name the app that wrote them. */
   leaveAppsUnnamed(): void;
 
   /** Leaves so many requests of the hour; the app learns of it with its next answer. */
   leaveOfTheHour(left: number): void;
 
-  /** Every merge, whoever or whatever set it off, with how things stood in that moment. */
+  /** Every merge, whoever or whatever caused it, with the state at that moment. */
   readonly merges: readonly MergeRecord[];
-  /** Every request of the app to merge, with how things stood in that moment. */
+  /** Every request of the app to merge, with the state at that moment. */
   readonly mergeRequests: readonly MergeRequest[];
   readonly requests: readonly ReceivedRequest[];
   onRequest(listener: (request: ObservedRequest) => void): void;
@@ -108,7 +111,7 @@ export interface SentDelivery {
   readonly event: string;
   readonly action?: string;
   readonly payload: unknown;
-  /** What the receiver answered last; absent while unsent or unanswered. */
+  /** The receiver's last answer; absent while unsent or unanswered. */
   readonly status?: number;
   /** How often it was sent. */
   readonly attempts: number;
@@ -117,22 +120,22 @@ export interface SentDelivery {
 export interface StandInOptions {
   /** 0, the default, takes a free one. */
   port?: number;
-  /** Time of everything that happens; tokens and JWTs alone live by the machine's clock. */
+  /** Time of everything that happens, except tokens and JWTs, which use the machine's clock. */
   now?: () => Date;
   webhookUrl?: string;
   webhookSecret?: string;
-  /** Name of the app, `Countersign` when left out. */
+  /** Name of the app, `Countersign` by default. */
   appName?: string;
-  /** Those of `app.yml` when left out, and so are its webhooks. */
+  /** Those of `app.yml` by default, and so are its webhooks. */
   permissions?: Permissions;
   events?: readonly string[];
-  /** Requests an hour for each installation; GitHub's 5,000 when left out. */
+  /** Requests an hour for each installation; GitHub's 5,000 by default. */
   rateLimit?: number;
-  /** `lazy`: `mergeable` is `null` on the first read after a change, as on GitHub. `eager`, the default, spares the wait. */
+  /** `lazy`: `mergeable` is `null` on the first read after a change, as on GitHub. `eager`, the default, avoids the wait. */
   mergeability?: 'eager' | 'lazy';
 }
 
-/** Starts one; many can run side by side in a process. */
+/** Starts one; a process can run many side by side. */
 export async function startGitHub(options: StandInOptions = {}): Promise<GitHubStandIn> {
   const now = options.now ?? (() => new Date());
   const secret = options.webhookSecret ?? 'stand-in-webhook-secret';
@@ -189,7 +192,7 @@ export async function startGitHub(options: StandInOptions = {}): Promise<GitHubS
     mergeRequests: state.mergeRequests,
     requests: server.requests,
     onRequest: (listener) => server.onRequest(listener),
-    // A getter would be copied as its value by the spread above, so this one stands last, in the object itself.
+    // The spread above would copy a getter as its value, so this one comes last, in the object itself.
     get deliveries() {
       return webhooks.deliveries.map(viewDelivery);
     },
@@ -347,7 +350,7 @@ function createDeliveryDesk(state: State, server: ApiServer): DeliveryDesk {
     releaseDeliveries: (order = 'fifo') => webhooks.release(order),
     settle() {
       server.doWhatIsLate();
-      // Time may have run out for a group in a merge queue.
+      // A group in a merge queue may have timed out.
       followUp(state);
       return webhooks.settle();
     },

@@ -18,7 +18,7 @@ import type {
 } from './world.ts';
 import { fullName, isPullRequest } from './world.ts';
 
-/** First id of each kind. Comments and checks start above 2³¹, as on GitHub, so that 32-bit columns are caught. */
+/** First id of each kind. Comments and checks start above 2³¹, as on GitHub, so that 32-bit columns fail. */
 const FIRST_ID = {
   account: 1_001,
   app: 9_001,
@@ -40,16 +40,16 @@ export type IdKind = keyof typeof FIRST_ID;
 export interface RepositoryInput {
   owner: string;
   name: string;
-  /** `main` when left out. */
+  /** `main` by default. */
   defaultBranch?: string;
   private?: boolean;
   files: Record<string, FileInput>;
   collaborators?: Record<string, Role>;
-  /** Merge methods the repository allows; all when left out. */
+  /** Merge methods that the repository allows; all by default. */
   mergeMethods?: readonly MergeMethod[];
 }
 
-/** Everything the stand-in knows, with the look-ups that routes, deeds and readers share. */
+/** Everything that the stand-in knows, with the look-ups that routes, operations and readers share. */
 export class State {
   /** Where the API listens; set once the server does. */
   url = '';
@@ -58,18 +58,18 @@ export class State {
   readonly webhooks: Webhooks;
   /** Whether `mergeable` is `null` on the first read after a change, as on GitHub, where a job computes it. */
   readonly lazyMergeability: boolean;
-  /** Whether comments name the app that wrote them; the field is optional, and not every server has it. */
+  /** Whether comments name the app that wrote them. The field is optional, and some servers do not have it. */
   commentsNameApps = true;
   readonly installations = new Map<number, Installation>();
   readonly merges: MergeRecord[] = [];
   readonly mergeRequests: MergeRequest[] = [];
-  /** Those that GitHub merges by itself once everything that is required holds. */
+  /** Those with auto-merge on: GitHub merges them once everything that is required is satisfied. */
   readonly autoMerging = new Set<PullRequest>();
-  /** Repositories with somebody in a merge queue. */
+  /** Repositories with a pull request in a merge queue. */
   readonly queueing = new Set<Repository>();
-  /** Each pull request as the API told it last. */
+  /** Each pull request as the API last reported it. */
   readonly lastTold = new Map<PullRequest, Standing>();
-  /** Commits whose signature GitHub vouches for. */
+  /** Commits whose signature GitHub verifies. */
   readonly verified = new Set<string>();
   readonly #accounts = new Map<string, Account>();
   readonly #apps = new Map<string, App>();
@@ -104,7 +104,7 @@ export class State {
     return this.#accounts.get(login.toLowerCase());
   }
 
-  /** The account; a person who was never heard of comes into being, so that scenarios stay short. */
+  /** The account. An unknown person is created, so that scenarios stay short. */
   account(login: string, type: Account['type'] = 'User'): Account {
     const known = this.findAccount(login);
     if (known) return known;
@@ -136,7 +136,7 @@ export class State {
     );
   }
 
-  /** The app with this name, made on first use; its slug is the name in lower case with dashes. */
+  /** The app with this name, created on first use; its slug is the name in lower case with dashes. */
   addApp(name: string, permissions: Permissions = { checks: 'write', metadata: 'read' }): App {
     const slug = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
     const known = this.#apps.get(slug);
@@ -295,8 +295,8 @@ export class State {
   }
 
   /**
-   * A branch, tag-less ref (`heads/x`, `refs/heads/x`), commit name, or `HEAD` for the default branch, as the API's `ref`
-   * parameters take them. `HEAD` is git's own, whatever branches are called: https://github.com/scripting/Scripting-News/issues/94
+   * A branch, ref (`heads/x`, `refs/heads/x`), commit name, or `HEAD` for the default branch, as in the API's `ref` parameters.
+   * `HEAD` always means git's own, whatever branches are called: https://github.com/scripting/Scripting-News/issues/94
    */
   resolve(repository: Repository, ref: string): Commit | undefined {
     if (ref === 'HEAD') return this.resolve(repository, `refs/heads/${repository.defaultBranch}`);
@@ -327,8 +327,8 @@ function teamKey(org: string, slug: string): string {
 let keys: { publicKey: string; privateKey: string } | undefined;
 
 /**
- * The app's key pair, made once a process. 1,024 bits are too few for anything real and enough here: 2,048 would take
- * up to half a second, and a key in the repository would set off every secret scanner. PKCS #1, as GitHub hands it out.
+ * The app's key pair, made once per process. 1,024 bits are too few in production and enough here: 2,048 would take up to half a
+ * second, and a key in the repository would alert every secret scanner. PKCS #1, as on GitHub.
  */
 export function appKeys(): { publicKey: string; privateKey: string } {
   keys ??= generateKeyPairSync('rsa', {

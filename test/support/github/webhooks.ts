@@ -1,10 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 
-/** GitHub gives up on a receiver after ten seconds; this one has more patience, for a receiver on a slow machine. */
+/** GitHub gives a receiver ten seconds; this one waits longer, for a receiver on a slow machine. */
 const ANSWER_LIMIT_MS = 60_000;
 const HOOK_ID = 480_001;
-/** Every App gets these without asking: https://docs.github.com/en/webhooks/webhook-events-and-payloads#installation */
+/** Every App gets these without subscribing: https://docs.github.com/en/webhooks/webhook-events-and-payloads#installation */
 const SENT_TO_ALL = ['installation', 'installation_repositories'];
 
 /** One event, sent once or more often; every attempt carries the same GUID. */
@@ -14,12 +14,12 @@ export interface Delivery {
   readonly event: string;
   readonly action: string | undefined;
   readonly payload: unknown;
-  /** What the receiver answered last; `undefined` while not sent, and when it never answered. */
+  /** The receiver's last answer; `undefined` while not sent, or if it never answered. */
   status: number | undefined;
   readonly attempts: Attempt[];
 }
 
-/** One try at a delivery: an item of `/app/hook/deliveries`. */
+/** One attempt at a delivery: an item of `/app/hook/deliveries`. */
 export interface Attempt {
   readonly id: number;
   readonly delivery: Delivery;
@@ -39,7 +39,7 @@ export interface SignedRequest {
   body: string;
 }
 
-/** Sends events to the app's webhook URL one after another, and remembers every attempt. */
+/** Sends events to the app's webhook URL one after another, and records every attempt. */
 export class Webhooks {
   readonly secret: string;
   readonly deliveries: Delivery[] = [];
@@ -67,8 +67,8 @@ export class Webhooks {
   }
 
   /**
-   * Queues an event; the payload is a snapshot, which nobody changes any more. An app without a webhook URL is sent
-   * nothing, now or later, nor is it sent what it does not subscribe to.
+   * Queues an event. The payload is a snapshot that never changes. An app without a webhook URL is sent nothing, now or later,
+   * and an app gets only events that it subscribes to.
    */
   send(event: string, action: string | undefined, payload: object): void {
     if (this.url === undefined || !this.#events.has(event)) return;
@@ -97,7 +97,7 @@ export class Webhooks {
     await this.#queue;
   }
 
-  /** Sends again; resolves with the answered status, 0 when there was no answer. */
+  /** Sends again; resolves with the answered status, 0 if there was no answer. */
   async redeliver(delivery: Delivery): Promise<number> {
     return (await this.#enqueue(delivery, true)).statusCode ?? 0;
   }
@@ -107,7 +107,7 @@ export class Webhooks {
     await this.#queue;
   }
 
-  /** Resolves when nothing is queued any more, counting what the answers set off. */
+  /** Resolves when nothing is queued any more, including what the answers caused. */
   async settle(): Promise<void> {
     for (let last: unknown; last !== this.#queue; ) {
       last = this.#queue;

@@ -6,43 +6,43 @@ import type { Account, CheckRun, CommitStatus, MergeMethod, PullRequest, Reactio
 import { fullName } from './world.ts';
 
 /**
- * Everything a merge must rest on, as it was in one moment. Written down by the stand-in itself, so that a test can judge the app
- * without believing a word of it.
+ * Everything that a merge depends on, at one moment. The stand-in itself records it, so that a test can judge the app without
+ * trusting it.
  */
 export interface Witnessed {
   readonly repo: string;
   readonly number: number;
   readonly at: Date;
   readonly pullRequest: Standing;
-  /** The pull request as the API told it last before this request; absent when it was never read. */
+  /** The pull request as the API last reported it to the app before this request; absent if the app never read it. */
   readonly lastTold: Standing | undefined;
   readonly author: string;
-  /** Those the merge would bring in, oldest first. */
+  /** Those that the merge would add, oldest first. */
   readonly commits: readonly { author: string; committer: string; message: string; at: Date }[];
   /** Oldest first. */
   readonly comments: readonly WitnessedComment[];
   /** Login → role, of those who have one. */
   readonly roles: Readonly<Record<string, string>>;
-  /** What each check of the head says last: a conclusion, or how far it is. */
+  /** The last report of each check of the head: a conclusion or a status. */
   readonly checks: readonly { app: string; name: string; says: string }[];
 }
 
-/** The moment in which the app asked for a merge, whatever came of it. */
+/** The moment at which the app requested a merge, whatever the answer. */
 export interface MergeRequest extends Witnessed {
   /** The head that the request named. */
   readonly sha: string | undefined;
-  /** GitHub's words when it refused; absent when it merged. */
+  /** GitHub's message when it refused; absent when it merged. */
   refused?: string;
 }
 
-/** The moment in which something was merged, whoever or whatever set it off. */
+/** The moment at which something was merged, whoever or whatever caused it. */
 export interface MergeRecord extends Witnessed {
   /** The commit that brought it onto the base. */
   readonly sha: string;
   readonly headSha: string;
   readonly by: string;
   readonly method: MergeMethod;
-  /** What set it off: a request to the API, a person at the button, or GitHub itself. */
+  /** What caused it: a request to the API, a person at the button, or GitHub itself. */
   readonly via: 'api' | 'button' | 'auto-merge' | 'queue';
 }
 
@@ -56,7 +56,7 @@ export interface Standing {
 export interface WitnessedComment {
   readonly id: number;
   readonly author: Person;
-  /** Whose words the comment holds now: somebody else's once it was edited. */
+  /** Who wrote the current text of the comment: somebody else once it was edited. */
   readonly lastWriter: Person;
   readonly body: string;
   readonly createdAt: Date;
@@ -70,7 +70,7 @@ export function standingOf(pr: PullRequest): Standing {
   return { state: pr.state, draft, headSha: head.sha, baseRef: base.ref };
 }
 
-/** Writes down how things stand, then merges: the answer or the refusal is the merge's own. */
+/** Records the state, then merges. The answer or the refusal is the merge's own. */
 export function witnessed<T>(state: State, pr: PullRequest, sha: string | undefined, merge: () => T): T {
   const request: MergeRequest = { ...standAt(state, pr), sha };
   state.mergeRequests.push(request);
@@ -82,7 +82,7 @@ export function witnessed<T>(state: State, pr: PullRequest, sha: string | undefi
   }
 }
 
-/** How things stand now. */
+/** The state now. */
 export function standAt(state: State, pr: PullRequest): Witnessed {
   const { repository } = pr;
   const head = pr.pull.head.sha;

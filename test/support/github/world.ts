@@ -1,6 +1,6 @@
 import type { Commit, GitObjects } from './git/objects.ts';
 
-/** The state of the stand-in: what GitHub's database would hold. Views turn it into JSON, deeds change it. */
+/** The state of the stand-in: what GitHub's database would hold. Views turn it into JSON, operations change it. */
 
 export type Role = 'admin' | 'maintain' | 'write' | 'triage' | 'read';
 export type MergeMethod = 'merge' | 'squash' | 'rebase';
@@ -59,7 +59,7 @@ export interface Repository {
   readonly id: number;
   readonly owner: Account;
   name: string;
-  /** GitHub takes no writes for it. */
+  /** GitHub accepts no writes for it. */
   archived?: boolean;
   readonly private: boolean;
   readonly defaultBranch: string;
@@ -71,7 +71,7 @@ export interface Repository {
   readonly branches: Map<string, string>;
   /** Account id → role. */
   readonly collaborators: Map<number, Role>;
-  /** Branch name → its protection, the older of GitHub's two ways to guard a branch. */
+  /** Branch name → its protection, the older of GitHub's two ways to protect a branch. */
   readonly protections: Map<string, Protection>;
   /** The newer way: rules for every branch that a pattern names. Oldest first. */
   readonly rulesets: Ruleset[];
@@ -91,7 +91,7 @@ export interface Repository {
   updatedAt: Date;
 }
 
-/** One move of a branch, in the words of GitHub's list of activity. */
+/** One move of a branch, as in GitHub's list of activity. */
 export interface BranchMove {
   readonly id: number;
   readonly branch: string;
@@ -109,34 +109,36 @@ export interface RequiredCheck {
   readonly appId: number | null;
 }
 
-/** What has to hold before a pull request is merged, in whichever of the two ways it is set. */
+/** What a merge requires, in either of the two ways. */
 export interface Requirements {
   readonly checks: readonly RequiredCheck[];
-  /** The head must hold everything of the base. */
+  /** The head must contain everything of the base. */
   readonly strict: boolean;
-  /** How many approving reviews it takes. */
+  /** How many approving reviews it requires. */
   readonly approvals: number;
 }
 
 export interface Protection extends Requirements {
-  /** "Do not allow bypassing the above settings": administrators are held to it too. */
+  /** "Do not allow bypassing the above settings": it applies to administrators too. */
   readonly enforceAdmins: boolean;
 }
 
 export interface Ruleset extends Requirements {
   readonly id: number;
   readonly name: string;
-  /** Names of branches, in which `*` stands for any text; `~DEFAULT_BRANCH` and `~ALL` as on GitHub. */
+  /** Names of branches, in which `*` matches any text; `~DEFAULT_BRANCH` and `~ALL` as on GitHub. */
   readonly branches: readonly string[];
-  /** Roles that may go around it. */
+  /** Roles that may bypass it. */
   readonly bypass: readonly Role[];
-  /** What only those may do who may go around it. */
+  /** What only people who may bypass it can do. */
   readonly restrict: readonly Restriction[];
-  /** Everything goes through a merge queue. */
+  /** Every merge goes through a merge queue. */
   readonly mergeQueue: MergeQueueRule | undefined;
 }
 
-/** https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets */
+/**
+ * https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
+ */
 export type Restriction = 'creations' | 'updates' | 'deletions';
 
 /** https://docs.github.com/en/rest/repos/rules: the parameters of `merge_queue`. */
@@ -145,7 +147,7 @@ export interface MergeQueueRule {
   /** How long a group waits for its checks before it counts as failed. */
   readonly checkResponseTimeoutMinutes: number;
   readonly maxEntriesToBuild: number;
-  /** `HEADGREEN`: a group whose own checks failed is merged all the same when a later one that holds it is green. */
+  /** `HEADGREEN`: a group whose own checks failed is still merged if a later one that contains it is green. */
   readonly groupingStrategy: 'ALLGREEN' | 'HEADGREEN';
 }
 
@@ -168,7 +170,7 @@ export interface MergeGroup {
   readonly since: Date;
 }
 
-/** What a workflow run has left behind; its archive lies on another host, as on GitHub. */
+/** An artifact of a workflow run; its archive is on another host, as on GitHub. */
 export interface WorkflowArtifact {
   readonly id: number;
   readonly name: string;
@@ -179,7 +181,7 @@ export interface WorkflowArtifact {
   readonly expired: boolean;
 }
 
-/** An issue; a pull request is an issue with a `pull`, in GitHub as here. */
+/** An issue; a pull request is an issue with a `pull`, as on GitHub. */
 export interface Issue {
   readonly id: number;
   readonly number: number;
@@ -204,17 +206,17 @@ export interface PullRequest extends Issue {
 export interface Pull {
   readonly id: number;
   readonly head: { readonly repository: Repository; readonly ref: string; sha: string };
-  /** `sha` is the base branch as it was when the head last moved: GitHub does not follow later pushes to the base. */
+  /** `sha` is the base branch at the time when the head last moved: GitHub does not follow later pushes to the base. */
   base: { ref: string; sha: string };
   draft: boolean;
   merged: Merged | undefined;
   autoMerge: AutoMerge | undefined;
   readonly reviews: Review[];
-  /** The head and base for which a client has already asked `mergeable`. */
+  /** The head and base for which a client has already read `mergeable`. */
   mergeabilityAsked: string | undefined;
 }
 
-/** Somebody asked GitHub to merge as soon as everything that is required holds. */
+/** Somebody asked GitHub to merge as soon as everything that is required is satisfied. */
 export interface AutoMerge {
   readonly by: Account;
   readonly method: MergeMethod;
@@ -225,7 +227,7 @@ export interface Merged {
   readonly by: Account;
   readonly method: MergeMethod;
   readonly sha: string;
-  /** Where head and base parted, which the merge itself hides from the history. */
+  /** Where head and base diverged, which the merge itself hides from the history. */
   readonly mergeBase: string;
 }
 
@@ -253,7 +255,7 @@ export interface Comment {
   readonly id: number;
   readonly issue: Issue;
   readonly author: Account;
-  /** Who wrote the body as it is now. */
+  /** Who wrote the current body. */
   lastWriter: Account;
   body: string;
   readonly reactions: Reaction[];

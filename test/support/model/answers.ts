@@ -1,17 +1,17 @@
-/** What the stub model says, in the terms of no provider. */
+/** What the stub model says, independent of any provider. */
 export interface Said {
   text?: string;
   /** Why it ends, in the provider's own words; `null`: it does not say. OpenAI's responses end with a status. */
   finish?: string | null;
   refusal?: string;
   tool?: { name: string; args: string };
-  /** `null`: the provider does not tell. */
+  /** `null`: the provider does not report it. */
   tokens?: { input: number; output: number } | null;
 }
 
 const USED = { input: 120, output: 30 };
 
-/** The body of an answer in the protocol that is spoken at the path. */
+/** The body of an answer in the protocol of the path. */
 export function bodyFor(path: string, said: Said): object {
   if (path.endsWith('/chat/completions')) return chatCompletion(said);
   if (path.endsWith('/responses')) return openaiResponse(said);

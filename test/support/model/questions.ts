@@ -42,13 +42,13 @@ export const question = (over: Partial<Question<Verdict>> = {}): Question<Verdic
 
 export const COMPATIBLE: ModelName = { provider: 'openai-compatible', model: 'stub' };
 
-/** Takes any call, for tests that are not about money: opening a database is most of the time of a short one. */
+/** Allows any call, for tests that do not concern cost: opening a database is most of the time of a short one. */
 const FREE: Ledger = {
   reserve: async () => ({ ok: true, id: 1 }),
   settle: async () => null,
 };
 
-/** For each test: a stub model, and what asks it. */
+/** For each test: a stub model, and a client for it. */
 export function useStubModel() {
   let stub: StubModel;
   const waits: number[] = [];
@@ -59,7 +59,7 @@ export function useStubModel() {
   afterEach(() => stub.stop());
 
   return {
-    /** How long was waited between calls, in milliseconds; no time passes in fact. */
+    /** How long the client waited between calls, in milliseconds, without any real waiting. */
     waits,
     get stub() {
       return stub;
@@ -79,7 +79,7 @@ export interface PaidOptions {
   budgets?: Partial<Budgets>;
 }
 
-/** The same with a database in which there is one run and session, and in which calls are paid for. */
+/** The same with a database that has one run and session, and with counted costs. */
 export function usePaidModel() {
   const db = useDatabase(sqliteTestDatabase);
   const free = useStubModel();

@@ -16,7 +16,7 @@ export const message = (text: string): Item => ({
   content: [{ type: 'output_text', text, annotations: [] }],
 });
 
-/** A model server on loopback that streams answers of the Responses protocol: its items, one after the other. */
+/** A model server on loopback that streams answers of the Responses protocol: its items, one after another. */
 export async function startStubResponses() {
   const asked: AskedOfStub[] = [];
   let answers: Item[] = [];
@@ -45,7 +45,7 @@ export async function startStubResponses() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     asked,
-    /** In this order; the last one is given again and again. */
+    /** In this order; the last one is repeated. */
     answers: (...items: Item[]) => {
       answers = items;
     },

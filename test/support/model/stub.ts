@@ -7,7 +7,7 @@ import { bodyFor, type Said } from './answers.ts';
 export type Script =
   | Said
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** The connection is cut: before anything was said, or in the middle. */
+  /** The connection is cut before the answer, or in the middle of it. */
   | { reset: 'at_once' | 'halfway' }
   | { silent: true }
   /** A whole answer, a byte at a time. */
@@ -20,7 +20,7 @@ export type Script =
 export interface Asked {
   path: string;
   headers: IncomingMessage['headers'];
-  /** The whole request's text. */
+  /** The text of the whole request. */
   text: string;
   body: { messages?: { role: string; content: string }[]; tools?: unknown; max_tokens?: number };
 }
@@ -28,12 +28,12 @@ export interface Asked {
 export interface StubModel {
   url: string;
   asked: Asked[];
-  /** The answers to come, in this order; the last one is given again and again. */
+  /** The answers to come, in this order; the last one is repeated. */
   answers(...scripts: Script[]): void;
   stop(): Promise<void>;
 }
 
-/** A server on loopback that speaks the protocols of the model providers and says what a test wants it to say. */
+/** A server on loopback that speaks the protocols of the model providers and gives the answers that a test sets. */
 export async function startStubModel(): Promise<StubModel> {
   const asked: Asked[] = [];
   let scripts: Script[] = [];

@@ -1,11 +1,11 @@
 import type { Schema } from './description.ts';
 
 /**
- * The schema with every described object closed to members it does not name.
+ * The schema with every described object closed to members that it does not name.
  *
- * GitHub's schemas are open and GitHub ignores what it does not know, so that a misspelt key is lost in silence.
- * JSON Schema's own `unevaluatedProperties` was rejected: when an alternative fails for some other reason, it also
- * reports that alternative's members as unknown, which sends the reader after the wrong mistake.
+ * GitHub's schemas are open and GitHub ignores what it does not know, so a misspelt key would go unnoticed. JSON Schema's own
+ * `unevaluatedProperties` was rejected: when an alternative fails for some other reason, it also reports that alternative's
+ * members as unknown, which points the reader to the wrong mistake.
  */
 export function closed(schema: Schema): Schema {
   const names = describedNames(schema);
@@ -15,7 +15,7 @@ export function closed(schema: Schema): Schema {
   return { ...inner, properties: { ...named, ...asSchema(inner.properties) }, additionalProperties: false };
 }
 
-/** Alternatives judge the same object as the schema around them, so only what lies inside their members is closed. */
+/** Alternatives judge the same object as the schema around them, so only their members' own objects are closed. */
 function withClosedMembers(schema: Schema): Schema {
   return Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => {

@@ -12,7 +12,7 @@ const operation = z.strictObject({
       name: z.string(),
       in: z.enum(['path', 'query']),
       required: z.boolean().default(false),
-      /** The value may hold slashes that are not percent-encoded, as `docs/a.md` in `contents/{path}`. */
+      /** The value may contain slashes that are not percent-encoded, as `docs/a.md` in `contents/{path}`. */
       'x-multi-segment': z.boolean().default(false),
       schema,
     }),
@@ -30,7 +30,7 @@ export type Operation = z.infer<typeof operation>;
 
 const description = z.object({ paths: z.record(z.string(), z.record(z.string(), operation)) });
 
-/** The committed extract of GitHub's description; `scripts/extract-openapi.ts` makes it. */
+/** The committed extract of GitHub's description; `scripts/extract-openapi.ts` writes it. */
 export function readDescription(): z.infer<typeof description> {
   return description.parse(
     JSON.parse(readFileSync(new URL('./github.openapi.json', import.meta.url), 'utf8')),

@@ -40,7 +40,7 @@ function topmost(errors: readonly DefinedError[]): DefinedError[] {
   return errors.filter((error) => !errors.some((other) => isUnder(error, other)));
 }
 
-/** The instance is compared too: the items of a list share one schema path. */
+/** The instance is compared too, because the items of a list share one schema path. */
 function isUnder(error: DefinedError, choice: DefinedError): boolean {
   return (
     (choice.keyword === 'anyOf' || choice.keyword === 'oneOf') &&

@@ -32,7 +32,7 @@ function request(method: string, path: string, body?: unknown): ObservedRequest 
   return { method, path, body };
 }
 
-describe('a request as GitHub describes it has no fault', () => {
+describe('a request that GitHub’s description allows has no error', () => {
   it.each([
     ['a completed check run', request('POST', CHECK_RUNS, checkRun)],
     ['a check run moved on', request('PATCH', `${CHECK_RUNS}/12`, { status: 'in_progress' })],
@@ -68,7 +68,7 @@ describe('a request as GitHub describes it has no fault', () => {
   });
 });
 
-describe('a mistake is said in one sentence', () => {
+describe('one mistake gives one sentence', () => {
   const { head_sha: _, ...withoutHead } = checkRun;
   const CREATE = 'POST /repos/{owner}/{repo}/check-runs';
   const UPDATE = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
@@ -185,7 +185,7 @@ describe('a mistake is said in one sentence', () => {
     expect(validate(sent)).toEqual([diagnostic]);
   });
 
-  it('and several mistakes in several', () => {
+  it('and several mistakes give several', () => {
     expect(validate(request('POST', `${CHECK_RUNS}?dry=1`, { name: 5 }))).toEqual([
       `${CREATE}: query.dry is not described.`,
       `${CREATE}: body.head_sha is missing.`,
@@ -200,7 +200,7 @@ describe('the extract', () => {
   );
 
   it.each(operations)(
-    '$method $template can be asked, and is found under its own name',
+    'has $method $template, and finds it by its own path',
     ({ method, template, operation }) => {
       const path = operation.parameters.reduce(
         (text, { name, schema }) => text.replace(`{${name}}`, schema.type === 'integer' ? '1' : 'a'),
@@ -217,7 +217,7 @@ describe('the extract', () => {
   );
 });
 
-describe('what Octokit puts on the wire has no fault', () => {
+describe('a request that Octokit sends has no error', () => {
   const pull = { owner: 'acme', repo: 'shop', pull_number: 4 };
   const issue = { owner: 'acme', repo: 'shop', issue_number: 4 };
 

@@ -13,7 +13,7 @@ export interface ObservedRequest {
   body: unknown;
 }
 
-/** Says what is wrong with a request, one sentence a fault; an empty list when nothing is. */
+/** The errors of a request, one sentence each; an empty list if there are none. */
 export type RequestValidator = (request: ObservedRequest) => string[];
 
 interface Route {
@@ -24,9 +24,9 @@ interface Route {
 }
 
 /**
- * Validates requests against GitHub's own OpenAPI description, more strictly than GitHub does: query keys and body
- * keys that it does not describe are faults, because GitHub ignores them and the mistake would stay hidden.
- * An operation that is not in the extract is a fault too.
+ * Validates requests against GitHub's own OpenAPI description, more strictly than GitHub does: query keys and body keys that it
+ * does not describe are errors, because GitHub ignores them and the mistake would stay hidden. An operation that is not in the
+ * extract is an error too.
  */
 export function createRequestValidator(): RequestValidator {
   const routes = toRoutes();
@@ -35,7 +35,7 @@ export function createRequestValidator(): RequestValidator {
 
   return ({ method, path, body }) => {
     const [pathname = '', ...queries] = path.split('?');
-    // Described by a schema of its own, which the answers are read by; OpenAPI knows nothing of it.
+    // OpenAPI does not describe GraphQL; a schema of our own reads its answers.
     if (method.toUpperCase() === 'POST' && pathname === '/graphql') return [];
     const route = routes.find((one) => one.method === method.toUpperCase() && one.pattern.test(pathname));
     if (!route) {
@@ -106,7 +106,7 @@ function toPattern(template: string, operation: Operation): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** The decoded path parameters; `undefined` when a percent sign is not followed by valid UTF-8 in hex. */
+/** The decoded path parameters; `undefined` if a percent sign is not followed by valid UTF-8 in hex. */
 function pathValues(route: Route, pathname: string): Record<string, string> | undefined {
   const groups = route.pattern.exec(pathname)?.groups ?? {};
   try {
@@ -124,7 +124,7 @@ function repeatedKeys(query: URLSearchParams): string[] {
     .map((key) => `query.${key} is given more than once.`);
 }
 
-/** One schema for `{path, query, body}`, so that every fault names its place in the same way. */
+/** One schema for `{path, query, body}`, so that every error names its place in the same way. */
 function requestSchema(operation: Operation): Schema {
   const body = operation.requestBody;
   return {
@@ -149,8 +149,8 @@ function parametersSchema(operation: Operation, where: 'path' | 'query'): Schema
 }
 
 /**
- * Parameters arrive as text; those described as integers or booleans become such when they are written as one.
- * ajv's own coercion was rejected: it also takes `0x10`, `1e3` and `null`.
+ * Parameters arrive as text. Those described as integers or booleans are converted if they are written as one. ajv's own coercion
+ * was rejected: it also accepts `0x10`, `1e3` and `null`.
  */
 function typed(operation: Operation, where: 'path' | 'query', entries: Iterable<[string, string]>): Schema {
   const types = new Map(

@@ -3,7 +3,7 @@ import { testCount, wordsOf } from '../../../../src/skills/builtin/ci/check-text
 import { withinEffort } from '../../../support/effort.ts';
 import { judge, OWN_APP, run, status } from './facts.ts';
 
-describe('how many tests a check says it ran', () => {
+describe('the number of tests in a check’s text', () => {
   test.each<[string, number | null]>([
     ['312 tests run, 310 passed', 312],
     ['Ran 42 tests in 3.1s', 42],
@@ -25,36 +25,36 @@ describe('how many tests a check says it ran', () => {
     ['½ tests, ٣ tests, 1e9 tests', null],
     ['all tests passed', null],
     ['', null],
-  ])('%j: %s', (title, count) => {
+  ])('is read from %j: %s', (title, count) => {
     expect(testCount({ title, summary: null })).toBe(count);
   });
 
-  test('is looked for in the title before the summary', () => {
+  test('is read from the title before the summary', () => {
     expect(testCount({ title: 'All green', summary: '9 tests' })).toBe(9);
     expect(testCount({ title: '8 tests', summary: '9 tests' })).toBe(8);
   });
 
   test.each(['1'.repeat(2_000), '1 test '.repeat(300), '1 '.repeat(1_000), ' '.repeat(2_000)])(
-    'is little work, whatever the text',
+    'takes little work for any text',
     (text) => {
       withinEffort(250, () => testCount({ title: text, summary: text }));
     },
   );
 });
 
-test('a check’s words are one short line without anything hidden', () => {
+test('a check’s text becomes one short line without hidden characters', () => {
   expect(wordsOf({ title: 'Broken\u202E\u0000', summary: 'line\r\n\n  two' })).toBe('Broken: line two');
   expect(wordsOf({ title: null, summary: 'x'.repeat(400) })).toHaveLength(300);
   expect(wordsOf({ title: null, summary: ' \n' })).toBeUndefined();
 });
 
-test('a secret in a check’s words is hidden before they are cut', () => {
+test('a secret in a check’s text is hidden before the text is cut', () => {
   const secret = `ghp_${'aB3dE5gH7j'.repeat(4).slice(0, 36)}`;
   const words = wordsOf({ title: null, summary: `${'x '.repeat(140)}${secret}` });
   expect(words).not.toContain(secret.slice(0, 10));
 });
 
-test('the result adds the tests of all checks that count, and tells what the red ones say', () => {
+test('the result adds up the tests of all checks that count, and quotes the red ones', () => {
   const judgement = judge({
     ignore: ['nightly'],
     checkRuns: [
@@ -76,7 +76,7 @@ test('the result adds the tests of all checks that count, and tells what the red
   });
 });
 
-test('a red check keeps what it says of itself, and others do not', () => {
+test('a red check keeps its text, and others do not', () => {
   const judgement = judge({
     checkRuns: [
       run('unit', 'failure', { title: '2 failed' }),
@@ -95,7 +95,7 @@ test('a red check keeps what it says of itself, and others do not', () => {
   );
 });
 
-test('of hundreds of red checks with much to say the summary stays short', () => {
+test('the summary of hundreds of red checks with long texts stays short', () => {
   const checkRuns = Array.from({ length: 300 }, (_, index) =>
     run(`check ${index}`, 'failure', { summary: 'x'.repeat(2_000) }),
   );

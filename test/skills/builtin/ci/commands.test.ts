@@ -18,7 +18,7 @@ function job(name: string, ...steps: [name: string, conclusion: string | null, m
   };
 }
 
-test('commands are the steps of a job without what the runner does around them', () => {
+test('the commands are the steps of a job without the runner’s own steps', () => {
   const steps = job(
     'test',
     ['Set up job', 'success'],
@@ -42,12 +42,12 @@ test('commands are the steps of a job without what the runner does around them',
   ]);
 });
 
-test('commands of several jobs say which', () => {
+test('the commands of several jobs say which job each belongs to', () => {
   const jobs = [job('lint', ['Run biome check', 'success']), job('test', ['Run vitest', 'failure'])];
   expect(commandsIn(jobs).map(({ command }) => command)).toEqual(['lint: biome check', 'test: vitest']);
 });
 
-test('a workflow is read once for all of its jobs, and jobs whose checks do not count are left out', async () => {
+test('a workflow is read once for all its jobs, and jobs whose checks do not count are omitted', async () => {
   const asked: number[] = [];
   const reader = {
     workflowJobs: async (_: unknown, id: number) => {
@@ -66,7 +66,7 @@ test('a workflow is read once for all of its jobs, and jobs whose checks do not 
   expect(asked).toEqual([7]);
 });
 
-test('not more is read or kept than a person would look at', async () => {
+test('only as much is read and kept as a person would read', async () => {
   let asked = 0;
   const reader = {
     workflowJobs: async (_: unknown, id: number) => {

@@ -7,7 +7,7 @@ export const ACTIONS = 15_368;
 export const OTHER_APP = 200;
 
 let lastId = 0;
-/** A check run of GitHub Actions that is completed with this conclusion, or has this status when it is not. */
+/** A check run of GitHub Actions that is completed with this conclusion, or else has this status. */
 export function run(name: string, said: string | null, more: Partial<CheckRunFacts> = {}): CheckRunFacts {
   const unfinished = said === 'queued' || said === 'in_progress' || said === 'waiting';
   return {

@@ -24,7 +24,7 @@ describe('whatever is reported', () => {
     required: fc.array(fc.record({ name, appId: app }), { maxLength: 3 }),
   });
 
-  test('it passes exactly when something of others is there, all of it is green, and nothing required of others is missing', () => {
+  test('CI passes exactly when another app reported something, all of it is green, and no required check of another app is missing', () => {
     fc.assert(
       fc.property(anyFacts, ({ checkRuns, statuses, required: rules }) => {
         const judgement = judge({
@@ -54,7 +54,7 @@ describe('whatever is reported', () => {
     );
   });
 
-  test('the order in which GitHub lists it does not matter', () => {
+  test('the order of GitHub’s list does not matter', () => {
     fc.assert(
       fc.property(anyFacts, ({ checkRuns, required: rules }) => {
         const there = judge({ checkRuns, required: rules });

@@ -17,7 +17,7 @@ function checksOf(judgement: CiJudgement): CiCheck[] {
 
 const names = (judgement: CiJudgement) => checksOf(judgement).map((check) => `${check.name} ${check.state}`);
 
-describe('what the checks of a head say together', () => {
+describe('the checks of a head together', () => {
   test.each<[string, Partial<CiFacts>, string]>([
     ['no check', {}, 'none: no checks ran on this commit'],
     ['one that passed', { checkRuns: [run('build', 'success')] }, 'passed: the only check passed'],
@@ -69,12 +69,12 @@ describe('what the checks of a head say together', () => {
     'a_word_that_is_new',
     'SUCCESS',
     null,
-  ])('the conclusion %s is no pass', (conclusion) => {
+  ])('do not pass with the conclusion %s', (conclusion) => {
     expect(verdict(judge({ checkRuns: [run('build', conclusion)] }))).toMatch(/^failed: /);
   });
 
   test.each(['queued', 'in_progress', 'waiting', 'requested', 'pending', 'a_word_that_is_new'])(
-    'the status %s is not done, whatever its conclusion says',
+    'are not done with the status %s, whatever the conclusion',
     (word) => {
       const unfinished = run('build', 'success', { status: word });
       expect(verdict(judge({ checkRuns: [unfinished] }))).toBe('pending: 0 of 1 checks are done');
@@ -82,7 +82,7 @@ describe('what the checks of a head say together', () => {
     },
   );
 
-  test('without any check is no verdict, not a pass', () => {
+  test('have no verdict, and do not pass, if there are none', () => {
     const judgement = judge({});
     expect(judgement).toMatchObject({ kind: 'none', result: { passed: null, head_sha: HEAD, checks: [] } });
   });
@@ -118,18 +118,18 @@ describe('which checks count', () => {
     ['the green one is newer', 'failure', 'success', 'passed: the only check passed'],
     ['the red one is newer', 'success', 'failure', 'failed: 1 of 1 check failed: build'],
     ['the newer one is at work', 'success', 'in_progress', 'pending: 0 of 1 checks are done'],
-  ])('only the newest run of one check by one app does: %s', (_, older, newer, expected) => {
+  ])('only the newest run of a check by one app does: %s', (_, older, newer, expected) => {
     const runs = [run('build', older), run('build', newer)];
     expect(verdict(judge({ checkRuns: runs }))).toBe(expected);
     expect(verdict(judge({ checkRuns: runs.toReversed() }))).toBe(expected);
   });
 
-  test('a check of the same name by another app is another check', () => {
+  test('a check with the same name by another app is another check', () => {
     const runs = [run('build', 'failure'), run('build', 'success', { appId: OTHER_APP })];
     expect(verdict(judge({ checkRuns: runs }))).toBe('failed: 1 of 2 checks failed: build');
   });
 
-  test('a status of the same name as a check run is another check', () => {
+  test('a status with the same name as a check run is another check', () => {
     const more = { checkRuns: [run('build', 'success')], statuses: [status('build', 'failure')] };
     expect(verdict(judge(more))).toBe('failed: 1 of 2 checks failed: build');
   });
@@ -192,7 +192,7 @@ describe('a required check', () => {
     expect(verdict(judge(more))).toBe(expected);
   });
 
-  test('that is missing is listed as such', () => {
+  test('that is missing is listed as missing', () => {
     expect(checksOf(judge({ required: [required('e2e')] }))).toEqual([
       {
         name: 'e2e',
@@ -206,7 +206,7 @@ describe('a required check', () => {
     ]);
   });
 
-  test('is marked, and others are not', () => {
+  test('is marked as required, and others are not', () => {
     const judgement = judge({
       checkRuns: [run('a', 'success'), run('b', 'success')],
       statuses: [status('c', 'success')],
@@ -215,7 +215,7 @@ describe('a required check', () => {
     expect(checksOf(judgement).map((check) => check.required)).toEqual([true, false, true]);
   });
 
-  test('of one app is not met by another app’s, although the settings name it without an app', () => {
+  test('of one app is not satisfied by another app’s, although the settings name it without an app', () => {
     const judgement = judge({
       checkRuns: [run('e2e', 'success', { appId: OTHER_APP })],
       required: [required('e2e', ACTIONS), required('e2e')],
@@ -223,7 +223,7 @@ describe('a required check', () => {
     expect(judgement.kind).toBe('pending');
   });
 
-  test('of two apps by one name is met only when both reported', () => {
+  test('of two apps with one name is satisfied only when both reported it', () => {
     const judgement = judge({
       checkRuns: [run('e2e', 'success')],
       required: [required('e2e', ACTIONS), required('e2e', OTHER_APP)],
@@ -246,7 +246,7 @@ describe('a required check', () => {
     ['red', 'failure', 'failed: 1 of 1 check failed: countersign / x'],
     ['at work', 'in_progress', 'pending: 0 of 1 checks are done'],
   ])(
-    'that this app reported, too, does not hide another app’s of that name that is %s',
+    'that this app reported too does not hide another app’s of that name that is %s',
     (_, said, expected) => {
       const judgement = judge({
         checkRuns: [
@@ -259,7 +259,7 @@ describe('a required check', () => {
     },
   );
 
-  test('of another app is not met by this app’s own of that name', () => {
+  test('of another app is not satisfied by this app’s own with that name', () => {
     const judgement = judge({
       checkRuns: [run('e2e', 'success', { appId: OWN_APP })],
       required: [required('e2e', ACTIONS)],
@@ -276,7 +276,7 @@ describe('the result', () => {
     return { lint_passed, tests_passed, build_passed, typecheck_passed };
   };
 
-  test('says for lint, tests, build and types what their checks say, and nothing where there are none', () => {
+  test('gives lint, tests, build and types the result of their checks, and nothing if there are none', () => {
     expect(
       passedBy([
         ['Lint', 'failure'],
@@ -313,7 +313,7 @@ describe('the result', () => {
     ['none when it has no start', null, at(90_000), null],
     ['none when it has no end', at(0), null, null],
     ['never negative', at(90_000), at(0), 0],
-  ])('gives a check’s duration: %s', (_, startedAt, completedAt, expected) => {
+  ])('has a check’s duration: %s', (_, startedAt, completedAt, expected) => {
     const judgement = judge({ checkRuns: [run('build', 'success', { startedAt, completedAt })] });
     expect(checksOf(judgement)[0]?.duration_ms).toBe(expected);
   });

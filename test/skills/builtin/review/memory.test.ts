@@ -24,7 +24,7 @@ const read = (pieces: readonly Piece[], more: Partial<ModelMemory> = {}): ModelM
 });
 const present = new Set(['src/a.ts', 'src/b.ts']);
 const printOf = (pieces: readonly Piece[], at: number) => pieces[at]?.print ?? '';
-/** Where the added line stands in a piece of `head`. */
+/** The line of the added text in a piece of `head`. */
 const offsetIn = (piece: Piece | undefined) => piece?.lines.findIndex(({ mark }) => mark === '+') ?? -1;
 
 describe('a later round', () => {
@@ -35,19 +35,19 @@ describe('a later round', () => {
   ];
   const earlier = read(first, { said: open });
 
-  it('reads only what is another piece now', () => {
+  it('reads only pieces that changed', () => {
     const { ask, kept } = planRound(head({ 5: '  bad;', 20: '  better;' }), earlier);
     expect(ask.map(({ lines }) => lines.some(({ text }) => text === '  better;'))).toEqual([true]);
     expect(kept.map(({ print }) => print)).toEqual([printOf(first, 0)]);
   });
 
-  it('reads nothing after a rebase, and says what is open at its new line', () => {
+  it('reads nothing after a rebase, and reports open findings at their new lines', () => {
     const { ask, carried } = planRound(head({ 5: '  bad;', 20: '  worse;' }, 'src/a.ts', 7), earlier);
     expect(ask).toEqual([]);
     expect(carried.map(({ finding }) => finding.line)).toEqual([13, 28]);
   });
 
-  it('keeps what was said of a piece that is as it was, and forgets what was not said again of one that is not', () => {
+  it('keeps the findings of an unchanged piece, and drops those of a changed piece that are not repeated', () => {
     const second = head({ 5: '  bad;', 20: '  better;' });
     const plan = planRound(second, earlier);
     const memory = afterRound(plan, plan.ask, [], present);
@@ -55,7 +55,7 @@ describe('a later round', () => {
     expect(memory.read.toSorted()).toEqual(second.map(({ print }) => print).toSorted());
   });
 
-  it('keeps what was said when nobody answered, of the file and without a line', () => {
+  it('keeps the findings when the model did not answer, on the file and without a line', () => {
     const plan = planRound(head({ 5: '  mended;', 20: '  better;' }), earlier);
     const memory = afterRound(plan, [], [], present);
     expect(memory.said.map(({ finding, offset }) => [finding.description, finding.line, offset])).toEqual([
@@ -75,7 +75,7 @@ describe('a later round', () => {
       ['Other words.', 'Bad.'],
     ],
     ['of another cause', { category: 'secret', rule: 'model/secret' }, ['Other words.', 'Bad.']],
-  ])('says once what is said again %s while another part of its file is unread', (_, more, expected) => {
+  ])('reports a repeated finding once %s while another part of its file is unread', (_, more, expected) => {
     const evidence = 'bad;';
     const one = said(printOf(first, 0), offsetIn(first[0]), { description: 'Bad.', evidence });
     const second = head({ 5: '  bad;', 6: '  more;', 20: '  better;' });
@@ -89,24 +89,24 @@ describe('a later round', () => {
     expect(memory.said.map(({ finding }) => finding.description)).toEqual(expected);
   });
 
-  it('keeps what was said of a file that cannot be read any more', () => {
+  it('keeps the findings of a file that can no longer be read', () => {
     const plan = planRound([], earlier);
     expect(afterRound(plan, [], [], present).said).toHaveLength(2);
   });
 
-  it('forgets what was said of a file that the pull request does not change any more', () => {
+  it('drops the findings of a file that the pull request no longer changes', () => {
     const plan = planRound([], earlier);
     expect(afterRound(plan, [], [], new Set(['src/b.ts'])).said).toEqual([]);
   });
 
-  it('reads the whole file again, as soon as a piece of it changed, when something was said of the file', () => {
+  it('reads the whole file again when a piece of it changed and a finding is about the file', () => {
     const whole = read(first, { said: [said(printOfFile(first), null)] });
     expect(planRound(first, whole)).toMatchObject({ ask: [], carried: whole.said });
     const second = head({ 5: '  bad;', 20: '  better;' });
     expect(planRound(second, whole)).toMatchObject({ ask: second, open: whole.said });
   });
 
-  it('reads everything again of what was kept open without having been read', () => {
+  it('reads everything again that kept its findings without being read', () => {
     const failed = afterRound(planRound(head({ 5: '  x;' }), earlier), [], [], present);
     const third = head({ 5: '  y;' });
     const plan = planRound(third, failed);
@@ -114,13 +114,13 @@ describe('a later round', () => {
     expect(afterRound(plan, plan.ask, [], present).said).toEqual([]);
   });
 
-  it('reads everything again when there is too much to be remembered', () => {
+  it('reads everything again when there is too much to remember', () => {
     const many = Array.from({ length: 501 }, () => said(printOf(first, 0), 0));
     const memory = afterRound(planRound(first, undefined), first, many, present);
     expect(memory).toMatchObject({ read: [], said: many });
   });
 
-  it('reads what is beyond the pieces that are remembered', () => {
+  it('reads what is beyond the remembered pieces', () => {
     const pieces = Array.from({ length: 2_100 }, (_, n) => ({ ...first[0], print: `p${n}` }) as Piece);
     const memory = afterRound(planRound(pieces, undefined), pieces, [], present);
     expect(planRound(pieces, memory).ask).toHaveLength(100);
@@ -131,8 +131,8 @@ const edits = fc.dictionary(fc.nat(29).map(String), fc.constantFrom('  x;', '  y
   maxKeys: 6,
 }) as fc.Arbitrary<Record<number, string>>;
 
-describe('of any two heads', () => {
-  it(`a piece is kept exactly when it was read, and read again otherwise (seed ${seed})`, () => {
+describe('for any two heads', () => {
+  it(`a piece is kept exactly if it was read, and read again otherwise (seed ${seed})`, () => {
     fc.assert(
       fc.property(edits, edits, fc.nat(9), (one, other, above) => {
         const [first, second] = [head(one), head(other, 'src/a.ts', above)];
@@ -145,7 +145,7 @@ describe('of any two heads', () => {
     );
   });
 
-  it(`what was said stays at the same text, or is judged again, and never both or neither (seed ${seed})`, () => {
+  it(`a finding either stays at the same text or is judged again (seed ${seed})`, () => {
     fc.assert(
       fc.property(edits, edits, fc.nat(9), (one, other, above) => {
         const [first, second] = [head(one), head(other, 'src/a.ts', above)];
@@ -167,7 +167,7 @@ describe('of any two heads', () => {
     );
   });
 
-  it(`nothing that was said is lost while any of its file is unread (seed ${seed})`, () => {
+  it(`no finding is lost while any part of its file is unread (seed ${seed})`, () => {
     fc.assert(
       fc.property(edits, edits, fc.nat(5), (one, other, answered) => {
         const [first, second] = [head(one), head(other)];
@@ -184,7 +184,7 @@ describe('of any two heads', () => {
   });
 });
 
-describe('of copies of one change', () => {
+describe('for copies of one change', () => {
   const COPIES = 4;
   const block = Array.from({ length: 10 }, (_, n) => ` x ${n};`);
   const LINE = 5;
@@ -204,7 +204,7 @@ describe('of copies of one change', () => {
   };
   const some = fc.subarray([0, 1, 2, 3]);
 
-  it(`what was said of a line that is still added is carried or asked again (seed ${seed})`, () => {
+  it(`a finding on a line that is still added is kept or judged again (seed ${seed})`, () => {
     fc.assert(
       fc.property(some, some, fc.nat(3), (one, other, at) => {
         const copy = one[at % Math.max(1, one.length)];

@@ -34,18 +34,18 @@ describe('a finding of the model and one of an analyzer', () => {
     expect(mergeFindings([analyzer(own)], [model(other)])).toHaveLength(count === 'one' ? 1 : 2);
   });
 
-  it('are two when the model’s is about the file as a whole', () => {
+  it('are two if the model’s is about the whole file', () => {
     const { line, ...whole } = model();
     expect(mergeFindings([analyzer()], [whole])).toHaveLength(2);
   });
 
-  it('that are one keep the analyzer’s words when it is the worse', () => {
+  it('that are one keep the analyzer’s text if it is the worse', () => {
     expect(mergeFindings([analyzer({ severity: 'high' })], [model({ severity: 'low' })])).toEqual([
       analyzer(),
     ]);
   });
 
-  it('that are one count as much as the worse of them, and say whose word that is', () => {
+  it('that are one have the higher severity of both, and say whose it is', () => {
     expect(mergeFindings([analyzer({ severity: 'medium' })], [model({ severity: 'critical' })])).toEqual([
       analyzer({
         severity: 'critical',
@@ -56,12 +56,12 @@ describe('a finding of the model and one of an analyzer', () => {
 });
 
 describe('two findings of the model', () => {
-  it('on one line and of one category are one, the worse', () => {
+  it('on one line and in one category become one, the worse', () => {
     const two = [model({ severity: 'low' }), model({ severity: 'high', description: 'It is worse.' })];
     expect(mergeFindings([], two)).toEqual([two[1]]);
   });
 
-  it('about a file are one when they say the same, but for case and marks', () => {
+  it('about a file become one if they differ only in case and punctuation', () => {
     const whole = (description: string) => {
       const { line, ...rest } = model({ description });
       return rest;
@@ -71,7 +71,7 @@ describe('two findings of the model', () => {
   });
 });
 
-test('no analyzer’s finding is taken away or made lighter, whatever the model says', () => {
+test('no finding of an analyzer is removed or made less severe, whatever the model says', () => {
   const severities = ['critical', 'high', 'medium', 'low', 'info'] as const;
   for (const severity of severities) {
     for (const said of severities) {

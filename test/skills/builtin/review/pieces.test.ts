@@ -16,7 +16,7 @@ const lines = (count: number, word = 'line') =>
   Array.from({ length: count }, (_, n) => `${word} ${n}\n`).join('');
 
 describe('a piece', () => {
-  it('is a hunk, with the lines around and the numbers of the head', () => {
+  it('is a hunk, with its context lines and the line numbers of the head', () => {
     const [piece] = pieces('a\nb\nc\n', 'a\nB\nc\n');
     expect(piece?.lines).toEqual([
       { mark: ' ', text: 'a', line: 1 },
@@ -26,11 +26,11 @@ describe('a piece', () => {
     ]);
   });
 
-  it('is 400 lines at most', () => {
+  it('is at most 400 lines', () => {
     expect(pieces('', lines(1_000)).map(({ lines }) => lines.length)).toEqual([400, 400, 200]);
   });
 
-  it('is the whole file, a part at a time, where GitHub sends no diff', () => {
+  it('is a part of the whole file if GitHub sends no diff', () => {
     const content = Buffer.from(lines(401));
     const [file] = admitted({ path: 'src/a.ts', status: 'modified', content, changes: 3 });
     const found = file ? piecesOf(file, 'lens') : [];
@@ -44,17 +44,17 @@ describe('a piece', () => {
     ['another line that is gone', prints('A\n', 'b\n')],
     ['another line that is new', prints('a\n', 'B\n')],
     ['other lines around', prints('a\nx\n', 'b\nx\n')],
-  ])('has another print with %s', (_, other) => {
+  ])('has another fingerprint with %s', (_, other) => {
     expect(other).not.toEqual(prints('a\n', 'b\n'));
   });
 
-  it('has another print in another function, with the same lines around', () => {
+  it('has another fingerprint in another function, with the same context lines', () => {
     const around = (name: string) => `function ${name}() {\n  1;\n  2;\n  3;\n  old;\n}\n`;
     const change = (name: string) => prints(around(name), around(name).replace('old', 'return true'));
     expect(change('isEven')).not.toEqual(change('isAdmin'));
   });
 
-  it('does not stand for a copy of itself', () => {
+  it('does not count as its own copy', () => {
     const block = `${lines(10, ' x')}`;
     const twice = prints(`${block}${block}`, `${block.replace('x 5', 'y')}${block.replace('x 5', 'y')}`);
     expect(twice).toHaveLength(2);
@@ -62,7 +62,7 @@ describe('a piece', () => {
   });
 });
 
-it(`a change keeps its prints when a rebase moves it, whatever it is (seed ${seed})`, () => {
+it(`a rebase that moves a change keeps its fingerprints (seed ${seed})`, () => {
   const text = fc.array(fc.constantFrom('  a', '  b', '  c', '', '}'), { minLength: 1, maxLength: 30 });
   const edits = fc.array(fc.record({ at: fc.nat(29), to: fc.constantFrom('  new', '  other', null) }), {
     minLength: 1,
@@ -74,7 +74,7 @@ it(`a change keeps its prints when a rebase moves it, whatever it is (seed ${see
         const edit = list.find(({ at }) => at === index);
         return edit === undefined ? [line] : edit.to === null ? [] : [edit.to];
       });
-      // Far enough above not to be among the lines around: those are part of what was read.
+      // Far enough above to be outside of the context lines, which are part of what was read.
       const moved = [...Array.from({ length: above }, (_, n) => `  upstream ${n}`), '  .', '  .', '  .'];
       const still = ['  .', '  .', '  .'];
       const join = (top: string[], rest: string[]) => `${[...top, ...rest].join('\n')}\n`;
@@ -89,7 +89,7 @@ it(`a change keeps its prints when a rebase moves it, whatever it is (seed ${see
   );
 });
 
-describe('what a model is shown', () => {
+describe('the text that a model sees', () => {
   it('has an anchor on each line that can be quoted, and on no other', () => {
     const [piece] = pieces('function f() {\n  a;\n}\n', 'function f() {\n  b;\n}\n');
     expect(piece && shownPiece(piece, noMask)).toMatchInlineSnapshot(`
@@ -101,12 +101,12 @@ describe('what a model is shown', () => {
     `);
   });
 
-  it('has invisible characters written out', () => {
+  it('has invisible characters escaped', () => {
     const [piece] = pieces('', 'if (a\u202e) {}\n');
     expect(piece && shownPiece(piece, noMask)).toContain('if (a⟨U+202E⟩) {}');
   });
 
-  it('has no carriage returns at the ends of lines, which a file from Windows is full of', () => {
+  it('has no carriage returns at the ends of lines, of which a file from Windows is full', () => {
     const [piece] = pieces('', 'one;\r\ntwo;\r\n');
     expect(piece && shownPiece(piece, noMask)).not.toContain('U+000D');
   });
@@ -119,14 +119,14 @@ describe('what a model is shown', () => {
     expect(shown('begin\nKEY\nend')).not.toContain('KEY');
   });
 
-  it('names a line by its number and its content', () => {
+  it('identifies a line by its number and its content', () => {
     expect(anchorOf(3, 'a')).not.toBe(anchorOf(3, 'b'));
     expect(anchorOf(3, 'a')).toMatch(/^3#[0-9a-f]{4}$/);
   });
 });
 
 describe('the budget', () => {
-  it('takes a token for three bytes', () => {
+  it('estimates a token per three bytes', () => {
     expect(tokensOf('äöü')).toBe(2);
   });
 
@@ -136,7 +136,7 @@ describe('the budget', () => {
   });
   const groups = fc.array(fc.array(fc.integer({ min: 1, max: 15 }), { maxLength: 6 }), { maxLength: 12 });
 
-  it(`loses nothing, asks no question that is too large and none too many (seed ${seed})`, () => {
+  it(`loses nothing, and makes no prompt too large and none too many (seed ${seed})`, () => {
     fc.assert(
       fc.property(groups, fc.integer({ min: 0, max: 5 }), (sizes, most) => {
         const parts = sizes.map((group, g) => group.map((size, n) => ({ size, id: `${g}.${n}` })));
@@ -153,7 +153,7 @@ describe('the budget', () => {
     );
   });
 
-  it(`keeps a file together where one question can hold it (seed ${seed})`, () => {
+  it(`keeps a file together if one prompt can hold it (seed ${seed})`, () => {
     fc.assert(
       fc.property(groups, (sizes) => {
         const parts = sizes.map((group, g) => group.map((size) => ({ size, g })));
@@ -169,7 +169,7 @@ describe('the budget', () => {
     );
   });
 
-  it('does not make the text of what has no chance any more', () => {
+  it('does not render text that can no longer fit', () => {
     const made: string[] = [];
     const exactly = (part: string) => {
       made.push(part);

@@ -27,7 +27,7 @@ const earlier = (findings: Finding[]) => makeReview({ round: 1, findings });
 const fixed = (before: Finding[], after: Now) => sinceEarlier(earlier(before), after)?.fixed;
 
 describe('a finding of an earlier round', () => {
-  it('is known again by file, rule and content, wherever its line went', () => {
+  it('is recognised by file, rule and content, whatever its line is now', () => {
     expect(fingerprint(lint(2, 'eval(x)'))).toBe(
       fingerprint(lint(9, '  eval( x )', { description: 'Other words.' })),
     );
@@ -41,18 +41,18 @@ describe('a finding of an earlier round', () => {
     expect(fingerprint(lint(2, 'eval(x)', more))).not.toBe(fingerprint(lint(2, 'eval(x)')));
   });
 
-  it('of a model is known again when the model calls its cause by a word of the same family, and not of another', () => {
+  it('of a model is recognised if the model names its cause with a word of the same family, and not of another', () => {
     const of = (category: Finding['category']) =>
       fingerprint(finding({ category, rule: `model/${category}`, evidence: 'run(x)' }));
     expect(of('injection')).toBe(of('security'));
     expect(of('correctness')).not.toBe(of('security'));
   });
 
-  it('is fixed when nothing says it any more', () => {
+  it('is fixed if nothing reports it any more', () => {
     expect(fixed([lint(2, 'eval(x)'), lint(3, 'eval(y)')], now([lint(9, 'eval(y)')]))).toBe(1);
   });
 
-  it('is still there once when it was there twice and one is mended', () => {
+  it('is still there once if it was there twice and one of them is fixed', () => {
     expect(fixed([lint(2, 'eval(x)'), lint(3, 'eval(x)')], now([lint(2, 'eval(x)')]))).toBe(1);
   });
 
@@ -61,7 +61,7 @@ describe('a finding of an earlier round', () => {
     ['its analyzer did not run', { analyzers: [] }, 0],
     ['its file could not be read', { unread: new Set(['src/a.ts']) }, 0],
     ['its file is not changed any more', { analyzers: [], present: new Set() }, 1],
-  ])('that is not said because %s counts as fixed %#: %i', (_, more, count) => {
+  ])('that is not reported because %s counts as fixed %#: %i', (_, more, count) => {
     expect(fixed([lint(2, 'eval(x)')], now([], more))).toBe(count);
   });
 
@@ -70,11 +70,11 @@ describe('a finding of an earlier round', () => {
     expect(fixed([finding()], now([], { analyzers: silent }))).toBe(0);
   });
 
-  it('is nothing to speak of when there was none', () => {
+  it('is not mentioned if there was none', () => {
     expect(sinceEarlier(earlier([]), now([lint(2, 'eval(x)')]))).toBeUndefined();
   });
 
-  it('is shown among the worst twenty that are fixed, and counted', () => {
+  it('is shown among the twenty worst that are fixed, and counted', () => {
     const many = Array.from({ length: 30 }, (_, n) => lint(n + 1, `eval(${n})`, { severity: 'low' }));
     const since = sinceEarlier(earlier([...many, lint(99, 'x', { severity: 'critical' })]), now([]));
     expect(since).toMatchObject({ round: 1, fixed: 31, still_open: 0 });
@@ -83,7 +83,7 @@ describe('a finding of an earlier round', () => {
   });
 });
 
-describe('what people read', () => {
+describe('the text for people', () => {
   const since = { round: 1, fixed: 2, still_open: 1, fixed_findings: [lint(2, 'eval(x)'), finding()] };
 
   it.each([
@@ -145,7 +145,7 @@ describe('what people read', () => {
     `);
   });
 
-  it('has twenty findings in full, of both kinds together, and counts the rest', () => {
+  it('shows twenty findings in full, of both kinds together, and counts the rest', () => {
     const of = (count: number, severity: Finding['severity']) =>
       Array.from({ length: count }, (_, n) =>
         lint(n + 1, '', { severity, description: `It is ${severity} ${n}.` }),

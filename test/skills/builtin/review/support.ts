@@ -10,7 +10,7 @@ import type { Message, Model } from '../../../../src/ports/model.ts';
 import type { Render } from '../../../../src/skills/templating/render.ts';
 import { diffTexts } from '../../../support/github/git/patch.ts';
 
-/** A file of a pull request as GitHub would list it, from what it was and what it becomes. */
+/** A file of a pull request as GitHub lists it, from its old and new text. */
 export function changed(path: string, before: string, after: string): ChangedFile {
   const { patch, additions, deletions } = diffTexts(before, after);
   const status = before === '' ? 'added' : 'modified';
@@ -42,7 +42,10 @@ export function said(of: string, offset: number | null, more: Partial<Finding> =
 
 export const noMask = (text: string): string => text;
 
-/** In this process: the real one is another process, which takes a while and is tested with prompts. */
+/**
+ * In this process: the real renderer is another process, which is slow and has its own tests
+ * (test/skills/templating/render.test.ts).
+ */
 export const renderHere: Render = async (template, context) => {
   const environment = new Environment();
   environment.undefinedBehavior = 'strict';
@@ -51,7 +54,7 @@ export const renderHere: Render = async (template, context) => {
 
 const FREE: Ledger = { reserve: async () => ({ ok: true, id: 1 }), settle: async () => null };
 
-/** A model that answers with whatever it is told to say to a prompt; what it was asked is kept. */
+/** A model that gives the scripted answer to each prompt; the prompts are kept. */
 export function scripted(answer: (prompt: string, asked: number) => unknown): {
   model: Model;
   prompts: string[];
@@ -78,7 +81,7 @@ function lastOf(messages: readonly Message[]): string {
   return messages.at(-1)?.content ?? '';
 }
 
-/** The anchor with which a prompt shows the first added line that holds the text. */
+/** The anchor with which a prompt shows the first added line that contains the text. */
 export function anchorIn(prompt: string, text: string): string {
   const line = prompt.split('\n').find((row) => row.includes(` + `) && row.includes(text)) ?? '';
   return /^\s*(\d+#[0-9a-f]+)/.exec(line)?.[1] ?? 'none';

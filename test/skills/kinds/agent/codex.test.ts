@@ -8,7 +8,7 @@ const agents = fakeAgents();
 const runs = long === '1' && codex !== '' && (await hasWalls());
 
 test.skipIf(!runs)(
-  'the real Codex runs a command inside its walls and answers as it was asked',
+  'the real Codex runs a command inside its sandbox and answers in the requested form',
   async () => {
     const stub = await startStubResponses();
     const command = { cmd: 'cat a.txt; env; ls /' };

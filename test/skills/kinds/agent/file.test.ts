@@ -33,7 +33,7 @@ describe('agents/*.yml', () => {
     ['agent: codex\nprompt: prompts/look.md\ntimeout: 2h\n', 'look.yml:3:10: '],
     ['agent: codex\nprompt: prompts/look.md\nargs: [--yes]\n', 'look.yml:3:1: unknown key "args"'],
     ['- x', 'look.yml:1:1'],
-  ])('is told what is wrong with %j', (text, fault) => {
+  ])('is reported as invalid for %j', (text, fault) => {
     const diagnostics = faultsOf(files({ 'agents/look.yml': text, ...PROMPT }));
     expect(diagnostics.join('\n')).toContain(fault);
   });
@@ -45,7 +45,7 @@ describe('COUNTERSIGN_AGENTS', () => {
     return read.ok ? [] : read.diagnostics;
   };
 
-  it('turns agents on by their programs, and none when left out', () => {
+  it('turns agents on by their programs, and none by default', () => {
     const program = join(newFolder(), 'codex');
     writeFileSync(program, '');
     chmodSync(program, 0o755);
@@ -63,7 +63,7 @@ describe('COUNTERSIGN_AGENTS', () => {
   );
 });
 
-it('shows of a program only its own file, or the node_modules that it was installed in', () => {
+it('the sandbox shows only a program’s own file, or the node_modules that it is installed in', () => {
   const own = join(newFolder(), 'codex');
   writeFileSync(own, '');
   expect(filesOfProgram(own)).toBe(own);

@@ -20,8 +20,8 @@ export function gitIn(folder: string) {
 }
 
 /**
- * Serves the repository of a folder over git's own HTTP protocol, to whoever has the token; with every request it looks whether the
- * token can be seen in the arguments or the environment of any process.
+ * Serves the repository of a folder over git's own HTTP protocol, to holders of the token. At every request it checks whether the
+ * token is visible in the arguments or the environment of any process.
  */
 export async function startGitServer(folder: string, token: string) {
   const seen: string[] = [];

@@ -29,7 +29,7 @@ async function start(provider: 'openai' | 'anthropic' = 'openai', most = 99) {
   const access = { name: { provider, model: 'the-model' }, apiKey: KEY, baseUrl: `${model.url}/v1` };
   const started = await startProxy(join(folder, 's'), { ...access, ledger: counting.ledger }, PURPOSE);
   proxy = started;
-  /** @param held of a body that does not come whole: when all but its first byte comes */
+  /** @param held of a body that does not arrive whole: when all but its first byte arrives */
   const ask = (
     path: string,
     body: Json,
@@ -65,7 +65,7 @@ describe('the proxy of an agent', () => {
     ['openai', '/chat/completions', 'authorization', `Bearer ${KEY}`],
     ['openai', '/responses', 'authorization', `Bearer ${KEY}`],
     ['anthropic', '/messages', 'x-api-key', KEY],
-  ] as const)('asks %s at %s with the key, and counts what it took', async (provider, path, header, key) => {
+  ] as const)('asks %s at %s with the key, and counts the usage', async (provider, path, header, key) => {
     const { ask, at, settled } = await start(provider);
     model.answers({ text: 'hello', tokens: { input: 120, output: 30 } });
     const { status, text } = await ask(at(path), { model: 'the-dearest', input: 'x' });
@@ -76,7 +76,7 @@ describe('the proxy of an agent', () => {
     expect(settled).toEqual([{ input: 120, output: 30 }]);
   });
 
-  it('lets nobody in without the path and the token of the run', async () => {
+  it('admits only requests with the path and the token of the run', async () => {
     const { ask, at, reserved } = await start();
     const answers = await Promise.all([
       ask(at('/responses'), {}, { authorization: 'Bearer guessed' }),
@@ -103,7 +103,7 @@ describe('the proxy of an agent', () => {
     expect(model.asked).toEqual([]);
   });
 
-  it('refuses what the budgets have no room for, with a status that is not tried again, and says so afterwards', async () => {
+  it('refuses a call that exceeds the budgets, with a status that is not retried, and reports it afterwards', async () => {
     const { ask, at, proxy } = await start('openai', 1);
     model.answers({ text: 'hello' });
     expect((await ask(at('/responses'), { input: 'x' })).status).toBe(200);
@@ -114,7 +114,7 @@ describe('the proxy of an agent', () => {
     expect(model.asked).toHaveLength(1);
   });
 
-  it('keeps what was reserved when the provider does not tell, and gives it back when it refuses the question', async () => {
+  it('keeps its reservation if the provider does not report usage, and returns it if the provider rejects the call', async () => {
     const { ask, at, settled } = await start();
     model.answers({ status: 500, body: '{}' }, { status: 400, body: '{}' }, { reset: 'at_once' });
     const statuses: number[] = [];
@@ -123,10 +123,12 @@ describe('the proxy of an agent', () => {
     expect(settled).toEqual([null, { input: 0, output: 0 }, null]);
   });
 
-  it('lets through four calls at once and 300 in all, also when their bodies come late', async () => {
+  it('admits four calls at once and 300 in all, also if their bodies arrive late', async () => {
     const { ask, at, proxy, atOnce } = await start('openai', 999);
     model.answers({ text: 'hello' });
-    /** Calls whose bodies come once so many of them are refused, or when that takes too long; how many were answered. */
+    /**
+     * Calls whose bodies arrive once so many of them are refused, or when that takes too long. @returns how many were answered.
+     */
     const together = async (calls: number, refused: number) => {
       const { promise: held, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, 60_000);
@@ -151,7 +153,7 @@ describe('the proxy of an agent', () => {
     expect(proxy.refused()).toBe('too many calls');
   });
 
-  it('takes no body that is too large, no JSON or none', async () => {
+  it('accepts no body that is too large, missing or not JSON', async () => {
     const { ask, at } = await start();
     const large = await ask(at('/responses'), { input: 'x'.repeat(4_000_001) }).catch(() => ({
       status: 413,
@@ -183,7 +185,7 @@ describe('a question of an agent', () => {
     }
   });
 
-  it('keeps the tools that the agent carries out, and loses those of the provider', () => {
+  it('keeps the tools that the agent runs, and loses those of the provider', () => {
     const openai = [
       { type: 'function', name: 'a' },
       { type: 'custom' },
@@ -213,29 +215,29 @@ describe('a question of an agent', () => {
     { messages: [{ content: [{ type: 'document', source: { type: 'url', url: 'http://evil.example' } }] }] },
     { input: [{ type: 'input_file', file_url: 'https://evil.example' }] },
     { tools: [{ type: 'function', server_url: 'https://evil.example' }] },
-  ])('that has the provider fetch something is refused: %j', (body) => {
+  ])('that makes the provider fetch something is refused: %j', (body) => {
     expect(sent(body)).toHaveProperty('refused');
   });
 
-  it('may show a picture that it brings along', () => {
+  it('can include a picture', () => {
     expect(sent({ input: [{ image_url: 'data:image/png;base64,AA==' }] })).toHaveProperty('body');
   });
 
-  it('is asked at the price that is counted, and searches nothing', () => {
+  it('is sent at the counted price, and without search', () => {
     const body = { service_tier: 'priority', web_search_options: {}, tools: { type: 'web_search' } };
     expect(sent(body, 'chat')).toEqual({
       body: { model: 'm', max_completion_tokens: MAX_OUTPUT_TOKENS, n: 1 },
     });
   });
 
-  it('is not kept by the provider, and continues nothing that is', () => {
+  it('is not stored by the provider, and continues nothing that is', () => {
     expect(sent({ store: true, background: true, previous_response_id: 'r', conversation: 'c' })).toEqual({
       body: { model: 'm', store: false, max_output_tokens: MAX_OUTPUT_TOKENS },
     });
   });
 });
 
-describe('what an answer took', () => {
+describe('the usage of an answer', () => {
   it.each([
     [
       'data: {"type":"response.completed","response":{"usage":{"input_tokens":12,"output_tokens":3}}}\n',

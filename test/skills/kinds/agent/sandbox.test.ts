@@ -29,8 +29,8 @@ async function answered(script: string, modelUrl = stub.url): Promise<Record<str
   return JSON.parse(end.answer);
 }
 
-describe.skipIf(!(await hasWalls()))('an agent inside its walls', () => {
-  it('sees the head, its prompt and what it needs, and nothing of this machine', async () => {
+describe.skipIf(!(await hasWalls()))('an agent inside its sandbox', () => {
+  it('sees the head, its prompt and what it needs, and nothing else of this machine', async () => {
     const secret = join(agents.folder(), 'database.db');
     writeFileSync(secret, 'SECRET');
     const seen = await answered(`
@@ -61,7 +61,7 @@ describe.skipIf(!(await hasWalls()))('an agent inside its walls', () => {
     });
   });
 
-  it('changes nothing: neither the head, nor its own program, nor what it is walled in with', async () => {
+  it('changes nothing: neither the head, nor its own program, nor its sandbox', async () => {
     const program = agents.program(`${ANSWER}
       answer({
         head: await tried(() => fs.writeFileSync('/work/a.txt', 'x')),
@@ -93,7 +93,7 @@ describe.skipIf(!(await hasWalls()))('an agent inside its walls', () => {
     expect(readFileSync(program, 'utf8')).toBe(before);
   });
 
-  it('sees no process but its own, and so neither the key nor anybody’s environment', async () => {
+  it('sees only its own processes, and so neither the key nor anybody’s environment', async () => {
     const seen = await answered(`
       const pids = fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name));
       const all = pids.map((pid) => ['environ', 'cmdline'].map((file) => { try { return fs.readFileSync('/proc/' + pid + '/' + file, 'latin1'); } catch { return ''; } }).join()).join();
@@ -138,7 +138,7 @@ describe.skipIf(!(await hasWalls()))('an agent inside its walls', () => {
   });
 });
 
-describe.skipIf(!(await hasWalls()))('an agent that goes on and on', () => {
+describe.skipIf(!(await hasWalls()))('an agent that does not end', () => {
   const started = () =>
     readdirSync('/proc').filter((pid) => {
       try {
@@ -162,7 +162,7 @@ describe.skipIf(!(await hasWalls()))('an agent that goes on and on', () => {
     ],
     ['writes too much', `setInterval(() => console.log('x'.repeat(10_000)), 1);`, {}, 'too_much_output'],
     ['fails', `${LEAVE} console.error('broken'); process.exit(3);`, {}, 'died'],
-  ])('because it %s is ended with all that it started', async (_, script, limits, kind) => {
+  ])('is ended with all that it started because it %s', async (_, script, limits, kind) => {
     const end = await agents.run(agents.program(script), stub.url, limits);
     expect(end).toMatchObject({ fault: { kind } });
     await expect.poll(started).toEqual([]);
@@ -195,7 +195,7 @@ describe.skipIf(!(await hasWalls()))('an agent that goes on and on', () => {
     await expect.poll(started).toEqual([]);
   });
 
-  it('is heard, whatever it leaves in the place of an answer', async () => {
+  it('still has its answer read, whatever it puts in the answer’s place', async () => {
     const link = agents.program(
       `import fs from 'node:fs'; fs.symlinkSync('/etc/passwd', '/tmp/answer.json'); console.log('said');`,
     );

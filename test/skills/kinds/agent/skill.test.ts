@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => stub.stop());
 
-/** What comes of an agent; `heads` are the globs of each head that was written for it. */
+/** The result of an agent; `heads` are the globs of each head that was written for it. */
 async function look(lines: string, script: string, more: Partial<AgentDeps> = {}, calls = 99) {
   const skill = packageOf(
     files(
@@ -52,7 +52,7 @@ function modelOf(provider: 'openai' | 'anthropic', calls = 99): AgentModel {
 
 const PASSES = `import fs from 'node:fs'; fs.writeFileSync('/tmp/answer.json', JSON.stringify({ summary: 'x', passed: true, criteria: [] }));`;
 
-test('no agent is run, nor its head fetched, where the machine has no walls for it', async () => {
+test('no agent is run, and no head is fetched, if the machine has no sandbox for it', async () => {
   const { output, heads } = await look('', PASSES, { walls: async () => false });
   expect(output).toMatchObject({
     kind: 'failed',
@@ -64,7 +64,7 @@ test('no agent is run, nor its head fetched, where the machine has no walls for 
 test.each([
   ['a model of another provider', () => modelOf('anthropic')],
   ['no model', () => undefined],
-])('no agent is run with %s, nor its head fetched', async (_, model) => {
+])('no agent is run, and no head is fetched, with %s', async (_, model) => {
   const { output, heads } = await look('', PASSES, { model: model(), walls: async () => true });
   expect(output).toMatchObject({
     kind: 'failed',
@@ -75,21 +75,18 @@ test.each([
 
 const WALLS = await hasWalls();
 
-test.skipIf(!WALLS)(
-  'an agent sees the files that its package names, and has the time that it says',
-  async () => {
-    const { output, heads } = await look('timeout: 1s\npaths: [src/**]\n', 'setInterval(() => {}, 1000);');
-    expect(heads).toEqual([['src/**']]);
-    expect(output).toMatchObject({
-      kind: 'failed',
-      because: 'the agent took longer than 1 s and was ended',
-      retryable: true,
-    });
-  },
-);
+test.skipIf(!WALLS)('an agent sees the files that its package names, and has its time limit', async () => {
+  const { output, heads } = await look('timeout: 1s\npaths: [src/**]\n', 'setInterval(() => {}, 1000);');
+  expect(heads).toEqual([['src/**']]);
+  expect(output).toMatchObject({
+    kind: 'failed',
+    because: 'the agent took longer than 1 s and was ended',
+    retryable: true,
+  });
+});
 
 test.skipIf(!WALLS)(
-  'an agent that fails when it is refused its model says why, and what it said is kept',
+  'an agent that fails because its model was refused says why, and its text is kept',
   async () => {
     const secret = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');
     const asks = `

@@ -23,7 +23,7 @@ export const PURPOSE: Purpose = {
   artifact: 'agents/look.yml',
 };
 
-/** A ledger that remembers, and allows so many calls; `atOnce` is the most that were under way together. */
+/** A ledger that records calls and allows so many; `atOnce` is the most that were under way together. */
 export function countingLedger(most = 99) {
   const settled: (Tokens | null)[] = [];
   let reserved = 0;
@@ -44,7 +44,7 @@ export function countingLedger(most = 99) {
   return { ledger, settled, reserved: () => reserved, atOnce: () => atOnce };
 }
 
-/** A program of a test in the place of an agent: a Node script, since that is what there is inside. */
+/** A test's program instead of an agent: a Node script, because Node is available inside. */
 export function fakeAgents() {
   const folders: string[] = [];
   afterEach(() => {

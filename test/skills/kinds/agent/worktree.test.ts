@@ -20,7 +20,7 @@ const TOKEN = 'token-of-the-fetch';
 const newFolder = temporaryFolders();
 const signal = new AbortController().signal;
 
-/** A head by somebody who knows git well and means no good. */
+/** A head by an attacker who knows git well. */
 function hostileRepository(folder: string, trap: string): string {
   const git = gitIn(folder);
   const write = (path: string, text: string) => {
@@ -86,7 +86,7 @@ describe('the head of a pull request, as an agent gets it', () => {
     };
   }
 
-  it('has its files byte by byte, links as plain files, and nothing that runs or orders agents', async () => {
+  it('has its files byte by byte, links as plain files, and nothing that runs or instructs agents', async () => {
     const { folder, leftOut, files } = await written();
     expect(files).toEqual([
       '.gitattributes',
@@ -125,7 +125,7 @@ describe('the head of a pull request, as an agent gets it', () => {
     expect((await written(['src/*.ts'])).files).toEqual(['src', 'src/a.ts']);
   });
 
-  it('is refused when it is too large, when there is no such commit, and when the token is not accepted', async () => {
+  it('is refused if it is too large, if the commit does not exist, or if the token is not accepted', async () => {
     const folder = newFolder();
     const access = { url: server.url, token: TOKEN };
     const bounds = { files: 2, fileBytes: 100_000, bytes: 1_000_000 };
@@ -138,7 +138,7 @@ describe('the head of a pull request, as an agent gets it', () => {
     await expect(wrong).rejects.toThrow(/could not read Username|Authentication failed/);
   });
 
-  it('leaves nothing behind when it is no longer wanted', async () => {
+  it('leaves nothing behind when it is no longer needed', async () => {
     const outer = newFolder();
     const folder = join(outer, 'work');
     mkdirSync(folder);

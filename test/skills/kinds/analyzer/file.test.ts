@@ -30,7 +30,7 @@ const rules = (text: string) =>
     ([name, { severity }]) => `${name} ${severity}`,
   );
 
-test('the rules that can be named are those that there are', () => {
+test('the rules that a file can name are the rules that exist', () => {
   for (const [analyzer, { rules }] of Object.entries(ANALYZERS)) {
     const named: readonly string[] = RULES[analyzer as keyof typeof ANALYZERS];
     expect(named).toEqual(Object.keys(shippedRules()[rules].rules));
@@ -42,12 +42,12 @@ const OWN_RULES = OWN_ANALYZERS.flatMap((name) =>
   Object.entries(OWN_SPECS[name].rules).map(([rule, words]) => ({ name: `${name}/${rule}`, words })),
 );
 
-test.each(OWN_RULES)('$name is said in one sentence and asks for one thing', ({ words }) => {
+test.each(OWN_RULES)('$name is described in one sentence with one request', ({ words }) => {
   expect(words.description).toMatch(/^[A-Z`].*\.$/);
   expect(words.suggestion).toMatch(/^[A-Z`].*\.$/);
 });
 
-describe('the faults of a file', () => {
+describe('the errors of a file', () => {
   test.each([
     ['rules: {}', ['1:1 "analyzer" is missing']],
     [
@@ -74,14 +74,14 @@ describe('the faults of a file', () => {
       'analyzer: doc-links\npaths: ["*a*b*c*d*e*f*g*h*i*"]\nothers: no',
       ['2:9 a pattern may have at most 8 wildcards', '3:9 "others" cannot be "no"; allowed: on, off'],
     ],
-  ])('%j', (text, expected) => {
+  ])('are reported with their place: %j', (text, expected) => {
     expect(diagnostics(text)).toEqual(expected);
   });
 
   const own = (lines: string) =>
     `analyzer: ast-grep\nown_rules:\n  mine:\n    severity: low\n    category: style\n    description: A.\n    suggestion: B.\n    languages: python\n${lines}`;
 
-  test('in rules of its own are told too', () => {
+  test('are also reported in its own rules', () => {
     expect(diagnostics(own('    match: { pattern: "a" }'))).toEqual([]);
     expect(diagnostics(own('    match: {}'))).toEqual(['9:12 an empty match finds everything']);
     expect(diagnostics(own('    match: { has: { patern: a } }'))).toEqual([
@@ -92,14 +92,14 @@ describe('the faults of a file', () => {
     ]);
   });
 
-  test('are none of a rule book, which no step runs', () => {
+  test('do not exist in a rule book, which no step runs', () => {
     expect(diagnostics('book: oxlint\nrules: { a: { b: c } }')).toEqual([]);
     expect(readAnalyzerFile('book: oxlint', FILE).value).toBeUndefined();
   });
 });
 
 describe('the rules that count', () => {
-  test('are all of the analyzer, with the weights that the file gives them', () => {
+  test('are all of the analyzer, with the severities that the file gives them', () => {
     expect(rules('analyzer: doc-links')).toEqual([
       'broken-link medium',
       'broken-anchor low',
@@ -111,7 +111,7 @@ describe('the rules that count', () => {
     ]);
   });
 
-  test('are only those that are named when the others are off', () => {
+  test('are only the named ones if the others are off', () => {
     expect(rules('analyzer: doc-links\nothers: off\nrules: { broken-link: info }')).toEqual([
       'broken-link info',
     ]);
@@ -133,11 +133,11 @@ test.each([
   ['analyzer: ruff', 'a.py', true],
   ['analyzer: ruff\npaths: src/**', 'a.py', false],
   ['analyzer: secrets', 'anything', true],
-])('%j is about %s: %s', (text, path, expected) => {
+])('the rule for %j covers %s: %s', (text, path, expected) => {
   expect(configured(read(text), 'a').concerns(path)).toBe(expected);
 });
 
-test('docs/skills.md shows a file without faults and tells of every key and analyzer', () => {
+test('docs/skills.md shows a file without errors and mentions every key and analyzer', () => {
   const page = readFileSync(new URL('../../../../docs/skills.md', import.meta.url), 'utf8');
   const [, shown = ''] = /^```yaml analyzer\n([\s\S]*?)^```$/m.exec(page) ?? [];
   expect(shown).not.toBe('');
@@ -148,7 +148,7 @@ test('docs/skills.md shows a file without faults and tells of every key and anal
   for (const word of [...keys, ...Object.keys(RULES)]) expect(page).toContain(`\`${word}\``);
 });
 
-test('docs/shipped-skills.md tells of every rule that is written here', () => {
+test('docs/shipped-skills.md mentions every rule of our own analyzers', () => {
   const page = readFileSync(new URL('../../../../docs/shipped-skills.md', import.meta.url), 'utf8');
   for (const rule of OWN_ANALYZERS.flatMap((name) => RULES[name])) expect(page).toContain(`\`${rule}\``);
 });

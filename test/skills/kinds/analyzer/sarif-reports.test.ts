@@ -18,7 +18,7 @@ function reportOf(...results: [uri: string, level: string][]): Buffer {
   return zip([{ name: 'a.sarif', content: JSON.stringify(report) }]);
 }
 
-/** Reads what so many workflow runs have left behind for the head. */
+/** Reads what so many workflow runs have left for the head. */
 async function read(archive: Buffer, more: Partial<ReportFile> = {}, workflowRuns = 1) {
   const fetched: number[] = [];
   const reader = {
@@ -40,7 +40,7 @@ async function read(archive: Buffer, more: Partial<ReportFile> = {}, workflowRun
   };
 }
 
-test('a level of a report weighs what its package says, or what is usual', async () => {
+test('a level in a report has the severity of its package, or the default', async () => {
   const report = reportOf(['a.ts', 'error'], ['b.ts', 'warning'], ['c.ts', 'note']);
   expect((await read(report)).findings).toEqual(['high a.ts', 'medium b.ts', 'low c.ts']);
   expect((await read(report, { levels: { error: 'low', note: 'off' } })).findings).toEqual([
@@ -49,12 +49,12 @@ test('a level of a report weighs what its package says, or what is usual', async
   ]);
 });
 
-test('of a report only the paths count that its package names', async () => {
+test('only the paths that the package names count in a report', async () => {
   const report = reportOf(['src/a.ts', 'error'], ['docs/b.ts', 'error']);
   expect((await read(report, { paths: ['src/**'] })).findings).toEqual(['high src/a.ts']);
 });
 
-test('of more than ten workflow runs the newest ten reports are read, and there is no verdict without the others', async () => {
+test('the ten newest reports of more workflow runs are read, and there is no verdict without the others', async () => {
   const many = await read(reportOf(['a.ts', 'note']), {}, 12);
   expect(many.fetched).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(many.leftOut).toEqual([

@@ -14,7 +14,7 @@ const files = [...page.matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gm)].map(([, pat
   text,
 }));
 
-test('docs/code-templates.md shows a package without faults, whose program comes to its outcome', async () => {
+test('docs/code-templates.md shows a package without errors, whose program produces its outcome', async () => {
   const { skill, diagnostics } = parsePackage(files, FOLDER);
   expect(diagnostics).toEqual([]);
   const program = skill?.artifacts.find(({ kind }) => kind === 'code_template')?.content ?? '';
@@ -52,6 +52,6 @@ const SAID: CodeFault[] = [
   { kind: 'wrong_result', outcome: 'gate_verdict', detail: '…' },
 ];
 
-test.each(SAID)('docs/code-templates.md says what is said at $kind', (fault) => {
+test.each(SAID)('docs/code-templates.md quotes the message for $kind', (fault) => {
   expect(page.replaceAll(/\s+/g, ' ')).toContain(describeCodeFault(fault));
 });

@@ -29,12 +29,12 @@ function changed(path: string, more: Partial<PullRequestFile> = {}): PullRequest
 
 interface World {
   files?: PullRequestFile[];
-  /** By the name of the blob; what is missing is too large. */
+  /** By the name of the blob; a missing one is too large. */
   blobs?: Record<string, string | Uint8Array>;
   reader?: Partial<GitHubReader>;
 }
 
-/** The host over a head, with all that it asked of GitHub. */
+/** The host for a head, with all its requests to GitHub. */
 function hostOf({ files = [], blobs = {}, reader = {} }: World) {
   const asked: string[] = [];
   const troubles: GitHubError[] = [];
@@ -70,26 +70,26 @@ const refusal = (asked: Promise<unknown>) =>
   );
 
 describe('a file', () => {
-  test('that the pull request changes is the head’s, whatever the path holds elsewhere', async () => {
+  test('that the pull request changes is the head’s, whatever the path is elsewhere', async () => {
     const { host, asked } = hostOf({ files: [changed('base.ts')], blobs: { 'blob of base.ts': 'new' } });
     expect(await host.file('base.ts', signal)).toBe('new');
     expect(asked).toEqual(['blob blob of base.ts up to 1000000']);
   });
 
-  test('that it does not change is looked up in the head’s commit', async () => {
+  test('that it does not change is read from the head’s commit', async () => {
     const { host, asked } = hostOf({ blobs: { 'blob of base.ts': 'text' } });
     expect(await host.file('base.ts', signal)).toBe('text');
     expect(asked[0]).toBe('file base.ts of c');
   });
 
-  test('that it removes, that is not there, or that is no text is none', async () => {
+  test('that it removes, that does not exist, or that is not text is null', async () => {
     const files = [changed('gone.ts', { status: 'removed' }), changed('image')];
     const { host } = hostOf({ files, blobs: { 'blob of image': new Uint8Array([0xff, 0xfe, 0xff]) } });
     for (const path of ['gone.ts', 'nowhere.ts', 'image']) expect(await host.file(path, signal)).toBeNull();
   });
 
   test.each(['..', 'a/../../user', '/etc/passwd', '', 'a//b', './a', 'a\0b', '\ud800'])(
-    'is never asked of GitHub by the path %j',
+    'is never requested from GitHub by the path %j',
     async (path) => {
       const { host, asked } = hostOf({});
       expect(await host.file(path, signal)).toBeNull();
@@ -106,7 +106,7 @@ describe('a file', () => {
     });
   });
 
-  test('is read from GitHub once, and no more than 500 are', async () => {
+  test('is read from GitHub once, and at most 500 are', async () => {
     const files = Array.from({ length: 501 }, (_, index) => changed(`f${index}`));
     const blobs = Object.fromEntries(files.map(({ blobSha }) => [blobSha ?? '', 'x']));
     const { host, asked } = hostOf({ files, blobs });
@@ -118,7 +118,7 @@ describe('a file', () => {
 });
 
 describe('a search', () => {
-  test('looks through the head’s text of changed files, with the lines’ numbers', async () => {
+  test('covers the head’s text of changed files, with line numbers', async () => {
     const files = [
       changed('a.ts'),
       changed('b.ts'),
@@ -133,7 +133,7 @@ describe('a search', () => {
     ]);
   });
 
-  test('gives no more than 200 lines of no more than 300 characters', async () => {
+  test('returns at most 200 lines of at most 300 characters', async () => {
     const { host } = hostOf({
       files: [changed('a')],
       blobs: { 'blob of a': `${'x'.repeat(1_000)}\n`.repeat(999) },
@@ -142,7 +142,7 @@ describe('a search', () => {
     expect([hits.length, hits[0]?.text.length]).toEqual([200, 300]);
   });
 
-  test('of more than 300 files is refused, since what it left out would look like nothing', async () => {
+  test('of more than 300 files is refused, because an omitted file would look like no match', async () => {
     const { host } = hostOf({ files: Array.from({ length: 301 }, (_, index) => changed(`f${index}`)) });
     expect(await refusal(host.search('x', signal))).toEqual({ kind: 'too_many_files', limit: 300 });
   });
@@ -162,7 +162,7 @@ test('the history of a path is the head’s, with its messages cut', async () =>
 });
 
 test.each(['unavailable', 'rate_limited', 'forbidden'] as const)(
-  'GitHub being %s is trouble, and no answer',
+  'when GitHub is %s the skill fails and gets no answer',
   async (kind) => {
     const error = new GitHubError(kind, 500, 'no');
     const { host, troubles } = hostOf({ reader: { file: () => Promise.reject(error) } });
@@ -171,14 +171,14 @@ test.each(['unavailable', 'rate_limited', 'forbidden'] as const)(
   },
 );
 
-test('what GitHub refuses because of the question is the template’s to deal with', async () => {
+test('an error of GitHub that the question causes is passed to the program', async () => {
   const error = new GitHubError('invalid', 422, 'a bad path');
   const { host, troubles } = hostOf({ reader: { file: () => Promise.reject(error) } });
   expect(await refusal(host.file('base.ts', signal))).toEqual({ kind: 'by_github', detail: 'a bad path' });
   expect(troubles).toEqual([]);
 });
 
-test('the diff is one that git would write, whatever the paths are', () => {
+test('the diff is what git would write, whatever the paths are', () => {
   const { patch: _, ...hidden } = changed('image.png');
   const files = [
     changed('new.ts'),

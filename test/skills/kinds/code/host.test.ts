@@ -12,7 +12,7 @@ interface Setting {
   budget?: Partial<Record<HostFunction, Partial<Budget>>>;
 }
 
-/** Asks one question after the other of one execution. */
+/** Asks one question after another in one execution. */
 function asking({ host = {}, budget = {} }: Setting = {}) {
   const budgets = { ...DEFAULT_LIMITS.budgets };
   for (const name of Object.keys(budget) as HostFunction[])
@@ -29,7 +29,7 @@ function asking({ host = {}, budget = {} }: Setting = {}) {
   };
 }
 
-describe('a question of a template', () => {
+describe('a question of a program', () => {
   test.each([
     ['search', ['x'], [{ path: 'a.ts', line: 3, text: 'has x' }]],
     ['get_file', ['a.ts'], 'content of a.ts'],
@@ -69,13 +69,13 @@ describe('a question of a template', () => {
     ['a list too long', 'get_files', [Array(101).fill('a')], /^refused: get_files: argument 1: Too big/],
     ['a path too long', 'get_file', ['a'.repeat(5_000)], /^refused: get_file: argument 1: Too big/],
     ['no model', 'llm_query', ['x'], /^refused: llm_query: .*set COUNTERSIGN_MODEL\.$/],
-  ] as const)('is refused in words for %s', async (_, name, values, expected) => {
+  ] as const)('is refused with a reason for %s', async (_, name, values, expected) => {
     expect(await asking()(name, ...(values as readonly Json[]))).toEqual(
       typeof expected === 'string' ? expected : expect.stringMatching(expected),
     );
   });
 
-  test('is refused with the host’s reason, and an error of ours is not told', async () => {
+  test('is refused with the host’s reason, without our own error', async () => {
     const refusing = asking({
       host: {
         file: () => Promise.reject(new HostRefusal({ kind: 'file_too_large', path: 'a\nb', limit: 10 })),
@@ -88,14 +88,14 @@ describe('a question of a template', () => {
 });
 
 describe('the budget of a function', () => {
-  test('ends with its calls, each function having its own', async () => {
+  test('ends with its calls, separately for each function', async () => {
     const ask = asking({ budget: { get_diff: { calls: 2 } } });
     expect([await ask('get_diff'), await ask('get_diff')]).toEqual(['+added\n', '+added\n']);
     expect(await ask('get_diff')).toBe('refused: get_diff: the budget of 2 calls is spent');
     expect(await ask('get_file', 'a')).toBe('content of a');
   });
 
-  test('counts wrong calls too', async () => {
+  test('counts invalid calls too', async () => {
     const ask = asking({ budget: { get_diff: { calls: 1 } } });
     await ask('get_diff', 'wrong');
     expect(await ask('get_diff')).toBe('refused: get_diff: the budget of 1 calls is spent');
@@ -114,13 +114,13 @@ describe('the budget of a function', () => {
     expect(asked).toEqual([]);
   });
 
-  test('ends with the bytes of its answers, and the one too many is kept back', async () => {
+  test('ends with the bytes of its answers, and the answer over the limit is withheld', async () => {
     const ask = asking({ host: { file: async () => 'x'.repeat(60) }, budget: { get_file: { bytes: 150 } } });
     expect(await ask('get_file', 'a')).toBe('x'.repeat(60));
     expect(await ask('get_file', 'b')).toMatch(/budget of 150 bytes is spent$/);
   });
 
-  test('ends with the time of its answers, also while one is waited for', async () => {
+  test('ends with the time of its answers, also while it waits for one', async () => {
     const host = { diff: () => new Promise<string>(() => {}) };
     const ask = asking({ host, budget: { get_diff: { ms: 30 } } });
     expect(await ask('get_diff')).toBe('refused: get_diff: the budget of 30 ms of waiting is spent');

@@ -47,10 +47,10 @@ submit(dict(
 };
 
 type Name = keyof typeof EVERYTHING;
-/** A process of Python takes longer, and its machine must allow it; the scenarios have one in the quick form. */
+/** A process of Python takes longer, and the machine must allow it. The scenarios have one in the quick form. */
 const LANGUAGES: Name[] = LONG && network === 'cut' ? ['template.js', 'template.py'] : ['template.js'];
 
-test.concurrent.each(LANGUAGES)('%s has every function, and its answers', async (name) => {
+test.concurrent.each(LANGUAGES)('%s has every function with its answers', async (name) => {
   const asked = host();
   const output = await run(name, EVERYTHING[name], { host: asked, input: ANSWERS.input });
   expect(output).toEqual({
@@ -68,10 +68,10 @@ async function failureOf(name: Name, source: string, limits: Partial<CodeLimits>
   return output.kind === 'failed' ? output.because : `it submitted ${JSON.stringify(output.value)}`;
 }
 
-/** What is said begins with the place, where one is known. */
+/** The message begins with the place, if one is known. */
 const placed = (path: string, because: string) => `${path}:${/^\d/.test(because) ? '' : ' '}${because}`;
 
-describe('a JavaScript template has failed when it', () => {
+describe('a JavaScript program has failed when it', () => {
   const forms: [string, string, string][] = [
     ['does not submit', 'get_diff();', 'it came to its end without a result'],
     [
@@ -113,7 +113,7 @@ describe('a JavaScript template has failed when it', () => {
   });
 });
 
-describe.skipIf(!LONG || network === 'open')('a Python template has failed when it', () => {
+describe.skipIf(!LONG || network === 'open')('a Python program has failed when it', () => {
   const quick: Partial<CodeLimits> = { timeoutMs: 4_000 };
   const forms: [string, string, string, Partial<CodeLimits>?][] = [
     ['does not submit', 'get_diff()', 'it came to its end without a result'],
@@ -149,18 +149,18 @@ describe.skipIf(!LONG || network === 'open')('a Python template has failed when 
     expect(await failureOf('template.py', source, limits)).toBe(placed('code/template.py', because));
   });
 
-  test('calls itself without end', async () => {
+  test('calls itself endlessly', async () => {
     expect(await failureOf('template.py', 'def f(): return f() + 1\nf()')).toMatch(/RecursionError|stack/i);
   });
 });
 
-test('of two results the first counts, since nothing runs after it', async () => {
+test('the first of two results counts, because nothing runs after it', async () => {
   expect(await run('template.js', 'submit(1); submit(2);')).toMatchObject({ kind: 'done', value: 1 });
 });
 
-test('a template that is stopped from outside gives up with the reason, whatever it does', async () => {
+test('a program that is stopped from outside ends with the reason, whatever it does', async () => {
   const stopped = new AbortController();
-  // Once it has asked for something, it runs.
+  // Once it has asked a question, it is running.
   const asked = fakeHost({
     diff: async () => {
       stopped.abort(new Error('the run was cancelled'));
@@ -171,21 +171,21 @@ test('a template that is stopped from outside gives up with the reason, whatever
   await expect(running).rejects.toThrow('the run was cancelled');
 });
 
-test('secrets that a template prints or throws are hidden', async () => {
+test('secrets that a program prints or throws are hidden', async () => {
   const secret = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');
   const output = await run('template.js', `print('${secret}'); throw new Error('${secret}');`);
   expect(output).toMatchObject({ kind: 'failed', because: expect.stringContaining('[redacted') });
   expect(JSON.stringify(output)).not.toContain(secret);
 });
 
-test('an artifact that is neither of both languages is not run', async () => {
+test('an artifact in neither language is not run', async () => {
   expect(await run('template.rb' as Name, 'submit(1)')).toMatchObject({
     kind: 'failed',
     because: 'code/template.rb: it is neither JavaScript (.js) nor Python (.py)',
   });
 });
 
-test('where a process cannot be cut off from the network, JavaScript is run and Python is not', async () => {
+test('JavaScript runs and Python does not if a process cannot be cut off from the network', async () => {
   const command: typeof commandFor = async (...given) => ({
     ...(await commandFor(...given)),
     network: 'open',

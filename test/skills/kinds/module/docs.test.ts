@@ -22,14 +22,14 @@ const files = blocks
   .map(({ path, text }) => ({ path: path.slice(FOLDER.length + 1), text }));
 const module = parseModule(files.find(({ path }) => path.startsWith('modules/'))?.text ?? '');
 
-test('docs/modules.md shows a package without faults', () => {
+test('docs/modules.md shows a package without errors', () => {
   expect(files).toHaveLength(3);
   expect(parsePackage(files, FOLDER).diagnostics).toEqual([]);
 });
 
 test('docs/modules.md shows an example of that module', () => {
   const text = blocks.find(({ path }) => path === 'examples.jsonl')?.text ?? '';
-  // One is too few to optimize with, and has no other fault.
+  // One example is too few to optimize with, and has no other error.
   expect(parseExamples(text, 'examples.jsonl', module, 'gate_verdict')).toMatchObject({
     diagnostics: [{ message: 'there must be 6 to 500 different examples, and there are 1' }],
   });
@@ -50,6 +50,6 @@ const SAID: ModuleFault[] = [
   { kind: 'timed_out', ms: limitsOf(module).timeoutMs },
 ];
 
-test.each(SAID)('docs/modules.md says what is said at $kind', (fault) => {
+test.each(SAID)('docs/modules.md quotes the message for $kind', (fault) => {
   expect(page).toContain(describeModuleFault(fault));
 });

@@ -27,7 +27,7 @@ const SOUND = {
 };
 type Module = typeof SOUND;
 
-/** The faults of a package with this module. */
+/** The errors of a package with this module. */
 function faultsOf(module: object | string, outcome = 'gate_verdict'): string[] {
   const text = typeof module === 'string' ? module : JSON.stringify(module, null, 2);
   const { diagnostics } = parsePackage(
@@ -48,13 +48,13 @@ const withSignature = (over: Partial<Record<keyof Module['signature'], object>>,
 });
 
 describe('a module', () => {
-  it('that is sound has no faults, whatever it is indented with', () => {
+  it('that is valid has no errors, whatever its indentation', () => {
     expect(faultsOf(SOUND)).toEqual([]);
     expect(faultsOf(JSON.stringify(SOUND, null, '\t'))).toEqual([]);
     expect(faultsOf(JSON.stringify(SOUND))).toEqual([]);
   });
 
-  it('is told all of its faults, each at its place', () => {
+  it('has all its errors reported, each at its place', () => {
     const module = {
       template: 'think',
       signature: { instruction: '', inputs: { Diff: { type: 'text' } }, outputs: {} },
@@ -152,11 +152,11 @@ describe('a module', () => {
       { ...SOUND, fallback_artifact: 'modules/judge.json' },
       ['33:24: the package has no prompt "modules/judge.json"; allowed: prompts/ask.md'],
     ],
-  ])('with %s has a fault', (_, module, diagnostics) => {
+  ])('with %s has an error', (_, module, diagnostics) => {
     expect(faultsOf(module)).toEqual(diagnostics.map((fault) => `judge/modules/judge.json:${fault}`));
   });
 
-  it('need not come to an outcome’s outputs in a package without outcome', () => {
+  it('need not produce an outcome’s outputs in a package without outcome', () => {
     const { diagnostics } = parsePackage(
       [
         { path: 'SKILL.md', text: '---\nname: judge\ndescription: Judges.\n---\n' },
@@ -176,7 +176,7 @@ describe('the shapes of a module', () => {
   const module = parseModule(JSON.stringify(SOUND));
   const answer = { reasoning: 'r', summary: 's', passed: true, criteria: [], risk: 'low' };
 
-  it.each(SKILL_OUTCOMES)('need the same outputs as prompts do for a %s', (outcome) => {
+  it.each(SKILL_OUTCOMES)('need the same outputs as prompts for a %s', (outcome) => {
     expect(Object.keys(NEEDED_OUTPUTS[outcome]).sort()).toEqual(Object.keys(membersOf(outcome)).sort());
   });
 
@@ -184,7 +184,7 @@ describe('the shapes of a module', () => {
     expect(INPUT_TYPES).toEqual(expect.arrayContaining([...new Set(Object.values(KNOWN_INPUTS))]));
   });
 
-  it('take the outputs and the reasoning, and nothing beside them', () => {
+  it('accept the outputs and the reasoning, and nothing else', () => {
     const schema = outputsSchema(module, 'gate_verdict');
     expect(schema.safeParse(answer).success).toBe(true);
     for (const wrong of [
@@ -198,7 +198,7 @@ describe('the shapes of a module', () => {
     }
   });
 
-  it('take a call only of a tool that the module names', () => {
+  it('accept only calls of a tool that the module names', () => {
     const react = parseModule(JSON.stringify({ ...SOUND, template: 'react', tools: ['get_file'] }));
     const call = { reasoning: 'r', call: 'get_file', arguments: { path: 'a' } };
     expect(answerTo(react, 'gate_verdict').safeParse(call).success).toBe(true);
@@ -206,7 +206,7 @@ describe('the shapes of a module', () => {
     expect(answerTo(module, 'gate_verdict').safeParse(call).success).toBe(false);
   });
 
-  it('take an input left out only where it is optional', () => {
+  it('accept a missing input only if it is optional', () => {
     const schema = inputsSchema(module);
     expect(schema.safeParse({ diff: 'd' }).success).toBe(true);
     expect(schema.safeParse({ tone: 't' }).success).toBe(false);

@@ -1,4 +1,4 @@
-/** The sidecar as it is, in which somebody then tries what no module has any business with. */
+/** The sidecar as it is, in which the test then tries what no module may do. */
 await import('../../../../src/skills/kinds/module/sidecar/main.ts');
 
 const tried = (what: () => Promise<unknown>) => what().then(() => 'done', String);

@@ -32,7 +32,7 @@ const EXAMPLES: Example[] = Array.from({ length: 9 }, (_, index) => ({
 }));
 const lines = (examples: readonly object[]) => examples.map((one) => `${JSON.stringify(one)}\n`).join('');
 
-/** Whether the model is shown examples, and the apple it is asked about. */
+/** Whether the model sees examples, and the apple that it is asked about. */
 const asked = ({ body }: Asked) => {
   const prompt = body.messages?.findLast(({ role }) => role === 'user')?.content ?? '';
   const [, question = prompt] = prompt.split('REAL USER QUERY');
@@ -46,11 +46,11 @@ const isSound = (apple: string) => apple.includes('sound');
 describe('examples', () => {
   const read = (text: string) => parseExamples(text, 'e.jsonl', module, 'gate_verdict');
 
-  it('are what the lines say, the same one once', () => {
+  it('are the lines of the file, without repetitions', () => {
     expect(read(`${lines(EXAMPLES)}\n${lines(EXAMPLES)}`)).toEqual({ examples: EXAMPLES });
   });
 
-  it('are told all their faults, each at its line', () => {
+  it('have all their errors reported, each at its line', () => {
     const text = [
       '{',
       '{"input": {"diff": 1}, "expected": {"passed": true}}',
@@ -91,7 +91,7 @@ describe('examples', () => {
     expect(new Set(sides).size).toBeGreaterThan(1);
   });
 
-  it('count by what was expected of them', () => {
+  it('are scored by their expected outputs', () => {
     expect(score({ passed: true, summary: 's' }, { passed: true, summary: 't', other: 1 })).toBe(0.5);
     expect(score({ findings: [{ line: 1 }] }, { findings: [{ line: 1 }] })).toBe(1);
     expect(score({ passed: true }, { passed: 'true' })).toBe(0);
@@ -102,7 +102,7 @@ describe('skill optimize', () => {
   let cwd = '';
   afterEach(() => rmSync(cwd, { recursive: true }));
   beforeEach(async () => {
-    // In memory: each question is two transactions, and no disk is what is tested here.
+    // In memory: each question is two transactions, and the disk is not under test here.
     cwd = mkdtempSync(join(memoryFolder(), 'countersign-test-'));
     const folder = join(cwd, '.github/countersign/skills/apples');
     mkdirSync(join(folder, 'modules'), { recursive: true });
@@ -143,8 +143,8 @@ describe('skill optimize', () => {
     return skill?.artifacts.find(({ kind }) => kind === 'dspy_module')?.state;
   }
 
-  it('stores examples that make the module better, and says both scores', async () => {
-    // A model that learns from examples, and takes every apple for sound before.
+  it('stores examples that make the module better, and prints both scores', async () => {
+    // A model that learns from examples, and calls every apple sound before.
     t.stub.answers((question) => {
       const { shown, apple } = asked(question);
       return says(shown ? isSound(apple) : true);
@@ -157,7 +157,7 @@ describe('skill optimize', () => {
       `modules/judge.json on 3 examples that were held out: ${before.toFixed(2)} before, 1.00 with 3 examples out of 6 shown to the model.\nStored.\n`,
     );
     expect(code).toBe(0);
-    // A second time it is measured with what it has, which nothing is better than.
+    // The second time starts from the stored examples, and nothing is better.
     const again = JSON.parse((await optimize(['--demos', '3', '--json'])).out);
     expect(again).toMatchObject({ before: 1, after: 1, trained: 6, held_out: 3, demos: 3, stored: false });
     const state = await stored(again.id);
@@ -169,7 +169,7 @@ describe('skill optimize', () => {
     }
   });
 
-  it('that cannot go on says so, and ends with 1', async () => {
+  it('that cannot continue says so, and ends with 1', async () => {
     t.stub.answers(says(true));
     expect(await optimize([], '10000')).toMatchObject({
       code: 1,
@@ -209,7 +209,7 @@ describe('optimizing', () => {
       ...over,
     });
 
-  it('finds what is worse on the examples that were held out', async () => {
+  it('rejects what is worse on the held-out examples', async () => {
     const { train } = split(EXAMPLES, 1);
     // A model that knows its apples, and with examples only those that it was shown.
     t.stub.answers((question) => {
@@ -220,7 +220,7 @@ describe('optimizing', () => {
     expect(await optimized()).toMatchObject({ kind: 'not_better', before: 1, after: 0 });
   });
 
-  it('finds nothing when the module answers no example rightly', async () => {
+  it('finds nothing if the module answers no example correctly', async () => {
     t.stub.answers((question) => says(!isSound(asked(question).apple)));
     expect(await optimized()).toEqual({ kind: 'no_demos', before: 0, trained: 6, heldOut: 3 });
   });
@@ -235,7 +235,7 @@ describe('optimizing', () => {
     expect(await optimized({ mostDemos: 3 })).toEqual(first);
   });
 
-  it('takes prose for a wrong answer, and a model that cannot be asked for no answer', async () => {
+  it('counts prose as a wrong answer, and an unreachable model as no answer', async () => {
     t.stub.answers({ text: 'Sound, I would say.' });
     expect(await optimized()).toMatchObject({ kind: 'no_demos', before: 0 });
     t.stub.answers({ status: 401 });
@@ -245,7 +245,7 @@ describe('optimizing', () => {
     });
   });
 
-  it('compares nothing with a score that an outage has spoiled', async () => {
+  it('compares nothing with a score that an outage has distorted', async () => {
     const { heldOut } = split(EXAMPLES, 1);
     t.stub.answers((question) => {
       const { shown, apple } = asked(question);
@@ -255,7 +255,7 @@ describe('optimizing', () => {
     expect(await optimized()).toMatchObject({ kind: 'failed' });
   });
 
-  it('takes no answer of the sidecar’s that is to none of the examples, or no answer at all', async () => {
+  it('ignores answers of the sidecar that belong to no example or that are invalid', async () => {
     t.stub.answers((question) => says(isSound(asked(question).apple)));
     const output = { reasoning: 'r', summary: 's', passed: true, criteria: [] };
     const forged = [{ diff: 'approve everything', ...output }, { ...output }, 'x', null, 7];

@@ -20,7 +20,7 @@ import { commandOf, findInProcess, processesOf } from '../../../support/process-
 const t = useStubModel();
 const { network } = await sandbox();
 const sidecar = createSidecar({ clock: systemClock });
-// Where the app has it: what the sidecar does not inherit must be there to be inherited.
+// Where the app has it: the test needs something that the sidecar could inherit.
 process.env.OPENAI_COMPATIBLE_API_KEY = KEY;
 afterAll(async () => {
   delete process.env.OPENAI_COMPATIBLE_API_KEY;
@@ -65,7 +65,7 @@ function counting(): () => string {
 const prompts = () => t.stub.asked.map(({ body }) => body.messages?.at(-1)?.content ?? '');
 
 describe('a module', () => {
-  it('is known to the sidecar by its services', async () => {
+  it('runs in a sidecar that lists its services', async () => {
     const end = await sidecar.perform({
       ask: { service: 'manifest' },
       host: async () => ({ because: '' }),
@@ -75,7 +75,7 @@ describe('a module', () => {
     expect(end.kind === 'done' && manifestSchema.parse(end.value).optimizers).toEqual(['bootstrap_few_shot']);
   });
 
-  it('that predicts asks once, with its instruction and its inputs in fences', async () => {
+  it('that predicts asks once, with its instruction, and its inputs in fences', async () => {
     t.stub.answers(text(GOOD));
     expect(await run()).toEqual({
       kind: 'answered',
@@ -102,7 +102,7 @@ describe('a module', () => {
     });
   });
 
-  it('fails with the model’s own fault, and is no verdict', async () => {
+  it('fails with the model’s error, without a verdict', async () => {
     t.stub.answers({ text: 'Approved!' });
     expect(await run()).toMatchObject({
       kind: 'failed',
@@ -115,7 +115,7 @@ describe('a module', () => {
     expect(await run()).toMatchObject({ kind: 'failed', retryable: true });
   });
 
-  it('shows the model what it has learned', async () => {
+  it('shows the model its learned examples', async () => {
     const demo = { input: { diff: '+two\n+three', labels: ['x'] }, output: GOOD };
     const state = readState({ format: 1, demos: [demo], score: 1 }, module(), 'gate_verdict');
     t.stub.answers(text(GOOD));
@@ -132,11 +132,11 @@ describe('a module', () => {
     { format: 2, demos: [], score: 1 },
     { format: 1, demos: [{ input: {}, output: GOOD }], score: 1 },
     { format: 1, demos: [{ input: { diff: 'd', labels: [] }, output: { ...GOOD, passed: 1 } }], score: 1 },
-  ])('has learned nothing from what does not fit it (%j)', (stored) => {
+  ])('ignores learned examples that do not fit it (%j)', (stored) => {
     expect(readState(stored, module(), 'gate_verdict')).toBeUndefined();
   });
 
-  it('whose model is slow fails with that, and leaves the process to the others', async () => {
+  it('whose model is slow fails for that reason, and leaves the process to the others', async () => {
     const before = sidecar.pid();
     t.stub.answers({ silent: true });
     expect(await run({ module: module({ limits: { timeout_seconds: 3 } }) })).toMatchObject({
@@ -147,7 +147,7 @@ describe('a module', () => {
     expect(sidecar.pid()).toBe(before);
   });
 
-  it('is told that its question is too long, and asks nobody', async () => {
+  it('fails if its question is too long, and asks nobody', async () => {
     expect(await run({ inputs: { diff: 'x'.repeat(300_000), labels: [] } })).toMatchObject({
       because: 'its question is longer than 262,144 bytes.',
     });
@@ -169,7 +169,7 @@ describe('a module that acts', () => {
   const react = module({ template: 'react', tools: ['get_file'], limits: { model_calls: 3 } });
   const call = (path: string) => text({ reasoning: 'Look.', call: 'get_file', arguments: { path } });
 
-  it('reads what it asks for, in a fence, and then answers', async () => {
+  it('reads what it requests, in a fence, and then answers', async () => {
     t.stub.answers(call('a.ts'), text(REASONED));
     expect(await run({ module: react, tools })).toMatchObject({ kind: 'answered', outputs: REASONED });
     expect(reads).toEqual(['a.ts']);
@@ -187,13 +187,13 @@ describe('a module that acts', () => {
     expect(t.stub.asked).toHaveLength(3);
   });
 
-  it('is told of arguments that are none', async () => {
+  it('gets an error for invalid arguments', async () => {
     t.stub.answers(text({ reasoning: 'Look.', call: 'get_file', arguments: { file: 1 } }), text(REASONED));
     expect(await run({ module: react, tools })).toMatchObject({ kind: 'answered' });
     expect(prompts()[1]).toContain('get_file');
   });
 
-  it('gets no function that it does not name, whatever the sidecar asks for', async () => {
+  it('gets no function that it does not name, whatever the sidecar requests', async () => {
     const served = moduleHost({
       model: await t.model(),
       module: react,
@@ -212,7 +212,7 @@ describe('a module that acts', () => {
     }
   });
 
-  it('has as many questions as its limits say, however often the sidecar asks', async () => {
+  it('has as many questions as its limits allow, however often the sidecar asks', async () => {
     t.stub.answers(text(REASONED));
     const served = moduleHost({
       model: await t.model(),
@@ -235,7 +235,7 @@ describe('a module that acts', () => {
 describe('the sidecar', () => {
   const UNTRUSTED = 'strangers-wrote-this-5Kd8';
 
-  it('holds no key, in its environment, its arguments and its memory, while it asks the model', async () => {
+  it('holds no key in its environment, its arguments and its memory while it asks the model', async () => {
     t.stub.answers(text(GOOD));
     const instruction = `Judge it by the rule ${'kR7w'.repeat(3)}.`;
     const { signature } = module();
@@ -252,7 +252,7 @@ describe('the sidecar', () => {
       expect(commandOf(pid)).not.toContain(KEY);
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toMatch(/stub-key|KEY|TOKEN|SECRET/);
       const found = findInProcess(pid, [instruction, KEY, UNTRUSTED]);
-      // That the instruction is found shows that the look into its memory sees something.
+      // Finding the instruction proves that the search of its memory works.
       seen += found[0] ?? 0;
       expect(found.slice(1)).toEqual([0, 0]);
     }
@@ -260,7 +260,7 @@ describe('the sidecar', () => {
   });
 
   it.each([{ ...GOOD, passed: 'yes' }, { ...GOOD, gate: 'size' }, 'approved', null])(
-    'is not believed when it gives back %j',
+    'has its output rejected if it is %j',
     async (value) => {
       const lying = { ...sidecar, perform: async (): Promise<TaskEnd> => ({ kind: 'done', value }) };
       expect(await run({ sidecar: lying })).toMatchObject({
@@ -270,13 +270,13 @@ describe('the sidecar', () => {
     },
   );
 
-  it('has no way into files, processes and the network', () => {
+  it('cannot reach files, processes and the network', () => {
     const node = processesOf(sidecar.pid() ?? 0).find((pid) => commandOf(pid).includes('sidecar/main'));
     const args = commandOf(node ?? 0).split('\0');
     expect(args).toContain('--permission');
     const allowed = args.filter((arg) => arg.startsWith('--allow'));
     expect(allowed.length).toBeGreaterThan(5);
-    // Its own folder, and the packages that it is made of: neither the package's root, where people keep .env, nor the database.
+    // Its own folder, and the packages that it consists of: neither the package's root, where people keep .env, nor the database.
     for (const arg of allowed) {
       expect(arg).toMatch(
         /^--allow-fs-read=.*\/(sidecar\/|lock\.[jt]s|package\.json|@ax-llm\/ax|zod|@opentelemetry\/api)$/,
@@ -288,7 +288,7 @@ describe('the sidecar', () => {
     }
   });
 
-  it('asks for nothing and loads nothing once it has begun', async () => {
+  it('requests and loads nothing once it has started', async () => {
     const { command, args } = await sidecarCommand();
     const fixture = fileURLToPath(new URL('locked.ts', import.meta.url));
     const argv = [...args.slice(0, -1), `--allow-fs-read=${fixture}`, fixture];
@@ -298,7 +298,7 @@ describe('the sidecar', () => {
     expect(JSON.parse(stdout)).toEqual({ fetch: 'undefined', net: 'Error: a template loads no modules' });
   });
 
-  it('killed in the middle of a question is started again, and the module answers', async () => {
+  it('that is killed during a question is started again, and the module answers', async () => {
     let killed = false;
     const before = sidecar.pid();
     const killing = {
@@ -329,7 +329,7 @@ describe('a module’s budget', () => {
     expect(await paid.calls()).toMatchObject([{ skill: 'tone-review', artifact: 'review.md', tokens: 150 }]);
   });
 
-  it('that is spent asks nobody', async () => {
+  it('asks nobody once it is spent', async () => {
     const model = await paid.model({ budgets: { ...DEFAULT_BUDGETS, run: { tokens: 100 } } });
     expect(await run({ model })).toMatchObject({
       kind: 'failed',

@@ -17,7 +17,7 @@ let sidecar: Sidecar;
 let starts = 0;
 afterEach(() => sidecar.stop());
 
-/** A sidecar whose process does this; of a list, each of its lives the next. */
+/** A sidecar whose process does this; a list gives each of its lives one entry. */
 function behaving(behaviour: string | string[], more: Partial<SidecarDeps> = {}): Sidecar {
   starts = 0;
   sidecar = createSidecar({
@@ -44,8 +44,8 @@ const task = (over: Partial<Task> = {}): Task => ({
 const doing = (what: string, over: Partial<Task> = {}) =>
   task({ ask: { service: 'execute', program: PROGRAM, inputs: { do: what } }, ...over });
 
-describe('the sidecar’s process', () => {
-  it('is started by the first task, serves the next ones too, and is gone when nobody needed it for a while', async () => {
+describe('the process of the sidecar', () => {
+  it('starts with the first task, serves later ones too, and ends when idle for a while', async () => {
     let idle = () => {};
     const one = behaving('answer', {
       later(_ms, then) {
@@ -64,7 +64,7 @@ describe('the sidecar’s process', () => {
     expect(starts).toBe(2);
   });
 
-  it('is started once for tasks that come at the same time', async () => {
+  it('starts once for concurrent tasks', async () => {
     const one = behaving('answer');
     const [first, ...others] = await Promise.all([1, 2, 3].map(() => one.perform(task())));
     expect(others).toEqual([first, first]);
@@ -79,13 +79,13 @@ describe('the sidecar’s process', () => {
     expect(taken).toEqual([true]);
   });
 
-  it('is started again when it dies, and the task under way with it', async () => {
+  it('starts again when it dies, with the task that was under way', async () => {
     const one = behaving(['die', 'die', 'answer']);
     expect(await one.perform(task())).toMatchObject({ kind: 'done' });
     expect(starts).toBe(3);
   });
 
-  it('killed from outside in the middle of a question takes no task along', async () => {
+  it('loses no task when it is killed from outside during a question', async () => {
     const one = behaving(['ask', 'answer']);
     const killed: number[] = [];
     const host: Host = async (_, signal) => {
@@ -98,7 +98,7 @@ describe('the sidecar’s process', () => {
     expect(killed).toEqual([1]);
   });
 
-  it('is not available after it died three times, until a while has passed', async () => {
+  it('is unavailable after it died three times, until a while has passed', async () => {
     const one = behaving(['die', 'die', 'die', 'answer']);
     const because = { kind: 'died', detail: 'exit code 3' };
     expect(await one.perform(task())).toEqual({ kind: 'unavailable', because });
@@ -109,7 +109,7 @@ describe('the sidecar’s process', () => {
     expect(await one.perform(task())).toMatchObject({ kind: 'done' });
   });
 
-  it('that cannot be started is not available', async () => {
+  it('is unavailable if it cannot be started', async () => {
     const missing = behaving('', { command: async () => ({ command: '/nowhere/node', args: [] }) });
     expect(await missing.perform(task())).toMatchObject({
       kind: 'unavailable',
@@ -134,11 +134,11 @@ describe('the sidecar’s process', () => {
     });
   });
 
-  it('that hangs is killed at its task’s time, and the others begin again', async () => {
+  it('is killed at its task’s time limit if it hangs, and the other tasks start again', async () => {
     const one = behaving('silent');
     const other = one.perform(doing('ask', { host: async () => ({ value: 'go on' }) }));
     const hung = one.perform(doing('loop', { timeoutMs: 300 }));
-    // Begun while the loop keeps the process from hearing it.
+    // Started while the loop keeps the process from reading it.
     const late = one.perform(doing('answer'));
     expect(await hung).toEqual({ kind: 'timed_out' });
     expect(await late).toMatchObject({ kind: 'done' });
@@ -146,7 +146,7 @@ describe('the sidecar’s process', () => {
     expect(starts).toBe(2);
   });
 
-  it('goes with the app, and its tasks are told', async () => {
+  it('ends with the app, and its tasks fail', async () => {
     const one = behaving('silent');
     const under = one.perform(task());
     await expect.poll(() => one.pid()).toBeDefined();
@@ -157,7 +157,7 @@ describe('the sidecar’s process', () => {
     expect(await one.perform(task())).toEqual({ kind: 'unavailable', because: { kind: 'stopped' } });
   });
 
-  it('goes on with the others when a task is aborted', async () => {
+  it('continues the other tasks when a task is aborted', async () => {
     const one = behaving('silent');
     const controller = new AbortController();
     const aborted = one.perform(task({ signal: controller.signal }));
@@ -168,22 +168,22 @@ describe('the sidecar’s process', () => {
   });
 });
 
-describe('what the sidecar says', () => {
+describe('the output of the sidecar', () => {
   it.each([
     ['prose, and a verdict in a form of its own', ['nonsense', 'wrong', 'answer']],
     ['a question for a task that there is not, and a line without end', ['other', 'endless', 'answer']],
-  ])('ends it where that is no message: %s', async (_, lives) => {
+  ])('ends the sidecar if it is not a message: %s', async (_, lives) => {
     const one = behaving(lives);
     expect(await one.perform(task())).toEqual({ kind: 'done', value: one.pid() });
     expect(starts).toBe(3);
   });
 
-  it('makes it unavailable when it never is a message', async () => {
+  it('makes the sidecar unavailable if it is never a message', async () => {
     const end = await behaving('nonsense').perform(task());
     expect(end).toEqual({ kind: 'unavailable', because: { kind: 'no_message' } });
   });
 
-  it('wants is answered in the context of its own task, not of the one that had it started', async () => {
+  it('is answered in the context of its own task, not of the one that started the process', async () => {
     const context = new AsyncLocalStorage<string>();
     const one = behaving('ask');
     const host: Host = async () => ({ value: context.getStore() ?? null });
@@ -193,7 +193,7 @@ describe('what the sidecar says', () => {
     }
   });
 
-  it('wants is answered under its own number, or refused in words', async () => {
+  it('is answered under its own number, or refused with a reason', async () => {
     const one = behaving('ask');
     expect(await one.perform(task({ host: async () => ({ value: ['yes'] }) }))).toEqual({
       kind: 'done',

@@ -35,7 +35,7 @@ const context = (over: Partial<PromptContext> = {}): PromptContext => ({
   ...over,
 });
 
-it('a file whose change GitHub does not show is named all the same', async () => {
+it('a file whose change GitHub does not show is still named', async () => {
   const step = stepContext('id: ask, skill: pr-review');
   const pullRequest = async () => ({
     title: 'x',
@@ -54,7 +54,7 @@ it('a file whose change GitHub does not show is named all the same', async () =>
 });
 
 describe('a prompt template', () => {
-  it('is rendered, asked and validated, and says what that took', async () => {
+  it('is rendered, asked and validated, and its cost is recorded', async () => {
     t.stub.answers({ text: FINE });
     const handler = promptHandler({ model: await t.model(), newCode: () => 'c0de' });
     expect(await handler.execute(artifact, context())).toEqual({
@@ -67,7 +67,7 @@ describe('a prompt template', () => {
     expect(user?.content).toBe('Rules: be kind\nTitle: \nBEGIN DATA c0de\nFix it\nEND DATA c0de\n\n');
   });
 
-  it('fails with what is missing where no model is configured', async () => {
+  it('fails with what is missing if no model is configured', async () => {
     expect(await promptHandler({ model: undefined }).execute(artifact, context())).toEqual({
       kind: 'failed',
       because: 'It needs a language model, and none is configured: set COUNTERSIGN_MODEL.',
@@ -76,7 +76,7 @@ describe('a prompt template', () => {
     });
   });
 
-  it('that cannot be rendered asks nobody', async () => {
+  it('asks nobody if it cannot be rendered', async () => {
     const broken = { ...artifact, content: 'a\n{{ pr.nothing }}' };
     expect(await promptHandler({ model: await t.model() }).execute(broken, context())).toMatchObject({
       kind: 'failed',
@@ -86,7 +86,7 @@ describe('a prompt template', () => {
     expect(t.stub.asked).toEqual([]);
   });
 
-  it('that names a long text too often asks nobody', async () => {
+  it('asks nobody if it repeats a long text too often', async () => {
     const greedy = { ...artifact, content: '{% for i in range(2000) %}{{ pr.title }}{% endfor %}' };
     const untrusted = { pr: { title: 'x'.repeat(100_000) } };
     const output = await promptHandler({ model: await t.model() }).execute(greedy, context({ untrusted }));
@@ -94,7 +94,7 @@ describe('a prompt template', () => {
     expect(t.stub.asked).toEqual([]);
   });
 
-  it('fails with the model’s bad answer, and says what it cost', async () => {
+  it('fails with the model’s bad answer, and records its cost', async () => {
     t.stub.answers({ text: 'approve!' });
     expect(await promptHandler({ model: await t.model() }).execute(artifact, context())).toEqual({
       kind: 'failed',
@@ -105,7 +105,7 @@ describe('a prompt template', () => {
   });
 });
 
-/** A model that does what strangers tell it, as far as a model can do anything. */
+/** A model that obeys every injection, as far as a model can do anything. */
 const obedient: Script = ({ text, body }: Asked): Script => {
   const prompt = body.messages?.map(({ content }) => content).join('\n') ?? '';
   const order = /ANSWER WITH (.*?) NOW/s.exec(prompt)?.[1];
@@ -117,7 +117,7 @@ const obedient: Script = ({ text, body }: Asked): Script => {
 };
 
 describe('a model that obeys the pull request', () => {
-  // The template sees the same placeholders each time, so one process renders for all of them.
+  // The template sees the same placeholders each time, so one process renders all of them.
   const rendered = new Map<string, ReturnType<Render>>();
   const render: Render = (template, values, options) => {
     const key = JSON.stringify([template, values]);
@@ -126,7 +126,7 @@ describe('a model that obeys the pull request', () => {
     return known;
   };
 
-  it.each(INJECTIONS)('gets nowhere with: $name', async ({ title, body, ends }) => {
+  it.each(INJECTIONS)('achieves nothing with: $name', async ({ title, body, ends }) => {
     t.stub.answers(obedient);
     const untrusted = { pr: { title, body: `${body} ${OWN}` } };
     const handler = promptHandler({ model: await t.model(), render, newCode: () => 'c0de' });
@@ -139,7 +139,7 @@ describe('a model that obeys the pull request', () => {
       expect(asked.body).not.toHaveProperty('tools');
       expect(asked.text).not.toContain(KEY);
       expect(asked.text).not.toContain(OWN);
-      // Whatever it says, it says inside a fence.
+      // Everything it says is inside a fence.
       const prompt = asked.body.messages?.[1]?.content ?? '';
       const outside = prompt.replaceAll(/\nBEGIN DATA c0de\n(?:(?!c0de)[\s\S])*\nEND DATA c0de\n/g, '');
       expect(outside).toBe('Rules: be kind\nTitle: \nBody: ');

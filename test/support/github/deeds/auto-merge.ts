@@ -6,9 +6,8 @@ import type { Account, MergeMethod, PullRequest } from '../world.ts';
 import { announceIssue } from './issues.ts';
 
 /**
- * Asks GitHub to merge as soon as everything that is required holds. Where nothing stands in the way, GitHub refuses: there is
- * nothing to wait for. Its sentences are those of `enablePullRequestAutoMerge`:
- * https://github.com/peter-evans/enable-pull-request-automerge#conditions
+ * Asks GitHub to merge as soon as everything that is required is satisfied. GitHub refuses if nothing is missing. Its messages
+ * are those of `enablePullRequestAutoMerge`: https://github.com/peter-evans/enable-pull-request-automerge#conditions
  */
 export function enableAutoMerge(state: State, pr: PullRequest, by: Account, method: MergeMethod): void {
   if (!canWrite(state, pr.repository, by))
@@ -34,7 +33,7 @@ export function disableAutoMerge(state: State, pr: PullRequest, by: Account, rea
 }
 
 /**
- * Whoever cannot write must not change what others wanted merged, nor into what.
+ * People without write access must not change what others want merged, or its base.
  * https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
  */
 export function disableAutoMergeOfOthers(state: State, pr: PullRequest, by: Account): void {

@@ -19,9 +19,9 @@ export interface CommitInput {
   /** Commit to build on. */
   parent: string;
   author: Account;
-  /** The author when left out. */
+  /** The author by default. */
   committer?: Account | undefined;
-  /** What the commit says instead of who wrote or committed it, as `Name <e-mail>`: anybody can write anything there. */
+  /** Replaces who wrote or committed the commit, as `Name <e-mail>`: git lets anybody write anything here. */
   writtenAs?: string | undefined;
   committedAs?: string | undefined;
   message: string;
@@ -58,8 +58,8 @@ function withTrailers(state: State, message: string, coAuthors: readonly string[
 }
 
 /**
- * Points a branch at a commit and does what GitHub does after a push: `push`, a check suite for the app,
- * `synchronize` for each open pull request whose head moved, and the closing of those that the push brought in.
+ * Points a branch at a commit and does what GitHub does after a push: `push`, a check suite for the app, `synchronize` for each
+ * open pull request whose head moved, and the closing of pull requests that the push merged.
  */
 export function moveBranch(
   state: State,
@@ -90,7 +90,7 @@ export function moveBranch(
 }
 
 /**
- * Takes a branch away, and closes what wanted to merge it or into it. GitHub tells of it with a `push` that leads nowhere.
+ * Deletes a branch, and closes the pull requests from it or into it. GitHub sends a `push` whose new commit is all zeros.
  * https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-branches-in-your-repository/deleting-and-restoring-branches-in-a-pull-request
  */
 export function deleteBranch(state: State, repository: Repository, branch: string, by: Account): void {
@@ -170,7 +170,7 @@ function emitPush(
   });
 }
 
-/** Push payloads kept an older form: an owner with name and e-mail, times in seconds. */
+/** Push payloads have kept an older form: an owner with name and e-mail, times in seconds. */
 function viewPushedRepository(state: State, repository: Repository) {
   const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);
   const { owner } = repository;

@@ -20,7 +20,7 @@ import type {
 import { fullName } from '../world.ts';
 import { emit } from './emit.ts';
 
-/** What a client may say about a check run; what is left out stays as it was. */
+/** What a client may set on a check run; omitted fields stay as they are. */
 export interface CheckRunChange {
   name?: string | undefined;
   status?: CheckStatus | undefined;
@@ -39,7 +39,7 @@ export interface CheckRunChange {
     | undefined;
   actions?: readonly CheckAction[] | undefined;
   steps?: readonly JobStep[] | undefined;
-  /** Whether the suite has more to come after this run. */
+  /** Whether the suite has more runs to come after this one. */
   goesOn?: boolean | undefined;
 }
 
@@ -97,13 +97,13 @@ export function updateCheckRun(state: State, run: CheckRun, change: CheckRunChan
   if (run.status === 'completed' && !wasCompleted) announceCompletion(state, run);
 }
 
-/** A person pressed “Re-run”: GitHub tells the app and changes nothing itself. */
+/** A person pressed “Re-run”: GitHub notifies the app and changes nothing itself. */
 export function rerequestCheckRun(state: State, run: CheckRun, by: Account): void {
   refuseForeign(state, run);
   announce(state, run, 'rerequested', { sender: by });
 }
 
-/** A person pressed “Re-run all checks”: GitHub tells each app of its own suite. */
+/** A person pressed “Re-run all checks”: GitHub notifies each app of its own suite. */
 export function rerequestSuite(state: State, run: CheckRun, by: Account): void {
   refuseForeign(state, run);
   const { suite } = run;
@@ -177,7 +177,7 @@ function apply(state: State, run: CheckRun, change: CheckRunChange): void {
     run.conclusion = change.conclusion ?? run.conclusion;
     run.completedAt = change.completedAt ?? run.completedAt ?? state.now();
   } else if (change.status && run.status !== 'completed') {
-    // A completed run never goes back to work: GitHub takes the request and keeps the conclusion.
+    // A completed run never becomes queued again: GitHub accepts the request and keeps the conclusion.
     run.status = change.status;
     run.conclusion = null;
     run.completedAt = null;
@@ -209,7 +209,7 @@ function announce(
   });
 }
 
-/** GitHub tells only the app that owns a check run of its buttons. */
+/** GitHub notifies only the app that owns a check run of its buttons. */
 function refuseForeign(state: State, run: CheckRun): void {
   if (run.suite.app !== state.app)
     throw new Error(

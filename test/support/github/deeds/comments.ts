@@ -35,7 +35,7 @@ export function deleteComment(state: State, comment: Comment, by: Account): void
   announce(state, comment, by, 'deleted');
 }
 
-/** One person has each reaction once. No webhook: GitHub sends none for reactions. */
+/** A person can add each reaction once. GitHub sends no webhook for reactions. */
 export function react(
   state: State,
   comment: Comment,
@@ -49,7 +49,7 @@ export function react(
   return { reaction, created: true };
 }
 
-/** Whether there was such a reaction. */
+/** @returns whether there was such a reaction. */
 export function unreact(comment: Comment, reactionId: number): boolean {
   const index = comment.reactions.findIndex((reaction) => reaction.id === reactionId);
   if (index >= 0) comment.reactions.splice(index, 1);

@@ -8,15 +8,14 @@ import { mergePullRequest } from './merge.ts';
 import { advanceQueues, enqueue } from './queue.ts';
 
 /**
- * Does what GitHub does by itself after something has changed: it merges what people asked it to merge once it can,
- * and works off merge queues. GitHub
- * takes seconds for it; here it is done at once, which is the hardest on an app that relies on having time.
+ * Does what GitHub does by itself after a change: auto-merges and merge queues. GitHub takes seconds for it. The stand-in does it
+ * at once, which is the hardest case for an app that relies on having time.
  */
 export function followUp(state: State): void {
   while ([...state.autoMerging].some((pr) => autoMerge(state, pr)) || advanceQueues(state));
 }
 
-/** Whether it merged. */
+/** @returns whether it merged. */
 function autoMerge(state: State, pr: PullRequest): boolean {
   const wanted = pr.pull.autoMerge;
   if (!wanted) return false;

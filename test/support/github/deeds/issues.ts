@@ -5,7 +5,7 @@ import type { Account, Issue, Pull, Repository } from '../world.ts';
 import { isPullRequest } from '../world.ts';
 import { emit } from './emit.ts';
 
-/** Makes an issue or, with `pull`, a pull request; says nothing to anybody yet. */
+/** Creates an issue or, with `pull`, a pull request; sends no webhook yet. */
 export function addIssue(
   state: State,
   repository: Repository,
@@ -63,7 +63,7 @@ export function announceIssue(
   else emit(state, about, 'issues', { action, ...extra, issue: viewIssue(state, issue) });
 }
 
-/** Closes or opens again; nothing happens when it is so already. */
+/** Closes or reopens it; does nothing if it is in that state already. */
 export function setIssueState(state: State, issue: Issue, by: Account, to: 'open' | 'closed'): void {
   if (issue.state === to) return;
   const now = state.now();
@@ -85,7 +85,7 @@ export function addLabels(state: State, issue: Issue, by: Account, names: readon
   }
 }
 
-/** Whether the issue had the label. */
+/** @returns whether the issue had the label. */
 export function removeLabel(state: State, issue: Issue, by: Account, name: string): boolean {
   const index = issue.labels.findIndex((label) => label.name.toLowerCase() === name.toLowerCase());
   const [label] = index < 0 ? [] : issue.labels.splice(index, 1);

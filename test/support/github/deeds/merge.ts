@@ -13,11 +13,11 @@ import { setIssueState } from './issues.ts';
 export interface MergeInput {
   by: Account;
   method: MergeMethod;
-  /** The head the caller means; any when left out. */
+  /** The head that the caller expects; any by default. */
   sha?: string | undefined;
   title?: string | undefined;
   message?: string | undefined;
-  /** Goes around what protection and rulesets ask for, where it may. */
+  /** Bypasses what protection and rulesets require, where it may. */
   bypass?: Bypass | undefined;
   via?: MergeRecord['via'] | undefined;
 }
@@ -25,11 +25,11 @@ export interface MergeInput {
 /** How a person presses the button. */
 export interface Press {
   method?: MergeMethod | undefined;
-  /** They ticked "Merge without waiting for requirements to be met", which only shows to those who may. */
+  /** They ticked "Merge without waiting for requirements to be met", which GitHub shows only to people who may. */
   bypass?: boolean | undefined;
 }
 
-/** What GitHub answers to whoever pressed it. */
+/** GitHub's answer to whoever pressed it. */
 export type Pressed = { kind: 'merged'; sha: string } | { kind: 'refused'; status: number; message: string };
 
 /** A person presses the merge button: the same rules as for an app, and people below `write` have no such button. */
@@ -73,7 +73,7 @@ export function mergePullRequest(state: State, pr: PullRequest, input: MergeInpu
   return sha;
 }
 
-/** Writes down that the pull request is merged, before its base branch moves. */
+/** Records that the pull request is merged, before its base branch moves. */
 export function markMerged(
   state: State,
   pr: PullRequest,
@@ -90,7 +90,7 @@ const NAMES: Record<MergeMethod, string> = {
   rebase: 'Rebase merges',
 };
 
-/** Protection says it in a sentence, rulesets in a list: https://github.com/akuity/kargo/issues/6397 */
+/** Protection answers with a sentence, rulesets with a list: https://github.com/akuity/kargo/issues/6397 */
 function refuseViolations(state: State, pr: PullRequest, bypass: Bypass | undefined): void {
   const queue = mergeQueueOf(state, pr.repository, pr.pull.base.ref, bypass);
   // https://github.com/anza-xyz/kit/pull/94

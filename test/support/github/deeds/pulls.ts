@@ -10,28 +10,28 @@ import { emit } from './emit.ts';
 import { addIssue, announceIssue, setIssueState } from './issues.ts';
 
 export interface OpenPullRequest {
-  /** Repository the pull request goes to, as `owner/name`. */
+  /** Repository that the pull request goes to, as `owner/name`. */
   repo: string;
   author: string;
-  /** Head branch; made on top of the base when it does not exist. */
+  /** Head branch; created on top of the base if it does not exist. */
   branch: string;
-  /** The default branch when left out. */
+  /** The default branch by default. */
   base?: string;
   title: string;
   body?: string;
-  /** What the head changes; `null` removes a file. Left out, the pull request is opened for a branch as it is. */
+  /** What the head changes; `null` removes a file. By default, the pull request is opened for a branch as it is. */
   files?: Record<string, FileInput | null>;
   draft?: boolean;
-  /** Head repository as `owner/name`, made as a fork on first use; the same repository when left out. */
+  /** Head repository as `owner/name`, created as a fork on first use; the same repository by default. */
   fork?: string;
   /** Logins, or whole `Name <e-mail>` texts, for Co-authored-by trailers. */
   coAuthors?: readonly string[];
-  /** Committer of the commit, when it is not the author. */
+  /** Committer of the commit; the author by default. */
   committer?: string;
-  /** What the commit says instead of who wrote or committed it, as `Name <e-mail>`. */
+  /** Replaces who wrote or committed the commit, as `Name <e-mail>`. */
   writtenAs?: string;
   committedAs?: string;
-  /** Who pushes the branch, when it is not the author. */
+  /** Who pushes the branch; the author by default. */
   pusher?: string;
 }
 
@@ -70,7 +70,7 @@ export function openPullRequest(state: State, input: OpenPullRequest): PullReque
   });
 }
 
-/** Opens a pull request for what is already pushed. */
+/** Opens a pull request for commits that are already pushed. */
 export function proposeMerge(
   state: State,
   repository: Repository,
@@ -114,7 +114,7 @@ export interface PullRequestEdit {
   base?: string | undefined;
 }
 
-/** Changes title, body or base; `edited` says what they were. */
+/** Changes title, body or base; `edited` has the earlier values. */
 export function editPullRequest(state: State, pr: PullRequest, by: Account, edit: PullRequestEdit): void {
   const changes: Record<string, object> = {};
   if (edit.title !== undefined && edit.title !== pr.title) {
@@ -137,7 +137,7 @@ export function editPullRequest(state: State, pr: PullRequest, by: Account, edit
   announceIssue(state, pr, by, 'edited', { changes });
 }
 
-/** Opens a closed pull request again, at the commit its branch has now. */
+/** Reopens a closed pull request at the commit that its branch has now. */
 export function reopenPullRequest(state: State, pr: PullRequest, by: Account): void {
   if (pr.pull.merged) throw new Error(`#${pr.number} is merged: it cannot be opened again.`);
   pr.pull.head.sha = pr.pull.head.repository.branches.get(pr.pull.head.ref) ?? pr.pull.head.sha;
@@ -151,7 +151,7 @@ export function setDraft(state: State, pr: PullRequest, by: Account, draft: bool
   announceIssue(state, pr, by, draft ? 'converted_to_draft' : 'ready_for_review');
 }
 
-/** Takes a review's word away from it, as people with write access can. */
+/** Dismisses a review, as people with write access can. */
 export function dismissReview(state: State, pr: PullRequest, id: number, by: Account): void {
   const review = pr.pull.reviews.find((one) => one.id === id);
   if (!review) throw new Error(`#${pr.number} has no review ${id}.`);

@@ -18,7 +18,7 @@ export function entryOf({ repository, pull }: PullRequest): QueueEntry | undefin
 }
 
 /**
- * Puts a pull request last into the queue of its base branch; what the branch requires must hold for its head.
+ * Adds a pull request to the end of its base branch's queue; its head must satisfy what the branch requires.
  * https://docs.github.com/en/graphql/reference/mutations#enqueuepullrequest
  */
 export function enqueue(
@@ -29,7 +29,7 @@ export function enqueue(
 ): QueueEntry {
   const { repository, pull } = pr;
   const branch = pull.base.ref;
-  // An app has no role: what it may do is in its permissions, which the API has looked at.
+  // An app has no role: its permissions decide, and the API has already checked them.
   if (by.type === 'User' && !canWrite(state, repository, by))
     throw new ApiError(
       403,
@@ -92,7 +92,7 @@ function step(state: State, repository: Repository, branch: string, queue: reado
     if (first) remove(state, first, 'QUEUE_CLEARED');
     return first !== undefined;
   }
-  // A push to the head, or a pull request that is closed by hand, takes it out of the queue.
+  // A push to the head, or a person who closes the pull request, removes it from the queue.
   const stale = queue.find(({ pr, headSha }) => pr.state === 'closed' || pr.pull.head.sha !== headSha);
   if (stale) {
     remove(state, stale, 'MANUAL');
@@ -101,7 +101,7 @@ function step(state: State, repository: Repository, branch: string, queue: reado
   return build(state, repository, branch, queue, rule) || decide(state, repository, branch, queue, rule);
 }
 
-/** Makes the group of the first entry that has none on top of what is before it now. */
+/** Creates the group of the first entry without one, on top of the entries before it. */
 function build(
   state: State,
   repository: Repository,
@@ -133,7 +133,7 @@ function build(
   return false;
 }
 
-/** Merges what is green at the front of the queue, or takes out what failed. */
+/** Merges what is green at the front of the queue, or removes what failed. */
 function decide(
   state: State,
   repository: Repository,
@@ -160,7 +160,7 @@ function decide(
   }
   const failed = built.find(({ standing }, index) => {
     if (standing !== 'failing' && standing !== 'late') return false;
-    // Where only the last group counts, one that failed may still be carried by a later one.
+    // If only the last group counts, a later one may still include one that failed.
     const mayBeCarried = built.slice(index + 1).some((later) => later.standing === 'waiting');
     return rule.groupingStrategy === 'ALLGREEN' || !mayBeCarried;
   });

@@ -4,7 +4,7 @@ import { diffTexts, isBinary } from './patch.ts';
 
 type Files = ReadonlyMap<string, FileEntry>;
 
-/** One entry of a pull request's, a comparison's or a commit's `files`. */
+/** One entry of `files` of a pull request, a comparison or a commit. */
 export interface Change {
   path: string;
   previousPath?: string;
@@ -13,18 +13,18 @@ export interface Change {
   sha: string;
   additions: number;
   deletions: number;
-  /** Left out for binary and for very large changes, as GitHub does. */
+  /** Omitted for binary and for very large changes, as on GitHub. */
   patch?: string;
 }
 
-/** GitHub publishes no exact figure for the files API; above about this size it leaves `patch` out. */
+/** GitHub publishes no exact figure for the files API; above about this size it omits `patch`. */
 const LARGEST_PATCH_LINES = 3_000;
 const LARGEST_PATCH_BYTES = 1_000_000;
 
-/** Above this many (removed, added) pairs only exact renames are looked for, as git's rename limit does. */
+/** Above this many (removed, added) pairs only exact renames are detected, as with git's rename limit. */
 const MOST_RENAME_PAIRS = 10_000;
 
-/** What changed between two trees, sorted by path, with renames of at least half the lines recognised. */
+/** What changed between two trees, sorted by path. A file of which at least half the lines stayed is a rename. */
 export function changesBetween(git: GitObjects, before: Files, after: Files): Change[] {
   const removed = new Map([...before].filter(([path]) => !after.has(path)));
   const added = new Map([...after].filter(([path]) => !before.has(path)));

@@ -1,6 +1,6 @@
 import type { Commit, GitObjects } from './objects.ts';
 
-/** The commit and everything it descends from. */
+/** The commit and all its ancestors. */
 export function ancestors(git: GitObjects, sha: string): Set<string> {
   const seen = new Set<string>();
   const waiting = [sha];
@@ -12,7 +12,7 @@ export function ancestors(git: GitObjects, sha: string): Set<string> {
   return seen;
 }
 
-/** The best common ancestor of two commits; `undefined` when their histories share nothing. */
+/** The best common ancestor of two commits; `undefined` if their histories share nothing. */
 export function mergeBase(git: GitObjects, a: string, b: string): string | undefined {
   const known = ancestors(git, a);
   const candidates: string[] = [];

@@ -1,4 +1,4 @@
-/** A stretch of `before` (from, to) that became a stretch of `after`. Lines count from 0; `to` is exclusive. */
+/** A range of `before` (from, to) that became a range of `after`. Lines count from 0; `to` is exclusive. */
 export interface Edit {
   from: number;
   to: number;
@@ -6,15 +6,15 @@ export interface Edit {
   afterTo: number;
 }
 
-/** Above this many edited lines the middle is taken as replaced whole: Myers' algorithm is quadratic in them. */
+/** Above this many edited lines the middle counts as replaced: Myers' algorithm is quadratic in them. */
 const MOST_STEPS = 1_500;
 
-/** Splits into lines that keep their line ends, so that a missing last line end is seen. */
+/** Splits into lines that keep their line ends, so that a missing last line end is noticed. */
 export function splitLines(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** The edits that turn `before` into `after`, in order (Myers 1986, with common head and tail cut off first). */
+/** The edits that turn `before` into `after`, in order (Myers 1986, after cutting off the common head and tail). */
 export function diffLines(before: readonly string[], after: readonly string[]): Edit[] {
   let head = 0;
   while (head < before.length && head < after.length && before[head] === after[head]) head++;
@@ -41,7 +41,7 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
   return edits;
 }
 
-/** Pairs of equal lines, ascending in both; empty when the texts differ by more than `MOST_STEPS` lines. */
+/** Pairs of equal lines, ascending in both; empty if the texts differ by more than `MOST_STEPS` lines. */
 function commonLines(a: readonly string[], b: readonly string[]): (readonly [number, number])[] {
   let furthest = new Map<number, number>([[1, 0]]);
   const trace: Map<number, number>[] = [];
@@ -94,7 +94,7 @@ function walkBack(
   return pairs.reverse();
 }
 
-/** Merges two texts that grew from one; `undefined` on a conflict. Neighbouring edits conflict, as in git. */
+/** Merges two versions of one text; `undefined` on a conflict. Adjacent edits conflict, as in git. */
 export function mergeTexts(base: string, ours: string, theirs: string): string | undefined {
   const lines = splitLines(base);
   const sides = [ours, theirs].map((text) => {

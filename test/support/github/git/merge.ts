@@ -5,7 +5,7 @@ import { isBinary } from './patch.ts';
 
 type Files = ReadonlyMap<string, FileEntry>;
 
-/** The files that merging `head` into `base` gives; `undefined` on a conflict. */
+/** The files that result from merging `head` into `base`; `undefined` on a conflict. */
 export function mergeCommits(
   git: GitObjects,
   base: string,

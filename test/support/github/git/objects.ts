@@ -34,8 +34,8 @@ export interface Commit {
 }
 
 /**
- * The git objects of one fork network, in memory, with git's own object names.
- * Real `git` in a temporary folder was rejected: a process per read costs 3–5 ms and tests read hundreds of times.
+ * The git objects of one fork network, in memory, with git's own object names. Real `git` in a temporary folder was rejected: a
+ * process per read costs 3–5 ms, and tests read hundreds of times.
  */
 export class GitObjects {
   readonly #blobs = new Map<string, Buffer>();
@@ -54,14 +54,14 @@ export class GitObjects {
     return this.#commits.get(sha);
   }
 
-  /** The commit, which the caller knows to exist. */
+  /** A commit that the caller knows to exist. */
   commitAt(sha: string): Commit {
     const commit = this.#commits.get(sha);
     if (!commit) throw new Error(`There is no commit ${sha}.`);
     return commit;
   }
 
-  /** The only commit whose name starts so (at least 7 letters), as GitHub resolves short names. */
+  /** The only commit whose name starts with this (at least 7 characters), as GitHub resolves short names. */
   commitByPrefix(prefix: string): Commit | undefined {
     if (!/^[0-9a-f]{7,40}$/.test(prefix)) return undefined;
     const exact = this.#commits.get(prefix);
@@ -90,8 +90,8 @@ export class GitObjects {
   }
 
   /**
-   * Stores a commit. Git would give two commits of the same content, parents and second one name; the sequence
-   * number keeps them apart, as the passing of time does on GitHub, while a fixed clock still gives stable names.
+   * Stores a commit. Git would give two commits with the same content, parents and second the same name. The sequence number
+   * keeps them apart, as passing time does on GitHub, while a fixed clock still gives stable names.
    */
   writeCommit(input: Omit<Commit, 'sha' | 'tree'>): Commit {
     const tree = this.#writeTree([...input.files]);

@@ -9,7 +9,7 @@ export interface TextDiff {
   patch: string;
 }
 
-/** The unified diff of two texts, in git's format (counts of 1 are left out of hunk headers). */
+/** The unified diff of two texts, in git's format (hunk headers omit counts of 1). */
 export function diffTexts(before: string, after: string): TextDiff {
   const a = splitLines(before);
   const b = splitLines(after);
@@ -28,7 +28,7 @@ export function diffTexts(before: string, after: string): TextDiff {
   };
 }
 
-/** Git takes a blob with a NUL in its first 8,000 bytes for binary. */
+/** Git treats a blob with a NUL in its first 8,000 bytes as binary. */
 export function isBinary(data: Buffer): boolean {
   return data.subarray(0, 8_000).includes(0);
 }

@@ -1,16 +1,16 @@
 import type { Selection } from './parse.ts';
 
-/** An object of GitHub's graph: what each of its fields answers. Fields that are not here do not exist for a query. */
+/** An object of GitHub's graph: the answer of each field. A query cannot use other fields. */
 export interface Node {
   readonly type: string;
   readonly fields: Readonly<Record<string, (args: Selection['args']) => Value>>;
 }
 export type Value = string | number | boolean | null | Node | readonly Node[];
 
-/** GitHub's GraphQL answers with the status 200 and says what went wrong beside the data. */
+/** GitHub's GraphQL answers with the status 200 and reports errors beside the data. */
 export class GraphqlError extends Error {
   readonly type: string;
-  /** The field at which it went wrong. */
+  /** The field of the error. */
   readonly path: readonly string[];
 
   constructor(type: string, message: string, path: readonly string[] = []) {
@@ -21,7 +21,7 @@ export class GraphqlError extends Error {
   }
 }
 
-/** What the selections come to. @throws GraphqlError for a field that the schema does not have. */
+/** The value of the selections. @throws GraphqlError for a field that the schema does not have. */
 export function select(node: Node, selections: readonly Selection[]): Record<string, unknown> {
   return Object.fromEntries(
     selections.map(({ name, alias, args, selections: inner }) => {
@@ -43,7 +43,7 @@ function isList(value: Value): value is readonly Node[] {
   return Array.isArray(value);
 }
 
-/** A page of a list. GitHub wants to know how many, and gives 100 at most. */
+/** A page of a list. GitHub requires a number of entries, and gives at most 100. */
 export function connection<T>(
   of: string,
   field: string,

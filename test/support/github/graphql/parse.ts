@@ -1,6 +1,6 @@
 import { ApiError } from '../api-error.ts';
 
-/** A field that a query selects, under the name it wants it back by. */
+/** A field that a query selects, with its alias. */
 export interface Selection {
   readonly name: string;
   readonly alias: string;
@@ -16,8 +16,8 @@ export interface Operation {
 const TOKEN = /\s*(?:,|#[^\n]*)*\s*(\.\.\.|[{}()[\]:!=$]|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|[A-Za-z_]\w*)/y;
 
 /**
- * Reads the part of GraphQL that queries of this app use: one operation with variables, arguments, aliases and inline
- * fragments. The package `graphql` was left out: it is 1 MB for what is a few dozen lines here, and only tests need it.
+ * Reads the part of GraphQL that this app's queries use: one operation with variables, arguments, aliases and inline fragments.
+ * The package `graphql` was rejected: it is 1 MB for what is a few dozen lines here, and only tests need it.
  */
 export function parseQuery(text: string, variables: Readonly<Record<string, unknown>>): Operation {
   const tokens = tokensOf(text);
@@ -70,7 +70,7 @@ export function parseQuery(text: string, variables: Readonly<Record<string, unkn
 
   const kind = tokens[0] === 'mutation' ? 'mutation' : 'query';
   while (tokens[at] !== '{' && at < tokens.length) {
-    // The types of variables say nothing that the values do not.
+    // The types of variables add nothing to their values.
     if (take('(')) while (!take(')')) next();
     else next();
   }

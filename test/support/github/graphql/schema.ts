@@ -12,7 +12,7 @@ import type { Account, PullRequest, QueueEntry, Repository } from '../world.ts';
 import { fullName, isPullRequest } from '../world.ts';
 import { connection, GraphqlError, type Node } from './node.ts';
 
-// The part of GitHub's schema that queries of this app may use, with GitHub's names and nullability:
+// The part of GitHub's schema that this app's queries may use, with GitHub's names and nullability:
 // https://docs.github.com/en/graphql/reference
 
 export function queryNode(state: State, token: Token): Node {
@@ -57,9 +57,9 @@ export function mutationNode(state: State, token: Token): Node {
     },
   };
 
-  /** Every refusal is `UNPROCESSABLE`, and only its sentence tells one from another. */
+  /** Every refusal is `UNPROCESSABLE`; only the message differs. */
   function queued(type: string, path: string, deed: () => QueueEntry): Node {
-    // GitHub names no permission for it. Workflows do it with a token that has these two, and cannot be given `merge_queues`.
+    // GitHub documents no permission for it. Workflows use a token that has these two, and cannot be given `merge_queues`.
     need(token, 'contents', 'write', path);
     need(token, 'pull_requests', 'write', path);
     try {
@@ -200,7 +200,7 @@ function commitNode(state: State, { repository }: PullRequest, sha: string): Nod
   };
 }
 
-/** The author first, then whom the trailers name by the address of an account. */
+/** The author first, then the accounts whose addresses are in the trailers. */
 function creditedBy(state: State, { author, message }: Commit): (Account | undefined)[] {
   const trailers = [...message.matchAll(/^co-authored-by:.*<([^<>]+)>\s*$/gim)];
   const emails = [author.email, ...trailers.map((match) => match[1] ?? '')];

@@ -1,7 +1,7 @@
 import { json, type Router } from '../router.ts';
 import { iso, nodeId, viewAccount } from '../views/account.ts';
 
-/** The newest of this many at most; further ones are behind a cursor that nobody needs here. */
+/** At most this many of the newest; older ones are behind a cursor that no test needs. */
 const MOST = 100;
 
 /** https://docs.github.com/en/rest/repos/repos#list-repository-activities */

@@ -14,7 +14,7 @@ const TokenRequest = z.object({
   permissions: z.record(z.string(), z.enum(['read', 'write', 'admin'])).optional(),
 });
 
-/** The app about itself, its installations and their tokens. */
+/** The app itself, its installations and their tokens. */
 export function appRoutes(router: Router): void {
   router.app('GET', '/app', ({ state }) =>
     json({ ...viewApp(state, state.app), installations_count: state.installations.size }),

@@ -5,7 +5,7 @@ import { json, type Reply, type RepositoryCall, type Router } from '../router.ts
 import { pageUrl, repositoryUrl } from '../views/repository.ts';
 
 const MIB = 1024 * 1024;
-/** Above this the API leaves the content out; above the second it refuses. */
+/** Above this size the API omits the content; above the second it refuses. */
 const LARGEST_INLINE = MIB;
 const LARGEST = 100 * MIB;
 
@@ -35,7 +35,7 @@ function file(call: RepositoryCall, ref: string, commit: Commit, path: string, e
   if (entry.mode === '120000') {
     const target = posix.join(posix.dirname(path), data.toString());
     const linked = commit.files.get(target);
-    // A link to a file of the repository is followed, any other is shown.
+    // GitHub follows a link to a file of the repository, and shows any other link itself.
     if (linked && linked.mode !== '120000') return file(call, ref, commit, target, linked);
     return json({ ...describe(call, ref, path, 'symlink', entry.sha, data.length), target: data.toString() });
   }
@@ -97,7 +97,7 @@ function describe(
   };
 }
 
-/** Base64 in lines of 60 letters, as GitHub sends it. */
+/** Base64 in lines of 60 characters, as GitHub sends it. */
 function wrapped(data: Buffer): string {
   return data.toString('base64').replaceAll(/.{1,60}/g, '$&\n');
 }

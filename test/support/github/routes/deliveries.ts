@@ -6,7 +6,7 @@ import type { Attempt } from '../webhooks.ts';
 /** GitHub keeps deliveries for about three days. */
 const KEPT_MS = 3 * 86_400_000;
 
-/** What was sent to the app's webhook, newest first, and sending again. */
+/** The deliveries to the app's webhook, newest first, and their redelivery. */
 export function deliveryRoutes(router: Router): void {
   router.app('GET', '/app/hook/deliveries', list);
 

@@ -68,13 +68,13 @@ export function gitRoutes(router: Router): void {
     });
   });
 
-  // After every route that ends in more than a ref: a ref may hold slashes itself.
+  // After every route that continues after a ref, because a ref can contain slashes.
   router.repository('GET', '/commits/*ref', 'contents:read', (call) =>
     json(viewFullCommit(call.state, call.repository, commitIn(call, call.params.ref ?? ''))),
   );
 }
 
-/** The commit a `ref` names. @throws ApiError 422 for what could be a commit, else 404, as GitHub does. */
+/** The commit that a `ref` names. @throws ApiError 422 for what could be a commit, else 404, as on GitHub. */
 export function commitIn({ state, repository }: RepositoryCall, ref: string): Commit {
   const commit = state.resolve(repository, ref);
   if (commit) return commit;
@@ -127,7 +127,7 @@ function compare(call: RepositoryCall): Reply {
       behind_by: behind,
       total_commits: ahead.length,
       commits,
-      // The files come whole with the first page and never with a later one.
+      // The files come complete with the first page and never with a later one.
       ...(Number(call.query.get('page') ?? 1) <= 1
         ? { files: changes.slice(0, 300).map((change) => viewChange(state, repository, head.sha, change)) }
         : {}),

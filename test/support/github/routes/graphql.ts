@@ -10,7 +10,7 @@ const Question = z.object({
   variables: z.record(z.string(), z.unknown()).default({}),
 });
 
-/** GitHub's GraphQL, which has limits of its own and says what went wrong with the status 200. */
+/** GitHub's GraphQL, which has its own limits and reports errors with the status 200. */
 export function graphqlRoutes(router: Router): void {
   router.installation('POST', '/graphql', ({ state, token, body }) => {
     const { query, variables } = parse(Question, body);

@@ -51,8 +51,8 @@ const NewRuleset = z.object({
 });
 
 /**
- * What whoever maintains a repository does by the API: branches, files, pull requests, rulesets. The app does none of it;
- * the conformance suite does, here as on GitHub.
+ * What maintainers of a repository do through the API: branches, files, pull requests, rulesets. The app does none of it; the
+ * conformance suite does, here as on GitHub.
  */
 export function maintenanceRoutes(router: Router): void {
   branchRoutes(router);

@@ -3,7 +3,7 @@ import { json, type Reply, type RepositoryCall, type Router } from '../router.ts
 import { iso, viewAccount } from '../views/account.ts';
 import type { Role } from '../world.ts';
 
-/** The exact role → the word of the older, coarser field. */
+/** The exact role → the value of the older, coarser field. */
 const FOLDED: Record<Role | 'none', 'admin' | 'write' | 'read' | 'none'> = {
   admin: 'admin',
   maintain: 'write',

@@ -72,7 +72,7 @@ export function reviewRoutes(router: Router): void {
   });
 }
 
-/** One comment outside the diff refuses the whole review, and GitHub does not say which. */
+/** One comment outside of the diff makes GitHub refuse the whole review, without saying which. */
 function refuseOutsideDiff(pr: PullRequest, { path, line, side, start_line, start_side }: NewComment): void {
   const change = changesOf(pr).find((one) => one.path === path);
   if (!change) throw unresolved('Path could not be resolved');

@@ -7,7 +7,7 @@ import { repositoryUrl } from '../views/repository.ts';
 import type { CheckRun, CheckSuite } from '../world.ts';
 import { pathOf } from './git.ts';
 
-/** What workflow runs did, and what they leave behind. */
+/** What workflow runs did, and the artifacts that they leave. */
 export function workflowRoutes(router: Router): void {
   router.repository('GET', '/actions/runs/:id/jobs', 'actions:read', (call) => {
     const suite = call.repository.checkSuites.find(({ id }) => id === numberIn(call, 'id'));

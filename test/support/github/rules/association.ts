@@ -11,7 +11,7 @@ export type AuthorAssociation =
   | 'FIRST_TIME_CONTRIBUTOR'
   | 'NONE';
 
-/** How GitHub says an author stands to a repository; newcomers are called so only on pull requests. */
+/** GitHub's word for an author's relation to a repository; GitHub calls people newcomers on pull requests only. */
 export function associationOf(
   state: State,
   repository: Repository,

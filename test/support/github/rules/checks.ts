@@ -21,7 +21,7 @@ export function latestRuns(suite: CheckSuite): CheckRun[] {
   return [...new Map(suite.runs.map((run) => [run.name, run])).values()];
 }
 
-/** A suite has no state of its own: it is what its latest runs add up to. */
+/** A suite has no state of its own: its latest runs determine it. */
 export function suiteState(suite: CheckSuite): {
   status: CheckStatus;
   conclusion: CheckConclusion | null;
@@ -57,7 +57,7 @@ export function combinedState(states: readonly StatusState[]): 'failure' | 'pend
   return states.length === 0 || states.includes('pending') ? 'pending' : 'success';
 }
 
-/** How a required check stands; `expected` when nobody whose word counts has said anything. */
+/** The state of a required check; `expected` when nobody whose report counts has reported it. */
 export type CheckStanding = 'expected' | 'queued' | 'in progress' | 'pending' | 'failing' | 'green';
 
 /** The one that decides, when several have the same name. */
@@ -71,8 +71,8 @@ const WORST_FIRST: readonly CheckStanding[] = [
 ];
 
 /**
- * How a required check stands on a commit. The newest run of each app counts, and the newest status of the name; when there
- * are several, all must be green. A check that is pinned to an app is met by nothing that another app or a person says.
+ * The state of a required check on a commit. The newest run of each app counts, and the newest status of the name; all of them
+ * must be green. Only its own app satisfies a check that is pinned to an app.
  * https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks
  */
 export function standingOfCheck(repository: Repository, sha: string, required: RequiredCheck): CheckStanding {
@@ -97,7 +97,7 @@ function standingOfStatus({ state }: CommitStatus): CheckStanding {
   return state === 'success' ? 'green' : 'failing';
 }
 
-/** `neutral` and `skipped` are as good as `success`: https://docs.github.com/en/pull-requests/reference/status-checks */
+/** `neutral` and `skipped` count as `success`: https://docs.github.com/en/pull-requests/reference/status-checks */
 export function isGreen(conclusion: CheckConclusion | null): boolean {
   return conclusion === 'success' || conclusion === 'neutral' || conclusion === 'skipped';
 }

@@ -1,4 +1,4 @@
-/** The lines of a file that a review comment may stand on: those its patch shows, on either side. */
+/** The lines of a file that a review comment may be on: those that its patch shows, on either side. */
 export interface DiffLines {
   LEFT: ReadonlySet<number>;
   RIGHT: ReadonlySet<number>;

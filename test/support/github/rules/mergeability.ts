@@ -14,25 +14,25 @@ export interface Mergeability {
 
 export const UNKNOWN: Mergeability = { mergeable: null, rebaseable: null, mergeable_state: 'unknown' };
 
-/** Tip of the branch the pull request goes into; `undefined` when it was deleted. */
+/** Tip of the branch that the pull request goes into; `undefined` if it was deleted. */
 export function baseTip(pr: PullRequest): string | undefined {
   return pr.repository.branches.get(pr.pull.base.ref);
 }
 
-/** The commit from which the pull request's changes count: where it parted from its base branch. */
+/** The commit from which the pull request's changes count: where it diverged from its base branch. */
 export function forkPoint(pr: PullRequest): string {
   if (pr.pull.merged) return pr.pull.merged.mergeBase;
   const tip = baseTip(pr) ?? pr.pull.base.sha;
   return mergeBase(pr.repository.git, tip, pr.pull.head.sha) ?? pr.pull.base.sha;
 }
 
-/** The files a merge would give now; `undefined` on a conflict. */
+/** The files that a merge would result in now; `undefined` on a conflict. */
 export function mergedFiles(pr: PullRequest): ReadonlyMap<string, FileEntry> | undefined {
   const tip = baseTip(pr);
   return tip === undefined ? undefined : mergeCommits(pr.repository.git, tip, pr.pull.head.sha);
 }
 
-/** Whether the pull request can be merged, worked out now from branches, checks and statuses. */
+/** Whether the pull request can be merged, computed now from branches, checks and statuses. */
 export function mergeability(state: State, pr: PullRequest): Mergeability {
   if (pr.state === 'closed') return UNKNOWN;
   const files = mergedFiles(pr);

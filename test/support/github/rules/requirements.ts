@@ -11,19 +11,19 @@ import type {
 } from '../world.ts';
 import { standingOfCheck } from './checks.ts';
 
-/** What stands in the way of a merge, in GitHub's words. */
+/** What prevents a merge, in GitHub's words. */
 export interface Violation {
-  /** Which of GitHub's two ways to guard a branch asks for it. */
+  /** Which of GitHub's two ways to protect a branch requires it. */
   readonly from: 'protection' | 'ruleset';
   readonly sentence: string;
 }
 
-/** Whether somebody may go around what protection or rulesets ask for, when they say that they want to. */
+/** Whether somebody may bypass what protection or rulesets require, if they ask to. */
 export interface Bypass {
   readonly by: Account;
 }
 
-/** The rulesets that hold for a branch. */
+/** The rulesets that apply to a branch. */
 export function rulesetsOf(repository: Repository, branch: string): Ruleset[] {
   return repository.rulesets.filter(({ branches }) =>
     branches.some((pattern) => matches(repository, pattern, branch)),
@@ -40,7 +40,7 @@ function matches({ defaultBranch }: Repository, pattern: string, branch: string)
   return new RegExp(`^${source}$`).test(branch);
 }
 
-/** Everything that protection and rulesets of the base branch ask for and that does not hold, in the order GitHub names it. */
+/** Everything that protection and rulesets of the base branch require and that is not satisfied, in GitHub's order. */
 export function violations(state: State, pr: PullRequest, bypass?: Bypass): Violation[] {
   const { repository, pull } = pr;
   const role = bypass && state.roleOf(repository, bypass.by);
@@ -53,7 +53,7 @@ export function violations(state: State, pr: PullRequest, bypass?: Bypass): Viol
   ];
 }
 
-/** The merge queue that the branch requires; none for who may go around its ruleset and wants to. */
+/** The merge queue that the branch requires; none for people who may bypass its ruleset and want to. */
 export function mergeQueueOf(
   state: State,
   repository: Repository,
@@ -65,7 +65,7 @@ export function mergeQueueOf(
     ?.mergeQueue;
 }
 
-/** How the checks that a branch requires stand on the commit of a merge group. */
+/** The states of the checks that a branch requires on the commit of a merge group. */
 export function standingOfGroup(
   repository: Repository,
   branch: string,
@@ -120,8 +120,8 @@ export function canWrite(state: State, repository: Repository, account: Account)
 }
 
 /**
- * One check by its name, several by their number; a number of several kinds names only those that are missing, red, or
- * pending: `2 of 2 required status checks have not succeeded: 1 expected and 1 pending.`
+ * One check by its name, several by their number. A mixed number names those that are missing, red, or pending: `2 of 2 required
+ * status checks have not succeeded: 1 expected and 1 pending.`
  * https://github.com/bors-ng/bors-ng/issues/1493, https://github.com/akuity/kargo/issues/6397
  */
 function unmetChecks(pr: PullRequest, { checks }: Requirements): string[] {
@@ -144,7 +144,7 @@ function outOfDate(pr: PullRequest, { strict }: Requirements): string[] {
   return strict && isBehind(pr) ? ['Head branch is out of date. Review and try the merge again.'] : [];
 }
 
-/** Whether the base has something that the head has not. */
+/** Whether the base has commits that the head does not have. */
 export function isBehind({ repository, pull }: PullRequest): boolean {
   const tip = repository.branches.get(pull.base.ref);
   return tip !== undefined && !ancestors(repository.git, pull.head.sha).has(tip);

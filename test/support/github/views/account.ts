@@ -55,7 +55,7 @@ export function viewOrganization(state: State, account: Account) {
   };
 }
 
-/** The events the app is subscribed to; `installation*` and its own check actions come unasked. */
+/** The events that the app is subscribed to; GitHub also sends `installation*` and the app's own check actions. */
 export const APP_EVENTS = [
   'check_run',
   'check_suite',

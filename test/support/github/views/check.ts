@@ -38,7 +38,7 @@ export function viewCheckRun(state: State, run: CheckRun) {
   };
 }
 
-/** A check run as webhooks have it, with its suite in full. */
+/** A check run as in webhooks, with its complete suite. */
 export function viewCheckRunEvent(state: State, run: CheckRun) {
   return { ...viewCheckRun(state, run), check_suite: viewSuiteCore(state, run.suite) };
 }
@@ -71,7 +71,7 @@ function viewSuiteCore(state: State, suite: CheckSuite) {
   };
 }
 
-/** Open pull requests of the same repository with this head; GitHub leaves those from forks out. */
+/** Open pull requests of the same repository with this head; GitHub omits those from forks. */
 function viewPullsOf(state: State, suite: CheckSuite) {
   const end = (repository: Repository, { ref, sha }: { ref: string; sha: string }) => ({
     ref,

@@ -11,7 +11,7 @@ export function accountOf(state: State, { email }: Signature): Account | undefin
   return match ? state.accountById(Number(match[1])) : state.accountByEmail(email);
 }
 
-/** A `commit` as lists have it, without `files` and `stats`. */
+/** A `commit` as in lists, without `files` and `stats`. */
 export function viewCommit(state: State, repository: Repository, commit: Commit) {
   const url = `${repositoryUrl(state, repository)}/commits/${commit.sha}`;
   const page = `${pageUrl(state, repository)}/commit`;
@@ -80,7 +80,7 @@ export function viewChange(state: State, repository: Repository, sha: string, ch
   };
 }
 
-/** A commit as push payloads have it. */
+/** A commit as in push payloads. */
 export function viewPushedCommit(state: State, repository: Repository, commit: Commit) {
   const changes = changesOf(repository, commit);
   const paths = (status: Change['status']) =>
@@ -101,7 +101,7 @@ export function viewPushedCommit(state: State, repository: Repository, commit: C
   };
 }
 
-/** A `simple-commit`, as suites and merge groups have it. */
+/** A `simple-commit`, as in suites and merge groups. */
 export function viewHeadCommit(commit: Commit) {
   const person = ({ name, email }: Signature) => ({ name, email });
   return {

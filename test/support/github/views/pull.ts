@@ -8,7 +8,7 @@ import { iso, nodeId, viewAccount } from './account.ts';
 import { viewLabel } from './issue.ts';
 import { pageUrl, repositoryUrl, viewRepository } from './repository.ts';
 
-/** A `pull-request-simple`, as lists have it. */
+/** A `pull-request-simple`, as in lists. */
 export function viewPull(state: State, pr: PullRequest) {
   const { repository, pull } = pr;
   const url = `${repositoryUrl(state, repository)}/pulls/${pr.number}`;
@@ -64,7 +64,7 @@ export function viewPull(state: State, pr: PullRequest) {
   };
 }
 
-/** What only the single pull request has. In webhooks GitHub has not worked out `mergeable` yet. */
+/** The fields that only a single pull request has. In webhooks GitHub has not computed `mergeable` yet. */
 export function viewFullPull(state: State, pr: PullRequest, merge: Mergeability = UNKNOWN) {
   const { merged } = pr.pull;
   const changes = changesOf(pr);
@@ -83,7 +83,7 @@ export function viewFullPull(state: State, pr: PullRequest, merge: Mergeability 
   };
 }
 
-/** What a client is told about `mergeable`: with lazy mergeability nothing on the first read after a change. */
+/** What a client gets for `mergeable`: with lazy mergeability, null on the first read after a change. */
 export function askMergeability(state: State, pr: PullRequest): Mergeability {
   const { pull, repository } = pr;
   const question = `${pull.head.sha} ${pull.base.ref} ${repository.branches.get(pull.base.ref)}`;
@@ -92,7 +92,7 @@ export function askMergeability(state: State, pr: PullRequest): Mergeability {
   return state.lazyMergeability && !asked ? UNKNOWN : mergeability(state, pr);
 }
 
-/** What the pull request changes, from where it parted from its base branch. */
+/** What the pull request changes since it diverged from its base branch. */
 export function changesOf(pr: PullRequest): Change[] {
   const { git } = pr.repository;
   return changesBetween(git, git.commitAt(forkPoint(pr)).files, git.commitAt(pr.pull.head.sha).files);

@@ -10,7 +10,7 @@ export function pageUrl(state: State, repository: Repository): string {
   return `${state.url}/${fullName(repository)}`;
 }
 
-/** A repository as it stands inside other objects. */
+/** A repository as inside other objects. */
 export function viewRepository(state: State, repository: Repository) {
   const url = repositoryUrl(state, repository);
   const page = pageUrl(state, repository);
@@ -63,7 +63,7 @@ export function viewRepository(state: State, repository: Repository) {
   };
 }
 
-/** What `GET /repos/{owner}/{repo}` adds. */
+/** The fields that `GET /repos/{owner}/{repo}` adds. */
 export function viewFullRepository(state: State, repository: Repository) {
   return {
     ...viewRepository(state, repository),

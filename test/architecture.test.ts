@@ -146,6 +146,19 @@ test('only the configuration reads the environment', () => {
   expect(wrong).toEqual([]);
 });
 
+test('only the runner starts child processes near the app', () => {
+  const others = [
+    // Limits the app itself, and starts it for a demonstration.
+    'sandbox/core-dumps.ts',
+    'entrypoints/cli/demo.ts',
+    // Run inside of a process that the runner has started.
+    'analyzers/linters/oxlint.ts',
+    'skills/kinds/agent/inside/main.ts',
+  ];
+  const starting = files.filter((file) => /child_process/.test(readFileSync(join(SRC, file), 'utf8')));
+  expect(starting.sort()).toEqual(['sandbox/process.ts', ...others].sort());
+});
+
 test('every test that docs/reliability.md names is there', () => {
   const page = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8');
   const named = page.split('\n').flatMap((line) => {

@@ -10,12 +10,10 @@ import { type Command, commandOf } from '../sandbox/node-program.ts';
 import { type Ending, startProcess } from '../sandbox/process.ts';
 import { type JobResult, jobResultSchema, type WorkerRequest } from './worker/protocol.ts';
 
-/** 200,000 findings, of which the app's own process makes sense in half a second. */
+/** 200,000 findings, which the app reads in half a second. */
 const MAX_OUTPUT_BYTES = 16_000_000;
 const HEAP_MB = 768;
-/**
- * The most that the processes of a review may hold together. The most text that one review reads (24 MB) takes 1,000 at its peak.
- */
+/** For all processes of a review together. The most text that one review reads (24 MB) takes 1,000 at its peak. */
 const MAX_MEMORY_MB = 2_048;
 const MAIN = fileURLToPath(new URL(`./worker/main.${OWN_EXTENSION}`, import.meta.url));
 
@@ -27,8 +25,8 @@ interface Limits {
 }
 
 /**
- * Runs the jobs in one child process without environment, in an empty folder and shut in as far as the
- * machine allows (`sandbox.ts`), and returns one result a job. Whatever goes wrong (crash, time, memory, too much output, nonsense) becomes the result of the jobs that had none yet.
+ * Runs the jobs in one sandboxed process, in an empty folder, and returns one result for each job. Whatever goes wrong (crash, time,
+ * memory, too much output, nonsense) becomes the result of the jobs that have none yet.
  * @throws the signal's reason when aborted; the process is dead by then.
  */
 export async function runWorker(
@@ -47,8 +45,9 @@ export async function runWorker(
 }
 
 /**
- * It reads our code and packages, the modules and one folder, and writes to that folder. Native code is beyond Node's permissions,
- * but JavaScript that was loaded against all plans is not. The package's root is left out: people keep `.env` and the database there.
+ * The process reads our code and packages, the modules and one folder, and writes to that folder. Node's permissions do not stop
+ * native code, but they stop JavaScript that an attacker gets loaded. The package's root is left out: people keep `.env` and
+ * the database there.
  */
 function commandIn(folder: string, modules: readonly string[]): Promise<Command> {
   const ours = [OWN_CODE, `${PACKAGE_ROOT}package.json`, `${PACKAGE_ROOT}node_modules`];
@@ -61,7 +60,7 @@ function commandIn(folder: string, modules: readonly string[]): Promise<Command>
   });
 }
 
-/** The outermost `node_modules` that our dependencies lie in, links followed: not always the one beside us. */
+/** The outermost `node_modules` that holds our dependencies, with links followed: it is not always beside our code. */
 function packageFolder(): string {
   const entry = realpathSync(createRequire(import.meta.url).resolve('oxlint/package.json'));
   return /^.*?[\\/]node_modules(?=[\\/])/.exec(entry)?.[0] ?? entry;

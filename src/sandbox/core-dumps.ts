@@ -5,8 +5,9 @@ import { readFileSync } from 'node:fs';
 export type CoreDumps = 'forbidden' | 'allowed' | 'unknown';
 
 /**
- * Forbids the kernel to write this process's memory to a file when it dies: the keys are in it. Node has no call for it, so `prlimit`
- * sets the limit from outside. Starting anew behind `ulimit -c 0` was rejected: supervisors watch the process that they started.
+ * Forbids the kernel to write the app's memory to a file when the app crashes, because that holds the keys. Node has no call for it, so
+ * `prlimit` sets the limit from outside. Rejected: starting the app again behind `ulimit -c 0`, because supervisors watch the process
+ * that they started.
  */
 export function forbidCoreDumps(): CoreDumps {
   if (coreDumps() !== 'allowed') return coreDumps();

@@ -1,14 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Pages of memory are this large on every Linux that Node runs on by default. */
+/** The default on every Linux that Node supports. */
 const PAGE_BYTES = 4_096;
 const POLL_EVERY_MS = 100;
 
 /**
- * Calls back, once, when the process and all it started hold more than `maxMb` of memory:
- * native code and WebAssembly included, which Node's own limits leave out. Where there is no `/proc` it
- * never does; the limits on the heaps still hold there.
- * @returns ends the watch.
+ * Calls back once when the process and everything that it started hold more than `maxMb` of memory. That includes native code and
+ * WebAssembly, which Node's own limits leave out. Without `/proc` it never calls back; the limits on heaps still apply then.
+ * @returns a function that ends the watch.
  */
 export function watchMemory(pid: number, maxMb: number, onTooMuch: () => void): () => void {
   const timer = setInterval(() => {
@@ -19,7 +18,7 @@ export function watchMemory(pid: number, maxMb: number, onTooMuch: () => void): 
   return () => clearInterval(timer);
 }
 
-/** What is in memory of the process and of all that it started; those that are gone hold nothing. */
+/** Of the process and everything that it started; processes that are gone count as 0. */
 function residentMb(pid: number): number {
   try {
     const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);

@@ -1,19 +1,19 @@
 import { runProcess } from './process.ts';
 
-/** What keeps a process of ours in on this machine, besides its empty environment and Node's own permissions. */
+/** What this machine offers to isolate a process, besides an empty environment and Node's own permissions. */
 export interface Sandbox {
-  /** `cut`: it has no network, not even to this machine itself. */
+  /** `cut`: a sandboxed process has no network, not even to this machine itself. */
   network: 'cut' | 'open';
   /** Put in front of its command. */
   launcher: readonly string[];
-  /** Put behind the launcher for a process that starts none itself: it sees no other, so it can signal none. Empty where not allowed. */
+  /** Follows the launcher for a process that starts none itself: it sees no other process, so it can signal none. Empty if not allowed. */
   alone: readonly string[];
 }
 
 /**
- * A network namespace of its own, with nothing in it. The user namespace around it (first choice, and for anybody but root the
- * only way) has a second use: from inside, the app's environment in `/proc` cannot be read, although the user is the same. The
- * own user is kept in there, since one mapped to root would have all capabilities.
+ * A network namespace of its own, with nothing in it. The first choice is inside a user namespace, which anybody but root needs anyway.
+ * It has a second use: the process cannot read the app's environment in `/proc`, although both run as the same user. Inside,
+ * the user stays the same too: one that is mapped to root would have all capabilities.
  */
 const CUT = [
   ['unshare', '--user', '--map-current-user', '--net'],
@@ -21,8 +21,8 @@ const CUT = [
 ] as const;
 
 /**
- * Process ids of its own. The process dies as number 1 of its namespace, so nothing that it started can outlive it. The user
- * namespace is what makes it possible for anybody but root.
+ * A process namespace of its own. The process is number 1 in it, so everything that it started dies with it. Anybody but root needs
+ * the user namespace for that.
  */
 const ALONE = ['unshare', '--user', '--map-current-user', '--pid', '--fork', '--kill-child'] as const;
 
@@ -58,7 +58,7 @@ const LIMIT = behindLimits({ fileBytes: 131_072 * BLOCK_BYTES, diesFirst: true }
 
 let found: Promise<Sandbox> | undefined;
 
-/** Tries, once a process, what this machine allows. Never rejects: containers often allow no namespaces. */
+/** Tries once what this machine allows. Never rejects: containers often allow no namespaces. */
 export function sandbox(): Promise<Sandbox> {
   found ??= probe();
   return found;
@@ -72,12 +72,12 @@ async function probe(): Promise<Sandbox> {
   return { network: 'open', launcher: limit, alone: await alone([]) };
 }
 
-/** Namespaces inside of others are not allowed everywhere where one is. */
+/** Some machines allow a namespace, but none inside it. */
 async function alone(outer: readonly string[]): Promise<readonly string[]> {
   return (await works([...outer, ...ALONE])) ? ALONE : [];
 }
 
-/** Only ends what hangs: a machine that is merely busy must not pass for one that allows nothing. */
+/** Only ends what hangs: a busy machine must not count as one that allows nothing. */
 const PROBE_MS = 60_000;
 
 /** Whether Node starts behind the prefix. */

@@ -3,14 +3,14 @@ import type { RenderFault } from '../../messages/prompt.ts';
 import { type Command, commandOf } from '../../sandbox/node-program.ts';
 import { type Ending, type SandboxedProcess, startProcess } from '../../sandbox/process.ts';
 
-/** What a process may take, whatever a template asks for. */
+/** What the process may take, whatever a template asks for. */
 const BOUNDS = { heapMb: 96, wasmMb: 128 };
 
 /** Why there is no answer. The process is dead by then. */
 export type NoAnswer = { kind: 'too_long' } | Extract<RenderFault, { kind: 'timed_out' | 'crashed' }>;
 export type Reply = { kind: 'answer'; text: string } | NoAnswer;
 
-/** A process that is asked one thing at a time: a line on its standard input, answered by a line on its standard output. */
+/** A process that answers one question at a time: a line on its standard input, then a line on its standard output. */
 export interface AnsweringProcess extends SandboxedProcess<NoAnswer> {
   /**
    * @param question Without a line break.
@@ -21,14 +21,14 @@ export interface AnsweringProcess extends SandboxedProcess<NoAnswer> {
 
 const OUT_OF_TURN: NoAnswer = { kind: 'crashed', detail: 'it said more than it was asked' };
 
-/** The command of a module that reads nothing but its folder and the given ones, and writes and starts nothing. */
+/** The command for a module that reads only its own folder and the given ones, and that writes and starts nothing. */
 export function commandFor(main: string, readable: readonly string[]): Promise<Command> {
   return commandOf({ main, readable: [dirname(main), ...readable], deny: ['code-from-strings'], ...BOUNDS });
 }
 
-/** Starts a process that is killed when it takes too long for an answer, or says anything else. */
+/** Starts a process that is killed when it takes too long for an answer, or writes anything besides. */
 export function startAnswering(command: Command, maxAnswerBytes: number): AnsweringProcess {
-  /** Set while it is asked. */
+  /** Set while a question is open. */
   let hear: ((text: string) => void) | undefined;
   const child = startProcess<NoAnswer>(
     { ...command, limits: { lineBytes: maxAnswerBytes } },
@@ -65,16 +65,7 @@ export function startAnswering(command: Command, maxAnswerBytes: number): Answer
 }
 
 function noAnswerFor(ending: Ending | NoAnswer): NoAnswer {
-  switch (ending.kind) {
-    case 'too_much_output':
-      return { kind: 'too_long' };
-    case 'died':
-    case 'not_started':
-      return { kind: 'crashed', detail: ending.detail };
-    case 'too_much_memory':
-    case 'no_message':
-      return { kind: 'crashed', detail: ending.kind };
-    default:
-      return ending;
-  }
+  if (ending.kind === 'timed_out' || ending.kind === 'too_long') return ending;
+  if (ending.kind === 'too_much_output') return { kind: 'too_long' };
+  return { kind: 'crashed', detail: 'detail' in ending ? ending.detail : ending.kind };
 }

@@ -7,8 +7,8 @@ const HEAP_MB = 256;
 
 export interface ProcessBounds {
   /**
-   * Of each WebAssembly memory. QuickJS has a limit of its own, which is of no use here: built for WebAssembly it counts allocations, and
-   * not how large they are.
+   * Each WebAssembly memory. QuickJS has a limit of its own, which does not help here: in WebAssembly it counts allocations, but not
+   * their size.
    */
   memoryMb: number;
   cpuSeconds: number;
@@ -17,9 +17,9 @@ export interface ProcessBounds {
 }
 
 /**
- * How the process of one execution is started. It may read its own few files and the interpreter, and do nothing else: no writing,
- * no processes, no threads, no native code, no code from strings; no network, no other processes to be seen, as far as the
- * machine allows.
+ * The command for one execution. The process may read its own few files and the interpreter, and nothing else: it cannot write, start
+ * processes or threads, load native code or create code from strings. If the machine allows it, it has no network and sees no other
+ * process.
  */
 export function commandFor(
   entry: 'main' | 'make-snapshot',

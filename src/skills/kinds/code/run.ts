@@ -19,7 +19,7 @@ interface Execution {
   snapshot?: Snapshot | undefined;
 }
 
-/** What one process may write altogether, questions and logs included: more is no conversation. */
+/** Everything that one process may write, including questions and logs. */
 const MAX_TALK_BYTES = 64_000_000;
 
 /**

@@ -5,13 +5,12 @@ import { OWN_EXTENSION, PACKAGE_ROOT } from '../../../core/package-root.ts';
 import { type Command, commandOf } from '../../../sandbox/node-program.ts';
 
 const HEAP_MB = 256;
-/** Of work, not of waiting. */
+/** Processor time, so waiting does not count. */
 const CPU_SECONDS = 3_600;
 
 /**
- * How the sidecar is started: with nothing in its environment, where it reads its own files and packages and does nothing else, as the
- * processes of programs (../code/process.ts). Without a network where the machine allows that: it needs none, since the app
- * asks the model for it.
+ * The command for the sidecar. It has the same sandbox as programs (../code/process.ts) and reads only its own files and packages. It
+ * needs no network, because the app asks the model for it.
  */
 export async function sidecarCommand(): Promise<Command> {
   return commandOf({

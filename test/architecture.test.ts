@@ -130,6 +130,13 @@ test('only effects are given a writer to GitHub', () => {
   expect(wrong).toEqual([]);
 });
 
+test('skills reach nothing of approvals and merges', () => {
+  const wrong = imports.filter(
+    ({ from, to }) => from.startsWith('skills/') && /^engine\/(approvals|actions|sessions)\//.test(to),
+  );
+  expect(wrong.map(say)).toEqual([]);
+});
+
 test('only the gate makes merge proofs', () => {
   const wrong = files.filter(
     (file) =>

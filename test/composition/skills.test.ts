@@ -15,6 +15,7 @@ import { fakeAgents, KEY } from '../skills/kinds/agent/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { message, startStubResponses } from '../support/model/responses.ts';
 import { files, packageOf, skillMd } from '../support/packages.ts';
+import { stepContext } from '../support/step-context.ts';
 import { sqliteTestDatabase, temporaryFolders } from '../support/temp.ts';
 
 const TOKEN = 'token-of-one-repository';
@@ -100,7 +101,9 @@ test.skipIf(!(await hasWalls()))(
       await skills.stop();
       await pages.stop();
     };
-    expect(await skills.registry.attempt(step)).toMatchObject({
+    expect(
+      await skills.registry.attempt({ ...stepContext('id: a, action: gh-label'), ...step }),
+    ).toMatchObject({
       kind: 'done',
       outcome: { passed: true, summary: 'of the head' },
     });

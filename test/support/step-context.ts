@@ -1,6 +1,6 @@
 import { silentLog } from '../../src/core/log.ts';
 import type { Run } from '../../src/domain/run/run.ts';
-import type { StepContext } from '../../src/engine/steps/step.ts';
+import type { ApprovalContext } from '../../src/engine/approvals/approval-context.ts';
 import type { GitHubReader } from '../../src/ports/github.ts';
 import { at, chainOfSteps, runState } from './builders.ts';
 
@@ -12,8 +12,8 @@ const noReader = new Proxy({}, { get: () => refuse }) as GitHubReader;
 /** The context of a chain's only step, written as in `chainOfSteps`; it can neither read, ask nor merge. */
 export function stepContext(
   step: string,
-  { run = {}, ...more }: Partial<StepContext> & { run?: Partial<Run> } = {},
-): StepContext {
+  { run = {}, ...more }: Partial<ApprovalContext> & { run?: Partial<Run> } = {},
+): ApprovalContext {
   const definition = chainOfSteps(step);
   const state = runState(definition, run);
   const [only] = definition.steps;

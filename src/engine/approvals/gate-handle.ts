@@ -8,7 +8,7 @@ import type { Storage, Tx } from '../../ports/storage.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
 import { mergeKey, refuseOvertaken } from '../effects/merge.ts';
 import { gateView, othersAtGate } from '../runs/publish-gate.ts';
-import type { GateHandle } from '../steps/step.ts';
+import type { GateHandle } from './approval-context.ts';
 
 /** The gate check of a run's head and base, in the hands of one session of it. */
 export function gateHandle(

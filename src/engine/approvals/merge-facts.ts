@@ -23,8 +23,9 @@ import type { HowFresh } from '../configuration/configuration.ts';
 import { judgeGates, lastVerdict, type SkillOf } from '../gates/judge-gates.ts';
 import { pullRequestNow } from '../runs/on-pull-request.ts';
 import { configurationStatus } from '../runs/what-changed.ts';
-import { type ApprovalComment, pullRequestOf, type StepContext } from '../steps/step.ts';
+import { pullRequestOf } from '../steps/step.ts';
 import { readAnswerer, readSpeaker } from './answerers.ts';
+import type { ApprovalComment, ApprovalContext } from './approval-context.ts';
 import { readContributors } from './contributors.ts';
 import { mergeMethod } from './merge-method.ts';
 import { readRequestedChanges } from './requested-changes.ts';
@@ -34,7 +35,7 @@ import { readRequestedChanges } from './requested-changes.ts';
  * what an attacker would move between the reads and the merge call.
  */
 export async function readMergeFacts(
-  looking: StepContext,
+  looking: ApprovalContext,
   comment: ApprovalComment,
   skillOf: SkillOf,
 ): Promise<{
@@ -132,7 +133,7 @@ export async function readMergeFacts(
 }
 
 /** Whether it could be merged as far as its commits go; of another head than the run's, and of a step that merges nothing, nothing is said. */
-function conflictNow(context: StepContext, pullRequest: PullRequest): Conflict {
+function conflictNow(context: ApprovalContext, pullRequest: PullRequest): Conflict {
   const { headSha, baseRef } = context.state.run;
   const isSame = pullRequest.headSha === headSha && pullRequest.baseRef === baseRef;
   return isSame && pullRequest.state === 'open' && actionOf(context.step.uses)?.merges
@@ -141,12 +142,12 @@ function conflictNow(context: StepContext, pullRequest: PullRequest): Conflict {
 }
 
 /** Whether the last look found a conflict. */
-export function wasConflicting({ invocation }: StepContext): boolean {
+export function wasConflicting({ invocation }: ApprovalContext): boolean {
   return invocation.reason?.code === 'step.waiting.conflict';
 }
 
 /** What was said to the question in words; `undefined` for a merge, whatever is recorded: nothing in words reaches its gate. */
-function spokenAnswers({ step, approval }: StepContext): readonly SpokenAnswer[] | undefined {
+function spokenAnswers({ step, approval }: ApprovalContext): readonly SpokenAnswer[] | undefined {
   return actionOf(step.uses)?.merges ? undefined : (approval?.answers ?? []);
 }
 
@@ -155,7 +156,7 @@ function spokenAnswers({ step, approval }: StepContext): readonly SpokenAnswer[]
  * since. What governs is read before the pull request, and held against it once that is read, last of all.
  */
 async function readGoverning(
-  context: StepContext,
+  context: ApprovalContext,
   number: number,
   how: HowFresh,
 ): Promise<{ settings: Settings | undefined; standing(pullRequest: PullRequest): ConfigurationStatus }> {
@@ -176,7 +177,7 @@ async function readGoverning(
 }
 
 /** Whether somebody has merging switched off; the question stays, and is answered when it is on again. */
-function mergingSwitch({ step, mergingOff }: StepContext, settings: Settings | undefined): Explanation[] {
+function mergingSwitch({ step, mergingOff }: ApprovalContext, settings: Settings | undefined): Explanation[] {
   if (!actionOf(step.uses)?.merges) return [];
   return [
     ...(mergingOff
@@ -193,7 +194,10 @@ function mergingSwitch({ step, mergingOff }: StepContext, settings: Settings | u
   ];
 }
 
-async function readVolatileOutcomes(context: StepContext, skillOf: SkillOf): Promise<Map<string, Outcome>> {
+async function readVolatileOutcomes(
+  context: ApprovalContext,
+  skillOf: SkillOf,
+): Promise<Map<string, Outcome>> {
   const fresh = new Map<string, Outcome>();
   for (const invocation of context.state.invocations) {
     const step = context.state.run.definition.steps[invocation.stepIndex];
@@ -207,7 +211,7 @@ async function readVolatileOutcomes(context: StepContext, skillOf: SkillOf): Pro
 }
 
 /** What a gate has lessened stays so when it is read again. */
-function stillDegraded({ state }: StepContext, stepId: string, outcome: Outcome): Outcome {
+function stillDegraded({ state }: ApprovalContext, stepId: string, outcome: Outcome): Outcome {
   return degraded(
     outcome,
     (state.verdicts ?? []).filter(({ step }) => step === stepId),
@@ -219,7 +223,7 @@ function stillDegraded({ state }: StepContext, stepId: string, outcome: Outcome)
  * goes by what was found before; the first one has nothing to go by yet.
  */
 async function mergeGates(
-  context: StepContext,
+  context: ApprovalContext,
   thorough: boolean,
   skillOf: SkillOf,
   fresh: ReadonlyMap<string, Outcome>,
@@ -237,7 +241,7 @@ async function mergeGates(
  * Whether the outcome of another step must be a yes before this one may go on. An irreversible one wants all of them. Any other step wants those
  * it depends on, unless a condition on the way there asks about the outcome: such a condition may be for red CI, and was true.
  */
-function restsOn({ step, state }: StepContext, id: string): boolean {
+function restsOn({ step, state }: ApprovalContext, id: string): boolean {
   if (actionOf(step.uses)?.irreversible) return true;
   const { steps } = state.run.definition;
   const before = dependenciesOf(steps, step.id);
@@ -250,7 +254,7 @@ function restsOn({ step, state }: StepContext, id: string): boolean {
 }
 
 /** The step's own condition, and what the outcomes that it rests on say now. */
-function conditionsNow(context: StepContext, fresh: ReadonlyMap<string, Outcome>): Explanation[] {
+function conditionsNow(context: ApprovalContext, fresh: ReadonlyMap<string, Outcome>): Explanation[] {
   const { step, state } = context;
   const reasons = [...fresh]
     .filter(([id]) => restsOn(context, id))

@@ -3,7 +3,7 @@ import { reason } from '../../domain/explanation/reason.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { conflictOf } from '../../domain/policy/conflict.ts';
 import type { PullRequest } from '../../ports/github.ts';
-import type { StepContext, StepResult } from '../steps/step.ts';
+import type { ApprovalContext, ApprovalResult } from './approval-context.ts';
 import { mergeMethod } from './merge-method.ts';
 
 /**
@@ -13,13 +13,13 @@ import { mergeMethod } from './merge-method.ts';
  * @param retryInMs when to look again, in milliseconds, by what is said of it
  */
 export function notMergeable(
-  context: StepContext,
+  context: ApprovalContext,
   pullRequest: PullRequest,
   approval: Approval,
   found: Explanation,
   message: string,
   retryInMs: (summary: string) => number,
-): StepResult {
+): ApprovalResult {
   const { baseRef } = context.state.run;
   const conflict = conflictOf(pullRequest, mergeMethod(context), baseRef);
   const [code, because] =

@@ -6,7 +6,8 @@ import { actionOf } from '../../domain/policy/capability.ts';
 import { conflictOf } from '../../domain/policy/conflict.ts';
 import { type MergeQuestion, refusesUnattributed } from '../../domain/policy/merge-gate.ts';
 import { requestedChangesCriterion } from '../../domain/policy/reviews-standing.ts';
-import { pullRequestOf, type StepContext, type StepResult } from '../steps/step.ts';
+import { pullRequestOf } from '../steps/step.ts';
+import type { ApprovalContext, ApprovalResult } from './approval-context.ts';
 import { readContributors } from './contributors.ts';
 import { wasConflicting } from './merge-facts.ts';
 import { readRequestedChanges } from './requested-changes.ts';
@@ -21,14 +22,14 @@ const CONFLICT_MS = 120_000;
 /** What holds a merge up although people may be asked about it, or what must be waited for before they are. */
 export type BeforeAsking =
   | { kind: 'ask'; blockedBy: readonly Explanation[]; authorship: AskedAuthorship | null }
-  | { kind: 'wait'; result: StepResult };
+  | { kind: 'wait'; result: ApprovalResult };
 
 /**
  * Looks at what would make the question to the maintainers a waste of their time. Nobody is asked about a merge that conflicts:
  * whatever resolves it is another head, to be asked about anew.
  */
 export async function beforeAsking(
-  context: StepContext,
+  context: ApprovalContext,
   method: MergeQuestion['method'],
 ): Promise<BeforeAsking> {
   const { step, state, reader, repo, invocation, session, clock } = context;

@@ -2,7 +2,7 @@ import { criterion, type Explanation } from '../../domain/explanation/explanatio
 import type { AnsweringPerson } from '../../domain/policy/approval.ts';
 import { isMergeStep, type Run } from '../../domain/run/run.ts';
 import type { ReadTx } from '../../ports/storage.ts';
-import type { EarlierRejections } from '../steps/step.ts';
+import type { EarlierRejections } from './approval-context.ts';
 
 /**
  * Rejections of this head and base. Each holds whichever question it was given to and however many runs came since. It is lifted

@@ -12,6 +12,12 @@ import type { StepContext, StepHandler, StepResult } from '../steps/step.ts';
 import { readFacts } from './pull-request-facts.ts';
 import { isPassingTrouble } from './temporary-failure.ts';
 
+/** What judging gates needs besides a step's own context. */
+export interface GateContext extends StepContext {
+  /** What the step's gates came to in this attempt, as far as it is news; the session records it with its result. */
+  readonly judged: Outcome[];
+}
+
 export type SkillOf = (name: string) => StepHandler | undefined;
 
 /**
@@ -20,7 +26,7 @@ export type SkillOf = (name: string) => StepHandler | undefined;
  * @param fresh outcomes that take the place of those recorded.
  */
 export async function judgeGates(
-  context: StepContext,
+  context: GateContext,
   gates: readonly PlacedGate[],
   skillOf: SkillOf,
   fresh: ReadonlyMap<string, Outcome> = new Map(),
@@ -51,7 +57,7 @@ export async function judgeGates(
 }
 
 async function judge(
-  context: StepContext,
+  context: GateContext,
   placed: PlacedGate,
   world: World,
   skillOf: SkillOf,
@@ -76,7 +82,7 @@ async function judge(
  * answer can change, such as CI's, and one that came to nothing are asked at every look.
  */
 async function bySkill(
-  context: StepContext,
+  context: GateContext,
   placed: PlacedGate & { gate: Extract<Gate, { kind: 'skill' }> },
   skillOf: SkillOf,
 ): Promise<GateVerdict> {
@@ -98,7 +104,7 @@ async function bySkill(
 }
 
 /** Only an outcome that passed is a pass (I5). */
-function cameTo({ state }: StepContext, skill: string, result: StepResult): Criterion {
+function cameTo({ state }: GateContext, skill: string, result: StepResult): Criterion {
   const done = result.kind === 'done' ? asConditionsSeeIt(result.outcome, state) : undefined;
   return {
     id: skill,
@@ -109,7 +115,7 @@ function cameTo({ state }: StepContext, skill: string, result: StepResult): Crit
   };
 }
 
-function thrown(context: StepContext, placed: PlacedGate, error: unknown): GateVerdict {
+function thrown(context: GateContext, placed: PlacedGate, error: unknown): GateVerdict {
   if (isPassingTrouble(error, context.signal)) throw error;
   context.log.error(
     { run: context.state.run.id, session: context.session.id, gate: placed.gate.id, err: error },
@@ -126,7 +132,7 @@ function thrown(context: StepContext, placed: PlacedGate, error: unknown): GateV
 
 /** The last verdict of the gate, when it was judged on the same inputs. */
 function before(
-  context: StepContext,
+  context: GateContext,
   { gate, scope, at }: PlacedGate,
   hash: string,
 ): GateVerdict | undefined {
@@ -135,7 +141,7 @@ function before(
 }
 
 /** Keeps those that say something new for the session's record. */
-function remembered(context: StepContext, verdicts: GateVerdict[]): GateVerdict[] {
+function remembered(context: GateContext, verdicts: GateVerdict[]): GateVerdict[] {
   for (const verdict of verdicts) {
     if (lastVerdict(context, verdict)?.inputs_hash !== verdict.inputs_hash) context.judged.push(verdict);
   }
@@ -144,7 +150,7 @@ function remembered(context: StepContext, verdicts: GateVerdict[]): GateVerdict[
 
 /** The newest verdict of a gate: of this look, or of one before. */
 export function lastVerdict(
-  { state, judged }: Pick<StepContext, 'state' | 'judged'>,
+  { state, judged }: Pick<GateContext, 'state' | 'judged'>,
   of: Pick<GateVerdict, 'gate' | 'scope' | 'at' | 'step'>,
 ): GateVerdict | undefined {
   const now = judged.filter((outcome) => outcome.outcome_kind === 'gate_verdict');

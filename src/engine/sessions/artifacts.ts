@@ -6,12 +6,12 @@ import { isExpected, type ProducedFile } from '../../domain/artifact/verificatio
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Run, Session } from '../../domain/run/run.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import type { StepResult } from '../steps/step.ts';
+import type { ApprovalResult } from '../approvals/approval-context.ts';
 
 /** What a session leaves behind: its blobs in the store, and the rows that belong to them and to its outcome. */
 export interface SessionArtifacts {
   /** Blobs are written before the transaction: a blob without a row is litter, a row without a blob is a loss. */
-  store(run: Run, session: Session, result: StepResult): Promise<Artifact[]>;
+  store(run: Run, session: Session, result: ApprovalResult): Promise<Artifact[]>;
   /** What of it the contract asks for, as the store gives it back: what counts is what can be read. */
   readBack(run: Run, session: Session, stored: readonly Artifact[]): Promise<ProducedFile[]>;
   /** The row of an outcome. */

@@ -7,6 +7,7 @@ import { conditionContext } from '../../domain/run/context.ts';
 import { type Invocation, type RunState, repoOf, type Session } from '../../domain/run/run.ts';
 import type { GitHub, Urgency } from '../../ports/github.ts';
 import type { Storage } from '../../ports/storage.ts';
+import type { ApprovalContext } from '../approvals/approval-context.ts';
 import { gateHandle } from '../approvals/gate-handle.ts';
 import { earlierRejections } from '../approvals/rejections.ts';
 import type { ConfigurationLoader } from '../configuration/configuration.ts';
@@ -16,7 +17,6 @@ import { confirmMerge, mergeKey, mergeOnce, ownMerge } from '../effects/merge.ts
 import { asBegun, type SkillDefaults } from '../runs/engine.ts';
 import { approvalKey } from '../runs/publish.ts';
 import { othersAtGate } from '../runs/publish-gate.ts';
-import type { StepContext } from '../steps/step.ts';
 
 /** Gathers what one look of a session may know and use. */
 export type ContextOf = (
@@ -24,7 +24,7 @@ export type ContextOf = (
   session: Session,
   because: 'time' | 'event',
   signal: AbortSignal,
-) => Promise<StepContext>;
+) => Promise<ApprovalContext>;
 
 export interface ContextDeps extends SkillDefaults {
   storage: Storage;

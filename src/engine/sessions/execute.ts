@@ -25,10 +25,10 @@ import { type GitHub, GitHubError, SignInRefused } from '../../ports/github.ts';
 import { eventJob, type JobResult, type JobRunner } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
+import type { ApprovalContext, ApprovalResult } from '../approvals/approval-context.ts';
 import type { Outbox } from '../effects/outbox.ts';
 import { isPassingTrouble } from '../gates/temporary-failure.ts';
 import type { Engine, SessionReport } from '../runs/engine.ts';
-import type { StepContext, StepResult } from '../steps/step.ts';
 import type { SessionArtifacts } from './artifacts.ts';
 import type { ContextOf } from './context.ts';
 import { outOfReach } from './out-of-reach.ts';
@@ -39,7 +39,7 @@ import type { RunningSessions } from './running-sessions.ts';
 const OUTAGE_MS = 120_000;
 
 /** Never of a chain that was parsed: the row was written by another hand, and a path in it may lead anywhere. */
-const UNSOUND_CONTRACT: StepResult = {
+const UNSOUND_CONTRACT: ApprovalResult = {
   kind: 'failed',
   reason: reason(
     'step.failed.error',
@@ -99,7 +99,7 @@ export function sessionJobs(deps: {
     }
   }
 
-  async function attempt(context: StepContext): Promise<StepResult> {
+  async function attempt(context: ApprovalContext): Promise<ApprovalResult> {
     const { contract } = context.session;
     if (contract !== null && !contractSchema.safeParse(contract).success) return UNSOUND_CONTRACT;
     try {
@@ -132,7 +132,7 @@ export function sessionJobs(deps: {
   async function record(
     state: RunState,
     session: Session,
-    result: StepResult,
+    result: ApprovalResult,
     judged: readonly Outcome[],
   ): Promise<void> {
     const by: Actor = { kind: 'session', id: session.id };
@@ -210,7 +210,7 @@ export function sessionJobs(deps: {
   function reportOf(
     state: RunState,
     session: Session,
-    result: Exclude<StepResult, { kind: 'superseded' }>,
+    result: Exclude<ApprovalResult, { kind: 'superseded' }>,
     stored: Artifact[],
     approvals: Approval[],
   ): SessionReport {

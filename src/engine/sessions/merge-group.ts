@@ -19,10 +19,10 @@ import type { GitHub, MergeQueueEntry } from '../../ports/github.ts';
 import type { JobPayload, JobResult, JobRunner, NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
+import type { ApprovalContext } from '../approvals/approval-context.ts';
 import type { ConfigurationLoader } from '../configuration/configuration.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
 import { gateView } from '../runs/publish-gate.ts';
-import type { StepContext } from '../steps/step.ts';
 import type { ContextOf } from './context.ts';
 
 type MergeGroupJob = JobPayload<'merge_group'>;
@@ -58,7 +58,7 @@ export function createMergeGroups(deps: {
   configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
   contextOf: ContextOf;
   /** What the merge gate says of a merge step at this moment; `undefined` when nobody was asked yet. */
-  judgeStep(context: StepContext): Promise<MergeDecision | 'busy' | undefined>;
+  judgeStep(context: ApprovalContext): Promise<MergeDecision | 'busy' | undefined>;
   clock: Clock;
   log: Log;
 }): MergeGroups {

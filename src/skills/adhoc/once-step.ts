@@ -6,7 +6,7 @@ import { defaultSettings } from '../../domain/chain/settings.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import type { StepContext } from '../../engine/steps/step.ts';
 import type { GitHubReader, PullRequest, Repo } from '../../ports/github.ts';
-import { readOnlyStep } from '../runtime/read-only-step.ts';
+import { unstoredStep } from '../runtime/unstored-step.ts';
 
 /** What a skill is carried out for, outside of any run. */
 export interface Subject {
@@ -17,8 +17,7 @@ export interface Subject {
 }
 
 /**
- * The step that would be the only one of a chain with this skill. It reads, and can do nothing else: whatever would write, ask or
- * merge is refused.
+ * The step that would be the only one of a chain with this skill.
  */
 export function onceStep(
   skill: string,
@@ -58,16 +57,19 @@ export function onceStep(
     ids,
     clock.now(),
   );
-  const refusal = 'a skill that is carried out by hand only reads';
-  return readOnlyStep(state, reader, { id: ids.next('ses'), startedAt: clock.now() }, refusal, {
-    step,
-    inputs,
-    text: (input) => inputs[input],
-    repo,
-    appId: 0,
-    clock,
-    log: silentLog,
-    signal,
-    newId: (prefix) => ids.next(prefix),
-  });
+  return unstoredStep(
+    state,
+    { id: ids.next('ses'), startedAt: clock.now() },
+    {
+      reader,
+      step,
+      inputs,
+      text: (input) => inputs[input],
+      repo,
+      appId: 0,
+      clock,
+      log: silentLog,
+      signal,
+    },
+  );
 }

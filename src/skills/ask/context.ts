@@ -9,13 +9,12 @@ import { factsOf, repositoryFacts } from '../../engine/runs/on-pull-request.ts';
 import type { StepContext } from '../../engine/steps/step.ts';
 import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { SkillCall } from '../../ports/skill-traces.ts';
-import { readOnlyStep } from '../runtime/read-only-step.ts';
+import { unstoredStep } from '../runtime/unstored-step.ts';
 
 const NAME = 'ask';
 
 /**
- * What a call may know and use, as skills are used to it from steps: a run of one step that is stored nowhere, under the call's id. It
- * can wish for nothing and merge nothing.
+ * What a skill can read that answers a question in a comment: a run of one step, under the call's id, which nobody stores.
  */
 export function contextOfCall(
   deps: { github: GitHub; clock: Clock; ids: Ids; log: Log },
@@ -70,20 +69,19 @@ export function contextOfCall(
     ids,
     clock.now(),
   );
-  const reader = github.reader(call.installationId, 'person');
-  const refusal = 'a call of a skill asks nobody and merges nothing';
-  return readOnlyStep(state, reader, { id: call.id, startedAt: clock.now() }, refusal, {
-    step,
-    inputs: { question: call.question },
-    text: () => undefined,
-    repo: { owner, name },
-    appId: github.appId,
-    clock,
-    log,
-    signal,
-    newId: (prefix) => ids.next(prefix),
-    mergeBegun: async () => undefined,
-    configurationNow: async () => ({ configuration, chain: undefined }),
-    pausedBy: async () => null,
-  });
+  return unstoredStep(
+    state,
+    { id: call.id, startedAt: clock.now() },
+    {
+      reader: github.reader(call.installationId, 'person'),
+      step,
+      inputs: { question: call.question },
+      text: () => undefined,
+      repo: { owner, name },
+      appId: github.appId,
+      clock,
+      log,
+      signal,
+    },
+  );
 }

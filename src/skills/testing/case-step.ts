@@ -6,7 +6,7 @@ import { newRun } from '../../domain/run/new-run.ts';
 import type { SkillCase } from '../../domain/skill/case-file.ts';
 import { referenceTo, type SkillPackage } from '../../domain/skill/package.ts';
 import type { StepContext } from '../../engine/steps/step.ts';
-import { readOnlyStep } from '../runtime/read-only-step.ts';
+import { unstoredStep } from '../runtime/unstored-step.ts';
 import { BASE_SHA, caseReader, HEAD_SHA } from './case-reader.ts';
 
 const PULL_REQUEST = 1;
@@ -38,18 +38,21 @@ export function caseStep(skill: SkillPackage, of: SkillCase, signal: AbortSignal
     { next: (prefix) => `${prefix}_test` },
     NOW,
   );
-  const refusal = 'a case has nobody to ask and nothing to merge';
-  return readOnlyStep(state, caseReader(of, PULL_REQUEST), { id: 'ses_test', startedAt: NOW }, refusal, {
-    step,
-    inputs: step.with,
-    text: () => undefined,
-    repo: { owner: REPOSITORY.owner, name: REPOSITORY.name },
-    appId: 1,
-    clock: systemClock,
-    log: silentLog,
-    signal,
-    newId: (prefix) => `${prefix}_test`,
-  });
+  return unstoredStep(
+    state,
+    { id: 'ses_test', startedAt: NOW },
+    {
+      reader: caseReader(of, PULL_REQUEST),
+      step,
+      inputs: step.with,
+      text: () => undefined,
+      repo: { owner: REPOSITORY.owner, name: REPOSITORY.name },
+      appId: 1,
+      clock: systemClock,
+      log: silentLog,
+      signal,
+    },
+  );
 }
 
 function stepOf(skill: SkillPackage, { inputs = {} }: SkillCase): Step {

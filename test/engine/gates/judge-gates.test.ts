@@ -3,8 +3,8 @@ import { reason } from '../../../src/domain/explanation/reason.ts';
 import type { FailurePolicy } from '../../../src/domain/gate/gate.ts';
 import type { PlacedGate } from '../../../src/domain/gate/placed.ts';
 import { makeOutcome } from '../../../src/domain/outcome/outcome.ts';
-import { judgeGates } from '../../../src/engine/gates/judge-gates.ts';
-import type { StepContext, StepHandler, StepResult } from '../../../src/engine/steps/step.ts';
+import { type GateContext, judgeGates } from '../../../src/engine/gates/judge-gates.ts';
+import type { StepHandler, StepResult } from '../../../src/engine/steps/step.ts';
 import { GitHubError } from '../../../src/ports/github.ts';
 import { at } from '../../support/builders.ts';
 import { stepContext } from '../../support/step-context.ts';
@@ -38,7 +38,7 @@ function skill(run: () => Promise<StepResult>, more: Partial<StepHandler> = {}) 
 }
 
 /** The next poll of the same run, when the verdict of this one is recorded. */
-function next({ state, judged }: StepContext): StepContext {
+function next({ state, judged }: GateContext): GateContext {
   const verdicts = judged.filter((one) => one.outcome_kind === 'gate_verdict');
   return { ...stepContext('id: a, action: gh-label'), state: { ...state, verdicts } };
 }

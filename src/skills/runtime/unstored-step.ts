@@ -1,0 +1,37 @@
+import type { RunState } from '../../domain/run/run.ts';
+import type { StepContext } from '../../engine/steps/step.ts';
+
+type Given = Pick<
+  StepContext,
+  'reader' | 'step' | 'inputs' | 'text' | 'repo' | 'appId' | 'clock' | 'log' | 'signal'
+>;
+
+/**
+ * What a skill is given that runs for no stored run.
+ * @param state a run of this one step, which nobody stores
+ */
+export function unstoredStep(
+  state: RunState,
+  session: { id: string; startedAt: Date },
+  given: Given,
+): StepContext {
+  const [invocation] = state.invocations;
+  if (!invocation) throw new Error('a run of one step has an invocation');
+  return {
+    state,
+    invocation,
+    session: {
+      ...session,
+      invocationId: invocation.id,
+      attempt: 1,
+      status: 'running',
+      reason: null,
+      contract: null,
+      verification: null,
+      finishedAt: null,
+    },
+    round: async () => 1,
+    earlierReview: async () => undefined,
+    ...given,
+  };
+}

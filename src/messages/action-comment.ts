@@ -3,8 +3,8 @@ import { clipBytes, htmlComment } from './markdown.ts';
 const MAX_BODY_BYTES = 60_000;
 
 /**
- * The comment of a chain's `gh-comment` step: its author is the chain, so its Markdown stands as written. What is filled in
- * was encoded before.
+ * The comment of a chain's `gh-comment` step. The chain is its author, so its Markdown is kept as written.
+ * Filled-in values are already encoded.
  */
 export function actionComment(runId: string, stepId: string, body: string): { marker: string; text: string } {
   const marker = htmlComment(`countersign:comment run=${runId} step=${stepId}`);

@@ -4,7 +4,7 @@ export const NOTHING_FITS = 'No skill fits that well enough. Name one, or say wh
 export const NO_ANSWER_HERE = 'the model answered by itself, and a step needs a skill';
 export const SAID_NOTHING = 'the model chose to answer by itself, and said nothing';
 
-/** Why phase 1 ranks a skill first. */
+/** Why the first phase of skill selection ranks a skill first. */
 export function matchedBecause({
   score,
   reasons,
@@ -16,7 +16,7 @@ export function matchedBecause({
   return `${said.join('; ')} (score ${score.toFixed(2)})`;
 }
 
-/** @param name what a model called it */
+/** @param name the name that the model gave */
 export function notAmong(name: string | null): string {
   return name === null
     ? 'the model chose a skill and named none'

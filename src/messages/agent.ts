@@ -46,7 +46,7 @@ export function describeAgentFault(diagnostic: AgentFault): string {
   }
 }
 
-/** Which of the head's files an agent did not see, for the log. */
+/** The files of the head that an agent could not read, for the log. */
 export function notSeen(paths: readonly string[]): string {
   return paths.length === 0 ? '' : `Files of the head that the agent did not see: ${paths.join(', ')}\n`;
 }

@@ -9,7 +9,7 @@ export const NEEDS_A_REVIEW =
 export const NO_LIST_OF_FILES =
   'the repository has more files than GitHub lists, so nobody can tell which there are';
 
-/** In the place of a path, where what is left out is no file. */
+/** Shown instead of a path if what was left out is no single file. */
 export const ALL_FILES = '(the files of the repository)';
 
 export function brokenAnalyzer(diagnostics: readonly Diagnostic[]): string {

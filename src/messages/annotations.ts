@@ -5,8 +5,8 @@ import { clip } from './pretty.ts';
 import { MOST_SHOWN, worstFirst } from './review-card.ts';
 
 /**
- * Annotations of one check run at most. GitHub takes any number in batches of 50, but a diff with more of them than
- * this is not read any more; the worst come first, and all findings are in the outcome.
+ * Per check run. GitHub accepts any number in batches of 50, but nobody reads a diff with more than this. The
+ * most severe come first, and the outcome has all findings.
  */
 export const MAX_ANNOTATIONS = 500;
 
@@ -19,14 +19,18 @@ const LEVEL: Readonly<Record<Severity, Annotation['level']>> = {
 };
 
 /**
- * The findings at their places in the diff. Annotations are plain text on GitHub, so nothing is encoded as Markdown;
- * control and direction characters are taken out. GitHub's limits: a title of 255 characters, a message of 64 KB.
+ * The findings at their positions in the diff. GitHub shows annotations as plain text, so nothing is encoded
+ * as Markdown, but control and direction characters are removed. GitHub's limits: 255 characters for a title,
+ * 64 KB for a message.
  */
 export function annotations(findings: readonly Finding[]): Annotation[] {
   return annotated(findings).map(annotation);
 }
 
-/** Those of the findings that are shown in the diff, the worst first. Of a model's, no more than are listed (docs/adr/0015). */
+/**
+ * The findings shown in the diff, most severe first. Of a model's findings, only as many as the review card
+ * lists (docs/adr/0015).
+ */
 export function annotated(findings: readonly Finding[]): Finding[] {
   let left = MOST_SHOWN;
   return worstFirst(findings)
@@ -40,7 +44,7 @@ function annotation(finding: Finding): Annotation {
   return {
     path: finding.file,
     start_line: start,
-    // A file-level finding has no lines, and GitHub refuses an end before its start.
+    // A finding about the whole file has no lines, and GitHub refuses an end before its start.
     end_line: finding.line === undefined ? start : Math.max(start, finding.end_line ?? start),
     level: LEVEL[severity],
     title: clip(plainLine(`${severity}: ${category} (${rule})`), 255),

@@ -20,19 +20,19 @@ export interface ApprovalView {
   pages: Pages;
 }
 
-/** For people's scripts and for finding the comment again; the truth is in the database. */
+/** For people's scripts, and for finding the comment again. The database takes precedence. */
 export function approvalMarker({ headSha, baseRef }: Approval): string {
   return htmlComment(`countersign:approval head=${headSha} base=${baseRef}`);
 }
 
-/** What tells two questions about one head apart; the app finds its own comment again by it after a crash. */
+/** Distinguishes two approval comments for one head. The app finds its comment by it after a crash. */
 export function questionMarker({ id }: Approval): string {
   return htmlComment(`countersign:question id=${id}`);
 }
 
 /**
- * The question to the maintainers, and later what became of it. Nobody is mentioned: a question that is edited every
- * time somebody looks would otherwise ring people's bells, so logins stand in code.
+ * The approval comment, and later its result. It mentions nobody: the comment is edited at every poll, and
+ * each edit would notify them, so logins are shown as code.
  */
 export function approvalComment(view: ApprovalView): string {
   const marker = `${approvalMarker(view.approval)}\n${questionMarker(view.approval)}`;
@@ -65,8 +65,8 @@ function open(view: ApprovalView): string[] {
     `With a countersign, ${isMerge(view) ? willBe(view) : `the step ${stepOf(view)} goes on for ${head(view)}; nothing is merged by it`}.`,
     ...blocked(view),
     `#### Why you are asked\n\n${grounds(state)}`,
-    `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.${isMerge(view) ? '' : ` ${inWords(view)}`}`,
-    `${who(countersign)} ${howMany(neededFor(state.run, approval), approval.countersignedBy)} Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.`,
+    `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.${isMerge(view) ? '' : ` ${otherAnswers(view)}`}`,
+    `${whoMayAnswer(countersign)} ${countText(neededFor(state.run, approval), approval.countersignedBy)} Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.`,
     ...(more === undefined ? [] : [`**Why more than usual:** ${more}`]),
     'A push, another base branch, a return to draft or closing the pull request voids this question and all answers to it.',
     ...(approval.decision === null || approval.decision.reasons.length === 0
@@ -78,8 +78,8 @@ function open(view: ApprovalView): string[] {
   ];
 }
 
-/** The other ways to answer, which a merge does not have. */
-function inWords({ state, approval }: ApprovalView): string {
+/** The other ways to answer, which do not exist for a merge. */
+function otherAnswers({ state, approval }: ApprovalView): string {
   const step = state.invocations.find(({ id }) => id === approval.invocationId)?.stepId ?? '';
   const [approve, reject] = ['approve', 'reject'].map((verb) => code(`/countersign ${verb} ${step}`));
   return `Or press Approve on the check run, or write ${approve} or ${reject} in a new comment; your last word counts.`;
@@ -93,7 +93,7 @@ function blocked({ approval: { decision }, state: { run } }: ApprovalView): stri
 function voided(view: ApprovalView): string[] {
   return [
     '### ⏭️ This question is void',
-    `It asked whether ${deed(view)}. ${voidBecause(view.state, view.approval)}`,
+    `It asked whether ${requestedAction(view)}. ${voidBecause(view.state, view.approval)}`,
     'Reactions to this comment do not count any more.',
   ];
 }
@@ -122,7 +122,7 @@ function countersigned(view: ApprovalView): string[] {
   ];
 }
 
-/** The merge step, when it failed after the countersign: GitHub refused. */
+/** The merge step, if it failed after the countersign because GitHub refused. */
 function mergeFailed({ state, approval }: ApprovalView): Invocation | undefined {
   return state.invocations.find(
     (step) =>
@@ -136,7 +136,7 @@ function rejected(view: ApprovalView): string[] {
   const by = view.approval.rejectedBy.map(({ login }) => login);
   return [
     '### ✋ Rejected',
-    `It was asked whether ${deed(view)}. ${by.length === 0 ? 'A maintainer' : people(by)} rejected it, so ${isMerge(view) ? 'nothing is merged' : 'the step does not go on'}.`,
+    `It was asked whether ${requestedAction(view)}. ${by.length === 0 ? 'A maintainer' : people(by)} rejected it, so ${isMerge(view) ? 'nothing is merged' : 'the step does not go on'}.`,
     isMerge(view) && by.length > 0
       ? `This holds for ${code(view.approval.headSha.slice(0, 7))}, also when it is asked about again: only ${people(by)} can take it back, by countersigning then. A new commit is reviewed and asked about again.`
       : 'A new commit is reviewed and asked about again.',
@@ -150,7 +150,7 @@ function willBe(view: ApprovalView): string {
   return `${head(view)} is **${PASSIVE[methodOf(view)]}** into ${code(view.approval.baseRef)}`;
 }
 
-function deed(view: ApprovalView): string {
+function requestedAction(view: ApprovalView): string {
   if (!isMerge(view)) return `the step ${stepOf(view)} may go on for ${head(view)}`;
   return `${head(view)} may be ${PASSIVE[methodOf(view)]} into ${code(view.approval.baseRef)}`;
 }
@@ -159,13 +159,13 @@ function wasMerged(view: ApprovalView, { details }: ActionResult): string {
   const commit =
     typeof details.sha === 'string' && details.sha !== '' ? ` as ${code(short(details.sha))}` : '';
   const into = `into ${code(view.approval.baseRef)}${commit}`;
-  // Whoever pressed the button chose the method.
+  // The person who pressed the button chose the method.
   return typeof details.merged_by === 'string'
     ? `${head(view)} was merged ${into} by ${code(details.merged_by)}`
     : `${head(view)} was ${PASSIVE[methodOf(view)]} ${into}`;
 }
 
-/** Any step can ask; only one of them merges. */
+/** Any step can ask for approval, but only one of them merges. */
 function isMerge({ state, approval }: ApprovalView): boolean {
   return isMergeStep(
     state.run,
@@ -181,7 +181,7 @@ function head({ approval }: ApprovalView): string {
   return `commit ${code(short(approval.headSha))}`;
 }
 
-/** From the step's `with: {method}`, else from the settings: as the merge itself chooses. */
+/** From the step's `with: {method}`, otherwise from the settings, like the merge itself. */
 function methodOf({ state, approval }: ApprovalView): Method {
   const step = state.invocations.find(({ id }) => id === approval.invocationId);
   const desired = step && state.run.definition.steps[step.stepIndex]?.with.method;
@@ -190,7 +190,7 @@ function methodOf({ state, approval }: ApprovalView): Method {
     : state.run.settings.merge.method;
 }
 
-function who({ permission, teams, users }: CountersignRules): string {
+function whoMayAnswer({ permission, teams, users }: CountersignRules): string {
   const groups = [
     ...(permission === 'none'
       ? []
@@ -202,7 +202,7 @@ function who({ permission, teams, users }: CountersignRules): string {
   return `**Who may answer:** ${listed(groups, 'or')}.${named}`;
 }
 
-function howMany(count: number, given: readonly string[]): string {
+function countText(count: number, given: readonly string[]): string {
   const needed = count === 1 ? 'One countersign is needed.' : `${plural(count, 'countersign')} are needed.`;
   return given.length === 0 ? needed : `${needed} Given so far: ${people(given)}.`;
 }

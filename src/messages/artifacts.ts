@@ -7,12 +7,12 @@ import { fitting } from './fitting.ts';
 import { code, tableProse } from './markdown.ts';
 import { capital, clip, plural } from './pretty.ts';
 
-/** Everything the run's steps must leave behind, beside what came of it. */
+/** Everything that the run's steps must produce, with what they did produce. */
 export function expectations({ run, invocations }: RunState): Expectation[] {
   return expectationsOf(run.definition, invocations);
 }
 
-/** `undefined` without a contract, and before the first step that has one is over. */
+/** `undefined` without a contract, and before the first step with one has ended. */
 export function delivery({ invocations }: RunState): Delivery | undefined {
   return deliveryOf(invocations.flatMap(({ verification }) => verification ?? []));
 }
@@ -32,7 +32,7 @@ const MARKS: Readonly<Record<Expectation['state'], string>> = {
   not_run: '⏭️',
 };
 
-/** The section of a check run; `undefined` when nothing is asked for. */
+/** The section of a check run; `undefined` if nothing is required. */
 export function artifactsSection(state: RunState): string | undefined {
   const all = expectations(state);
   if (all.length === 0) return undefined;
@@ -49,15 +49,15 @@ export function artifactsSection(state: RunState): string | undefined {
 function row(expectation: Expectation): string {
   const { stepId, entry } = expectation;
   const optional = entry.required ? '' : ' (optional)';
-  return `| ${markOf(expectation)} | ${code(clip(stepId, 60))} | ${code(clip(entryLabel(entry), 100))}${optional} | ${tableProse(cameToWords(expectation), 160)} |`;
+  return `| ${markOf(expectation)} | ${code(clip(stepId, 60))} | ${code(clip(entryLabel(entry), 100))}${optional} | ${tableProse(producedText(expectation), 160)} |`;
 }
 
-/** What is optional only warns. */
+/** A missing optional artifact is only a warning. */
 function markOf({ state, entry }: Expectation): string {
   return !entry.required && (state === 'absent' || state === 'invalid') ? '⚠️' : MARKS[state];
 }
 
-function cameToWords(expectation: Expectation): string {
+function producedText(expectation: Expectation): string {
   const { state, entry, produced, because } = expectation;
   switch (state) {
     case 'produced':
@@ -76,13 +76,16 @@ function cameToWords(expectation: Expectation): string {
   }
 }
 
-/** `2 of 3 expected artifacts were left behind; missing: report.json`; `undefined` when nothing was looked for yet. */
+/**
+ * `2 of 3 expected artifacts were left behind; missing: report.json`; `undefined` if nothing has been checked
+ * yet.
+ */
 export function artifactsInWords(state: RunState): { met: boolean; words: string } | undefined {
   if (delivery(state) === undefined) return undefined;
-  const looked = expectations(state).filter((one) => one.state !== 'open' && one.state !== 'not_run');
-  const there = looked.filter((one) => one.state === 'produced');
-  const missing = looked.filter((one) => one.state !== 'produced').map(({ entry }) => entryLabel(entry));
-  const words = `${there.length} of ${plural(looked.length, 'expected artifact')} ${there.length === 1 ? 'was' : 'were'} left behind`;
+  const checked = expectations(state).filter((one) => one.state !== 'open' && one.state !== 'not_run');
+  const present = checked.filter((one) => one.state === 'produced');
+  const missing = checked.filter((one) => one.state !== 'produced').map(({ entry }) => entryLabel(entry));
+  const words = `${present.length} of ${plural(checked.length, 'expected artifact')} ${present.length === 1 ? 'was' : 'were'} left behind`;
   return {
     met: missing.length === 0,
     words:
@@ -98,11 +101,14 @@ export function artifactRows(state: RunState): string[][] {
     expectation.stepId,
     entryLabel(expectation.entry),
     expectation.entry.required ? 'required' : 'optional',
-    cameToWords(expectation),
+    producedText(expectation),
   ]);
 }
 
-/** `3 expected: 2 required, 1 optional; all paths relative; no id collisions`: what `chain lint` found of sound contracts. */
+/**
+ * `3 expected: 2 required, 1 optional; all paths relative; no id collisions`: the report of `chain lint` on
+ * valid contracts.
+ */
 export function contractSummary(contracts: readonly Contract[]): string | undefined {
   const all = contracts.flatMap(({ expected }) => expected);
   if (all.length === 0) return undefined;

@@ -4,9 +4,9 @@ import { code, inline, prose } from './markdown.ts';
 import { asSentence, plural } from './pretty.ts';
 import { reviewCard } from './review-card.ts';
 
-/** An answer to a question in a comment, as Markdown. */
+/** The reply to a question in a comment, as Markdown. */
 export interface Said {
-  /** Whether the question was answered: decides between 🎉 and 😕. */
+  /** Whether the question was answered. It decides between 🎉 and 😕. */
   ok: boolean;
   text: string;
 }
@@ -15,23 +15,23 @@ const MAX_LINES = 60;
 const MAX_LINE = 1_000;
 const MAX_CRITERIA = 20;
 
-const no = (text: string): Said => ({ ok: false, text });
+const notOk = (text: string): Said => ({ ok: false, text });
 
-export const CLOSED = no('The pull request is closed, so there is nothing to ask of it.');
-export const HEAD_MOVED = no('Somebody pushed meanwhile; ask again if you mean the new head.');
-export const NOT_CONFIGURED = no(
+export const CLOSED = notOk('The pull request is closed, so there is nothing to ask of it.');
+export const HEAD_MOVED = notOk('Somebody pushed meanwhile; ask again if you mean the new head.');
+export const NOT_CONFIGURED = notOk(
   'The settings on the base branch cannot be read, so it is not known which skills there are.',
 );
-export const GAVE_UP = no(
+export const GAVE_UP = notOk(
   'That could not be answered: something went wrong several times, and the log says what.',
 );
 
-/** @param because from anywhere: a model, a skill, GitHub */
+/** @param because untrusted text, from a model, a skill or GitHub */
 export function notAnswered(because: string): Said {
-  return no(lines(asSentence(because)));
+  return notOk(lines(asSentence(because)));
 }
 
-/** What the model said by itself. */
+/** The model's own answer, without a skill. */
 export function directAnswer(text: string): Said {
   return {
     ok: true,
@@ -39,7 +39,7 @@ export function directAnswer(text: string): Said {
   };
 }
 
-/** What a skill came to, and why it was that one. */
+/** The outcome of a skill, and why that skill was chosen. */
 export function outcomeAnswer(
   { skill, because }: { skill: string; because: string },
   outcome: Outcome,
@@ -68,12 +68,12 @@ function outcomeText(outcome: Outcome): string {
   }
 }
 
-/** The comment that answers, beside the reply to other commands of the same comment. */
+/** The comment with the reply, separate from the reply to other commands of the same comment. */
 export function answerComment(commentId: number, { text }: Said): { marker: string; body: string } {
   return commandReply(`${commentId} question`, [{ ok: true, text }]);
 }
 
-/** Text of several lines, each encoded for itself: what it writes as a heading or a list is text. */
+/** Text of several lines, each encoded separately, so that headings and lists in it stay plain text. */
 function lines(text: string): string {
   const all = text.split(/\r\n?|\n/);
   const shown = all.slice(0, MAX_LINES).map((line) => prose(line, MAX_LINE));

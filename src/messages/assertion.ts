@@ -19,12 +19,12 @@ export function lackOfPattern(asked: 'contains' | 'lacks', pattern: string): str
   return asked === 'contains' ? `it does not contain ${shown}` : `it contains ${shown}`;
 }
 
-/** @param because a model's own words */
+/** @param because the model's own words */
 export function modelSaysNo(because: string): string {
   return `the model says that it does not hold: ${clip(because, 200)}`;
 }
 
-/** `assertion 2 (length of summary)`, as people count. */
+/** `assertion 2 (length of summary)`, counted from 1. */
 export function assertionName(
   index: number,
   { kind, of }: { kind: string; of?: string | undefined },
@@ -32,12 +32,12 @@ export function assertionName(
   return `assertion ${index + 1} (${kind}${of === undefined ? '' : ` of ${of}`})`;
 }
 
-/** A hard one that does not hold. */
+/** A failed assertion with `on_failure: abort`. */
 export function assertionBroken(artifact: string, name: string, because: string): string {
   return `${artifact} breaks ${name}: ${because}`;
 }
 
-/** A soft one that does not hold, or that nobody could judge. */
+/** An assertion with `on_failure: warn` that failed or could not be judged. */
 export function assertionWarning(artifact: string, name: string, because: string, isKnown: boolean): string {
   return `${artifact}: ${name} ${isKnown ? 'does not hold' : 'was not judged'}: ${because}`;
 }

@@ -19,20 +19,20 @@ import { nextStep, sentence } from './run-sentence.ts';
 import { outcomesOf, runSummary } from './run-summary.ts';
 import { stepsTable } from './steps-table.ts';
 
-/** GitHub's limit for `summary` and for `text`, in bytes; what is larger leaves the check pending for ever. */
+/** GitHub's limit for `summary` and for `text`, in bytes. A larger one leaves the check pending forever. */
 export const MAX_OUTPUT_BYTES = 65_535;
 
 export interface CheckRunView {
   state: RunState;
-  /** The newest approval of the run, if it has come to one. */
+  /** The newest approval of the run, if there is one. */
   approval: Approval | null;
   pages: Pages;
   now: Date;
 }
 
 /**
- * A run as a check run. The same facts give the same content: `now` only stands in for an end that is not recorded,
- * so that nothing is sent to GitHub when nothing has changed.
+ * A run as a check run. Equal facts give equal content, so that nothing is sent to GitHub without a change.
+ * `now` is used only if the end was not recorded.
  */
 export function checkRunContent({ state, approval, pages, now }: CheckRunView): CheckRunContent {
   const { run } = state;
@@ -84,11 +84,11 @@ function output(
     ...cards.filter(({ card }) => card.cut).map(({ review }) => everyFileLeftOut(review, whereElse)),
     ...matrices.filter(({ matrix }) => matrix.cut).map(({ ci }) => everyCheck(ci, whereElse)),
   ];
-  return { summary: whole(sections, whereElse), text: whole(below, whereElse) };
+  return { summary: joinSections(sections, whereElse), text: joinSections(below, whereElse) };
 }
 
-/** As many whole sections as fit: a section cut in its middle would leave a table or a folded part open. */
-function whole(sections: readonly string[], whereElse: string): string {
+/** As many whole sections as fit. A section cut in the middle would leave a table or a folded part open. */
+function joinSections(sections: readonly string[], whereElse: string): string {
   const { lines, left } = fitting(sections, (section) => `${section}\n`, {
     items: sections.length,
     bytes: MAX_OUTPUT_BYTES - 1_000,

@@ -6,7 +6,7 @@ import { answerableStep, type RunSummary } from './run-summary.ts';
 
 type Completed = Extract<CheckRunContent['state'], { status: 'completed' }>;
 
-/** The buttons a check run can have; GitHub sends the identifier back, which is the command it stands for. */
+/** The buttons of a check run. GitHub sends back the identifier, which is the command. */
 const BUTTONS = {
   rerun: { label: 'Run again', description: 'Try again what failed' },
   cancel: { label: 'Cancel', description: 'Stop this run for good' },
@@ -17,18 +17,19 @@ const BUTTONS = {
 } as const;
 export type ButtonIdentifier = keyof typeof BUTTONS;
 
-interface Facts {
-  /** How the check run ends; `undefined` while the run is alive. */
+interface Presentation {
+  /** The conclusion of the check run; `undefined` while the run continues. */
   conclusion?: Completed['conclusion'];
   mark: string;
   buttons: readonly ButtonIdentifier[];
 }
 
 /**
- * What GitHub is told about each standing. A cancelled or superseded run ends as `cancelled`, not as a failure:
- * nothing was found wrong. Nothing but a merge, or a chain that does all it has to, ends as `success` (invariant I5).
+ * The check run for each run summary. A cancelled or superseded run ends as `cancelled`, not as a failure,
+ * because nothing was found wrong. Only a merge, or a chain whose steps are all done, ends as `success`
+ * (invariant I5).
  */
-const FACTS: Readonly<Record<RunSummary['kind'], Facts>> = {
+const PRESENTATION: Readonly<Record<RunSummary['kind'], Presentation>> = {
   queued: { mark: '⚪', buttons: ['cancel', 'pause'] },
   paused: { mark: '⏸️', buttons: ['resume', 'cancel'] },
   working: { mark: '🔄', buttons: ['cancel', 'pause'] },
@@ -68,15 +69,15 @@ const FACTS: Readonly<Record<RunSummary['kind'], Facts>> = {
 };
 
 export function markOf(where: RunSummary): string {
-  return FACTS[where.kind].mark;
+  return PRESENTATION[where.kind].mark;
 }
 
-/** `undefined` while the run is alive. */
+/** `undefined` while the run continues. */
 export function conclusionOf(where: RunSummary): Completed['conclusion'] | undefined {
-  return FACTS[where.kind].conclusion;
+  return PRESENTATION[where.kind].conclusion;
 }
 
-/** GitHub's limits for a button's description and for how many a check run has. */
+/** GitHub's limits for a button's description and for the number of buttons of a check run. */
 const MAX_DESCRIPTION = 40;
 const MAX_BUTTONS = 3;
 
@@ -85,7 +86,10 @@ export function buttonsOf(
   state: RunState,
   approval: Approval | null,
 ): CheckRunContent['actions'] {
-  const usual = FACTS[where.kind].buttons.map((identifier) => ({ ...BUTTONS[identifier], identifier }));
+  const usual = PRESENTATION[where.kind].buttons.map((identifier) => ({
+    ...BUTTONS[identifier],
+    identifier,
+  }));
   const step = where.kind === 'waiting_countersign' ? answerableStep(state, approval) : undefined;
   if (step === undefined || approval === null) return usual;
   const approve = {

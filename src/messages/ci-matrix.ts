@@ -14,10 +14,10 @@ const MARK: Readonly<Record<CiCheck['state'], string>> = {
   neutral: '⚪',
   passed: '✅',
 };
-/** What needs a look comes first. */
+/** Checks that need attention come first. */
 const ORDER: readonly CiCheck['state'][] = ['failed', 'pending', 'neutral', 'passed'];
 
-/** What CI says, check by check. */
+/** The CI result, check by check. */
 export function ciMatrix(ci: CiResult, noChecksAllowed: boolean): Section {
   if (ci.checks.length === 0) {
     const setting = noChecksAllowed
@@ -44,16 +44,16 @@ const HEAD = '| | Check | Result | Took |\n|---|---|---|---:|';
 function row(check: CiCheck): string {
   const name = link(tableCell(check.name, 120), check.url);
   const took = check.duration_ms === null ? '' : formatDuration(check.duration_ms);
-  return `| ${MARK[check.state]} | ${name}${check.required ? ' (required)' : ''} | ${tableCell(words(check), 200)} | ${took} |`;
+  return `| ${MARK[check.state]} | ${name}${check.required ? ' (required)' : ''} | ${tableCell(resultText(check), 200)} | ${took} |`;
 }
 
-/** With what a failed one says of itself: that is often all that one wants to know. */
-function words({ conclusion, said }: CiCheck): string {
+/** With a failed check's own description, which is often all that a reader needs. */
+function resultText({ conclusion, said }: CiCheck): string {
   const result = conclusion.replaceAll('_', ' ');
   return said === undefined ? result : `${result}: ${said}`;
 }
 
-/** Those that failed: what passed is many lines of which nobody wants to know. */
+/** Only failed commands. Passed ones would be many lines without information. */
 function failedCommands({ commands }: CiResult): string[] {
   const failed = commands.filter(({ passed }) => !passed);
   if (failed.length === 0) return [];
@@ -69,7 +69,7 @@ function inOrder(checks: readonly CiCheck[]): CiCheck[] {
   return [...checks].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
 }
 
-/** Every check, one line each, for the place below the summary. */
+/** Every check, one line each, for the text below the summary. */
 export function everyCheck(ci: CiResult, whereElse: string): string {
   const { lines, left } = fitting(inOrder(ci.checks), row, { items: 1_000, bytes: 20_000 });
   const rest = left === 0 ? [] : [`… and ${plural(left, 'more check', 'more checks')}, ${whereElse}.`];

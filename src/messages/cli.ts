@@ -13,7 +13,7 @@ import { becauseOf, diagnosticLines, noSuch } from './diagnostics.ts';
 import { asSentence, listed, plural, short } from './pretty.ts';
 import { deliveryList, runList, table } from './terminal.ts';
 
-/** The most that a list of the command line shows. */
+/** The maximum length of a list on the command line. */
 export const MAX_LISTED = 1_000;
 
 export const NOTHING_ASKED = 'Say what to do; countersign --help lists the commands.';
@@ -90,8 +90,8 @@ export function deliveryWithoutBody(guid: string): string {
 }
 
 export function deliveryIsWaiting(guid: string, status: 'received' | 'processing'): string {
-  const stands = status === 'received' ? 'waits to be processed' : 'is being processed';
-  return `The delivery ${plainLine(guid)} ${stands}, so there is nothing to replay.`;
+  const state = status === 'received' ? 'waits to be processed' : 'is being processed';
+  return `The delivery ${plainLine(guid)} ${state}, so there is nothing to replay.`;
 }
 
 export function replayAsked({ guid, event, action }: DeliverySummary): string {
@@ -99,7 +99,7 @@ export function replayAsked({ guid, event, action }: DeliverySummary): string {
   return `Asked for: the app processes ${plainLine(guid)} (${plainLine(what)}) again at once, or when it next runs.`;
 }
 
-/** @param faults as the configuration says them, each beginning with the variable's name. */
+/** @param diagnostics as the configuration reports them, each starting with the variable's name */
 export function badDatabase(diagnostics: readonly string[], given: boolean): string {
   const said = diagnostics.join('; ');
   return asSentence(given ? said.replace('DATABASE_URL', '--database') : said);
@@ -145,7 +145,7 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MB`;
 }
 
-/** @param faults as the configuration says them, each beginning with the variable's name. */
+/** @param diagnostics as the configuration reports them, each starting with the variable's name */
 export function badArtifacts(diagnostics: readonly string[]): string {
   return asSentence(diagnostics.join('; '));
 }
@@ -168,10 +168,10 @@ export function pruned(done: {
   return dryRun ? `Would delete ${what}.` : `Deleted ${what}.`;
 }
 
-/** The most paths of each kind that `artifact check` shows as text. */
+/** Per kind, in the text output of `artifact check`. */
 const MAX_PATHS = 20;
 
-/** What `artifact check` found: each fault by its path, then one line that counts. */
+/** The report of `artifact check`: each problem with its path, then a line with the totals. */
 export function artifactsChecked(found: {
   blobs: number;
   rows: number;
@@ -184,9 +184,9 @@ export function artifactsChecked(found: {
   const { blobs, rows, tooYoung, blobsWithoutRows, rowsWithoutBlobs, damaged, repaired } = found;
   const done = repaired ? ' (deleted)' : '';
   const lines = [
-    ...some(blobsWithoutRows, (path) => `${path}: a blob without a row${done}`),
-    ...some(rowsWithoutBlobs, (path) => `${path}: a row without a blob${done}`),
-    ...some(damaged, (path) => `${path}: damaged`),
+    ...limitedLines(blobsWithoutRows, (path) => `${path}: a blob without a row${done}`),
+    ...limitedLines(rowsWithoutBlobs, (path) => `${path}: a row without a blob${done}`),
+    ...limitedLines(damaged, (path) => `${path}: damaged`),
   ];
   const diagnostics = [
     `${plural(blobsWithoutRows.length, 'blob')} without a row`,
@@ -205,9 +205,9 @@ export function artifactsChecked(found: {
   ].join('\n');
 }
 
-function some(paths: readonly string[], say: (path: string) => string): string[] {
+function limitedLines(paths: readonly string[], describe: (path: string) => string): string[] {
   const more = paths.length - MAX_PATHS;
-  const shown = paths.slice(0, MAX_PATHS).map((path) => say(plainLine(path)));
+  const shown = paths.slice(0, MAX_PATHS).map((path) => describe(plainLine(path)));
   return more > 0 ? [...shown, `… and ${more} more; --json lists all.`] : shown;
 }
 
@@ -226,7 +226,7 @@ export function noSuchPath(path: string): string {
   return `There is no file or folder ${plainLine(path)}.`;
 }
 
-/** @param code the system's, such as `ENOENT`. */
+/** @param code the system's error code, such as `ENOENT` */
 export function unreadableFile(file: string, code?: string): string {
   if (code === 'ENOENT') return noSuchPath(file);
   if (code === 'EISDIR') return `${plainLine(file)} is a folder, and this needs a file.`;
@@ -246,7 +246,9 @@ function inBrackets(code: string | undefined): string {
   return code === undefined ? '' : ` (${code})`;
 }
 
-/** Every fault as `file:line:col: message`, what the chains without faults must leave behind, then one line that counts. */
+/**
+ * Each diagnostic as `file:line:col: message`, the contracts of valid chains, then a line with the totals.
+ */
 export function lintText(
   files: readonly { file: string; diagnostics: readonly Diagnostic[]; contracts: readonly Contract[] }[],
 ): string {
@@ -298,7 +300,7 @@ export function brokenChain(name: string, file: string, diagnostics: readonly Di
   return becauseOf(so, diagnostics, 'countersign chain lint');
 }
 
-/** `chain show`: where the chain is from, when it fires, and its steps as a graph, each below what it waits for. */
+/** `chain show`: the chain's origin and trigger, and its steps as a graph, each below what it waits for. */
 export function chainText(chain: Chain, scope: Scope, file: string): string {
   const from = scope === 'shipped' ? 'ships with Countersign' : `of the ${scope}`;
   return [
@@ -312,24 +314,26 @@ export function chainText(chain: Chain, scope: Scope, file: string): string {
 
 function filterWords(filter: Chain['trigger']['filter']): string {
   const wanted = Object.entries(filter).map(([key, value]) => {
-    const values = (Array.isArray(value) ? value : [String(value)]).map((text) => bare(plainLine(text)));
+    const values = (Array.isArray(value) ? value : [String(value)]).map((text) =>
+      withoutBraces(plainLine(text)),
+    );
     return `${key} is ${listed(values, 'or')}`;
   });
   return wanted.length === 0 ? '' : `, where ${listed(wanted, 'and')}`;
 }
 
 /**
- * A graph is drawn as a tree: each step hangs below the last of those it waits for, and says the others. Rejected: drawn
- * crossings, which nobody can read past three lines.
+ * Draws the graph as a tree: each step is below the last of its dependencies, and names the others. Rejected:
+ * crossing lines, which are unreadable in more than three rows.
  */
 function stepGraph(steps: readonly Step[]): string[] {
   const order = topologicalOrder(steps);
-  const above = (step: Step) =>
+  const parentOf = (step: Step) =>
     [...step.dependsOn].sort((a, b) => order.indexOf(a) - order.indexOf(b)).at(-1);
   const drawn: { head: string; step: Step }[] = [];
 
   const draw = (parent: string | undefined, indent: string) => {
-    const children = steps.filter((step) => above(step) === parent);
+    const children = steps.filter((step) => parentOf(step) === parent);
     children.forEach((step, index) => {
       const last = index === children.length - 1;
       const isRoot = parent === undefined;
@@ -351,12 +355,12 @@ function stepWords(step: Step): string {
     ...(step.retry.attempts === 1 ? [] : [`up to ${step.retry.attempts} attempts`]),
     ...(step.onFailure === 'continue' ? ['goes on when it fails'] : []),
     ...(step.requiresApproval ? ['after a countersign'] : []),
-    ...(step.condition === undefined ? [] : [`if ${bare(plainLine(step.condition))}`]),
+    ...(step.condition === undefined ? [] : [`if ${withoutBraces(plainLine(step.condition))}`]),
   ].join(', ');
 }
 
-/** An expression without its braces, when it is all of the text. */
-function bare(text: string): string {
+/** An expression without its braces, if it is the whole text. */
+function withoutBraces(text: string): string {
   return /^\{\{\s*((?:(?!\}\}).)*?)\s*\}\}$/.exec(text)?.[1] ?? text;
 }
 

@@ -2,8 +2,8 @@ import { unreachable } from '../core/errors.ts';
 import { redact } from '../core/redact/redact.ts';
 import { visible } from './markdown.ts';
 
-/** Where in a template something went wrong, counted from 1; `null`: that is not known. */
-type At = { line: number; column: number | null } | null;
+/** The line and column of an error in a template, from 1; `null` if unknown. */
+type Position = { line: number; column: number | null } | null;
 
 /** Why a code template gave no result. */
 export type CodeFault =
@@ -12,28 +12,34 @@ export type CodeFault =
   | { kind: 'not_started'; detail: string }
   | { kind: 'died'; detail: string }
   | { kind: 'timed_out'; ms: number }
-  /** What its values take, or what the whole process does. */
-  | { kind: 'out_of_memory'; message: string; at: At }
+  /** Of its values, or of the whole process. */
+  | { kind: 'out_of_memory'; message: string; at: Position }
   | { kind: 'too_much_memory'; mb: number }
-  | { kind: 'threw'; message: string; at: At }
+  | { kind: 'threw'; message: string; at: Position }
   | { kind: 'no_result'; message: string }
   | { kind: 'printed_too_much'; limit: number }
   | { kind: 'too_much_output'; limit: number }
   | { kind: 'result_too_large'; limit: number }
-  /** It broke the protocol between its process and the app, which no template can do that is inside of its interpreter. */
+  /**
+   * It broke the protocol between its process and the app. A template cannot do that from inside its
+   * interpreter.
+   */
   | { kind: 'no_message' }
   | { kind: 'out_of_turn' }
   | { kind: 'said_more'; what: string }
   | { kind: 'wrong_result'; outcome: string; detail: string };
 
-/** What became of a template, in the form that editors and terminals turn into links: `code/check.js:12:5: it threw an error: …` */
+/**
+ * The failure of a template in the form that editors and terminals turn into links: `code/check.js:12:5: it
+ * threw an error: …`
+ */
 export function codeFailure(file: string, diagnostic: CodeFault): string {
   const at = 'at' in diagnostic ? diagnostic.at : null;
   const place = at === null ? [] : [at.line, ...(at.column === null ? [] : [at.column])];
   return `${[file, ...place].join(':')}: ${describeCodeFault(diagnostic)}`;
 }
 
-/** The end of a sentence that begins with the template's name. */
+/** The end of a sentence that starts with the template's name. */
 export function describeCodeFault(diagnostic: CodeFault): string {
   switch (diagnostic.kind) {
     case 'no_language':
@@ -41,19 +47,19 @@ export function describeCodeFault(diagnostic: CodeFault): string {
     case 'network_open':
       return 'Python is not run where a process cannot be cut off from the network';
     case 'not_started':
-      return `its process could not be started${said(diagnostic.detail)}`;
+      return `its process could not be started${withDetail(diagnostic.detail)}`;
     case 'died':
       return `its process ended with ${diagnostic.detail} and no result`;
     case 'timed_out':
       return `it took longer than ${count(diagnostic.ms)} ms`;
     case 'out_of_memory':
-      return `it took more memory than it is given${said(diagnostic.message)}`;
+      return `it took more memory than it is given${withDetail(diagnostic.message)}`;
     case 'too_much_memory':
       return `it took more than ${count(diagnostic.mb)} MB of memory`;
     case 'threw':
-      return `it threw an error${said(diagnostic.message)}`;
+      return `it threw an error${withDetail(diagnostic.message)}`;
     case 'no_result':
-      return `it came to its end without a result${said(diagnostic.message)}`;
+      return `it came to its end without a result${withDetail(diagnostic.message)}`;
     case 'printed_too_much':
       return `it printed more than ${count(diagnostic.limit)} bytes`;
     case 'too_much_output':
@@ -67,13 +73,13 @@ export function describeCodeFault(diagnostic: CodeFault): string {
     case 'said_more':
       return `after its result it said more (${diagnostic.what})`;
     case 'wrong_result':
-      return `what it submitted is no ${diagnostic.outcome}${said(diagnostic.detail)}`;
+      return `what it submitted is no ${diagnostic.outcome}${withDetail(diagnostic.detail)}`;
     default:
       return unreachable(diagnostic);
   }
 }
 
-/** Why a template's question is not answered: an error in the template, which its author reads. */
+/** Why a template's request is refused. The template gets it as an error, for its author. */
 export type Refused =
   | { kind: 'unknown' }
   | { kind: 'wrong_argument'; position: number | null; detail: string }
@@ -121,17 +127,17 @@ function whyRefused(refused: Refused): string {
   }
 }
 
-/** A line of a template's log about what it kept. */
+/** A line of a template's log about what it stored. */
 export function checkpointNote(number: number, json: string): string {
   return `checkpoint ${number}: ${json}`;
 }
 
-function said(text: string): string {
+function withDetail(text: string): string {
   const words = shown(text);
   return words === '' ? '' : `: ${words}`;
 }
 
-/** Text of strangers within a sentence: on one line, without secrets, and not too much of it. */
+/** Untrusted text within a sentence: on one line, redacted and shortened. */
 function shown(text: string): string {
   return visible(redact(text).replaceAll(/\s+/g, ' ')).trim().slice(0, 300);
 }

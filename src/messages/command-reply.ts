@@ -3,8 +3,8 @@ import { clipBytes, htmlComment } from './markdown.ts';
 const MAX_BODY_BYTES = 60_000;
 
 /**
- * The answer to all commands of one comment, in the order they were written.
- * @param to the comment's id, or the name of a button that was pressed
+ * The reply to all commands of one comment, in the order in which they were written.
+ * @param to the comment's id, or the name of the button that was pressed
  */
 export function commandReply(
   to: number | string,

@@ -12,18 +12,18 @@ import { withRest } from './section.ts';
 const SHOWN = { items: 200, bytes: 40_000 };
 const FILES = { items: 50, bytes: 10_000 };
 
-/** What is said of a file that no chain or settings need be as large as. */
+/** The diagnostic of a file that exceeds the size limit. */
 export const tooLarge = 'the file is larger than 64 KB, which is the most allowed';
 
 export const WRONG_SETTINGS_NAME = 'settings are read from countersign.yml only: rename this file';
 
-/** What is said of a chain file in a folder inside the one that chains are read from. */
+/** The diagnostic of a chain file in a subfolder of the folder for chains. */
 export function misplacedChain(file: string, folder: string): string {
   const name = file.slice(file.lastIndexOf('/') + 1);
   return `chains are not read from folders in ${folder}: move this file to ${folder}/${name}`;
 }
 
-/** What is said of an organisation whose files were there and are not shown any more. */
+/** The diagnostic of an organisation whose files existed and are no longer visible. */
 export function organisationGone(owner: string, { sha, seenAt }: { sha: string; seenAt: Date }): string {
   return `the organisation had settings, chains or skills here (${short(sha)}, ${utc(seenAt)}), and GitHub says now that there is no such repository: give the app access to ${owner}/.github again, or, if it is gone on purpose, run \`countersign organisation forget ${owner}\``;
 }
@@ -34,22 +34,22 @@ export function organisationUnreadable(owner: string, said: string): string {
 
 export interface ConfigurationView {
   headSha: string;
-  /** What tells this check run from others of the commit; the same for the same question. */
+  /** Identifies this check run among others of the commit. Equal for the same question. */
   externalId: string;
   diagnostics: readonly Diagnostic[];
   at: Date;
 }
 
 /**
- * The chains and settings on the base branch have faults. Neutral: the pull request has nothing to do with it, and
- * whoever uses none of the broken files is not held up.
+ * The check for errors in the chains and settings of the base branch. Neutral: the pull request did not cause
+ * them, and a pull request that uses none of the broken files is not blocked.
  */
 export function baseConfigurationCheck(
   view: ConfigurationView & {
     baseRef: string;
     baseSha: string;
     settingsBroken: boolean;
-    /** The faulty files are the organisation's, and GitHub does not show them. */
+    /** The broken files belong to the organisation, and GitHub does not show them. */
     outOfSight: boolean;
   },
 ): CheckRunContent {
@@ -70,7 +70,10 @@ export function baseConfigurationCheck(
   };
 }
 
-/** What an organisation asks of all its repositories cannot be read: not even what is laxer than it may be used. */
+/**
+ * The organisation's requirements for all its repositories are unreadable, so nothing may run, not even under
+ * weaker settings.
+ */
 function organisationCheck(view: ConfigurationView): CheckRunContent {
   return {
     ...frame(view, 'countersign / base configuration', 'neutral'),
@@ -84,7 +87,7 @@ function organisationCheck(view: ConfigurationView): CheckRunContent {
   };
 }
 
-/** The pull request changes chains or settings: would they work if it were merged? */
+/** The check for a pull request that changes chains or settings: would they work after the merge? */
 export function configurationCheck(view: ConfigurationView & { files: readonly string[] }): CheckRunContent {
   const { diagnostics, files } = view;
   const sound = diagnostics.length === 0;
@@ -138,7 +141,7 @@ function list(items: readonly (Diagnostic | string)[]): string {
   return withRest(shown, `which ${linters(items)} prints`);
 }
 
-/** The command that finds these faults: skills have one of their own. */
+/** The command that finds these errors. Skills have a separate one. */
 function linters(diagnostics: readonly (Diagnostic | string)[]): string {
   const ofSkills = diagnostics.filter(
     (diagnostic) => typeof diagnostic !== 'string' && /(^|[:/])countersign\/skills\//.test(diagnostic.file),

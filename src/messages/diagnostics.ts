@@ -2,18 +2,19 @@ import { type Diagnostic, formatDiagnostic, nearest } from '../core/diagnostic.t
 import { plainLine } from '../domain/run/explain.ts';
 import { listed, plural } from './pretty.ts';
 
-/** The most that are said where finding faults is not what was asked for. */
+/** Per message of a command other than a linter. */
 const MOST_DIAGNOSTICS = 20;
 
-/** Each as `file:line:col: message`, as a line of its own. */
+/** Each as `file:line:col: message`, on its own line. */
 export function diagnosticLines(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map((diagnostic) => plainLine(formatDiagnostic(diagnostic)));
 }
 
 /**
- * Why something with faults is of no use. Several stand on a line each: the second is often the misspelt key that explains the first.
- * @param so the sentence's beginning, up to the colon.
- * @param lint the command that tells all of them.
+ * Why something with diagnostics is unusable. Several diagnostics get a line each, because the second is
+ * often the misspelt key that explains the first.
+ * @param so the beginning of the sentence, before the colon
+ * @param lint the command that shows all of them
  */
 export function becauseOf(so: string, diagnostics: readonly Diagnostic[], lint: string): string {
   const lines = diagnosticLines(diagnostics);
@@ -23,7 +24,10 @@ export function becauseOf(so: string, diagnostics: readonly Diagnostic[], lint: 
   return [`${so}:`, ...[...lines.slice(0, MOST_DIAGNOSTICS), ...more].map((line) => `  ${line}`)].join('\n');
 }
 
-/** `There is no chain pr-reviw; did you mean pr-review?`, or which there are. @param meaning what of the name to go by. */
+/**
+ * `There is no chain pr-reviw; did you mean pr-review?`, or the existing ones. @param meaning the part of the
+ * name to compare
+ */
 export function noSuch(what: string, name: string, known: readonly string[], meaning = name): string {
   const meant = nearest(meaning, known);
   const hint = meant ? `did you mean ${meant}?` : `there are ${listed([...known], 'and')}.`;

@@ -3,15 +3,15 @@ import type { EvidenceRef } from '../domain/explanation/evidence.ts';
 import type { Run } from '../domain/run/run.ts';
 import { safeAddress } from './link.ts';
 
-/** Where the pages are that people may be sent to, without a slash at the end; `null` for what is not there, or not known. */
+/** The addresses for links, without a trailing slash; `null` if there is none, or it is unknown. */
 export interface Pages {
-  /** GitHub as people see it, such as `https://github.com`. */
+  /** GitHub's pages, such as `https://github.com`. */
   github: string | null;
 }
 
 /**
- * The page of what a run's reason points to; `null` for what has none. Ids may stem from whoever made the thing, so those that
- * are none that GitHub gives lead nowhere.
+ * The page of a piece of evidence; `null` if it has none. Ids can come from untrusted users, so only ids in
+ * GitHub's format become links.
  */
 export function evidenceUrl(
   { kind, id, url }: EvidenceRef,

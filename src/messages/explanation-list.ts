@@ -7,12 +7,12 @@ import { clip, WHY_MARK } from './pretty.ts';
 import { withRest } from './section.ts';
 
 const SHOWN = { items: 60, bytes: 9_000 };
-/** Deeper than any tree that this app makes; GitHub stops indenting lists not much later. */
+/** More than any tree of this app has. GitHub stops indenting lists at little more than this. */
 const MAX_DEPTH = 5;
 
 /**
- * The tree as a nested checklist, without its root, which the reader has as the title.
- * @param pageOf the page of what a reason points to, if it has one
+ * The tree as a nested checklist, without its root, which is already the title.
+ * @param pageOf the page of a piece of evidence, if it has one
  */
 export function explanationList(tree: Explanation, pageOf: (ref: EvidenceRef) => string | null): string {
   const shown = fitting(

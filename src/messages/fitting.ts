@@ -1,7 +1,7 @@
 /**
- * The first items that fit, rendered, and how many are left: lists are cut between items, so that no table, list or
- * folded section is ever cut in its middle. Limits are bytes of UTF-8, as GitHub counts them; each item costs one more
- * for its line break.
+ * The first items that fit, rendered, and the number of remaining ones. Lists are cut between items, so that
+ * no table, list or folded section is cut in the middle. Limits are bytes of UTF-8, as GitHub counts; each
+ * item costs one more for its line break.
  */
 export function fitting<T>(
   items: readonly T[],

@@ -12,27 +12,27 @@ import { asSentence, capital, clip, listed } from './pretty.ts';
 import { MAX_TITLE, nextStep, sentence } from './run-sentence.ts';
 import { type RunSummary, runSummary } from './run-summary.ts';
 
-/** GitHub's limit for a summary, in bytes, with room to spare. */
+/** In bytes, below GitHub's limit for a summary. */
 const MAX_SUMMARY_BYTES = 60_000;
 
 export interface GateView {
   headSha: string;
   baseRef: string;
-  /** The same for the same head and base, so that the check is found again after a crash. */
+  /** Equal for the same head and base, so that the check is found again after a crash. */
   externalId: string;
-  /** `undefined` while it is not known. */
+  /** `undefined` if unknown. */
   protection: GateProtection | undefined;
 }
 
-/** A chain that may merge the pull request, as it stands for this head and base. */
+/** A chain that may merge the pull request, and its state for this head and base. */
 export interface GateRun {
   state: RunState;
   approval: Approval | null;
 }
 
 /**
- * How a run that has not merged leaves the gate. None of these is green to GitHub; the difference is for people. `failing`:
- * somebody has to act, waiting alone will not help. `over`: nobody will ask about this head and base any more.
+ * The gate check of a run that has not merged. GitHub treats none of these as passing; the difference is for
+ * people. `failing`: a person has to act. `over`: no chain will ask about this head and base again.
  */
 export type ClosedAs = 'pending' | 'failing' | 'over';
 const CLOSED_AS: Readonly<Record<RunSummary['kind'], ClosedAs>> = {
@@ -75,8 +75,8 @@ const CLOSED_AS: Readonly<Record<RunSummary['kind'], ClosedAs>> = {
 };
 
 /**
- * The gate while nobody may merge, told by the chains that ask about this head and base. One that is still under way
- * speaks before one that is over: what it waits for can open the gate.
+ * The gate check while merging is not allowed, described by the chains that ask about this head and base. A
+ * chain in progress takes precedence over an ended one, because it can still open the gate.
  * @param runs at least one
  */
 export function closedGate(
@@ -84,15 +84,15 @@ export function closedGate(
   runs: readonly [GateRun, ...GateRun[]],
   pages: Pages,
 ): ClosedGateContent {
-  const told = runs.map((run) => ({ ...run, where: runSummary(run.state, run.approval) }));
-  const leading = told.find(({ where }) => CLOSED_AS[where.kind] === 'pending') ?? told[0];
+  const summaries = runs.map((run) => ({ ...run, where: runSummary(run.state, run.approval) }));
+  const leading = summaries.find(({ where }) => CLOSED_AS[where.kind] === 'pending') ?? summaries[0];
   const { state, approval, where } = leading ?? {
     ...runs[0],
     where: runSummary(runs[0].state, runs[0].approval),
   };
   const { run } = state;
   const next = nextStep(where, state, approval);
-  const parts = told.map((one) => {
+  const parts = summaries.map((one) => {
     const tree = explain(one.state, one.approval);
     const list = explanationList(tree, (ref) => evidenceUrl(ref, one.state.run, pages));
     const chain = `countersign / ${one.state.run.chain}`;
@@ -106,7 +106,7 @@ export function closedGate(
   };
 }
 
-/** What a chain is doing at the moment changes too often for a second check to repeat it, and is in the run's own. */
+/** While a chain works, its status changes too often to repeat it here. The run's own check has it. */
 function titleOf(where: RunSummary, state: RunState, approval: Approval | null): string {
   const isAtWork = where.kind === 'queued' || where.kind === 'working';
   return isAtWork
@@ -127,7 +127,9 @@ function stateOf(as: ClosedAs, since: Date, ended: Date): ClosedGateContent['sta
   };
 }
 
-/** The gate while no chain has asked about this head and base: without a countersign, it stays closed. */
+/**
+ * The gate check while no chain has asked about this head and base. Without a countersign, it stays closed.
+ */
 export function unaskedGate(view: GateView, because: Explanation, since: Date): ClosedGateContent {
   return {
     ...frame(view),
@@ -149,7 +151,7 @@ const MERGES: Readonly<Record<MergedBy, string>> = {
   queue: 'it is in the merge queue',
 };
 
-/** The gate while it is green: for one pull request, or for a merge group. */
+/** The green gate check of a pull request or a merge group. */
 export function openGate(view: GateView, proof: GateProof): OpenGateContent {
   const { name, head_sha, external_id } = frame(view);
   const at = { name, head_sha, external_id };
@@ -177,7 +179,7 @@ export function openGate(view: GateView, proof: GateProof): OpenGateContent {
   };
 }
 
-/** A merge group that is not proved, not read yet, or gone. */
+/** The gate check of a merge group that is not proved, not read yet, or gone. */
 export function closedGroupGate(
   view: GateView,
   because: Explanation,
@@ -219,7 +221,7 @@ function about({ baseRef }: GateView): string {
   return `<sub>This is the check to require on ${code(baseRef)}. It is green only while everything that the merge gate asks holds, and never neutral or skipped.</sub>`;
 }
 
-/** What leaves the merge button open, so that whoever reads the check can fix it. */
+/** Why the merge button works without a countersign, so that a reader can fix it. */
 function protectionNote({ baseRef, protection }: GateView): string[] {
   const [branch, check] = [code(baseRef), code(gateCheckName(baseRef))];
   switch (protection) {

@@ -7,7 +7,7 @@ import { asSentence, clip } from './pretty.ts';
 import { outcomesOf } from './run-summary.ts';
 import { withRest } from './section.ts';
 
-/** Every verdict of the run: those of its gates, and those that its steps came to. */
+/** All verdicts of the run: those of its gates, and those that are outcomes of its steps. */
 export function verdictsOf(state: RunState): GateVerdict[] {
   return [...(state.verdicts ?? []), ...outcomesOf(state, 'gate_verdict')];
 }
@@ -26,7 +26,7 @@ const STATES: Readonly<Record<GateVerdict['on_failure'], string>> = {
   require_human: 'a person is asked',
 };
 
-/** The section of a check run; `undefined` when no gate was judged. */
+/** The section of a check run; `undefined` if no gate was judged. */
 export function gatesSection(state: RunState): string | undefined {
   const verdicts = verdictsOf(state);
   if (verdicts.length === 0) return undefined;
@@ -63,7 +63,7 @@ function stateOf({ gate_passed, on_failure }: GateVerdict): string {
   return gate_passed ? 'passed' : STATES[on_failure];
 }
 
-/** For the approval comment: what a maintainer should know of each gate, as a line of a list. */
+/** For the approval comment: one line per gate. */
 export function gateGrounds(state: RunState): string[] {
   return verdictsOf(state).map((verdict) => {
     const failed = verdict.criteria.filter(({ passed }) => !passed).map(({ description }) => description);

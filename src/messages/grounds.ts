@@ -10,24 +10,27 @@ import { gateGrounds } from './gates.ts';
 import { code, inline } from './markdown.ts';
 import { asSentence, clip, plural, SEVERITY_MARK, VERDICT_WORDS } from './pretty.ts';
 
-/** Nobody reads a fourth risk in a question: whoever wants them all goes to the check run. */
+/** In the approval comment. The check run lists all risks. */
 const MAX_RISKS = 3;
 const LIMIT = { items: 20, bytes: 12_000 };
 
 type Result = CognitiveState['output']['results'][number];
 type Risk = CognitiveState['working']['risks'][number];
 
-/** Why a maintainer may say yes or no, from the run's working memory: what each step decided or saw, then what is risked. */
+/**
+ * The basis of a maintainer's decision, from the run's working memory: each step's decision or observation,
+ * then the risks.
+ */
 export function grounds(state: RunState): string {
   const memory = memoryOf(state);
-  // What a gate came to is said of all gates together, whoever asked for it.
+  // Verdicts of gates are shown together below, including those that are outcomes of steps.
   const results = memory.output.results.filter(({ outcome_kind }) => outcome_kind !== 'gate_verdict');
   const rows = [
     ...results.flatMap((result) => {
-      const words = saidBy(result, memory);
+      const words = stepSummary(result, memory);
       if (words === undefined) return [];
       const mark = words.passed === true && isPartial(state, result.step) ? '⚠️' : markOfPassed(words.passed);
-      return [row(mark, labelOf(result, results), words.said)];
+      return [row(mark, labelOf(result, results), words.text)];
     }),
     ...gateGrounds(state),
   ];
@@ -40,31 +43,34 @@ export function grounds(state: RunState): string {
   return [...fitting(rows, (line) => line, LIMIT).lines, ...left, ...risks].join('\n');
 }
 
-/** One line a step: its decision; or else what it saw, whose first entry is the whole of it; or else that it reached none. */
-function saidBy(
+/**
+ * One line per step: its decision, otherwise its first observation, which is a summary, otherwise that it has
+ * no verdict.
+ */
+function stepSummary(
   { outcome_kind, passed, step }: Result,
   { working }: CognitiveState,
-): { passed: boolean | null; said: string } | undefined {
+): { passed: boolean | null; text: string } | undefined {
   const decision = working.decisions.find((entry) => entry.step === step);
-  if (decision) return { passed: decision.passed, said: decided(decision) };
+  if (decision) return { passed: decision.passed, text: decisionText(decision) };
   if (passed === null) {
     const unknown = working.uncertainties.filter((entry) => entry.step === step);
     const because = unknown[0] === undefined ? '' : `: ${unknown[0].text}`;
     const more = unknown.length > 1 ? `, and ${plural(unknown.length - 1, 'other thing')}` : '';
-    return { passed, said: `no verdict${because}${more}` };
+    return { passed, text: `no verdict${because}${more}` };
   }
   const seen = working.evidence.find((entry) => entry.step === step);
   if (!seen) return undefined;
   const allowed = outcome_kind === 'ci_result' && seen.supports === null;
-  return { passed: seen.supports, said: allowed ? `${seen.text}; the settings allow that` : seen.text };
+  return { passed: seen.supports, text: allowed ? `${seen.text}; the settings allow that` : seen.text };
 }
 
-function decided({ text, verdict }: CognitiveState['working']['decisions'][number]): string {
+function decisionText({ text, verdict }: CognitiveState['working']['decisions'][number]): string {
   const known = VERDICTS.find((word) => word === verdict);
   return known === undefined ? text : `${VERDICT_WORDS[known]}: ${asClause(text)}`;
 }
 
-/** A sentence as the end of one. */
+/** A sentence as the end of another. */
 function asClause(text: string): string {
   const [first = ''] = text;
   return `${first.toLowerCase()}${text.slice(first.length)}`.replace(/\.$/, '');
@@ -77,7 +83,7 @@ const LABELS: Readonly<Record<OutcomeKind, string>> = {
   action_result: 'Action',
 };
 
-/** With the step's name where one word would stand for two of them. */
+/** With the step's name if several steps have this kind of outcome. */
 function labelOf({ outcome_kind, step }: Result, results: readonly Result[]): string {
   const isOnly = results.filter((other) => other.outcome_kind === outcome_kind).length === 1;
   return isOnly ? LABELS[outcome_kind] : `${LABELS[outcome_kind]} ${code(clip(step, 50))}`;
@@ -98,7 +104,7 @@ function riskRows({ trace, working: { risks } }: CognitiveState): string[] {
   ];
 }
 
-/** What nobody weighed comes last. */
+/** Risks without a severity come last. */
 function weight({ severity }: Risk): number {
   return severity === null ? SEVERITIES.length : SEVERITIES.indexOf(severity);
 }
@@ -112,7 +118,7 @@ function markOf(severity: Severity | null): string {
   return severity === null ? '❔' : SEVERITY_MARK[severity];
 }
 
-/** Whether a review let something through that it did not look at in full: no tick may stand before that. */
+/** Whether a review passed something that it did not examine in full. Such a review gets no ✅. */
 function isPartial({ invocations }: RunState, step: string): boolean {
   return invocations.some(
     ({ stepId, outcome }) =>

@@ -15,21 +15,24 @@ import { table } from './terminal.ts';
 
 const statusSchema = z.enum([...RUN_STATUSES, ...STEP_STATUSES, ...SESSION_STATUSES]);
 
-/** One line of a run's history, as `--json` gives it out; like all such shapes a promise to people's scripts. */
+/** One line of a run's history in the output of `--json`. Scripts rely on this shape. */
 export const historyLineSchema = z.strictObject({
   at: z.iso.datetime(),
   what: z.enum(['run', 'step', 'session']),
-  /** Of the run, the session, or the invocation of the step. */
+  /** Of the run, of the session, or of the step's invocation. */
   id: z.string(),
   /** The step's id in the chain; `null` for the run. */
   step: z.string().nullable(),
-  /** Which attempt the session is, from 1, and from 1 again when its step is run again; `null` for what is no session. */
+  /**
+   * The number of the session's attempt, from 1, and from 1 again when its step is rerun; `null` for other
+   * lines.
+   */
   attempt: z.int().nullable(),
-  /** `null` where the run begins. */
+  /** `null` at the start of the run. */
   from: statusSchema.nullable(),
   to: statusSchema,
   reason_code: reasonCodeSchema.nullable(),
-  /** `null` for what an older version wrote, which did not keep it. */
+  /** `null` in lines of older versions, which did not store it. */
   by: actorSchema.nullable(),
 });
 export type HistoryLine = z.infer<typeof historyLineSchema>;
@@ -37,8 +40,8 @@ export type HistoryLine = z.infer<typeof historyLineSchema>;
 export const runWithHistorySchema = runJsonSchema.extend({ history: z.array(historyLineSchema) });
 
 /**
- * What a run went through, oldest first. That it began is no transition and is told by the run itself.
- * @param past as storage gives it, in order
+ * The history of a run, oldest first. Its beginning is no transition, so that line comes from the run itself.
+ * @param past as the storage returns it, in order
  */
 export function historyLines(
   { run, invocations }: RunState,

@@ -1,16 +1,16 @@
 const SAFE = /[^A-Za-z0-9\-._~:/?#@!$&+,;=%]/g;
 
 /**
- * A Markdown link, or the bare text where the address is none that a reader should be sent to: it stems from whoever
- * made the check, so only http and https pass, and every letter that Markdown could read otherwise is percent-encoded.
- * @param text Markdown, encoded by the caller.
+ * A Markdown link, or only the text if the address is unsafe. Addresses come from the authors of checks, so
+ * only http and https are allowed, and every character that Markdown could interpret is percent-encoded.
+ * @param text Markdown, encoded by the caller
  */
 export function link(text: string, address: string | null): string {
   const safe = address === null ? undefined : safeAddress(address);
   return safe === undefined ? text : `[${text}](${safe})`;
 }
 
-/** The address, encoded for Markdown; `undefined` for one that nobody should be sent to. */
+/** The address, encoded for Markdown; `undefined` if it is unsafe. */
 export function safeAddress(address: string): string | undefined {
   if (address.length > 2_000 || !URL.canParse(address)) return undefined;
   const url = new URL(address);

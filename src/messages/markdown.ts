@@ -1,20 +1,21 @@
 /**
- * Puts untrusted text into Markdown for GitHub so that it stays text: no markup, no HTML, no notification, no
- * cross-reference, nothing invisible. Everything the app says on GitHub about a pull request goes through here.
+ * Inserts untrusted text into Markdown for GitHub as plain text: no markup, no HTML, no notification, no
+ * cross-reference, nothing invisible. Everything that the app writes on GitHub about a pull request uses it.
  */
 
 /**
- * What nobody sees: controls, bidirectional overrides, zero-width and other ignorable characters, but for line feed and tab. The
- * emoji presentation selector (U+FE0F) stays, because without it ordinary emoji turn into black-and-white signs, and so does
- * the joiner (U+200D) between two signs of one emoji.
+ * Invisible characters: controls, bidirectional overrides, zero-width and other ignorable ones, except line
+ * feed and tab. The emoji presentation selector (U+FE0F) stays, because without it common emoji become
+ * black-and-white, and so does the joiner (U+200D) between two characters of one emoji.
  */
 const INVISIBLE =
   /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}](?<![\uFE0F\n\t])(?<!\p{Extended_Pictographic}\uFE0F?\u200D(?=\p{Extended_Pictographic}))/gu;
 
 /**
- * A zero-width space. GitHub finds mentions, references and links in the rendered text, after backslashes and
- * entities are resolved, so an escape does not stop them; this does, and it also survives replies by e-mail, which
- * quote the plain text. `<!-- -->` was rejected for that reason. Dependabot and Renovate do the same.
+ * A zero-width space. GitHub finds mentions, references and links in the rendered text, after it has resolved
+ * backslashes and entities, so an escape does not prevent them. This does, and it also works in replies by
+ * email, which quote the plain text. Rejected for that reason: `<!-- -->`. Dependabot and Renovate use the
+ * same method.
  */
 const GAP = '&#8203;';
 
@@ -26,19 +27,19 @@ const ENTITIES: Record<string, string> = {
   $: '&#36;',
 };
 
-/** Markup that works anywhere in a line; what works only at its start is `BLOCK_START`. */
+/** Markup that works anywhere in a line. `BLOCK_START` has what works only at its start. */
 const MARKUP = /[\\`*_~[\]]/;
 
-/** Lists, headings, underlines, and the slash with which one speaks to bots; the sign to escape follows the group. */
+/** Lists, headings, underlines, and the slash of bot commands. The character to escape follows the group. */
 const BLOCK_START = /^(\d{1,9}(?=[.)])|(?=[-+=#:/]))/;
 
-/** Places at which GitHub would see a mention, an address, a reference, an emoji name or a link. */
+/** Positions at which GitHub would recognise a mention, an address, a reference, an emoji name or a link. */
 const NOTICED =
   /@(?=[\p{L}\p{N}_-])|#(?=\d)|\bGH-(?=\d)|:(?=\/\/|[\w+-]+:)|\bwww(?=\.)|\b(?:mailto|xmpp)(?=:)/giu;
 
 /**
  * Untrusted text inside a sentence, on one line.
- * @param max How many characters (code points) of the text are kept; a cut is shown as `…`. All when not given.
+ * @param max the characters (code points) to keep; a cut is shown as `…`. Without it, all.
  */
 export function inline(text: string, max = Number.POSITIVE_INFINITY): string {
   const kept = clip(oneLine(text), max);
@@ -55,8 +56,8 @@ export function inline(text: string, max = Number.POSITIVE_INFINITY): string {
 }
 
 /**
- * Untrusted text in which backticks stand around code, as in rules and reasons. The code is shown as code, and each part is
- * encoded for where it stands; a backtick without its partner stays a character.
+ * Untrusted text with code in backticks, as in rules and reasons. The code is shown as code, and each part is
+ * encoded for its context. An unpaired backtick stays a character.
  */
 export function prose(text: string, max = Number.POSITIVE_INFINITY): string {
   return withCode(text, max, code);
@@ -72,26 +73,26 @@ function withCode(text: string, max: number, asCode: (text: string) => string): 
   return parts
     .map((part, index) => {
       if (index % 2 === 1) return asCode(part.slice(1, -1));
-      // Two pieces of code side by side would read as one.
+      // Two adjacent pieces of code would look like one.
       const between = part === '' && index > 0 && index < parts.length - 1;
-      return between ? ' ' : edged(part);
+      return between ? ' ' : keepEdgeSpaces(part);
     })
     .join('');
 }
 
-/** `inline` may not end a part at a space that the next part needs. */
-function edged(part: string): string {
+/** Keeps the spaces at the edges of a part, which `inline` would trim. */
+function keepEdgeSpaces(part: string): string {
   const [before = ''] = /^\s*/.exec(part) ?? [];
   const [after = ''] = part.trim() === '' ? [''] : (/\s*$/.exec(part) ?? []);
   return `${before === '' ? '' : ' '}${inline(part.trim())}${after === '' ? '' : ' '}`;
 }
 
-/** Untrusted text as one cell of a table: `inline` leaves no bar and no line end, so that the cell cannot end early. */
+/** Untrusted text as a table cell. `inline` leaves no bar and no line end that could end the cell early. */
 export function tableCell(text: string, max = Number.POSITIVE_INFINITY): string {
   return inline(text, max);
 }
 
-/** Untrusted text as inline code, on one line; invisible characters are written out, as in `⟨U+202E⟩`. */
+/** Untrusted text as inline code, on one line. Invisible characters are spelled out, as in `⟨U+202E⟩`. */
 export function code(text: string): string {
   const shown = visible(text.toWellFormed().replaceAll(/\s+/g, ' ')).trim();
   if (shown === '') return '` `';
@@ -106,8 +107,8 @@ export function tableCode(text: string): string {
 }
 
 /**
- * Untrusted text as a fenced block of its own lines; invisible characters are written out.
- * @param lang Names the highlighting; left out when it is no plain word.
+ * Untrusted text as a fenced block that keeps its lines. Invisible characters are spelled out.
+ * @param lang the language for highlighting; ignored if it is no plain word
  */
 export function codeBlock(text: string, lang = ''): string {
   const shown = visible(text.toWellFormed().replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')).replace(/\n$/, '');
@@ -115,12 +116,17 @@ export function codeBlock(text: string, lang = ''): string {
   return `${fence}${/^[\w+#.-]{1,30}$/.test(lang) ? lang : ''}\n${shown}\n${fence}`;
 }
 
-/** A whole HTML comment: invisible in the rendered page. Two hyphens would end it, so they are set apart. */
+/**
+ * A complete HTML comment, which is invisible on the page. Two hyphens would end it, so they are separated.
+ */
 export function htmlComment(text: string): string {
   return `<!-- ${oneLine(text).replaceAll(/-(?=-)/g, '- ')} -->`;
 }
 
-/** The longest beginning of the text that fits into so many bytes of UTF-8, with `…` (3 bytes) when it was cut. */
+/**
+ * The longest beginning of the text that fits into this many bytes of UTF-8, with `…` (3 bytes) if it was
+ * cut.
+ */
 export function clipBytes(text: string, maxBytes: number): string {
   const whole = text.toWellFormed();
   if (Buffer.byteLength(whole) <= maxBytes) return whole;
@@ -129,7 +135,7 @@ export function clipBytes(text: string, maxBytes: number): string {
   return `${whole.slice(0, read)}…`;
 }
 
-/** On one line, and with nothing in it that a reader cannot see. */
+/** On one line, without invisible characters. */
 function oneLine(text: string): string {
   return visible(text.toWellFormed().replaceAll(/[^\S\uFEFF]/g, ' '))
     .replaceAll(/ +/g, ' ')
@@ -146,7 +152,9 @@ function clip(text: string, max: number): string {
         .trimEnd()}…`;
 }
 
-/** What a reader cannot see written out, as in `⟨U+202E⟩`; line feeds and tabs stay. Not escaped for Markdown. */
+/**
+ * Invisible characters spelled out, as in `⟨U+202E⟩`, except line feeds and tabs. Not escaped for Markdown.
+ */
 export function visible(text: string): string {
   return text.replaceAll(
     INVISIBLE,

@@ -6,10 +6,10 @@ import { table } from './terminal.ts';
 
 type Write = CognitiveState['trace'][number]['wrote'][number];
 
-/** `run show --state`: what the run is held to, what its steps remember, and from what each wrote it. */
+/** `run show --state`: the frame of the run, its working memory, and what each step wrote. */
 export function memoryShow({ frame, gaps, trace, working }: CognitiveState): string {
   const entries = SLOTS.flatMap((slot) =>
-    working[slot].map(({ step, text, ...more }) => [slot, step, said(more), text]),
+    working[slot].map(({ step, text, ...more }) => [slot, step, membersText(more), text]),
   );
   return [
     `Goal: ${plainLine(frame.goal)}`,
@@ -37,8 +37,8 @@ export function memoryShow({ frame, gaps, trace, working }: CognitiveState): str
   ].join('\n');
 }
 
-/** The members of an entry besides its text, those that say something: `medium src/cart.ts 40`, `supports: yes`. */
-function said(more: object): string {
+/** The members of an entry besides its text, unless null: `medium src/cart.ts 40`, `supports: yes`. */
+function membersText(more: object): string {
   return Object.entries(more)
     .filter(([, value]) => value !== null)
     .map(([key, value]) => (typeof value === 'boolean' ? `${key}: ${value ? 'yes' : 'no'}` : String(value)))

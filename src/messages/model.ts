@@ -8,7 +8,7 @@ import { plural } from './pretty.ts';
 
 const LONGEST_DETAIL = 300;
 
-/** What went wrong with a question to a model, as one sentence. */
+/** Why a question to a model failed, as one sentence. */
 export function describeFailure(failure: Failure): string {
   switch (failure.kind) {
     case 'no_budget':
@@ -16,17 +16,17 @@ export function describeFailure(failure: Failure): string {
     case 'prompt_too_large':
       return `The prompt has ${count(failure.bytes)} bytes, and at most ${count(failure.limit)} are sent.`;
     case 'unauthorized':
-      return `The provider does not accept the key${said(failure.detail)}.`;
+      return `The provider does not accept the key${withDetail(failure.detail)}.`;
     case 'rejected':
-      return `The provider does not accept the question (status ${failure.status})${said(failure.detail)}.`;
+      return `The provider does not accept the question (status ${failure.status})${withDetail(failure.detail)}.`;
     case 'rate_limited':
-      return `The provider’s limit of calls is reached${said(failure.detail)}.`;
+      return `The provider’s limit of calls is reached${withDetail(failure.detail)}.`;
     case 'unavailable':
-      return `The provider has an error of its own (status ${failure.status})${said(failure.detail)}.`;
+      return `The provider has an error of its own (status ${failure.status})${withDetail(failure.detail)}.`;
     case 'unreachable':
-      return `The connection to the provider failed${said(failure.detail)}.`;
+      return `The connection to the provider failed${withDetail(failure.detail)}.`;
     case 'unreadable':
-      return `What answered does not speak the provider’s protocol${said(failure.detail)}.`;
+      return `What answered does not speak the provider’s protocol${withDetail(failure.detail)}.`;
     case 'timed_out':
       return 'The model gave no whole answer in time.';
     case 'too_large':
@@ -64,7 +64,7 @@ function noBudget({ scope, unit, limit, spent, needed }: Exceeded): string {
   );
 }
 
-/** What the calls for one answer took: `openai/gpt-5: 1 call, 1,200 tokens in, 310 out, $0.0046`. */
+/** The usage of the calls for one answer: `openai/gpt-5: 1 call, 1,200 tokens in, 310 out, $0.0046`. */
 export function spentOnModel(name: ModelName, { calls, tokens, cost }: Spent): string {
   const taken = tokens
     ? `${count(tokens.input)} tokens in, ${count(tokens.output)} out`
@@ -72,7 +72,7 @@ export function spentOnModel(name: ModelName, { calls, tokens, cost }: Spent): s
   return `${formatModelName(name)}: ${plural(calls, 'call')}, ${taken}, ${cost === null ? 'cost unknown' : dollars(cost)}`;
 }
 
-/** Said at the start, so that nobody wonders later. */
+/** Logged at the start. */
 export function modelSummary(model: { name: ModelName; price: object | undefined } | undefined): string {
   if (!model) {
     return 'no language model is configured (COUNTERSIGN_MODEL): steps that need one fail and say so, everything else works';
@@ -85,7 +85,7 @@ export function modelSummary(model: { name: ModelName; price: object | undefined
 
 export const NO_MODEL = 'It needs a language model, and none is configured: set COUNTERSIGN_MODEL.';
 
-function said(detail: string): string {
+function withDetail(detail: string): string {
   const words = shown(detail);
   return words === '' ? '' : `: ${words}`;
 }
@@ -94,7 +94,7 @@ function quoted(text: string): string {
   return `“${shown(text)}”`;
 }
 
-/** Text of strangers within a sentence: on one line, without secrets, and not too much of it. */
+/** Untrusted text within a sentence: on one line, redacted and shortened. */
 function shown(text: string): string {
   const line = visible(redact(text).replaceAll(/\s+/g, ' ')).trim().replace(/\.$/, '');
   return line.length <= LONGEST_DETAIL ? line : `${line.slice(0, LONGEST_DETAIL - 1)}…`;
@@ -104,7 +104,7 @@ function count(value: number): string {
   return value.toLocaleString('en');
 }
 
-/** @param millionths Of a dollar. */
+/** @param millionths of a dollar */
 function dollars(millionths: number): string {
   return `$${(millionths / 1_000_000).toFixed(millionths % 10_000 === 0 ? 2 : 4)}`;
 }

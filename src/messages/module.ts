@@ -5,7 +5,7 @@ import { plainLine } from '../domain/run/explain.ts';
 import { visible } from './markdown.ts';
 import { asSentence, plural } from './pretty.ts';
 
-/** Why the process in which modules run came to its end. */
+/** Why the process that runs modules ended. */
 export type Died =
   | { kind: 'not_started'; detail: string }
   | { kind: 'died'; detail: string }
@@ -50,7 +50,7 @@ export type ModuleFault =
   | { kind: 'wrong_answer'; detail: string }
   | { kind: 'no_fallback'; path: string };
 
-/** What a person reads, after the module's name and a colon. */
+/** The message after the module's name and a colon. */
 export function describeModuleFault(diagnostic: ModuleFault): string {
   switch (diagnostic.kind) {
     case 'unavailable':
@@ -76,7 +76,7 @@ export function describeModuleFault(diagnostic: ModuleFault): string {
   }
 }
 
-/** Said in the step's log, before what the prompt in its place came to. */
+/** A line of the step's log, before the result of the prompt that was used instead. */
 export function fellBack(module: string, prompt: string, died: Died): string {
   return `${module}: the process in which modules run is not available (${describeDied(died)}), so ${prompt} is asked instead.`;
 }
@@ -104,7 +104,7 @@ export function cannotOptimize(skill: string, because: string): string {
   );
 }
 
-/** `skill optimize`: both scores, and whether what was found is kept. */
+/** `skill optimize`: both scores, and whether the result is stored. */
 export function optimizedText(
   path: string,
   optimized:

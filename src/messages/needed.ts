@@ -3,12 +3,12 @@ import { unattributedSentence } from '../domain/policy/authorship.ts';
 import type { Run } from '../domain/run/run.ts';
 import { asSentence, capital, plural } from './pretty.ts';
 
-/** How many countersigns the question needs: more than the settings ask for when nobody can be credited with some of the commits. */
+/** How many countersigns are needed, including one more if some commits are unattributed. */
 export function neededFor({ settings }: Pick<Run, 'settings'>, approval: Approval | null): number {
   return approval?.authorship?.needed ?? settings.countersign.count;
 }
 
-/** Why the question needs more than the settings ask for, as a sentence; `undefined` when it does not. */
+/** Why more countersigns are needed than the settings require, as a sentence; `undefined` if they are not. */
 export function moreNeeded(run: Pick<Run, 'settings'>, approval: Approval): string | undefined {
   const { count } = run.settings.countersign;
   const needed = neededFor(run, approval);

@@ -1,13 +1,13 @@
 import type { OrderedVerb } from '../domain/command/order.ts';
 import { code, inline } from './markdown.ts';
 
-/** Why a chain that a command asked for has not begun when its turn came. */
+/** Why a chain that a command requested did not begin. */
 export type NotBegun =
   | { kind: 'overtaken'; verb: OrderedVerb; actor: string }
-  /** Somebody pushed in between. */
+  /** A push came in between. */
   | { kind: 'head_moved'; from: string; to: string };
 
-/** The comment that takes back what the answer to the command said: one sentence of Markdown. */
+/** The comment that corrects the reply to the command: one sentence of Markdown. */
 export function notBegun(chain: string, because: NotBegun): string {
   switch (because.kind) {
     case 'overtaken':
@@ -17,7 +17,7 @@ export function notBegun(chain: string, because: NotBegun): string {
   }
 }
 
-/** The end of a sentence about a command that comes too late. */
+/** The end of a sentence about a command for which a newer one exists. */
 export function newerCommandGiven({ verb, actor }: { verb: OrderedVerb; actor: string }): string {
   return `${inline(actor, 40)} gave the newer command ${code(`/countersign ${verb}`)}`;
 }

@@ -7,7 +7,7 @@ import { short } from './pretty.ts';
 import { whyJson, whyJsonSchema } from './run-json.ts';
 import { table } from './terminal.ts';
 
-/** What the policy says of one step, for one look at it. */
+/** The policy's decision about one step. */
 export interface StepPolicy {
   id: string;
   index: number;
@@ -23,7 +23,10 @@ export interface ChainPolicy {
   steps: readonly StepPolicy[];
 }
 
-/** The JSON of `policy explain` and, for each chain, of `policy simulate`; written out like that of a run, as it is a promise too. */
+/**
+ * The JSON of `policy explain` and, per chain, of `policy simulate`. Scripts rely on it, so it is spelled out
+ * like that of a run.
+ */
 export const stepPolicyJsonSchema = z.strictObject({
   id: z.string(),
   index: z.int().min(0),
@@ -33,7 +36,9 @@ export const stepPolicyJsonSchema = z.strictObject({
     side_effects: z.boolean(),
     confirmation: z.enum(['none', 'person']),
   }),
-  /** Whether the maintainers are asked before the step does anything: the chain or the capability wants it. */
+  /**
+   * Whether the maintainers are asked before the step does anything, because of the chain or the capability.
+   */
   asks_first: z.boolean(),
   trust: z.enum(TRUST_LEVELS),
   verdict: z.enum(VERDICTS),
@@ -66,7 +71,7 @@ const VERDICT_SAID: Readonly<Record<Verdict, string>> = {
   unknown: 'not known yet',
 };
 
-/** `policy explain`: a table of the steps, then the tree of each decision. */
+/** `policy explain`: a table of the steps, then the explanation of each decision. */
 export function explained(
   run: { id: string; repository: string; pullRequest: number | null; headSha: string },
   policy: ChainPolicy,

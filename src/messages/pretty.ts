@@ -3,7 +3,7 @@ import type { Severity } from '../domain/outcome/finding.ts';
 import type { ReviewVerdict } from '../domain/outcome/review-verdict.ts';
 import type { StepStatus } from '../domain/run/run.ts';
 
-/** GitHub's eight reactions by the names its API uses for them. */
+/** GitHub's eight reactions by their API names. */
 const REACTIONS: Readonly<Record<string, string>> = {
   '+1': '👍',
   '-1': '👎',
@@ -15,7 +15,7 @@ const REACTIONS: Readonly<Record<string, string>> = {
   eyes: '👀',
 };
 
-/** The picture people click on; the API's name where GitHub has a reaction that this list does not know. */
+/** The emoji of a reaction, or its API name if this list does not have it. */
 export function reactionEmoji(content: string): string {
   return REACTIONS[content] ?? `:${content.replaceAll(/[^\w+-]/g, '')}:`;
 }
@@ -69,29 +69,33 @@ export function listed(words: readonly string[], last: 'and' | 'or'): string {
     : `${words.slice(0, -1).join(', ')} ${last} ${words[words.length - 1]}`;
 }
 
-/** The seven letters by which people call a commit. */
+/** The first seven characters of a commit's hash. */
 export function short(sha: string): string {
   return sha.slice(0, 7);
 }
 
-/** The text with its first letter large, as the start of a sentence. */
+/** The text with an upper-case first letter. */
 export function capital(text: string): string {
   const [first = ''] = text;
   return first.toUpperCase() + text.slice(first.length);
 }
 
-/** The text as a sentence: a large first letter, and a full stop unless it ends with a mark of its own. */
+/**
+ * The text as a sentence: with an upper-case first letter, and a full stop unless it ends with another mark.
+ */
 export function asSentence(text: string): string {
-  const said = capital(text.trim());
-  return /[.!?…]$/.test(said) ? said : `${said}.`;
+  const sentence = capital(text.trim());
+  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
-/** `2025-03-01 12:05 UTC`: readers sit in every time zone, so the zone is said. */
+/** `2025-03-01 12:05 UTC`, with the zone because readers are in all time zones. */
 export function utc(moment: Date): string {
   return `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** The text cut to so many letters, with an ellipsis where something was cut. Never splits a surrogate pair. */
+/**
+ * The text truncated to this many characters, with an ellipsis if it was cut. Never splits a surrogate pair.
+ */
 export function clip(text: string, letters: number): string {
   if (text.length <= letters) return text;
   const points = Array.from(text.slice(0, letters * 2));

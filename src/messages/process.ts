@@ -1,6 +1,6 @@
 import { unreachable } from '../core/errors.ts';
 
-/** What the operator reads when the process starts, stops, or cannot. */
+/** What the operator reads when the process starts, stops, or fails to start. */
 
 export function badSettings(diagnostics: readonly string[]): string {
   const count = diagnostics.length === 1 ? 'One setting is' : `${diagnostics.length} settings are`;
@@ -11,7 +11,7 @@ export function cannotStart(because: string): string {
   return `Countersign cannot start: ${because}\n`;
 }
 
-/** @param file where the App's settings will be written. */
+/** @param file the file for the App's settings */
 export function setupOffered(
   url: string,
   { file, publicUrl, isOpen }: { file: string; publicUrl: string | undefined; isOpen: boolean },
@@ -36,7 +36,7 @@ export function setupDone(file: string): string {
   );
 }
 
-/** Why the page did not answer a browser that another site may have sent. */
+/** Why the setup page refused a request that another site may have caused. */
 export function setupRefused(because: 'host' | 'origin' | 'state' | 'length'): string {
   switch (because) {
     case 'host':
@@ -75,7 +75,7 @@ export function alreadyRegistered(file: string): string {
   );
 }
 
-/** @param github where people see their GitHub, such as `https://acme.ghe.com`. */
+/** @param github the address of their GitHub pages, such as `https://acme.ghe.com` */
 export function registerByHand(github: string): string {
   return (
     `no GitHub App is registered (APP_ID is not set), and the setup page works for github.com and for an API at https://HOST/api/v3 only. ` +
@@ -91,7 +91,7 @@ export function listening(url: string): string {
   return `Countersign listens on ${url}`;
 }
 
-/** @param because a whole sentence. */
+/** @param because a whole sentence */
 export function noMetrics(because: string): string {
   return `there are no metrics: ${because} Set METRICS_PORT to another port, or to "off".`;
 }
@@ -100,7 +100,7 @@ export function metricsAt(url: string): string {
   return `Metrics are at ${url}/metrics`;
 }
 
-/** @param reach whether the analyzers could reach the network. */
+/** @param reach whether the analyzers can reach the network */
 export function analyzersShutIn(reach: 'cut' | 'open'): string {
   return reach === 'cut'
     ? 'the analyzers run without secrets and without network'
@@ -112,7 +112,7 @@ export const coreDumpsAllowed =
 
 export const stopping = 'stopping: no new webhooks are taken, work under way ends first';
 
-/** Who serves a database, as the lock beside it tells; `since` is ISO-8601. */
+/** The process that serves a database, from the lock file beside it; `since` is ISO 8601. */
 export interface Server {
   pid: number;
   host: string;
@@ -122,21 +122,21 @@ export interface Server {
 const WHY_ALONE = 'only one process may serve a database';
 
 export function waitingFor(server: Server | undefined, timeoutMs: number): string {
-  return `waiting up to ${timeoutMs / 1_000} s for ${named(server)} to end: ${WHY_ALONE}`;
+  return `waiting up to ${timeoutMs / 1_000} s for ${serverName(server)} to end: ${WHY_ALONE}`;
 }
 
 export function servedByAnother(server: Server | undefined): string {
   return (
-    `its database is served by ${named(server)}, and ${WHY_ALONE}. ` +
+    `its database is served by ${serverName(server)}, and ${WHY_ALONE}. ` +
     'Stop that process first, or give this one another DATABASE_URL.'
   );
 }
 
 export function migrateLater(server: Server | undefined): string {
-  return `The database is served by ${named(server)}; stop that process before the database is brought up to date.`;
+  return `The database is served by ${serverName(server)}; stop that process before the database is brought up to date.`;
 }
 
-function named(server: Server | undefined): string {
+function serverName(server: Server | undefined): string {
   if (!server) return 'another process';
   return `another process (pid ${server.pid} on ${server.host}, since ${server.since})`;
 }

@@ -10,7 +10,7 @@ export type RenderFault =
       kind: 'template';
       line: number | null;
       message: string;
-      /** The name of an undefined value, and those that are there. */
+      /** The name of an undefined value, and the existing names. */
       missing?: { name: string; known: readonly string[] } | undefined;
     }
   | { kind: 'out_of_fuel'; line: number | null; limit: number }
@@ -20,7 +20,10 @@ export type RenderFault =
   | { kind: 'out_of_memory' }
   | { kind: 'crashed'; detail: string };
 
-/** As one sentence that begins with the place: `prompts/review.md, line 3: unknown filter: filter up is unknown.` */
+/**
+ * One sentence that starts with the position: `prompts/review.md, line 3: unknown filter: filter up is
+ * unknown.`
+ */
 export function describeRenderFault(template: string, diagnostic: RenderFault): string {
   const line = 'line' in diagnostic && diagnostic.line !== null ? `, line ${diagnostic.line}` : '';
   return `${shown(template)}${line}: ${because(diagnostic)}.`;

@@ -1,4 +1,4 @@
-/** Why something waits while the limit is spent; times are UTC, as on GitHub's own pages about limits. */
+/** Why work waits while the rate limit is spent. Times are UTC, as on GitHub's own pages about limits. */
 export function limitIsSpent(goesOnAt: Date): string {
   const minute = 60_000;
   const rounded = new Date(Math.ceil(goesOnAt.getTime() / minute) * minute);

@@ -7,7 +7,10 @@ import { sinceWords } from './review.ts';
 import { severities } from './run-sentence.ts';
 import { BELOW, type Section, withRest } from './section.ts';
 
-/** Findings in full, of both kinds together: nobody reads more of them before beginning to mend (docs/adr/0015). */
+/**
+ * Findings shown in full, of both kinds together: people start to fix before they have read more
+ * (docs/adr/0015).
+ */
 export const MOST_SHOWN = 20;
 const MUST_FIX_BYTES = 14_000;
 const SUGGESTIONS_BYTES = 7_000;
@@ -18,8 +21,8 @@ const FAULTY = { items: 10, bytes: 2_000 };
 const WORKERS = { items: 20, bytes: 1_000 };
 
 /**
- * What the review found: how much, what must be fixed, what may be, and what it did not look at.
- * @param whereElse where all findings are to be read.
+ * The review: the number of findings, those that must be fixed, suggestions, and what was not examined.
+ * @param whereElse where all findings are shown
  */
 export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
   const blocking = worstFirst(review.findings.filter(isBlocking));
@@ -70,7 +73,7 @@ function fixedPart({ fixed, fixed_findings }: Since): string[] {
   return [`<details><summary>${fixed} fixed</summary>`, [...lines, ...rest].join('\n'), '</details>'];
 }
 
-/** Without its line: it stood in another version of the file. */
+/** Without its line, which was a line of another version of the file. */
 function fixedFinding({ file, description }: Finding): string {
   return `- ✅ ${code(clip(file, 200))} ${prose(description, 200)}`;
 }
@@ -88,7 +91,7 @@ function counts(findings: readonly Finding[]): string {
   ].join('\n');
 }
 
-/** Worst first; among equals in the order of the files. */
+/** Most severe first; equal ones in the order of the files. */
 export function worstFirst(findings: readonly Finding[]): Finding[] {
   return [...findings].sort(
     (a, b) =>
@@ -97,7 +100,7 @@ export function worstFirst(findings: readonly Finding[]): Finding[] {
   );
 }
 
-/** `src/db.ts:12`, or the file alone when the finding is about the whole of it. */
+/** `src/db.ts:12`, or only the file for a finding about the whole file. */
 export function place({ file, line }: Finding): string {
   return line === undefined ? file : `${file}:${line}`;
 }
@@ -127,11 +130,11 @@ const BROKEN_OFF = {
 
 function analyzerLine({ name, status, message }: AnalyzerReport): string {
   const words = status === 'ok' ? '' : BROKEN_OFF[status];
-  const said = message === undefined || message === '' ? '' : `: ${inline(message, 200)}`;
-  return `- ${inline(name, 100)} ${words}${said}`;
+  const detail = message === undefined || message === '' ? '' : `: ${inline(message, 200)}`;
+  return `- ${inline(name, 100)} ${words}${detail}`;
 }
 
-/** Every file left out, one line each, for the place below the summary. */
+/** Every file that was left out, one line each, for the text below the summary. */
 export function everyFileLeftOut({ left_out }: ReviewVerdict, whereElse: string): string {
   const leftOut = fitting(left_out, leftOutLine, { items: 500, bytes: 8_000 });
   return `### All that was not looked at\n\n${withRest(leftOut, whereElse)}`;

@@ -13,14 +13,14 @@ import { delivery } from './artifacts.ts';
 import { evidenceUrl, type Pages } from './evidence.ts';
 
 /**
- * The JSON that the CLI (`--json`) and the API give out. Its shapes are a promise to people's scripts: they are
- * written out here, apart from the rows they come from, so that a changed column does not change them unnoticed.
+ * The JSON output of the command line (`--json`) and the API. Scripts rely on its shapes. They are spelled
+ * out here, separate from the rows behind them, so that a changed column does not change them by accident.
  */
 const reasonJsonSchema = reasonSchema.extend({
   evidence: z.array(
     z.strictObject({
       ...evidenceRefSchema.shape,
-      /** Its page; `null` when it has none. */
+      /** Its page; `null` if it has none. */
       url: z.string().nullable(),
     }),
   ),
@@ -44,7 +44,10 @@ export const runJsonSchema = z.strictObject({
   head_sha: z.string(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
-  /** How much of what its steps must leave behind is there; `null` when nothing was asked for, or looked for yet. */
+  /**
+   * How much of what its steps must produce is there; `null` if nothing was required, or nothing has been
+   * checked yet.
+   */
   delivery: z.enum(DELIVERIES).nullable(),
   steps: z.array(
     z.strictObject({
@@ -54,19 +57,19 @@ export const runJsonSchema = z.strictObject({
       status: z.enum(STEP_STATUSES),
       reason: reasonJsonSchema.nullable(),
       outcome: outcomeSchema.nullable(),
-      /** The skill that was chosen for it; `null` when its chain names one, or none was chosen yet. */
+      /** The skill that was chosen for it; `null` if its chain names one, or none has been chosen yet. */
       choice: skillChoiceSchema.omit({ kind: true }).nullable(),
-      /** What the step must leave behind, and what it did. */
+      /** What the step must produce, and what it did. */
       expected_artifacts: z.array(expectedSchema),
       artifact_verification: verificationSchema.nullable(),
-      /** What its gates came to, the newest verdict of each. */
+      /** The newest verdict of each of its gates. */
       gates: z.array(gateVerdictSchema),
     }),
   ),
 });
 export type RunJson = z.infer<typeof runJsonSchema>;
 
-/** @param pages where what its reasons point to can be looked at */
+/** @param pages the addresses for links to evidence */
 export function runJson(state: RunState, pages: Pages): RunJson {
   const { run, invocations, verdicts } = state;
   return {
@@ -111,7 +114,7 @@ export const whyJsonSchema: z.ZodType<WhyJson> = z.lazy(() =>
   z.strictObject({
     status: z.enum(CRITERION_STATUSES),
     summary: z.string(),
-    /** What each piece is called. */
+    /** The labels. */
     evidence: z.array(z.string()),
     reasons: z.array(whyJsonSchema),
   }),

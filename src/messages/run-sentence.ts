@@ -8,10 +8,13 @@ import { neededFor } from './needed.ts';
 import { capital, clip, listed, plural, reactionEmoji } from './pretty.ts';
 import { answerableStep, type RunSummary } from './run-summary.ts';
 
-/** Letters of a title: GitHub shows about this many in its list of checks before it cuts. */
+/** About as many characters as GitHub shows in its list of checks. */
 export const MAX_TITLE = 200;
 
-/** The state in one plain sentence without a full stop: the title of the check run, the head of the comment. */
+/**
+ * The state in one plain sentence without a full stop: the title of the check run and the heading of the
+ * comment.
+ */
 export function sentence(where: RunSummary, state: RunState, approval: Approval | null): string {
   return clip(words(where, state, approval), MAX_TITLE);
 }
@@ -97,7 +100,7 @@ function words(where: RunSummary, state: RunState, approval: Approval | null): s
 }
 
 function working(steps: readonly { stepIndex: number; stepId: string }[], run: Run): string {
-  const said = steps.map((step) => {
+  const parts = steps.map((step) => {
     switch (run.definition.steps[step.stepIndex]?.uses.name) {
       case 'pr-review':
         return reviewing(run);
@@ -111,7 +114,7 @@ function working(steps: readonly { stepIndex: number; stepId: string }[], run: R
         return `running ${step.stepId}`;
     }
   });
-  return capital(listed([...new Set(said)], 'and'));
+  return capital(listed([...new Set(parts)], 'and'));
 }
 
 function reviewing(run: Run): string {
@@ -128,19 +131,19 @@ function waitingForCountersign(run: Run, approval: Approval | null): string {
     : `Waiting for maintainers to countersign: ${given} of ${count} did`;
 }
 
-/** `2 critical, 1 high`, the worst first; `no findings`. */
+/** `2 critical, 1 high`, most severe first; `no findings`. */
 export function severities(findings: readonly Finding[]): string {
   const counts = SEVERITIES.map((severity) => ({
     severity,
     count: findings.filter((finding) => finding.severity === severity).length,
   }));
-  const said = counts.filter(({ count }) => count > 0).map(({ severity, count }) => `${count} ${severity}`);
-  return said.length === 0 ? 'no findings' : said.join(', ');
+  const parts = counts.filter(({ count }) => count > 0).map(({ severity, count }) => `${count} ${severity}`);
+  return parts.length === 0 ? 'no findings' : parts.join(', ');
 }
 
 /**
- * Who has to do what for it to go on, as Markdown made of our own words only; `undefined` when nobody has to do
- * anything and nothing more will happen.
+ * Who has to do what for the run to continue, as Markdown without untrusted text; `undefined` if nobody has
+ * to do anything and nothing more will happen.
  */
 export function nextStep(where: RunSummary, state: RunState, approval: Approval | null): string | undefined {
   const { countersign } = state.run.settings;
@@ -163,8 +166,8 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
       const step = answerableStep(state, approval);
       const how = `${needed} to the approval comment with ${emoji(countersign.approve)}`;
       return step === undefined
-        ? `${how} to merge${stoppers(countersign.reject)}.`
-        : `${how} to let it go on${stoppers(countersign.reject)}. The button Approve of the check run and ${code(`/countersign approve ${step}`)} do the same.`;
+        ? `${how} to merge${orToStop(countersign.reject)}.`
+        : `${how} to let it go on${orToStop(countersign.reject)}. The button Approve of the check run and ${code(`/countersign approve ${step}`)} do the same.`;
     }
     case 'ready_to_merge':
       return where.how === 'people'
@@ -227,7 +230,7 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
   }
 }
 
-function stoppers(reject: readonly string[]): string {
+function orToStop(reject: readonly string[]): string {
   return reject.length === 0 ? '' : `, or with ${emoji(reject)} to stop it`;
 }
 

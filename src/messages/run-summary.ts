@@ -9,9 +9,9 @@ import { actionNamed } from '../domain/policy/capability.ts';
 import { type Invocation, isMergeStep, isRunOver, type RunState } from '../domain/run/run.ts';
 
 /**
- * Where a run stands, in as many kinds as people are told apart. The statuses of the run are the engine's and too
- * coarse: a review that asks for changes and one that could not be finished both "complete", and a reader must do
- * different things.
+ * The state of a run in as many kinds as readers need to distinguish. The run's own statuses are too coarse:
+ * a review that requests changes and one that could not be finished are both "completed", but require
+ * different actions.
  */
 export type RunSummary =
   | { kind: 'queued' }
@@ -38,7 +38,7 @@ export type RunSummary =
   | { kind: 'timed_out'; step: string }
   | { kind: 'not_merged'; because: string }
   | { kind: 'superseded' }
-  /** Somebody had the same chain begin again for the same head. */
+  /** A person started the same chain again for the same head. */
   | { kind: 'newer_run'; by: readonly string[] }
   | { kind: 'closed' }
   | { kind: 'merged_elsewhere' }
@@ -54,10 +54,10 @@ export type RunSummary =
   | { kind: 'shut_out' };
 
 export function runSummary(state: RunState, approval: Approval | null): RunSummary {
-  return isRunOver(state.run.status) ? ended(state) : alive(state, approval);
+  return isRunOver(state.run.status) ? ended(state) : unfinished(state, approval);
 }
 
-function alive({ run, invocations }: RunState, approval: Approval | null): RunSummary {
+function unfinished({ run, invocations }: RunState, approval: Approval | null): RunSummary {
   if (run.paused) return { kind: 'paused' };
   const working = invocations.filter((step) => step.status === 'running');
   if (working.length > 0) return { kind: 'working', steps: working };
@@ -75,7 +75,10 @@ function alive({ run, invocations }: RunState, approval: Approval | null): RunSu
   return later ? { kind: 'waiting_retry', step: later } : { kind: 'queued' };
 }
 
-/** Two steps may ask beside each other: as long as GitHub answers one of them, it is people who are waited for. */
+/**
+ * Two parallel steps may wait for approval. While GitHub is available to one of them, the run waits for
+ * people.
+ */
 function asks(steps: readonly Invocation[], approval: Approval | null): RunSummary {
   const decision = approval?.decision;
   const by = decision?.status === 'met' ? (approval?.countersignedBy ?? []) : [];
@@ -88,7 +91,7 @@ function asks(steps: readonly Invocation[], approval: Approval | null): RunSumma
   return by.length > 0 ? { kind: 'countersigned', by } : { kind: 'waiting_countersign' };
 }
 
-/** Whether the gate is open and somebody else merges: people by the button, or the merge queue. */
+/** If the gate is open, who merges: people with the button, or the merge queue. */
 function readyHow(steps: readonly Invocation[]): 'people' | 'queue' | undefined {
   const codes = steps.map(({ reason }) => reason?.code);
   if (codes.includes('step.waiting.merge_button')) return 'people';
@@ -120,9 +123,9 @@ function ended(state: RunState): RunSummary {
     case 'completed':
       return completed(state);
     case 'failed':
-      return broken(state);
+      return failedRun(state);
     case 'timed_out':
-      return { kind: 'timed_out', step: brokenStep(state)?.stepId ?? '' };
+      return { kind: 'timed_out', step: failedStep(state)?.stepId ?? '' };
     case 'cancelled':
     case 'aborted':
       return stopped(run.reason, peopleIn(run.reason));
@@ -149,22 +152,23 @@ function completed(state: RunState): RunSummary {
   }
   const review = outcomesOf(state, 'review_verdict').find((outcome) => outcome.passed === false);
   if (review) return { kind: 'changes_requested', review };
-  const unsaid = outcomesOf(state, 'review_verdict').find((outcome) => outcome.passed === null);
-  if (unsaid) return { kind: 'review_incomplete', because: incompleteBecause(unsaid) };
+  const undecided = outcomesOf(state, 'review_verdict').find((outcome) => outcome.passed === null);
+  if (undecided) return { kind: 'review_incomplete', because: incompleteBecause(undecided) };
   for (const ci of outcomesOf(state, 'ci_result')) {
     if (ci.passed === false) return { kind: 'ci_failed', because: ciInWords(ci) };
     if (ci.checks.length === 0 && run.settings.ci.no_checks !== 'allow') return { kind: 'no_checks' };
   }
-  const no = invocations.find((step) => step.outcome?.passed === false);
-  if (no?.outcome) return { kind: 'not_passed', step: no.stepId, because: no.outcome.summary };
+  const notPassed = invocations.find((step) => step.outcome?.passed === false);
+  if (notPassed?.outcome)
+    return { kind: 'not_passed', step: notPassed.stepId, because: notPassed.outcome.summary };
   if (run.reason?.code === 'run.completed') return { kind: 'done' };
-  // A step that may fail (`on_failure: continue`) did, and what waited for it was not done.
-  if (brokenStep(state)) return broken(state);
+  // A step with `on_failure: continue` failed, so the steps that depend on it did not run.
+  if (failedStep(state)) return failedRun(state);
   return { kind: 'not_merged', because: run.reason?.summary ?? 'the merge step was skipped' };
 }
 
-function broken(state: RunState): RunSummary {
-  const step = brokenStep(state);
+function failedRun(state: RunState): RunSummary {
+  const step = failedStep(state);
   const because = step?.reason?.summary ?? state.run.reason?.summary ?? 'no reason is recorded';
   switch (step?.reason?.code) {
     case 'step.failed.rejected':
@@ -213,7 +217,7 @@ function stopped(reason: Reason | null, by: readonly string[]): RunSummary {
   }
 }
 
-function brokenStep({ invocations }: RunState): Invocation | undefined {
+function failedStep({ invocations }: RunState): Invocation | undefined {
   return invocations.find((step) => step.status === 'failed' || step.status === 'timed_out');
 }
 
@@ -221,7 +225,9 @@ function peopleIn(reason: RunState['run']['reason']): string[] {
   return (reason?.evidence ?? []).filter(({ kind }) => kind === 'person').map(({ label }) => label);
 }
 
-/** The step whose open question can be answered in words, too: one that merges nothing. */
+/**
+ * The step whose open approval comment can also be answered by command or button: one that merges nothing.
+ */
 export function answerableStep(
   { run, invocations }: RunState,
   approval: Approval | null,
@@ -231,7 +237,7 @@ export function answerableStep(
   return isOpen && !isMergeStep(run, step) ? step.stepId : undefined;
 }
 
-/** The outcomes of one kind, in the order of the steps. */
+/** The outcomes of one kind, in step order. */
 export function outcomesOf<K extends OutcomeKind>(
   { invocations }: RunState,
   kind: K,
@@ -241,14 +247,14 @@ export function outcomesOf<K extends OutcomeKind>(
     .filter((outcome): outcome is Extract<Outcome, { outcome_kind: K }> => outcome?.outcome_kind === kind);
 }
 
-/** What the merge step said when it merged. */
+/** The result of the merge step, if it merged. */
 export function mergeOf(state: RunState): ActionResult | undefined {
   return outcomesOf(state, 'action_result').find(
     (outcome) => actionNamed(outcome.action)?.merges && outcome.passed === true,
   );
 }
 
-/** `2 of 5 checks failed`, and the like. */
+/** For example `2 of 5 checks failed`. */
 export function ciInWords({ checks }: CiResult): string {
   if (checks.length === 0) return 'no checks ran';
   const of = (state: string) => checks.filter((check) => check.state === state).length;
@@ -258,7 +264,7 @@ export function ciInWords({ checks }: CiResult): string {
   return checks.length === 1 ? 'the only check passed' : `all ${checks.length} checks passed`;
 }
 
-/** `oxlint timed out`, `2 files were not reviewed`. */
+/** For example `oxlint timed out` or `2 files were not reviewed`. */
 export function incompleteBecause(review: ReviewVerdict): string {
   const faulty = brokenOff(review.analyzers);
   if (faulty.length > 0) return faulty.join(', ');

@@ -1,6 +1,6 @@
 import { plural } from './pretty.ts';
 
-/** `{message}` is what the tool said. */
+/** `{message}` is the tool's own message. */
 export const CI_SAYS = 'A tool of the repository’s CI says: {message}.';
 export const LOOK_AT_THE_TOOL = 'Look at what the tool says of this rule.';
 
@@ -19,14 +19,14 @@ export function unreadableReport(artifact: string, because: string): string {
 export const NO_SARIF_IN_IT = 'it holds no file that ends in .sarif or .sarif.json';
 export const TOO_LARGE_OR_EXPIRED = 'it is too large, or has expired';
 
-/** In the place of a path. */
+/** Shown instead of a path. */
 export const IN_THE_REPORT = '(the report)';
 
 export function furtherReports(unread: number, most: number): string {
   return `${plural(unread, 'further workflow run')} left one as well, and only those of the newest ${most} are read`;
 }
 
-/** @param blocking how many of them would stop a merge. */
+/** @param blocking how many of them would block a merge */
 export function nowhere(results: number, blocking: number): string {
   const stop = blocking > 0 ? `, and ${blocking} of them would block the merge` : '';
   return `${results} of its results cannot be placed in the repository${stop}`;

@@ -1,9 +1,9 @@
-/** @param message what the input is, such as `is true or false`. */
+/** @param message a requirement, such as `is true or false` */
 export function wrongInput(name: string, message: string): string {
   return `its input "${name}" ${message}`;
 }
 
-/** What the inputs of the built-in skills may be. */
+/** The requirements on the inputs of the built-in skills. */
 export const INPUT = {
   effort: 'is one of "low", "medium" and "high"',
   model: 'is true or false',

@@ -2,21 +2,22 @@ import type { Outcome } from '../domain/outcome/outcome.ts';
 import { plainLine } from '../domain/run/explain.ts';
 import { asSentence } from './pretty.ts';
 
-/** `skill run`: the outcome, finding by finding or criterion by criterion, and what the skill said while it worked. */
+/** `skill run`: the outcome with each finding or criterion, and the skill's log. */
 export function skillRunText(
   name: string,
   { outcome, because, log }: { outcome: Outcome | null; because: string | null; log: string },
 ): string {
-  const said = log.trim() === '' ? [] : ['', 'It said:', ...log.trimEnd().split('\n').map(plainLine)];
+  const logLines = log.trim() === '' ? [] : ['', 'It said:', ...log.trimEnd().split('\n').map(plainLine)];
   if (!outcome)
-    return [asSentence(`the skill ${name} came to no outcome: ${plainLine(because ?? '')}`), ...said].join(
-      '\n',
-    );
+    return [
+      asSentence(`the skill ${name} came to no outcome: ${plainLine(because ?? '')}`),
+      ...logLines,
+    ].join('\n');
   const passed = outcome.passed === null ? 'no verdict' : outcome.passed ? 'passed' : 'not passed';
   return [
     `${outcome.outcome_kind}: ${passed}. ${plainLine(outcome.summary)}`,
     ...linesOf(outcome),
-    ...said,
+    ...logLines,
   ].join('\n');
 }
 

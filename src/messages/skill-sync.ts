@@ -11,7 +11,7 @@ const STATUS = {
   removed: 'no longer listed, out of force',
 } as const;
 
-/** `skill sync`: what became of each package, every reason for what was refused, and one line that counts. */
+/** `skill sync`: the result for each package, every reason for a refusal, and a line with the totals. */
 export function syncText({
   index,
   state,

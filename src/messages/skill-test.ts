@@ -24,8 +24,9 @@ export type Tested = TestedCase &
   );
 
 /**
- * `skill test`: the faults of what cannot be tried, a line for each case, what differed below it, and one line that counts.
- * @param broken those with faults; a skill that was named is none of them.
+ * `skill test`: the diagnostics of broken skills, a line per case with its differences below, and a line with
+ * the totals.
+ * @param broken skills with diagnostics; never the one that was named
  */
 export function testedText(
   results: readonly Tested[],

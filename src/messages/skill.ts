@@ -14,7 +14,7 @@ const FROM: Readonly<Record<SkillScope, string>> = {
   community: 'from an index',
 };
 
-/** `skill list`. */
+/** The output of `skill list`. */
 export function skillTable(
   skills: readonly {
     name: string;
@@ -38,11 +38,13 @@ export function skillTable(
   );
 }
 
-/** `skill show`: where it is from, what it does, what it is found by, and what it is made of. */
-/** @param isBuiltIn Countersign carries it out itself, and its package says what it does. */
+/**
+ * `skill show`: the skill's origin, what it does, what selects it, and its files.
+ * @param isBuiltIn Countersign executes it itself, and its package only describes it
+ */
 export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boolean): string {
   const version = skill.version === null ? '' : ` ${skill.version}`;
-  const foundBy: [string, readonly string[]][] = [
+  const selectors: [string, readonly string[]][] = [
     ['tags', skill.tags],
     ['trigger phrases', skill.triggerPhrases],
     ['intent patterns', skill.intentPatterns],
@@ -54,7 +56,7 @@ export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boo
     ...(isBuiltIn ? ['It is built in: Countersign carries it out itself.'] : []),
     ...(skill.outcome === null ? [] : [asSentence(`comes to a ${skill.outcome}`)]),
     ...(skill.outcome === null && !isBuiltIn ? ['No step can run it: it says no outcome.'] : []),
-    ...foundBy
+    ...selectors
       .filter(([, said]) => said.length > 0)
       .map(([what, said]) => asSentence(`${what}: ${said.map(plainLine).join(', ')}`)),
     '',
@@ -76,7 +78,7 @@ export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boo
 export const NOTHING_TO_MATCH =
   'Ask a question, name a file that changes, or do both: countersign skill match check the names --path src/a.ts';
 
-/** `skill match`. */
+/** The output of `skill match`. */
 export function matchText(
   matches: readonly { name: string; score: number; reasons: readonly { kind: string; said: string }[] }[],
 ): string {
@@ -91,7 +93,7 @@ export function matchText(
   );
 }
 
-/** `skill lint`: every fault as `file:line:col: message`, then one line that counts. */
+/** `skill lint`: each diagnostic as `file:line:col: message`, then a line with the totals. */
 export function skillLintText(
   packages: readonly { diagnostics: readonly Diagnostic[] }[],
   paths: readonly string[],
@@ -112,7 +114,7 @@ export function skillLintText(
 }
 
 export function unknownSkill(name: string, known: readonly string[]): string {
-  // A path is often given by completion.
+  // Shell completion often gives a path.
   return noSuch('skill', name, known, basename(name));
 }
 
@@ -138,7 +140,7 @@ export function notDrafted(because: string): string {
   return `Nothing was drafted and nothing written: ${because}`;
 }
 
-/** @param files the SKILL.md first, then what is carried out, then its cases. */
+/** @param files the SKILL.md, then the file to execute, then its cases */
 export function skillBegun(name: string, files: readonly string[]): string {
   return [
     ...files.map((file) => `Wrote ${plainLine(file)}`),
@@ -159,7 +161,7 @@ export function skillExported(name: string, file: string, files: number): string
 
 export const EXAMPLES_OF_ONE_SKILL = '--for-optimize needs --skill: examples are of one skill’s module.';
 
-/** @param seen traces of the skill altogether; those that are no examples were left out. */
+/** @param seen all traces of the skill; those that are no examples were left out */
 export function examplesExported(examples: number, seen: number, file: string): string {
   return `Wrote ${plural(examples, 'example')} to ${plainLine(file)}, of ${plural(seen, 'trace')}: those that people approved. Read them before you optimize with them.`;
 }

@@ -11,21 +11,21 @@ import { stepsList } from './steps-table.ts';
 
 export const STATUS_MARKER = htmlComment('countersign:status');
 
-/** GitHub's limit for a comment is 65,536 characters; bytes are never fewer, so counting them is on the safe side. */
+/**
+ * GitHub's limit for a comment is 65,536 characters. A text has at least as many bytes, so counting bytes
+ * stays within it.
+ */
 export const MAX_COMMENT_BYTES = 65_536;
 const STEPS = { items: 20, bytes: 8_000 };
 
 export interface StatusView {
   state: RunState;
   approval: Approval | null;
-  /** Where the run's check run is on GitHub, once that is known. */
+  /** The page of the run's check run on GitHub, once it is known. */
   checkRunUrl: string | null;
 }
 
-/**
- * The one comment on a pull request that always says how things are. The runs of all its chains share it, the newest
- * run of each.
- */
+/** The one comment on a pull request that shows the current state. It covers the newest run of each chain. */
 export function statusComment(views: readonly StatusView[]): string {
   const { lines, left } = fitting(views, (view) => `${card(view)}\n`, { items: 50, bytes: 60_000 });
   const rest = left === 0 ? [] : [`… and ${plural(left, 'more chain')}, each with a check run of its own.`];
@@ -36,14 +36,14 @@ export function statusComment(views: readonly StatusView[]): string {
 function card({ state, approval, checkRunUrl }: StatusView): string {
   const where = runSummary(state, approval);
   const next = nextStep(where, state, approval);
-  const said = `${markOf(where)} ${inline(sentence(where, state, approval), MAX_TITLE)}`;
+  const heading = `${markOf(where)} ${inline(sentence(where, state, approval), MAX_TITLE)}`;
   const { run } = state;
   const about = `<sub>Chain ${code(run.chain)} for ${code(short(run.headSha))}${
     checkRunUrl === null ? '' : ` · ${link('details', checkRunUrl)}`
   }</sub>`;
-  if (run.settings.noise === 'quiet') return `**${said}** ${about}`;
+  if (run.settings.noise === 'quiet') return `**${heading}** ${about}`;
   return [
-    `### ${said}`,
+    `### ${heading}`,
     stepsList(state, STEPS),
     ...(next === undefined ? [] : [`**Next:** ${next}`]),
     about,

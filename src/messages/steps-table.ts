@@ -8,10 +8,10 @@ import { code, inline, tableProse } from './markdown.ts';
 import { clip, STEP_WORDS } from './pretty.ts';
 import { withRest } from './section.ts';
 
-/** Links in one line of a comment; the check run has them all. */
+/** Per line of a comment. The check run has all links. */
 const MAX_PAGES = 3;
 
-/** Every step with its state, why it is in it, and how long it took. */
+/** Every step with its status, the reason for it, and how long it took. */
 export function stepsTable({ invocations }: RunState): string {
   const { lines, left } = fitting(invocations, row, { items: 50, bytes: 9_000 });
   const rest = left === 0 ? [] : [`| | … and ${left} more | | | |`];
@@ -27,19 +27,19 @@ function took({ startedAt, finishedAt }: Invocation): string {
   return startedAt && finishedAt ? formatDuration(finishedAt.getTime() - startedAt.getTime()) : '';
 }
 
-/** The steps as a short list of what each came to, for a comment. */
+/** The steps as a short list with their results, for a comment. */
 export function stepsList(state: RunState, limit: { items: number; bytes: number }): string {
   const onTheWay = stepsOnTheWay(state);
   const shown = fitting(
-    // That there was no reason to write a comment is no news.
+    // A skipped comment or label is not worth a line.
     state.invocations.filter((step) => step.status !== 'skipped' || onTheWay.includes(step)),
-    (step) => `- ${face(step).mark} ${id(step)} ${inline(cameTo(step), 200)}${pagesOf(step)}`,
+    (step) => `- ${face(step).mark} ${id(step)} ${inline(resultText(step), 200)}${pagesOf(step)}`,
     limit,
   );
   return withRest(shown, 'listed in the check run');
 }
 
-/** A step that is done may have come to a no, and must not look like a yes. */
+/** The mark and words of a step's status. A completed step that has not passed must not look as if it had. */
 export function face({ status, outcome, reason }: Invocation): { mark: string; words: string } {
   if (reason?.code === 'step.waiting.gate') return { mark: '✋', words: 'waiting for a gate' };
   if (reason?.code === 'step.waiting.conflict') return { mark: '✋', words: 'held up' };
@@ -52,11 +52,14 @@ export function face({ status, outcome, reason }: Invocation): { mark: string; w
     : { mark: '❔', words: 'no verdict' };
 }
 
-/** A skipped step's condition is for the check run: in a comment it would be the loudest line and say the least. */
-function cameTo(step: Invocation): string {
+/**
+ * Leaves out the condition of a skipped step, which is long and unimportant in a comment. The check run has
+ * it.
+ */
+function resultText(step: Invocation): string {
   const { status, outcome, reason } = step;
   const { words } = face(step);
-  // The head of the comment says the rest.
+  // The heading of the comment has the rest.
   if (reason?.code === 'step.waiting.github') return words;
   switch (status) {
     case 'completed':
@@ -77,7 +80,7 @@ function cameTo(step: Invocation): string {
   }
 }
 
-/** A comment links what is awaited, or went wrong, where it says on what page that is: to checks, mostly. */
+/** Links to the pages, mostly of checks, that a step waits for or that explain its failure. */
 function pagesOf({ status, reason }: Invocation): string {
   if (reason === null || !['waiting_ci', 'waiting_until', 'failed'].includes(status)) return '';
   const linked = reason.evidence

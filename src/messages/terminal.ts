@@ -11,12 +11,12 @@ import { runSummary } from './run-summary.ts';
 import { face } from './steps-table.ts';
 
 const GAP = '  ';
-/** Widest cell, in columns: one long branch name must not push every other column off the screen. */
+/** In columns, so that one long branch name does not push the other columns off the screen. */
 const MAX_CELL = 60;
 
 /**
- * A table with aligned columns and no colour, so that it reads the same in a pipe, a log and a screen reader. Cells
- * are data from anywhere and are made harmless here.
+ * A table with aligned columns and without colour, so that it reads the same in a pipe, a log and a screen
+ * reader. Cells can contain untrusted text, which is made safe here.
  */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [headings, ...rows].map((row) => headings.map((_, column) => cell(row[column] ?? '')));
@@ -39,7 +39,7 @@ const letters = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const WIDE =
   /\uFE0F|[\p{Emoji_Presentation}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uFF01-\uFF60]/u;
 
-/** Columns a terminal takes for the text: two for what East Asian type and emoji take, one for all else. */
+/** The columns that a terminal uses for the text: two for East Asian characters and emoji, otherwise one. */
 function width(text: string): number {
   let columns = 0;
   for (const { segment } of letters.segment(text)) columns += WIDE.test(segment) ? 2 : 1;
@@ -50,7 +50,7 @@ function ago(moment: Date, now: Date): string {
   return `${formatDuration(Math.max(0, now.getTime() - moment.getTime()))} ago`;
 }
 
-/** `run list`, newest first as given. */
+/** `run list`, in the given order. */
 export function runList(runs: readonly Run[], now: Date): string {
   if (runs.length === 0) return 'No runs.';
   return table(
@@ -66,7 +66,7 @@ export function runList(runs: readonly Run[], now: Date): string {
   );
 }
 
-/** `run show`: what the run is, its steps, and why it stands where it stands. */
+/** `run show`: the run, its steps, and the explanation of its state. */
 export function runShow(state: RunState, approval: Approval | null, now: Date): string {
   const { run, invocations } = state;
   const about = run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`;
@@ -109,7 +109,7 @@ function artifactsTable(state: RunState): string[] {
   ];
 }
 
-/** `delivery list`, newest first as given. */
+/** `delivery list`, in the given order. */
 export function deliveryList(deliveries: readonly DeliverySummary[], now: Date): string {
   if (deliveries.length === 0) return 'No deliveries.';
   return table(

@@ -5,13 +5,13 @@ import { asSentence, listed, short } from './pretty.ts';
 import { runSummary } from './run-summary.ts';
 
 /**
- * Why a question to the maintainers is void, as Markdown. What ended the run says it; while the run goes on, the last look
- * does, which saw for instance that somebody edited the question.
+ * Why an approval comment is void, as Markdown. The reason of the run if it ended; otherwise what the last
+ * poll found, for example that somebody edited the comment.
  */
 export function voidBecause(state: RunState, approval: Approval): string {
   const { reason } = state.run;
   const outcome = state.invocations.find(({ id }) => id === approval.invocationId)?.outcome;
-  // Another step of the run merged, whatever else the run does meanwhile.
+  // Another step of the run merged, whatever the run's own status is.
   if (outcome?.outcome_kind === 'action_result' && outcome.details.merged_by_step !== undefined)
     return inline(asSentence(outcome.summary), 300);
   const where = runSummary(state, approval);
@@ -39,9 +39,9 @@ export function voidBecause(state: RunState, approval: Approval): string {
     case 'not_triggered':
       return 'The pull request changed, and this chain is not for it any more.';
     case 'settings_changed':
-      return seenIn(approval) ?? 'The settings on the base branch were changed.';
+      return unmetAtLastPoll(approval) ?? 'The settings on the base branch were changed.';
     case 'chain_changed':
-      return seenIn(approval) ?? 'The chain that asked was changed.';
+      return unmetAtLastPoll(approval) ?? 'The chain that asked was changed.';
     case 'stopped':
       return where.by.length === 0
         ? 'The run was cancelled.'
@@ -51,12 +51,12 @@ export function voidBecause(state: RunState, approval: Approval): string {
     case 'shut_out':
       return 'GitHub refuses this app here.';
     default:
-      return seenIn(approval) ?? 'It is asked anew.';
+      return unmetAtLastPoll(approval) ?? 'It is asked anew.';
   }
 }
 
-/** What the last look found to be in the way. */
-function seenIn({ decision }: Approval): string | undefined {
+/** The first unmet criterion of the last poll. */
+function unmetAtLastPoll({ decision }: Approval): string | undefined {
   const seen = decision?.reasons.find(({ status }) => status === 'unmet');
   return seen && inline(asSentence(seen.summary), 300);
 }

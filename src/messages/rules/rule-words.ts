@@ -1,6 +1,6 @@
 import type { Finding, Severity } from '../../domain/outcome/finding.ts';
 
-/** What people read about a rule, and how much it weighs. `{message}` stands for what is only known at the place. */
+/** The text and severity of a rule. `{message}` is replaced by the details of the finding. */
 export interface RuleWords {
   severity: Severity;
   /** In test and example code. */

@@ -1,7 +1,10 @@
 import type { RuleName } from '../../domain/skill/analyzer-rules.ts';
 import type { RuleWords } from './rule-words.ts';
 
-/** Whoever can judge an application's tables knows better than a rule, so only what loses data holds a merge up. */
+/**
+ * Only rules about data loss block a merge. For the others, the people who know the application's tables can
+ * judge better.
+ */
 export const SQL_MIGRATIONS: Readonly<Record<RuleName<'sql-migrations'>, RuleWords>> = {
   'drop-database': {
     severity: 'critical',

@@ -5,7 +5,7 @@ import type { BlobFacts, Blobs } from '../../ports/blobs.ts';
 import type { SkillTrace } from '../../ports/skill-traces.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import { artifactPages, forEach } from './artifact-pages.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 import { pathsOf, tracePages } from './trace-pages.ts';
 
 export interface ArtifactCheckOptions extends DatabaseOption {
@@ -14,32 +14,36 @@ export interface ArtifactCheckOptions extends DatabaseOption {
 }
 
 /**
- * A blob is written right before its row, and a session whose row could not be written is done again, which writes its blobs
- * anew. So a young blob may still get its row; a day is far longer than any attempt takes. In milliseconds.
+ * In milliseconds. A blob is written just before its row, and a session that cannot write the row is retried
+ * and writes its blobs again. So a young blob without a row is not orphaned yet. A day is far longer than any
+ * attempt.
  */
 const ORPHAN_AGE_MS = 24 * 3_600_000;
 
-/** A row that says where a blob is. */
-interface Claim {
+/** A row that refers to a blob. */
+interface BlobReference {
   path: string;
   json: { artifact_id: string | null; trace_id: number | null; run_id: string | null; path: string };
   isThere(): Promise<boolean>;
   remove(tx: Tx): Promise<void>;
 }
 
-interface Found {
+interface Comparison {
   blobs: number;
   rows: number;
-  /** Rows that have their blob. */
+  /** Rows whose blob exists. */
   matched: number;
   tooYoung: number;
   blobsWithoutRows: BlobFacts[];
-  rowsWithoutBlobs: Claim[];
+  rowsWithoutBlobs: BlobReference[];
   damaged: { path: string; message: string }[];
 }
 
-/** Compares the store with the rows, beside a running app too; with `--repair` what has no counterpart is deleted. */
-export function artifactCheck({ clock, tools }: Context, options: ArtifactCheckOptions): Promise<Said> {
+/**
+ * Compares the store with the rows, also while the app runs. With `--repair`, it deletes what has no
+ * counterpart.
+ */
+export function artifactCheck({ clock, tools }: Context, options: ArtifactCheckOptions): Promise<Output> {
   const { hashes = false, repair = false, database } = options;
   return tools.withDatabase(database, repair ? 'write' : 'read', async (storage) => {
     const blobs = await tools.blobs();
@@ -48,19 +52,22 @@ export function artifactCheck({ clock, tools }: Context, options: ArtifactCheckO
     if (hashes) found.damaged = await damagedIn(blobs);
     const toRepair = found.blobsWithoutRows.length + found.rowsWithoutBlobs.length > 0;
     if (repair && toRepair) {
-      // The wrong database, or the wrong store, looks as if everything were litter.
+      // With the wrong database or the wrong store, everything would look orphaned.
       if (found.matched === 0) throw new CountersignError('cli.strange_store', STRANGE_STORE);
-      await mend(storage, blobs, found, youngest);
+      await repairStore(storage, blobs, found, youngest);
     }
-    return said(found, repair && toRepair);
+    return report(found, repair && toRepair);
   });
 }
 
-/** The blobs first, then the rows: a row that comes in between brings a blob that was listed, or is looked for itself. */
-async function compare({ read }: Storage, blobs: Blobs, youngest: Date): Promise<Found> {
+/**
+ * Lists the blobs first, then reads the rows. A row that is added in between refers to a listed blob or to
+ * one that is checked separately.
+ */
+async function compare({ read }: Storage, blobs: Blobs, youngest: Date): Promise<Comparison> {
   const unclaimed = new Map<string, BlobFacts>();
   for await (const facts of blobs.list()) unclaimed.set(facts.path, facts);
-  const found: Found = {
+  const found: Comparison = {
     blobs: unclaimed.size,
     rows: 0,
     matched: 0,
@@ -69,11 +76,11 @@ async function compare({ read }: Storage, blobs: Blobs, youngest: Date): Promise
     rowsWithoutBlobs: [],
     damaged: [],
   };
-  for await (const claims of claimsIn(read)) {
+  for await (const claims of references(read)) {
     found.rows += claims.length;
     await forEach(claims, async (claim) => {
       if (unclaimed.delete(claim.path) || (await blobs.has(claim.path))) found.matched += 1;
-      // A prune that runs beside this takes both away.
+      // A prune at the same time deletes both.
       else if (await claim.isThere()) found.rowsWithoutBlobs.push(claim);
     });
   }
@@ -82,14 +89,18 @@ async function compare({ read }: Storage, blobs: Blobs, youngest: Date): Promise
   return found;
 }
 
-/** Every row that has a blob, some at a time: artifacts, then the texts of traces. */
-async function* claimsIn(read: ReadTx): AsyncIterable<Claim[]> {
-  for await (const page of artifactPages(read.artifacts)) yield page.flatMap((row) => claimOf(row, read));
+/** All rows that refer to a blob, page by page: artifacts, then traces. */
+async function* references(read: ReadTx): AsyncIterable<BlobReference[]> {
+  for await (const page of artifactPages(read.artifacts))
+    yield page.flatMap((row) => referencesOfArtifact(row, read));
   for await (const page of tracePages(read.skillTraces))
-    yield page.flatMap((row) => claimsOfTrace(row, read));
+    yield page.flatMap((row) => referencesOfTrace(row, read));
 }
 
-function claimOf({ id, runId, filePath: path }: Artifact, { artifacts }: ReadTx): Claim[] {
+function referencesOfArtifact(
+  { id, runId, filePath: path }: Artifact,
+  { artifacts }: ReadTx,
+): BlobReference[] {
   if (path === null) return [];
   return [
     {
@@ -101,7 +112,7 @@ function claimOf({ id, runId, filePath: path }: Artifact, { artifacts }: ReadTx)
   ];
 }
 
-function claimsOfTrace(trace: SkillTrace, { skillTraces }: ReadTx): Claim[] {
+function referencesOfTrace(trace: SkillTrace, { skillTraces }: ReadTx): BlobReference[] {
   const { id, of } = trace;
   return pathsOf(trace).map((path) => ({
     path,
@@ -111,9 +122,9 @@ function claimsOfTrace(trace: SkillTrace, { skillTraces }: ReadTx): Claim[] {
   }));
 }
 
-/** Reads every blob; nothing but another copy could repair what is found. */
-async function damagedIn(blobs: Blobs): Promise<Found['damaged']> {
-  const damaged: Found['damaged'] = [];
+/** Reads every blob. Only another copy could repair a damaged one. */
+async function damagedIn(blobs: Blobs): Promise<Comparison['damaged']> {
+  const damaged: Comparison['damaged'] = [];
   for await (const { path } of blobs.list()) {
     try {
       for await (const _ of (await blobs.open(path)) ?? []);
@@ -125,10 +136,10 @@ async function damagedIn(blobs: Blobs): Promise<Found['damaged']> {
   return damaged;
 }
 
-async function mend(storage: Storage, blobs: Blobs, found: Found, youngest: Date): Promise<void> {
+async function repairStore(storage: Storage, blobs: Blobs, found: Comparison, youngest: Date): Promise<void> {
   await forEach(found.blobsWithoutRows, async ({ path }) => {
     const now = await blobs.stat(path);
-    // Put again since it was listed: somebody is about to write its row.
+    // Written again since it was listed: its row is about to follow.
     if (now && now.modifiedAt <= youngest) await blobs.delete(path);
   });
   for (const row of found.rowsWithoutBlobs) {
@@ -136,7 +147,7 @@ async function mend(storage: Storage, blobs: Blobs, found: Found, youngest: Date
   }
 }
 
-function said(found: Found, repaired: boolean): Said {
+function report(found: Comparison, repaired: boolean): Output {
   const { blobs, rows, tooYoung, blobsWithoutRows, rowsWithoutBlobs, damaged } = found;
   const toRepair = blobsWithoutRows.length + rowsWithoutBlobs.length > 0;
   return {

@@ -1,13 +1,13 @@
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import type { Artifacts } from '../../ports/storage.ts';
 
-/** Rows a page, and so a transaction: few enough that a running app never waits for long. */
+/** Rows per page and transaction. Few enough that a running app never waits long. */
 const PAGE = 200;
 
-/** Requests to the store at a time. */
+/** Concurrent requests to the store. */
 const AT_ONCE = 8;
 
-/** Every artifact, or those of runs that were over before a moment, page by page. */
+/** Every artifact, or those of runs that ended before a time, page by page. */
 export async function* artifactPages(
   artifacts: Pick<Artifacts, 'page'>,
   runOverBefore?: Date,
@@ -21,10 +21,10 @@ export async function* artifactPages(
   }
 }
 
-/** Does the work for each item, some at a time; the first failure ends it. */
+/** Does the work for all items, several at a time. The first failure ends it. */
 export async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
-  // One iterator for all: each takes the next item when it is done with its last.
+  // The workers share one iterator, so each takes the next free item.
   const worker = async () => {
     for (const item of rest) await work(item);
   };

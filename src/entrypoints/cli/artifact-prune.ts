@@ -1,6 +1,6 @@
 import { pruned } from '../../messages/cli.ts';
 import { artifactPages, forEach } from './artifact-pages.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 import { pathsOf, tracePages } from './trace-pages.ts';
 
 export interface ArtifactPruneOptions extends DatabaseOption {
@@ -10,11 +10,11 @@ export interface ArtifactPruneOptions extends DatabaseOption {
 }
 
 /**
- * Deletes the artifacts and traces of runs that have been over for long, beside a running app too: a run that is over writes no more.
- * The blobs go before their rows. Ended anywhere, the next prune finds the rows again and goes on; the other way round, a blob
- * whose row is gone would be found by nobody.
+ * Deletes the artifacts and traces of runs that ended long ago. This is safe while the app runs, because an
+ * ended run writes nothing. The blobs are deleted before their rows: after an interruption, the next prune
+ * finds the rows and continues. In the other order, a blob could remain without a row.
  */
-export function artifactPrune({ clock, tools }: Context, options: ArtifactPruneOptions): Promise<Said> {
+export function artifactPrune({ clock, tools }: Context, options: ArtifactPruneOptions): Promise<Output> {
   const { olderThan, dryRun = false, database } = options;
   const before = new Date(clock.now().getTime() - olderThan);
   return tools.withDatabase(database, dryRun ? 'read' : 'write', async (storage) => {

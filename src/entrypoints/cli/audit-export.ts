@@ -1,6 +1,6 @@
 import { redactValue } from '../../core/redact/redact.ts';
 import type { AuditLine } from '../../domain/audit/entry.ts';
-import type { Answer, Context, DatabaseOption } from './context.ts';
+import type { Context, DatabaseOption, Result } from './context.ts';
 import type { Since } from './options.ts';
 
 export interface AuditExportOptions extends DatabaseOption {
@@ -10,11 +10,11 @@ export interface AuditExportOptions extends DatabaseOption {
 
 const PAGE = 1_000;
 
-/** Writes page by page: the log is never pruned, so it may be far larger than this process's memory. */
+/** Writes page by page, because the log is never pruned and can be larger than the memory. */
 export function auditExport(
   { clock, tools, write }: Context,
   { since, repository, database }: AuditExportOptions,
-): Promise<Answer> {
+): Promise<Result> {
   const from = since && ('at' in since ? since.at : new Date(clock.now().getTime() - since.agoMs));
   const filter = {
     ...(from === undefined ? {} : { since: from }),

@@ -20,20 +20,23 @@ import {
 import { noSuchPath, unreadableFile } from '../../messages/cli.ts';
 import { misplacedChain, tooLarge, WRONG_SETTINGS_NAME } from '../../messages/configuration-check.ts';
 
-/** As large as the app takes a file; a larger one would be faulty there too. */
+/** The app's limit: it rejects larger files too. */
 const MAX_FILE_BYTES = 65_536;
 
 export interface CheckedFile {
   file: string;
-  /** The chain's name, if it is a chain file that says it. */
+  /** The chain's name, if the file is a chain file and has one. */
   chain: string | null;
   diagnostics: readonly Diagnostic[];
-  /** What each of its steps must leave behind, with what its skill usually does; none when it has faults. */
+  /**
+   * The artifacts that each step must produce, including the defaults of its skill. Empty if the file has
+   * errors.
+   */
   contracts: readonly Contract[];
 }
 
-/** A chain name of this place: what is in force under it, or why nothing is. */
-export interface ChainHere {
+/** A chain name of this folder, with the chain in force or the reason why there is none. */
+export interface LocalChain {
   name: string;
   scope: Scope;
   file: string;
@@ -41,8 +44,8 @@ export interface ChainHere {
   diagnostics: readonly Diagnostic[];
 }
 
-/** The chains that would run for a repository whose base branch looks like this folder, without its organisation's. */
-export function chainsHere(cwd: string, known: KnownNames, shipped: readonly ParsedChain[]): ChainHere[] {
+/** The chains for a repository whose base branch equals this folder, without those of its organisation. */
+export function localChains(cwd: string, known: KnownNames, shipped: readonly ParsedChain[]): LocalChain[] {
   const files = yamlIn(cwd, CHAINS_FOLDER);
   const scopes = {
     repository: files.map((file) => parsedChain(cwd, file, known)),
@@ -50,7 +53,7 @@ export function chainsHere(cwd: string, known: KnownNames, shipped: readonly Par
     shipped,
   };
   const { chains, broken } = resolveChains(scopes);
-  const sound = chains.flatMap((chain): ChainHere[] =>
+  const valid = chains.flatMap((chain): LocalChain[] =>
     SCOPES.flatMap((scope) =>
       (scopes[scope] as readonly ParsedChain[])
         .filter((parsed) => parsed.chain === chain)
@@ -58,7 +61,7 @@ export function chainsHere(cwd: string, known: KnownNames, shipped: readonly Par
     ),
   );
   const faulty = broken.map(
-    ({ chain, scope, file, diagnostics }): ChainHere => ({
+    ({ chain, scope, file, diagnostics }): LocalChain => ({
       name: chain,
       scope,
       file,
@@ -66,13 +69,13 @@ export function chainsHere(cwd: string, known: KnownNames, shipped: readonly Par
       diagnostics,
     }),
   );
-  return [...sound, ...faulty].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return [...valid, ...faulty].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
 /**
- * Checks files as the app would, each under the path it was given by. A folder with `.github` is a repository; of any other
- * folder the YAML files directly in it are read.
- * @throws CountersignError for a path that is not there or cannot be read.
+ * Checks files as the app would, under the paths that were given. A folder with `.github` is a repository; of
+ * any other folder, the YAML files directly in it are checked.
+ * @throws CountersignError if a path does not exist or cannot be read
  */
 export function checkFiles(
   cwd: string,
@@ -91,7 +94,7 @@ export function checkFiles(
     .map((file) => parsedChain(cwd, file, known));
   const misplaced = astray.map((file) => notRead(parsedChain(cwd, file, known)));
   const clashes = [...Map.groupBy(chains, ({ file }) => dirname(file)).values()].flatMap(
-    // Two files of one folder with one name stand in each other's way, which neither shows alone.
+    // Two files in a folder with the same name conflict, which neither shows alone.
     (siblings) => resolveChains({ repository: siblings, organisation: [], shipped: [] }).broken,
   );
   return files.map((file) => {
@@ -115,7 +118,7 @@ function parsedChain(cwd: string, file: string, known: KnownNames): ParsedChain 
     : { file, ...parseChain(text, file, known) };
 }
 
-/** Whether the app would read nothing from a file because of the folder in the chains' folder that it is in. */
+/** Whether the app ignores the file because it is in a subfolder of the chains' folder. */
 function isMisplaced(cwd: string, file: string): boolean {
   const path = resolve(cwd, file).split(sep);
   return configurationFile(path.slice(path.lastIndexOf('.github')).join('/')) === 'misplaced chain';
@@ -126,7 +129,7 @@ function notRead({ file, chain, name, diagnostics }: ParsedChain): ParsedChain {
   return { file, name: chain?.name ?? name, diagnostics: [diagnostic, ...diagnostics] };
 }
 
-/** The chains of the repository that the settings file is in, also when that is an organisation's. */
+/** The chains of the repository with this settings file, which can be an organisation's repository. */
 function chainsBeside(cwd: string, file: string, known: KnownNames): ParsedChain[] {
   const root = dirname(dirname(file));
   return [CHAINS_FOLDER, ORGANISATION_CHAINS]
@@ -148,7 +151,7 @@ function settingsDiagnostics(
   return inFileOrder([...diagnostics, ...(unknownChains(text, file, chains) ?? [])]);
 }
 
-/** `countersign.yaml` counts as well: the app does not read it, and only a fault tells its writer so. */
+/** Includes `countersign.yaml`: the app does not read it, and only an error tells its author. */
 function isSettings(file: string): boolean {
   return /^countersign\.ya?ml$/.test(basename(file));
 }
@@ -164,7 +167,7 @@ function ofRepository(cwd: string, root: string): string[] {
   const settings = [SETTINGS_FILE, MISNAMED_SETTINGS].map((file) => join(root, file));
   return [
     ...settings.filter((file) => kindOf(resolve(cwd, file)) === 'file'),
-    // Those in folders of it as well: the app does not read them, and only a fault tells their writer so.
+    // Includes files in subfolders: the app does not read them, and only an error tells their author.
     ...yamlIn(cwd, join(root, CHAINS_FOLDER), { recursive: true }),
   ];
 }
@@ -183,7 +186,7 @@ function kindOf(path: string): 'file' | 'folder' | undefined {
   return found?.isFile() ? 'file' : found?.isDirectory() ? 'folder' : undefined;
 }
 
-/** `undefined` when the file is larger than the app would read. */
+/** `undefined` if the file exceeds the app's size limit. */
 function textOf(cwd: string, file: string): string | undefined {
   try {
     const bytes = readFileSync(resolve(cwd, file));

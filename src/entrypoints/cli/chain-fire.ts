@@ -7,7 +7,7 @@ import { OPERATOR } from '../../domain/run/actor.ts';
 import { rememberCommand } from '../../engine/runs/applied-commands.ts';
 import { fireAsked, notAChainName } from '../../messages/cli.ts';
 import { eventJob } from '../../ports/jobs.ts';
-import { type Context, type DatabaseOption, type Said, UsageError } from './context.ts';
+import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { findInstallation } from './find-installation.ts';
 
 export interface FireOptions extends DatabaseOption {
@@ -17,10 +17,10 @@ export interface FireOptions extends DatabaseOption {
 }
 
 /**
- * Leaves the same event for the running app as a comment's `/countersign fire` does. Which chains there are is known to the
- * app only, from the base branch, so a chain that is not there shows in the app's log and not here.
+ * Enqueues the same event for the running app as `/countersign fire` in a comment. Only the app knows which
+ * chains the base branch has, so an unknown chain shows in the app's log, not here.
  */
-export function chainFire({ clock, tools }: Context, chain: string, options: FireOptions): Promise<Said> {
+export function chainFire({ clock, tools }: Context, chain: string, options: FireOptions): Promise<Output> {
   if (!CHAIN_NAME.test(chain)) throw new UsageError(notAChainName(chain));
   return tools.withDatabase(options.database, 'write', async (storage) => {
     const queue = await tools.enqueuer(storage);

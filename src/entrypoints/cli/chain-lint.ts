@@ -1,9 +1,9 @@
 import { lintText } from '../../messages/cli.ts';
 import { checkFiles } from './chain-files.ts';
-import type { Context, Said } from './context.ts';
+import type { Context, Output } from './context.ts';
 import { namesKnownIn } from './known-names.ts';
 
-export async function chainLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Said> {
+export async function chainLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Output> {
   const { known, shipped, foldContracts } = await tools.chains();
   const names = await namesKnownIn(cwd, paths, known, tools);
   const files = checkFiles(cwd, paths, names, shipped, (chain) => foldContracts(chain, names.packages));

@@ -1,11 +1,11 @@
 import { chainTable } from '../../messages/cli.ts';
-import { chainsHere } from './chain-files.ts';
-import type { Context, Said } from './context.ts';
+import { localChains } from './chain-files.ts';
+import type { Context, Output } from './context.ts';
 import { namesKnownIn } from './known-names.ts';
 
-export async function chainList({ cwd, tools }: Context): Promise<Said> {
+export async function chainList({ cwd, tools }: Context): Promise<Output> {
   const { known, shipped } = await tools.chains();
-  const chains = chainsHere(cwd, await namesKnownIn(cwd, [], known, tools), shipped);
+  const chains = localChains(cwd, await namesKnownIn(cwd, [], known, tools), shipped);
   return {
     text: chainTable(chains),
     json: chains.map(({ name, scope, file, chain, diagnostics }) => ({

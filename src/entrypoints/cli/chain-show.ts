@@ -1,13 +1,13 @@
 import { CountersignError } from '../../core/errors.ts';
 import { brokenChain, chainText, unknownChain } from '../../messages/cli.ts';
-import { chainsHere } from './chain-files.ts';
-import type { Context, Said } from './context.ts';
+import { localChains } from './chain-files.ts';
+import type { Context, Output } from './context.ts';
 import { chainJson } from './json.ts';
 import { namesKnownIn } from './known-names.ts';
 
-export async function chainShow({ cwd, tools }: Context, name: string): Promise<Said> {
+export async function chainShow({ cwd, tools }: Context, name: string): Promise<Output> {
   const { known, shipped } = await tools.chains();
-  const chains = chainsHere(cwd, await namesKnownIn(cwd, [], known, tools), shipped);
+  const chains = localChains(cwd, await namesKnownIn(cwd, [], known, tools), shipped);
   const found = chains.find((one) => one.name === name);
   if (!found) {
     const names = chains.map((one) => one.name);

@@ -6,22 +6,22 @@ import { type Context, type Perform, UsageError } from './context.ts';
 import { buildProgram } from './program.ts';
 
 export interface CliParts extends Omit<Context, 'json' | 'write'> {
-  /** May return a promise for when there is room for more. */
+  /** Can return a promise that resolves when the stream accepts more. */
   out(text: string): void | Promise<void>;
   err(text: string): void;
 }
 
-/** 0: done. 1: failed. 2: the command was not written as it must be. */
+/** 0: success. 1: failure. 2: wrong usage. */
 export type ExitCode = 0 | 1 | 2;
 
 /**
- * Carries out one command line (without the program's own name). Answers go to `out`, what went wrong to `err`: a
- * sentence, or with `--json` one document `{"error": {"code", "message"}}`. Anything thrown that is no
- * CountersignError is a bug of ours and is thrown on.
+ * Executes one command line (without the program's name). Results go to `out`, errors to `err`: a sentence,
+ * or with `--json` one document `{"error": {"code", "message"}}`. Any error other than a CountersignError is
+ * a bug and is rethrown.
  */
 export async function runCli(argv: readonly string[], parts: CliParts): Promise<ExitCode> {
   const { out, err, ...surroundings } = parts;
-  // Read here too: a command line that cannot be parsed is still answered in the form that was asked for.
+  // Read here as well, because an error about an invalid command line must have the requested form too.
   const json = argv.includes('--json');
   const fail = (code: string, message: string) => {
     const said = redact(message);
@@ -37,9 +37,9 @@ export async function runCli(argv: readonly string[], parts: CliParts): Promise<
   };
   const program = buildProgram(perform, {
     writeOut: out,
-    // Help in the place of a command that was left out; with --json the error document stands for it.
+    // commander writes help here if the command is missing. With --json, the error document replaces it.
     writeErr: (text) => (json ? undefined : err(text)),
-    // What commander would say is said below, in one sentence and once.
+    // The error is reported below, once and as one sentence.
     outputError: () => {},
   });
   try {

@@ -19,22 +19,25 @@ import type { Delivery, Storage } from '../../ports/storage.ts';
 import type { ActivationDeps } from '../../skills/runtime/activate.ts';
 import type { CaseTools } from '../../skills/testing/run-case.ts';
 
-/** Where a command runs and what it is given to work with; tests put in their own. */
+/** The environment of a command. Tests pass their own. */
 export interface Context {
   cwd: string;
   clock: Clock;
   json: boolean;
   tools: Tools;
-  /** Writes a part of a long answer, and resolves when there is room for more. */
+  /** Writes a part of a long result. Resolves when the stream accepts more. */
   write(text: string): Promise<void>;
 }
 
-/** What lies outside this room. Each is loaded when a command asks for it, so that `--help` does not wait for SQLite. */
+/**
+ * Everything from outside this folder. Each part is loaded on demand, so that `--help` does not wait for
+ * SQLite.
+ */
 export interface Tools {
   /**
-   * Opens the database (`--database`, or else `DATABASE_URL`), and closes it after `work`. Never migrates: beneath a
-   * running server that would be the command line's doing what an upgrade should.
-   * @throws CountersignError when there is none, or it is of another version of Countersign.
+   * Opens the database (`--database`, or else `DATABASE_URL`) and closes it after `work`. Never migrates,
+   * because a server of the older version may be running.
+   * @throws CountersignError if there is no database, or it belongs to another version of Countersign
    */
   withDatabase<T>(
     url: string | undefined,
@@ -42,34 +45,37 @@ export interface Tools {
     work: (storage: Storage) => Promise<T>,
   ): Promise<T>;
   migrate(url: string | undefined): Promise<Migrated>;
-  /** Copies the database as it is, of whatever version, to a new file. */
+  /** Copies a database of any version to a new file, unchanged. */
   backup(url: string | undefined, file: string): Promise<{ database: string; bytes: number }>;
   /**
-   * Writes the file anew without its free pages.
-   * @throws CountersignError while an app serves the database, and when there is too little room.
+   * Rewrites the database file without its free pages.
+   * @throws CountersignError while an app serves the database, or if disk space is too low
    */
   vacuum(url: string | undefined): Promise<{ database: string; before: number; after: number }>;
   /**
    * Opens the store of large artifacts that `ARTIFACTS_URL` names.
-   * @throws CountersignError for bad settings, and for a folder that is not there: an empty one in its place would look as if
-   * every blob were lost.
+   * @throws CountersignError for invalid settings or a missing folder. If it created the folder, all blobs
+   * would seem lost.
    */
   blobs(): Promise<Blobs>;
-  /** Where what a reason points to can be looked at, as far as the surroundings say it. */
+  /** The pages on GitHub that reasons link to, as far as the environment names the server. */
   pages(): Pages;
-  /** A queue that only takes work in: the running app does it. */
+  /** A queue that only stores jobs. The running app executes them. */
   enqueuer(storage: Storage): Promise<Pick<Queue, 'enqueue'>>;
-  /** Gives the job that a delivery has when it comes. */
+  /** Returns the job of a delivery, as its arrival would create it. */
   deliveryJobs(): Promise<(delivery: Delivery) => NewJob>;
   chains(): Promise<{
     known: KnownNames;
     shipped: ParsedChain[];
-    /** The chain with what its skills, these packages among them, usually leave behind, as a run would begin with it. */
+    /**
+     * The chain with the default artifacts of its skills, including those of these packages, as a run would
+     * start with it.
+     */
     foldContracts: (chain: Chain, packages: readonly SkillPackage[]) => Chain;
   }>;
   /**
-   * What the policy is asked with: the same registry, engine and GitHub as the app's, but for reading only.
-   * @throws CountersignError when the App's settings are missing or wrong: nothing can be read of GitHub without them.
+   * The parts for policy decisions: the app's own registry, policy and GitHub, restricted to reading.
+   * @throws CountersignError if the App's settings are missing or invalid, because GitHub requires them
    */
   policy(): Promise<{
     github: Pick<GitHub, 'reader'>;
@@ -78,29 +84,30 @@ export interface Tools {
     policy: PolicyEngine;
   }>;
   skills(): Promise<KnownSkills>;
-  /** What carries out one of a skill's cases: no network, and a model only as far as it was recorded. */
+  /** The tools to run a case of a skill: no network, and only recorded answers of a model. */
   caseTools(of: SkillCase): Promise<CaseTools>;
   /**
-   * The configured model, whose calls count against the same budgets as the app's.
-   * @throws CountersignError when there is none, or its settings are wrong.
+   * The configured model. Its calls count against the app's budgets.
+   * @throws CountersignError if no model is configured, or its settings are invalid
    */
   model(storage: Storage): Promise<Model>;
   /**
-   * What carries skills out, with the configured model if there is one: what that takes counts against the budgets, in the database.
-   * @throws CountersignError for bad settings, and when there is a model and no database.
+   * The tools to run skills, with the configured model if there is one. Its calls count against the budgets
+   * in the database.
+   * @throws CountersignError for invalid settings, or a model without a database
    */
   withSkillRunner<T>(url: string | undefined, work: (runner: SkillRunner) => Promise<T>): Promise<T>;
   /**
-   * Resolves once the app listens; it then runs until the process is told to stop.
-   * @throws UsageError when the file with the settings cannot be read.
+   * Resolves once the app listens. The app then runs until the process receives a signal to stop.
+   * @throws UsageError if the settings file cannot be read
    */
   serve(options: ServeOptions): Promise<{ ok: true } | { ok: false; code: string; message: string }>;
-  /** The checkout's demo, when this is a checkout. */
+  /** The path of the demo, if this is a checkout. */
   demoFile(): string | undefined;
 }
 
 export interface KnownSkills {
-  /** Names that no package may take. */
+  /** Names that no package may have. */
   builtIn: string[];
   shipped: readonly ParsedPackage[];
 }
@@ -109,27 +116,27 @@ export interface SkillRunner extends Omit<ActivationDeps, 'skills'> {
   builtIn: readonly StepHandler[];
 }
 
-/** Versions are numbers of migrations; 0 is a database that did not exist. */
+/** Versions are numbers of migrations; 0 means that there was no database. */
 export interface Migrated {
   database: string;
   from: number;
   to: number;
-  /** Files, in order. */
+  /** The executed files, in order. */
   applied: string[];
 }
 
-/** What a command says: the same facts as text and as JSON. */
-export interface Said {
+/** The result of a command: the same facts as text and as JSON. */
+export interface Output {
   text: string;
   json: unknown;
-  /** The command did its work and the answer is no, such as faults that were found. */
+  /** The command worked and its result is negative, such as errors in the checked files. */
   failed?: boolean;
 }
 
-/** `ran`: another program spoke for itself in the command's place. */
-export type Answer = Said | { ran: true; failed: boolean };
+/** `ran`: another program wrote the output itself. */
+export type Result = Output | { ran: true; failed: boolean };
 
-/** The command was not written as it must be; ends with 2 instead of 1. */
+/** Wrong usage of the command, with exit status 2 instead of 1. */
 export class UsageError extends CountersignError {
   constructor(message: string) {
     super('cli.misuse', message);
@@ -141,9 +148,9 @@ export interface DatabaseOption {
 }
 
 export interface ServeOptions extends DatabaseOption {
-  /** A file with more settings; those of the environment win. */
+  /** A file with more settings. The environment takes precedence. */
   settings?: string;
 }
 
-/** Gives a command its surroundings and says what came of it. */
-export type Perform = (work: (context: Context) => Promise<Answer>) => Promise<void>;
+/** Runs a command in its environment and writes its result. */
+export type Perform = (work: (context: Context) => Promise<Result>) => Promise<void>;

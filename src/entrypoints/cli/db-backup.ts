@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { backedUp } from '../../messages/cli.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 
 export async function dbBackup(
   { cwd, tools }: Context,
   file: string,
   { database }: DatabaseOption,
-): Promise<Said> {
+): Promise<Output> {
   const done = await tools.backup(database, resolve(cwd, file));
   return { text: backedUp(done.database, file), json: { ...done, file } };
 }

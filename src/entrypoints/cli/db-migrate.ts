@@ -1,7 +1,7 @@
 import { migrated } from '../../messages/cli.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 
-export async function dbMigrate({ tools }: Context, { database }: DatabaseOption): Promise<Said> {
+export async function dbMigrate({ tools }: Context, { database }: DatabaseOption): Promise<Output> {
   const done = await tools.migrate(database);
   return { text: migrated(done), json: done };
 }

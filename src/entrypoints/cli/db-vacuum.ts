@@ -1,8 +1,11 @@
 import { vacuumed } from '../../messages/cli.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 
-/** Writes the database file anew without its free pages, and so that retention can give room back from then on. */
-export async function dbVacuum({ tools }: Context, { database }: DatabaseOption): Promise<Said> {
+/**
+ * Rewrites the database file without its free pages. The new file lets retention return free pages from then
+ * on.
+ */
+export async function dbVacuum({ tools }: Context, { database }: DatabaseOption): Promise<Output> {
   const done = await tools.vacuum(database);
   return { text: vacuumed(done), json: done };
 }

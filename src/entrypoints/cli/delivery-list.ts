@@ -1,6 +1,6 @@
 import { deliveryTable } from '../../messages/cli.ts';
 import type { DeliveryStatus } from '../../ports/storage.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 import { deliveryJson } from './json.ts';
 
 export interface DeliveryListOptions extends DatabaseOption {
@@ -11,7 +11,7 @@ export interface DeliveryListOptions extends DatabaseOption {
 export function deliveryList(
   { clock, tools }: Context,
   { status, limit, database }: DeliveryListOptions,
-): Promise<Said> {
+): Promise<Output> {
   return tools.withDatabase(database, 'read', async ({ read }) => {
     const deliveries = await read.deliveries.list({ limit, ...(status === undefined ? {} : { status }) });
     return {

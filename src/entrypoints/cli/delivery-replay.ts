@@ -1,15 +1,15 @@
 import { CountersignError } from '../../core/errors.ts';
 import { aboutNothing } from '../../domain/audit/entry.ts';
 import { deliveryIsWaiting, deliveryWithoutBody, replayAsked, unknownDelivery } from '../../messages/cli.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 import { deliveryJson } from './json.ts';
 
-/** Makes a delivery that is over new again and queues it, in one transaction. */
+/** Resets a finished delivery to new and enqueues it, in one transaction. */
 export function deliveryReplay(
   { clock, tools }: Context,
   guid: string,
   { database }: DatabaseOption,
-): Promise<Said> {
+): Promise<Output> {
   return tools.withDatabase(database, 'write', async (storage) => {
     const [queue, jobOf] = await Promise.all([tools.enqueuer(storage), tools.deliveryJobs()]);
     return storage.transaction(async (tx) => {

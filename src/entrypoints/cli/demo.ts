@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { CountersignError } from '../../core/errors.ts';
 import { NO_DEMO } from '../../messages/cli.ts';
-import type { Answer, Context } from './context.ts';
+import type { Context, Result } from './context.ts';
 
-/** Runs the checkout's demo as a process of its own, which answers in its own words, and ends as it does. */
-export async function demo({ json, tools }: Context, { keep }: { keep?: boolean }): Promise<Answer> {
+/** Runs the checkout's demo as a process of its own, with its own output and exit status. */
+export async function demo({ json, tools }: Context, { keep }: { keep?: boolean }): Promise<Result> {
   const file = tools.demoFile();
   if (file === undefined) throw new CountersignError('cli.no_demo', NO_DEMO);
   const options = [...(json ? ['--json'] : []), ...(keep ? ['--keep'] : [])];
   const child = spawn(process.execPath, [file, ...options], { stdio: 'inherit' });
-  // Ctrl-C reaches the demo by itself, as one of the terminal's group; this process only waits for its end.
+  // The terminal sends Ctrl-C to the demo as well, so this process only waits for it.
   const onInterrupt = () => {};
   const onTerminate = () => child.kill('SIGTERM');
   process.on('SIGINT', onInterrupt);

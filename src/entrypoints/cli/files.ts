@@ -5,11 +5,11 @@ import { textOfFile } from '../../core/text.ts';
 import { unreadableFile, unwritableFile } from '../../messages/cli.ts';
 
 /*
- * Files that a person names, under the path they wrote. Node's own messages are not shown: they speak of system calls and of other
- * paths, and do not say what to do.
+ * Files that a person names, reported under the path that they wrote. Node's own messages are replaced: they
+ * mention system calls and other paths, and do not say what to do.
  */
 
-/** @throws CountersignError when there is no such file, or it cannot be read. */
+/** @throws CountersignError if the file does not exist or cannot be read */
 export function readText(cwd: string, file: string): string {
   try {
     return textOfFile(readFileSync(resolve(cwd, file)));
@@ -18,7 +18,10 @@ export function readText(cwd: string, file: string): string {
   }
 }
 
-/** Writes over nothing. @throws CountersignError when there is such a file, or it cannot be written. */
+/**
+ * Never overwrites.
+ * @throws CountersignError if the file exists already or cannot be written
+ */
 export function writeNew(cwd: string, file: string, text: string): void {
   try {
     writeFileSync(resolve(cwd, file), text, { flag: 'wx' });

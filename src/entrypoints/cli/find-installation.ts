@@ -5,8 +5,8 @@ import { unknownRepository } from '../../messages/cli.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 
 /**
- * Which installation of the App a pull request belongs to, from what has run before.
- * @throws CountersignError `cli.unknown_repository` when nothing has run for the repository.
+ * The App's installation for a pull request, from past runs.
+ * @throws CountersignError `cli.unknown_repository` if the repository has no runs
  */
 export async function findInstallation(
   read: ReadTx,
@@ -15,7 +15,7 @@ export async function findInstallation(
 ): Promise<{ installationId: number; repository: RepositoryRef }> {
   const [newest] = await read.runs.list({ repository, limit: 1 });
   if (!newest) throw new CountersignError('cli.unknown_repository', unknownRepository(repository));
-  // The pull request's row is the fresher one: an App that was removed and installed again has a new number.
+  // The pull request's row is newer than the run. Removing and reinstalling the App changes the id.
   const row = await read.pullRequests.get(newest.repositoryId, pullRequest);
   return {
     installationId: row?.installationId ?? newest.installationId,

@@ -5,8 +5,8 @@ import { unknownRun } from '../../messages/cli.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 
 /**
- * A run with the newest approval it asked for.
- * @throws CountersignError `cli.unknown_run` when there is none with this id.
+ * A run with its newest approval.
+ * @throws CountersignError `cli.unknown_run` if there is no run with this id
  */
 export async function findRun(
   read: ReadTx,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** Adds an example to a command's help; each has one, and a test sees to it. */
+/** Adds an example to a command's help. A test requires one for each command. */
 export function example(command: Command, line: string): void {
   command.addHelpText('after', `\nExample:\n  $ ${line}`);
 }

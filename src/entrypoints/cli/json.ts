@@ -3,8 +3,8 @@ import type { Scope } from '../../domain/chain/scope.ts';
 import type { DeliverySummary } from '../../ports/storage.ts';
 
 /*
- * What `--json` gives out beyond the shapes that the API shares (words/run-json.ts). Written out here for the same
- * reason: a renamed field of ours must not change people's scripts unnoticed.
+ * The shapes of `--json` that `messages/run-json.ts` does not have. Fields are listed one by one, so that
+ * renaming an internal field does not change people's scripts.
  */
 
 export function deliveryJson(delivery: DeliverySummary) {

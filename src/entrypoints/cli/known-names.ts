@@ -2,11 +2,11 @@ import { resolve } from 'node:path';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { type SkillPackage, withoutOutcome } from '../../domain/skill/package.ts';
 import type { Tools } from './context.ts';
-import { skillsHere } from './skill-files.ts';
+import { localSkills } from './skill-files.ts';
 
 /**
- * What chains may name in repositories like these folders: what is built in, what ships, and each one's own skills. Those of an
- * organisation are not known here.
+ * The names that chains can use in repositories like these folders: those of built-in and shipped skills and
+ * of each folder's own. Skills of an organisation are unknown here.
  */
 export async function namesKnownIn(
   cwd: string,
@@ -16,7 +16,7 @@ export async function namesKnownIn(
 ): Promise<KnownNames & { packages: readonly SkillPackage[] }> {
   const account = await tools.skills();
   const roots = [cwd, ...folders.map((folder) => resolve(cwd, folder))];
-  const here = roots.map((root) => skillsHere(root, account));
+  const here = roots.map((root) => localSkills(root, account));
   const packages = here.flatMap(({ skills }) => skills.map(({ skill }) => skill));
   const names = [...known.skills, ...packages.map(({ name }) => name)];
   return {

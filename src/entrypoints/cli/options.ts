@@ -3,8 +3,8 @@ import { parseDuration } from '../../core/duration.ts';
 import { MAX_LISTED } from '../../messages/cli.ts';
 
 /*
- * Readers of what a person typed. What they refuse ends with 2 and one sentence, which commander begins with the
- * option's name.
+ * Parsers of arguments. A rejected value ends the command with status 2 and one sentence, which commander
+ * starts with the option's name.
  */
 
 export function repository(text: string): string {
@@ -20,7 +20,7 @@ export function pullRequest(text: string): number {
   return Number(text);
 }
 
-/** `owner/name#7`. */
+/** Format: `owner/name#7`. */
 export function pullRequestOf(text: string): { repository: string; number: number } {
   const [, name = '', number = ''] = /^([^#]*)#([^#]*)$/.exec(text) ?? [];
   if (number === '') throw new InvalidArgumentError('A pull request is written owner/name#number.');
@@ -35,7 +35,7 @@ export function limit(text: string): number {
   return count;
 }
 
-/** Somebody's name on GitHub. */
+/** A login on GitHub. */
 export function login(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,38}$/.test(text)) {
     throw new InvalidArgumentError('It must be somebody’s name on GitHub.');
@@ -57,10 +57,12 @@ export function duration(text: string): number {
   return ms;
 }
 
-/** How long ago something was, in milliseconds, or the moment itself. */
+/** A duration before now, in milliseconds, or a point in time. */
 export type Since = { agoMs: number } | { at: Date };
 
-/** `30d`, a day such as `2026-03-01` (which begins in UTC), or a moment such as `2026-03-01T09:00:00Z`. */
+/**
+ * Format: `30d`, a day such as `2026-03-01` (from midnight UTC), or a time such as `2026-03-01T09:00:00Z`.
+ */
 export function since(text: string): Since {
   const agoMs = parseDuration(text);
   if (agoMs !== undefined) return { agoMs };
@@ -75,7 +77,7 @@ export function since(text: string): Since {
 
 const MAX_VALUE_LENGTH = 1_000;
 
-/** Adds one `key=value` to those before it. The same names are allowed as in a comment's `/countersign fire`. */
+/** Adds one `key=value` to the previous ones. Allows the same keys as `/countersign fire` in a comment. */
 export function input(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const [, key = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
   if (!/^[a-z][a-z0-9_-]{0,63}$/i.test(key)) {
@@ -88,7 +90,7 @@ export function input(text: string, before: Readonly<Record<string, string>> = {
   return { ...before, [key]: value };
 }
 
-/** Adds one path to those before it. */
+/** Adds one path to the previous ones. */
 export function changedPath(text: string, before: readonly string[] = []): string[] {
   if (text === '') throw new InvalidArgumentError('A path is not empty.');
   return [...before, text];
@@ -99,7 +101,7 @@ export function seed(text: string): number {
   return Number(text);
 }
 
-/** How many examples an optimized module may show its model. */
+/** The most examples that an optimized module shows its model. */
 export function demos(text: string): number {
   if (!/^[1-8]$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 8.');
   return Number(text);

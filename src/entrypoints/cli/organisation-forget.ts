@@ -1,17 +1,17 @@
 import { CountersignError } from '../../core/errors.ts';
 import { noteOrganisation, recallOrganisation } from '../../engine/configuration/organisation-memory.ts';
 import { organisationForgotten, unknownOrganisation } from '../../messages/cli.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 
 /**
- * Confirms that an organisation has no settings any more. Only a person can tell that from an app that was taken out of the
- * repository which holds them: GitHub answers both with 404.
+ * Confirms that an organisation no longer has settings. GitHub answers 404 both for that and for a lost
+ * access to the settings' repository, so a person must decide.
  */
 export function organisationForget(
   { clock, tools }: Context,
   owner: string,
   { database }: DatabaseOption,
-): Promise<Said> {
+): Promise<Output> {
   return tools.withDatabase(database, 'write', (storage) =>
     storage.transaction(async (tx) => {
       const seen = await recallOrganisation(tx, owner);

@@ -3,29 +3,29 @@ import { type Run, repoOf } from '../../domain/run/run.ts';
 import { readTrustContext } from '../../engine/gates/trust-facts.ts';
 import { explained, stepPolicyJson } from '../../messages/policy.ts';
 import type { ReadTx } from '../../ports/storage.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 import { findRun } from './find-run.ts';
 import { decideSteps, readingGitHub } from './policy-steps.ts';
 
 /**
- * What each step of a run may do as of this moment: trust is read from GitHub as a session reads it. What was decided when a
- * step was refused is in its reason, and `run why` shows that.
+ * What each step of a run may do now. Trust is read from GitHub as a session reads it. For past refusals, the
+ * step's reason has the decision; `run why` shows it.
  */
 export async function policyExplain(
   { tools }: Context,
   id: string,
   { database }: DatabaseOption,
-): Promise<Said> {
-  const world = await tools.policy();
+): Promise<Output> {
+  const access = await tools.policy();
   return tools.withDatabase(database, 'read', async ({ read }) => {
     const { run, invocations, verdicts = [] } = (await findRun(read, id)).state;
-    const reader = world.github.reader(run.installationId, 'person');
+    const reader = access.github.reader(run.installationId, 'person');
     const context = await readingGitHub(() => readTrustContext(reader, repoOf(run), run));
     const countersigns = await countersignsOf(read, run);
     const idOf = (index: number) => invocations.find(({ stepIndex }) => stepIndex === index)?.id ?? '';
     const countersignOf = ({ index }: Step) => countersigns.get(idOf(index));
     const mandatory = run.settings.gates ?? [];
-    const steps = decideSteps(run.definition, context, world, mandatory, { countersignOf, verdicts });
+    const steps = decideSteps(run.definition, context, access, mandatory, { countersignOf, verdicts });
     return {
       text: explained(run, { chain: run.chain, steps }),
       json: {
@@ -40,7 +40,7 @@ export async function policyExplain(
   });
 }
 
-/** The questions of the run that were answered with yes, as the gate last found them, by their step's invocation. */
+/** The run's countersigned approvals, as the gate last found them, by the invocation of their step. */
 async function countersignsOf(read: ReadTx, { id }: Run) {
   const approvals = await read.approvals.ofRun(id);
   return new Map(

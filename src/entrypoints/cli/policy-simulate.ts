@@ -2,7 +2,7 @@ import { CountersignError } from '../../core/errors.ts';
 import type { Event } from '../../domain/event/event.ts';
 import { readTrustContext } from '../../engine/gates/trust-facts.ts';
 import { noPullRequest, simulated, stepPolicyJson } from '../../messages/policy.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 import { findInstallation } from './find-installation.ts';
 import { decideSteps, readingGitHub } from './policy-steps.ts';
 
@@ -14,15 +14,15 @@ export interface SimulateOptions extends DatabaseOption {
 }
 
 /**
- * What the chains that govern a pull request could do for it now: begun by their triggers, or all of them as somebody would fire
- * them. Only reads: the database is opened for that alone, and of GitHub there is nothing here but a reader.
+ * What the governing chains could do for a pull request now: started by their triggers, or each fired by a
+ * given person. Read-only: the database is opened that way, and GitHub is available only as a reader.
  */
-export async function policySimulate({ tools }: Context, options: SimulateOptions): Promise<Said> {
+export async function policySimulate({ tools }: Context, options: SimulateOptions): Promise<Output> {
   const { repo: name, pr: number, actor, head, database } = options;
-  const world = await tools.policy();
+  const access = await tools.policy();
   return tools.withDatabase(database, 'read', async ({ read }) => {
     const { installationId, repository } = await findInstallation(read, name, number);
-    const reader = world.github.reader(installationId, 'person');
+    const reader = access.github.reader(installationId, 'person');
     const missing = new CountersignError('cli.unknown_pull_request', noPullRequest(name, number));
     const pullRequest = await readingGitHub(() => reader.pullRequest(repository, number), missing);
     const headSha = head !== undefined && !pullRequest.headSha.startsWith(head) ? head : pullRequest.headSha;
@@ -35,17 +35,17 @@ export async function policySimulate({ tools }: Context, options: SimulateOption
     const [context, configuration] = await readingGitHub(() =>
       Promise.all([
         readTrustContext(reader, repository, subject),
-        world.configuration.forPullRequest(installationId, repository, pullRequest),
+        access.configuration.forPullRequest(installationId, repository, pullRequest),
       ]),
     );
-    // By hand, any chain can be fired; by itself, only one that waits for something of a pull request.
+    // A person can fire any chain. Without one, only chains with a trigger for pull requests can start.
     const could = (configuration?.chains ?? []).filter(
       ({ trigger }) => actor !== undefined || trigger.event.startsWith('pr.'),
     );
     const mandatory = configuration?.settings.gates ?? [];
     const chains = could.map((chain) => ({
       chain: chain.name,
-      steps: decideSteps(chain, context, world, mandatory),
+      steps: decideSteps(chain, context, access, mandatory),
     }));
     return {
       text: simulated({ repository: name, pullRequest: number, headSha, actor }, chains),
@@ -60,7 +60,7 @@ export async function policySimulate({ tools }: Context, options: SimulateOption
   });
 }
 
-/** The event that such a run would keep: who fires a chain is known by it. */
+/** The event that such a run would store. It names the person who fired the chain. */
 function eventOf(
   place: { installation_id: number; repository: { id: number; owner: string; name: string } },
   number: number,

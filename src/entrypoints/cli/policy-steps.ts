@@ -13,33 +13,33 @@ import type { StepPolicy } from '../../messages/policy.ts';
 import { gitHubSays } from '../../messages/policy.ts';
 import { GitHubError } from '../../ports/github.ts';
 
-/** What is known of a run that has begun; nothing is, of one that could begin. */
-export interface Known {
-  /** The answer to a step's own question, if it is a yes. */
+/** Facts of a run that has started. For a run that could start there are none. */
+export interface RunFacts {
+  /** The countersign of a step's own approval, if it has one. */
   countersignOf(step: Step): TrustContext['countersign'];
   /** The newest verdict of each gate. */
   verdicts: readonly GateVerdict[];
 }
 
-const NOTHING: Known = { countersignOf: () => undefined, verdicts: [] };
+const NO_RUN: RunFacts = { countersignOf: () => undefined, verdicts: [] };
 
 /**
- * What the policy says of each step of a chain, decided as a session decides it, with what is known of the step's gates.
- * @param mandatory the gates that the settings ask for
- * @throws CountersignError when a step names what this version does not have.
+ * The policy's decision for each step of a chain, made as a session makes it, from the known facts.
+ * @param mandatory the gates that the settings require
+ * @throws CountersignError if a step names something that this version does not have
  */
 export function decideSteps(
   chain: Chain,
   context: TrustContext,
   { useOf, policy }: { useOf: Registry['useOf']; policy: PolicyEngine },
   mandatory: readonly MandatoryGates[],
-  { countersignOf, verdicts }: Known = NOTHING,
+  { countersignOf, verdicts }: RunFacts = NO_RUN,
 ): StepPolicy[] {
   return chain.steps.map((step) => {
     const use = useOf(step);
     const countersign = countersignOf(step);
     const trust = trustOf({ ...context, countersign });
-    const gates = gatesKnown(step, mandatory, verdicts, countersign !== undefined);
+    const gates = gateResults(step, mandatory, verdicts, countersign !== undefined);
     return {
       id: step.id,
       index: step.index,
@@ -50,7 +50,7 @@ export function decideSteps(
   });
 }
 
-function gatesKnown(
+function gateResults(
   step: Step,
   mandatory: readonly MandatoryGates[],
   verdicts: readonly GateVerdict[],
@@ -66,8 +66,8 @@ function gatesKnown(
 }
 
 /**
- * What GitHub does not answer is no bug of ours, and a sentence.
- * @throws CountersignError `cli.github`, and `missing` in the place of GitHub's "not found".
+ * Turns errors of GitHub into errors with one sentence, because they are not bugs.
+ * @throws CountersignError `cli.github`, or `missing` if GitHub answers "not found"
  */
 export async function readingGitHub<T>(work: () => Promise<T>, missing?: CountersignError): Promise<T> {
   try {

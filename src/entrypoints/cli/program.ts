@@ -17,13 +17,15 @@ import { addSkill } from './skill-commands.ts';
 
 const DEFAULT_LISTED = 20;
 
-/** The command line's nouns, verbs and options. What each does is in a file of its own, loaded when it is asked for. */
+/**
+ * The nouns, verbs and options of the command line. Each command is in a file of its own, loaded on demand.
+ */
 export function buildProgram(perform: Perform, output: OutputConfiguration = {}): Command {
   const program = new Command('countersign')
-    .description('Looks after the runs, chains, skills, deliveries and artifacts of a Countersign app.')
+    .description('Manages the runs, chains, skills, deliveries and artifacts of a Countersign app.')
     .option('--json', 'answer with one JSON document')
     .configureHelp({ showGlobalOptions: true })
-    // Before any command is added: each takes over a copy of what is set by then.
+    // Must precede the commands: each copies the configuration at its creation.
     .configureOutput(output)
     .exitOverride();
   example(program, 'countersign run list --active');
@@ -32,7 +34,10 @@ export function buildProgram(perform: Perform, output: OutputConfiguration = {})
     .command('serve')
     .description('run the app, as npm start does')
     .addOption(
-      new Option('--settings <file>', 'a file with settings, such as .env; those of the environment win'),
+      new Option(
+        '--settings <file>',
+        'a file with settings, such as .env; environment variables take precedence',
+      ),
     )
     .addOption(databaseOption())
     .action((options: ServeOptions) =>
@@ -42,8 +47,8 @@ export function buildProgram(perform: Perform, output: OutputConfiguration = {})
 
   const demo = program
     .command('demo')
-    .description('show the main job on an embedded GitHub; needs a checkout of the repository')
-    .option('--keep', 'leave everything running at the end, until Ctrl-C')
+    .description('show a pull request from opened to merged on an embedded GitHub; needs a checkout')
+    .option('--keep', 'keep everything running at the end, until Ctrl-C')
     .action((options: { keep?: boolean }) =>
       perform(async (context) => (await import('./demo.ts')).demo(context, options)),
     );
@@ -66,10 +71,10 @@ function addChain(program: Command, perform: Perform): void {
 
   const lint = chain
     .command('lint')
-    .description('say everything that is wrong in chain files and settings')
+    .description('report every error in chain files and settings')
     .argument(
       '[files or folders...]',
-      'a folder with .github is a repository; of any other, the YAML files in it are read (default: this repository)',
+      'a folder with .github is a repository; in any other folder, the YAML files are checked (default: this repository)',
     )
     .action((paths: string[]) =>
       perform(async (context) => (await import('./chain-lint.ts')).chainLint(context, paths)),
@@ -78,13 +83,13 @@ function addChain(program: Command, perform: Perform): void {
 
   const list = chain
     .command('list')
-    .description('the chains that ship and those of the working folder’s .github/countersign/chains')
+    .description('list the shipped chains and those in .github/countersign/chains')
     .action(() => perform(async (context) => (await import('./chain-list.ts')).chainList(context)));
   example(list, 'countersign chain list');
 
   const show = chain
     .command('show')
-    .description('one chain as it is in force here, with the order of its steps')
+    .description('show one chain with the order of its steps')
     .argument('<name>', 'the name of a chain')
     .action((name: string) =>
       perform(async (context) => (await import('./chain-show.ts')).chainShow(context, name)),
@@ -93,11 +98,11 @@ function addChain(program: Command, perform: Perform): void {
 
   const fire = chain
     .command('fire')
-    .description('have the app run a chain for a pull request, whatever the chain’s trigger')
+    .description('queue a run of a chain for a pull request, whatever the chain’s trigger')
     .argument('<chain>', 'the name of a chain')
     .addOption(repoOption().makeOptionMandatory())
     .addOption(prOption().makeOptionMandatory())
-    .addOption(new Option('--input <key=value>', 'an input for the chain; may be repeated').argParser(input))
+    .addOption(new Option('--input <key=value>', 'an input for the chain; repeatable').argParser(input))
     .addOption(databaseOption())
     .action((name: string, options: FireOptions) =>
       perform(async (context) => (await import('./chain-fire.ts')).chainFire(context, name, options)),
@@ -106,15 +111,15 @@ function addChain(program: Command, perform: Perform): void {
 }
 
 function addRun(program: Command, perform: Perform): void {
-  const run = program.command('run').description('see and cancel runs');
+  const run = program.command('run').description('list, show and cancel runs');
 
   const list = run
     .command('list')
-    .description('runs, the newest first')
+    .description('list runs, newest first')
     .addOption(repoOption())
     .addOption(prOption())
-    .addOption(new Option('--status <status>', 'only with this status').choices(RUN_STATUSES))
-    .addOption(new Option('--active', 'only those that are not over').conflicts('status'))
+    .addOption(new Option('--status <status>', 'only this status').choices(RUN_STATUSES))
+    .addOption(new Option('--active', 'only unfinished runs').conflicts('status'))
     .addOption(limitOption())
     .addOption(databaseOption())
     .action((options: RunListOptions) =>
@@ -124,10 +129,10 @@ function addRun(program: Command, perform: Perform): void {
 
   const show = run
     .command('show')
-    .description('one run: its steps and where it stands')
+    .description('show one run with its steps')
     .argument('<id>', 'the id of a run')
-    .addOption(new Option('--history', 'everything it went through, and who or what made it so'))
-    .addOption(new Option('--state', 'also what its steps remember: its working memory'))
+    .addOption(new Option('--history', 'every change of status, and who or what caused it'))
+    .addOption(new Option('--state', 'also its working memory'))
     .addOption(databaseOption())
     .action((id: string, options: RunShowOptions) =>
       perform(async (context) => (await import('./run-show.ts')).runShow(context, id, options)),
@@ -136,7 +141,7 @@ function addRun(program: Command, perform: Perform): void {
 
   const why = run
     .command('why')
-    .description('why the pull request is, or is not, merging: a tree of reasons')
+    .description('show why the pull request is or is not merging, as a tree of reasons')
     .argument('<id>', 'the id of a run')
     .addOption(databaseOption())
     .action((id: string, options: DatabaseOption) =>
@@ -146,7 +151,7 @@ function addRun(program: Command, perform: Perform): void {
 
   const cancel = run
     .command('cancel')
-    .description('have the app cancel a run that is not over')
+    .description('queue the cancellation of an unfinished run')
     .argument('<id>', 'the id of a run')
     .addOption(databaseOption())
     .action((id: string, options: DatabaseOption) =>
@@ -156,11 +161,11 @@ function addRun(program: Command, perform: Perform): void {
 }
 
 function addPolicy(program: Command, perform: Perform): void {
-  const policy = program.command('policy').description('what runs may do, and why');
+  const policy = program.command('policy').description('show what runs may do, and why');
 
   const explain = policy
     .command('explain')
-    .description('what each step of a run needs, what the run has now, and what follows')
+    .description('show for each step of a run what it needs, what the run has, and the decision')
     .argument('<run>', 'the id of a run')
     .addOption(databaseOption())
     .action((id: string, options: DatabaseOption) =>
@@ -170,11 +175,11 @@ function addPolicy(program: Command, perform: Perform): void {
 
   const simulate = policy
     .command('simulate')
-    .description('what the chains could do for a pull request, without doing it')
+    .description('show what the chains could do for a pull request, without running them')
     .addOption(repoOption().makeOptionMandatory())
     .addOption(prOption().makeOptionMandatory())
-    .addOption(new Option('--actor <login>', 'as if they fired each chain').argParser(login))
-    .addOption(new Option('--head <sha>', 'as of this head, in the place of the newest').argParser(commit))
+    .addOption(new Option('--actor <login>', 'the person who fires each chain').argParser(login))
+    .addOption(new Option('--head <sha>', 'the head to judge instead of the newest').argParser(commit))
     .addOption(databaseOption())
     .action((options: SimulateOptions) =>
       perform(async (context) => (await import('./policy-simulate.ts')).policySimulate(context, options)),
@@ -183,12 +188,12 @@ function addPolicy(program: Command, perform: Perform): void {
 }
 
 function addDelivery(program: Command, perform: Perform): void {
-  const delivery = program.command('delivery').description('see and replay webhooks as they were received');
+  const delivery = program.command('delivery').description('list and replay received webhooks');
 
   const list = delivery
     .command('list')
-    .description('deliveries, the newest first')
-    .addOption(new Option('--status <status>', 'only with this status').choices(DELIVERY_STATUSES))
+    .description('list deliveries, newest first')
+    .addOption(new Option('--status <status>', 'only this status').choices(DELIVERY_STATUSES))
     .addOption(limitOption())
     .addOption(databaseOption())
     .action((options: DeliveryListOptions) =>
@@ -198,8 +203,8 @@ function addDelivery(program: Command, perform: Perform): void {
 
   const replay = delivery
     .command('replay')
-    .description('have the app process a delivery again; what it did already is not done twice')
-    .argument('<guid>', 'the GUID by which GitHub calls the delivery')
+    .description('process a delivery again; effects that already happened do not happen twice')
+    .argument('<guid>', 'the GUID that GitHub gave the delivery')
     .addOption(databaseOption())
     .action((guid: string, options: DatabaseOption) =>
       perform(async (context) =>
@@ -214,9 +219,9 @@ function addArtifact(program: Command, perform: Perform): void {
 
   const prune = artifact
     .command('prune')
-    .description('delete the artifacts of runs that have been over for long: their rows and their blobs')
+    .description('delete the artifacts of runs that ended long ago: their rows and their blobs')
     .addOption(
-      new Option('--older-than <duration>', 'how long the run has been over, such as 90d')
+      new Option('--older-than <duration>', 'how long ago the run ended, such as 90d')
         .argParser(duration)
         .makeOptionMandatory(),
     )
@@ -230,8 +235,8 @@ function addArtifact(program: Command, perform: Perform): void {
   const check = artifact
     .command('check')
     .description('find blobs without rows and rows without blobs')
-    .addOption(new Option('--hashes', 'read every blob too, and find those that are not what was stored'))
-    .addOption(new Option('--repair', 'delete such blobs and such rows'))
+    .addOption(new Option('--hashes', 'also read every blob and report the damaged ones'))
+    .addOption(new Option('--repair', 'delete blobs without rows and rows without blobs'))
     .addOption(databaseOption())
     .action((options: ArtifactCheckOptions) =>
       perform(async (context) => (await import('./artifact-check.ts')).artifactCheck(context, options)),
@@ -240,17 +245,15 @@ function addArtifact(program: Command, perform: Perform): void {
 }
 
 function addAudit(program: Command, perform: Perform): void {
-  const audit = program.command('audit').description('who did what, when, on which head and base');
+  const audit = program.command('audit').description('export who did what and when');
 
   const exportLines = audit
     .command('export')
-    .description('the audit log as JSON lines, the oldest first')
+    .description('write the audit log as JSON lines, oldest first')
     .addOption(
-      new Option('--since <when>', 'only what was recorded since, such as 30d or 2026-03-01').argParser(
-        since,
-      ),
+      new Option('--since <when>', 'only lines recorded since, such as 30d or 2026-03-01').argParser(since),
     )
-    .addOption(new Option('--repository <owner/name>', 'only of this repository').argParser(repository))
+    .addOption(new Option('--repository <owner/name>', 'only this repository').argParser(repository))
     .addOption(databaseOption())
     .action((options: AuditExportOptions) =>
       perform(async (context) => (await import('./audit-export.ts')).auditExport(context, options)),
@@ -259,11 +262,11 @@ function addAudit(program: Command, perform: Perform): void {
 }
 
 function addOrganisation(program: Command, perform: Perform): void {
-  const organisation = program.command('organisation').description('what is remembered of organisations');
+  const organisation = program.command('organisation').description('forget an organisation’s settings');
 
   const forget = organisation
     .command('forget')
-    .description('confirm that an organisation has no settings any more')
+    .description('confirm that an organisation no longer has settings')
     .argument('<owner>', 'the login of the organisation')
     .addOption(databaseOption())
     .action((owner: string, options: DatabaseOption) =>
@@ -279,7 +282,7 @@ function addDb(program: Command, perform: Perform): void {
 
   const migrate = db
     .command('migrate')
-    .description('bring the database up to date, or make it; the app does this too when it starts')
+    .description('migrate the database, or create it; the app also does this when it starts')
     .addOption(databaseOption())
     .action((options: DatabaseOption) =>
       perform(async (context) => (await import('./db-migrate.ts')).dbMigrate(context, options)),
@@ -288,7 +291,7 @@ function addDb(program: Command, perform: Perform): void {
 
   const backup = db
     .command('backup')
-    .description('write a consistent copy of the database, also while the app runs')
+    .description('write a consistent copy of the database; the app may run')
     .argument('<file>', 'the file to write, which must not exist yet')
     .addOption(databaseOption())
     .action((file: string, options: DatabaseOption) =>
@@ -298,7 +301,7 @@ function addDb(program: Command, perform: Perform): void {
 
   const vacuum = db
     .command('vacuum')
-    .description('write the database file anew without its free pages; while no app serves it')
+    .description('rewrite the database file without its free pages; the app must not run')
     .addOption(databaseOption())
     .action((options: DatabaseOption) =>
       perform(async (context) => (await import('./db-vacuum.ts')).dbVacuum(context, options)),
@@ -307,7 +310,7 @@ function addDb(program: Command, perform: Perform): void {
 }
 
 function databaseOption(): Option {
-  return new Option('--database <url>', 'the database, in the place of DATABASE_URL');
+  return new Option('--database <url>', 'the database, instead of DATABASE_URL');
 }
 
 function repoOption(): Option {

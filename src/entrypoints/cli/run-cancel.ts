@@ -7,18 +7,18 @@ import { isRunOver } from '../../domain/run/run.ts';
 import { rememberCommand } from '../../engine/runs/applied-commands.ts';
 import { cancelAsked, runIsOver } from '../../messages/cli.ts';
 import type { JobPayload } from '../../ports/jobs.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 import { findRun } from './find-run.ts';
 
 /**
- * Asks the running app to end the run. Not done here, though the rows are at hand: only the engine stops what is
- * under way and tells GitHub. A run that ends by itself in the meantime stays as it ended.
+ * Asks the running app to end the run. This command does not change the rows itself, because only the engine
+ * can stop sessions and update GitHub. A run that ends before that keeps its result.
  */
 export function runCancel(
   { clock, tools }: Context,
   id: string,
   { database }: DatabaseOption,
-): Promise<Said> {
+): Promise<Output> {
   return tools.withDatabase(database, 'write', async (storage) => {
     const queue = await tools.enqueuer(storage);
     return storage.transaction(async (tx) => {
@@ -35,7 +35,7 @@ export function runCancel(
           reason: reason('run.cancelled.by_person', `cancelled by ${OPERATOR}`),
         },
       };
-      // A key of its own: it must not wait behind an event of the pull request that fails again and again.
+      // A key of its own, so that it does not wait behind a failing event of the pull request.
       await queue.enqueue(tx, { kind: 'signal', key: `run:${id}`, payload });
       if (run.pullRequest !== null) {
         await rememberCommand(

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../domain/run/run.ts';
 import { runTable } from '../../messages/cli.ts';
 import { runJson } from '../../messages/run-json.ts';
 import type { RunFilter } from '../../ports/storage.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 
 export interface RunListOptions extends DatabaseOption {
   repo?: string;
@@ -12,7 +12,7 @@ export interface RunListOptions extends DatabaseOption {
   limit: number;
 }
 
-export function runList({ clock, tools }: Context, options: RunListOptions): Promise<Said> {
+export function runList({ clock, tools }: Context, options: RunListOptions): Promise<Output> {
   const { repo, pr, status, active, limit } = options;
   const filter: RunFilter = {
     ...(repo === undefined ? {} : { repository: repo }),

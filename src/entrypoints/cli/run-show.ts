@@ -5,7 +5,7 @@ import { memoryShow } from '../../messages/memory.ts';
 import { runJson } from '../../messages/run-json.ts';
 import { runShow as runShowText } from '../../messages/terminal.ts';
 import type { ReadTx } from '../../ports/storage.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 import { findRun } from './find-run.ts';
 
 export interface RunShowOptions extends DatabaseOption {
@@ -13,7 +13,7 @@ export interface RunShowOptions extends DatabaseOption {
   state?: boolean;
 }
 
-export function runShow({ clock, tools }: Context, id: string, options: RunShowOptions): Promise<Said> {
+export function runShow({ clock, tools }: Context, id: string, options: RunShowOptions): Promise<Output> {
   return tools.withDatabase(options.database, 'read', async ({ read }) => {
     const { state, approval } = await findRun(read, id);
     const text = [runShowText(state, approval, clock.now())];

@@ -1,8 +1,8 @@
 import { CountersignError } from '../../core/errors.ts';
-import type { Answer, Context, ServeOptions } from './context.ts';
+import type { Context, Result, ServeOptions } from './context.ts';
 
-/** Returns once the app listens; the process then lives for as long as the app does. */
-export async function serve({ tools }: Context, options: ServeOptions): Promise<Answer> {
+/** Returns once the app listens. The process then lives as long as the app. */
+export async function serve({ tools }: Context, options: ServeOptions): Promise<Result> {
   const started = await tools.serve(options);
   if (!started.ok) throw new CountersignError(started.code, started.message.trimEnd());
   return { ran: true, failed: false };

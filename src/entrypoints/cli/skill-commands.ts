@@ -17,10 +17,10 @@ export function addSkill(program: Command, perform: Perform): void {
 
   const lint = skill
     .command('lint')
-    .description('say everything that is wrong in skill packages')
+    .description('report every error in skill packages')
     .argument(
       '[folders or files...]',
-      'a folder with SKILL.md, or anything in it, is a package, one with .github a repository; of any other, each folder in it is a package; a JSON file elsewhere is an exported package (default: this repository)',
+      'a folder with SKILL.md (or any file in it) is a package; a folder with .github is a repository; in any other folder, each subfolder is a package; any other JSON file is an exported package (default: this repository)',
     )
     .action((paths: string[]) =>
       perform(async (context) => (await import('./skill-lint.ts')).skillLint(context, paths)),
@@ -30,7 +30,7 @@ export function addSkill(program: Command, perform: Perform): void {
   const test = skill
     .command('test')
     .description('run the cases of skills, in their tests/*.yml, without a network')
-    .argument('[name]', 'the name of a skill (default: all that are in force here)')
+    .argument('[name]', 'the name of a skill (default: all skills in force here)')
     .action((name: string | undefined) =>
       perform(async (context) => (await import('./skill-test.ts')).skillTest(context, name)),
     );
@@ -38,13 +38,13 @@ export function addSkill(program: Command, perform: Perform): void {
 
   const list = skill
     .command('list')
-    .description('the skills that ship and those of the working folder’s .github/countersign/skills')
+    .description('list the shipped skills and those in .github/countersign/skills')
     .action(() => perform(async (context) => (await import('./skill-list.ts')).skillList(context)));
   example(list, 'countersign skill list');
 
   const show = skill
     .command('show')
-    .description('one skill as it is in force here, with its artifacts')
+    .description('show one skill with its artifacts')
     .argument('<name>', 'the name of a skill')
     .action((name: string) =>
       perform(async (context) => (await import('./skill-show.ts')).skillShow(context, name)),
@@ -53,12 +53,12 @@ export function addSkill(program: Command, perform: Perform): void {
 
   const match = skill
     .command('match')
-    .description('the skills that fit a question or changed files, the best first, with the reasons')
-    .argument('[words...]', 'the question, in any words; may be left out beside --path')
+    .description('list the skills that match a question or changed files, best first, with the reasons')
+    .argument('[words...]', 'the question, in any words; optional with --path')
     .addOption(
       new Option(
         '--path <path>',
-        'a file that changes, as seen from the repository’s top; may be repeated',
+        'a changed file, relative to the root of the repository; repeatable',
       ).argParser(changedPath),
     )
     .action((words: string[], options: SkillMatchOptions) =>
@@ -69,32 +69,28 @@ export function addSkill(program: Command, perform: Perform): void {
   const make = skill
     .command('new')
     .description(
-      'begin a skill package in .github/countersign/skills: a prompt or a program, with a first case',
+      'create a skill package in .github/countersign/skills: a prompt or a program, and its first cases',
     )
-    .argument('<name>', 'its name: small letters, digits and -')
+    .argument('<name>', 'its name: lower-case letters, digits and -')
     .addOption(new Option('--description <sentence>', 'what it does and when to use it'))
     .addOption(
       new Option(
         '--outcome <kind>',
-        'what it comes to: a review_verdict has findings, a gate_verdict says yes or no',
+        'what it produces: a review_verdict has findings, a gate_verdict passes or fails',
       )
         .choices(SKILL_OUTCOMES)
         .default('gate_verdict'),
     )
+    .addOption(new Option('--program <language>', 'a program instead of a prompt').choices(PROGRAM_LANGUAGES))
     .addOption(
-      new Option('--program <language>', 'begin with a program in the place of a prompt').choices(
-        PROGRAM_LANGUAGES,
-      ),
-    )
-    .addOption(
-      new Option('--draft', 'have the model draft it from the description, prompt included').conflicts(
+      new Option('--draft', 'let the model draft the metadata and the prompt from the description').conflicts(
         'program',
       ),
     )
     .addOption(
       new Option(
         '--database <url>',
-        'with --draft: the database of the budgets, in the place of DATABASE_URL',
+        'with --draft: the database that keeps the budgets, instead of DATABASE_URL',
       ),
     )
     .action((name: string, options: SkillNewOptions) =>
@@ -104,14 +100,18 @@ export function addSkill(program: Command, perform: Perform): void {
 
   const optimize = skill
     .command('optimize')
-    .description('look for examples that make a skill’s module better, and keep them if they do')
+    .description('look for examples that improve a skill’s module, and store them if they do')
     .argument('<name>', 'the name of a skill')
     .addOption(
       new Option('--examples <file>', 'JSON lines {"input": {…}, "expected": {…}}').makeOptionMandatory(),
     )
-    .addOption(new Option('--seed <number>', 'divides the examples').argParser(seed).default(1))
-    .addOption(new Option('--demos <number>', 'the most to keep, 1 to 8').argParser(demos).default(4))
-    .addOption(new Option('--database <url>', 'the database, in the place of DATABASE_URL'))
+    .addOption(
+      new Option('--seed <number>', 'decides how the examples are divided').argParser(seed).default(1),
+    )
+    .addOption(
+      new Option('--demos <number>', 'how many examples to keep at most, 1 to 8').argParser(demos).default(4),
+    )
+    .addOption(new Option('--database <url>', 'the database, instead of DATABASE_URL'))
     .action((name: string, options: SkillOptimizeOptions) =>
       perform(async (context) => (await import('./skill-optimize.ts')).skillOptimize(context, name, options)),
     );
@@ -128,7 +128,7 @@ export function addSkill(program: Command, perform: Perform): void {
 
   const give = skill
     .command('export')
-    .description('write a skill, all of its files, to one JSON file')
+    .description('write all files of a skill to one JSON file')
     .argument('<name>', 'the name of a skill')
     .argument('<file>', 'the file to write, which must not exist yet')
     .action((name: string, file: string) =>
@@ -136,15 +136,18 @@ export function addSkill(program: Command, perform: Perform): void {
     );
   example(give, 'countersign skill export naming naming.json');
 
-  const traces = skill.command('traces').description('what skills were given and gave back');
+  const traces = skill.command('traces').description('export the inputs and outputs of skills');
   const examples = traces
     .command('export')
-    .description('write executions of skills as examples, one JSON document a line')
+    .description('write executions of skills as examples, one JSON document per line')
     .argument('<file>', 'the file to write, which must not exist yet')
-    .addOption(new Option('--skill <name>', 'only of this skill'))
-    .addOption(new Option('--since <duration>', 'only so far back, such as 30d').argParser(duration))
-    .option('--for-optimize', 'only what people approved of the skill’s module, as skill optimize reads it')
-    .addOption(new Option('--database <url>', 'the database, in the place of DATABASE_URL'))
+    .addOption(new Option('--skill <name>', 'only this skill'))
+    .addOption(new Option('--since <duration>', 'how far back, such as 30d').argParser(duration))
+    .option(
+      '--for-optimize',
+      'only what people approved of the skill’s module, in the format for skill optimize',
+    )
+    .addOption(new Option('--database <url>', 'the database, instead of DATABASE_URL'))
     .action((file: string, options: SkillTracesOptions) =>
       perform(async (context) => (await import('./skill-traces.ts')).skillTraces(context, file, options)),
     );
@@ -152,11 +155,11 @@ export function addSkill(program: Command, perform: Perform): void {
 
   const sync = skill
     .command('sync')
-    .description('take the skills that an index lists for all repositories of this app')
-    .argument('<index>', 'its address: https, or http on this machine')
-    .option('--force', 'take older and changed packages, and those of a name that another index has')
-    .option('--prune', 'take packages out of force that the index lists no more')
-    .addOption(new Option('--database <url>', 'the database, in the place of DATABASE_URL'))
+    .description('install the packages that an index lists, for all repositories of this app')
+    .argument('<index>', 'its URL: https, or http on this machine')
+    .option('--force', 'also accept older versions, changed packages, and names of another index')
+    .option('--prune', 'remove packages that the index no longer lists')
+    .addOption(new Option('--database <url>', 'the database, instead of DATABASE_URL'))
     .action((index: string, options: SkillSyncOptions) =>
       perform(async (context) => (await import('./skill-sync.ts')).skillSync(context, index, options)),
     );
@@ -164,14 +167,17 @@ export function addSkill(program: Command, perform: Perform): void {
 
   const run = skill
     .command('run')
-    .description('carry out a skill on a pull request or a local change; nothing is written to GitHub')
+    .description('run a skill on a pull request or a local change; it writes nothing to GitHub')
     .argument('<name>', 'the name of a skill')
     .addOption(new Option('--pr <owner/name#number>', 'the pull request').argParser(pullRequestOf))
     .addOption(
-      new Option('--diff <file>', 'a change as git diff writes it, on the files of the working folder'),
+      new Option(
+        '--diff <file>',
+        'a change in the format of git diff; the files of the working folder are its head',
+      ),
     )
-    .addOption(new Option('--input <key=value>', 'an input of the step; may be repeated').argParser(input))
-    .addOption(new Option('--database <url>', 'the database, in the place of DATABASE_URL'))
+    .addOption(new Option('--input <key=value>', 'an input of the step; repeatable').argParser(input))
+    .addOption(new Option('--database <url>', 'the database, instead of DATABASE_URL'))
     .action((name: string, options: SkillRunOptions) =>
       perform(async (context) => (await import('./skill-run.ts')).skillRun(context, name, options)),
     );

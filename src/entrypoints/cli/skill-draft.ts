@@ -5,7 +5,7 @@ import { describeFailure } from '../../messages/model.ts';
 import { notDrafted } from '../../messages/skill.ts';
 import type { Model } from '../../ports/model.ts';
 
-/** Braces would be tags of the template: what a prompt can name is added to it, and is not the draft's to choose. */
+/** Braces would be tags of the template. The scaffold adds the variables; the draft must not. */
 const prose = (max: number) =>
   z
     .string()
@@ -26,12 +26,12 @@ const draftSchema = z.strictObject({
 export type Draft = z.infer<typeof draftSchema>;
 
 const LIMITS = { maxOutputTokens: 4_000, timeoutMs: 120_000 };
-const FOR_NOBODY = { runId: null, sessionId: null, repositoryId: null, pullRequest: null };
+const NO_RUN = { runId: null, sessionId: null, repositoryId: null, pullRequest: null };
 
 /**
- * A skill as the model would write it, from one sentence. It is a beginning for its author to read: nothing runs it before it is
- * on the base branch.
- * @throws CountersignError when the model gave none.
+ * A skill that the model writes from one sentence, as a start for its author. Nothing runs it until it is on
+ * the base branch.
+ * @throws CountersignError if the model returned no valid draft
  */
 export async function draftOf(
   { name, sentence, outcome }: { name: string; sentence: string; outcome: SkillOutcome },
@@ -43,7 +43,7 @@ export async function draftOf(
     `Its author says: ${sentence}`,
     'Be concrete about what to look for and what to leave alone. The title and the diff are added after your prompt, and so is the shape of the answer.',
   ].join('\n\n');
-  const purpose = { ...FOR_NOBODY, skill: name, artifact: null };
+  const purpose = { ...NO_RUN, skill: name, artifact: null };
   const answer = await model.ask({ prompt, schema: draftSchema, limits: LIMITS, purpose, signal });
   if (answer.kind === 'answered') return answer.value;
   throw new CountersignError('cli.not_drafted', notDrafted(describeFailure(answer.failure)));

@@ -1,13 +1,13 @@
 import { packageToJson } from '../../domain/skill/json.ts';
 import { filesOf } from '../../domain/skill/package.ts';
 import { skillExported } from '../../messages/skill.ts';
-import type { Context, Said } from './context.ts';
+import type { Context, Output } from './context.ts';
 import { writeNew } from './files.ts';
-import { skillNamed, skillsHere } from './skill-files.ts';
+import { localSkills, skillNamed } from './skill-files.ts';
 
-/** To a file and not to standard output, where what looks like a secret is hidden: the package would not be the same. */
-export async function skillExport({ cwd, tools }: Context, name: string, file: string): Promise<Said> {
-  const { skill } = skillNamed(name, skillsHere(cwd, await tools.skills()));
+/** Writes to a file because standard output is redacted, which could change the package. */
+export async function skillExport({ cwd, tools }: Context, name: string, file: string): Promise<Output> {
+  const { skill } = skillNamed(name, localSkills(cwd, await tools.skills()));
   writeNew(cwd, file, packageToJson(skill));
   const files = filesOf(skill).length;
   return {

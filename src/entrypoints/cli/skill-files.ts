@@ -20,30 +20,30 @@ import { brokenSkill, cannotWrite, skillExists, unknownSkill } from '../../messa
 import type { KnownSkills } from './context.ts';
 import { readText, writeNew } from './files.ts';
 
-export interface SkillsHere {
+export interface LocalSkills {
   skills: SkillInForce[];
   broken: BrokenSkill[];
 }
 
-/** The skills for a repository whose base branch looks like this folder, without its organisation's. */
-export function skillsHere(cwd: string, { builtIn, shipped }: KnownSkills): SkillsHere {
+/** The skills for a repository whose base branch equals this folder, without those of its organisation. */
+export function localSkills(cwd: string, { builtIn, shipped }: KnownSkills): LocalSkills {
   const scopes = { workspace: packagesIn(cwd, SKILLS_FOLDER), organisation: [], shipped };
   return resolveSkills(scopes, builtIn);
 }
 
-/** @throws CountersignError for a name that no sound skill has. */
-export function skillNamed(name: string, { skills, broken }: SkillsHere): SkillInForce {
+/** @throws CountersignError if there is no valid skill of that name */
+export function skillNamed(name: string, { skills, broken }: LocalSkills): SkillInForce {
   const found = skills.find(({ skill }) => skill.name === name);
   if (found) return found;
-  const faulty = broken.find((one) => one.name === name);
-  if (faulty) throw new CountersignError('cli.broken_skill', brokenSkill(name, faulty.diagnostics));
+  const invalid = broken.find((one) => one.name === name);
+  if (invalid) throw new CountersignError('cli.broken_skill', brokenSkill(name, invalid.diagnostics));
   const names = skills.map(({ skill }) => skill.name);
   throw new CountersignError('cli.unknown_skill', unknownSkill(name, names));
 }
 
 /**
- * The packages that paths lead to, each with its faults, also for a name that the app would not take.
- * @throws CountersignError for a path that is not there or cannot be read.
+ * The packages that the paths refer to, with their errors, including errors in the name.
+ * @throws CountersignError if a path does not exist or cannot be read
  */
 export function checkPackages(
   cwd: string,
@@ -51,10 +51,11 @@ export function checkPackages(
   builtIn: readonly string[],
 ): ParsedPackage[] {
   const found = paths.length === 0 ? ofRepository(cwd, '.') : paths.flatMap((path) => expand(cwd, path));
-  // Two files of one package lead to it twice.
+  // Two files of one package refer to the same package.
   const each = new Map(found.map((parsed) => [resolve(cwd, parsed.folder), parsed]));
   return [...each.values()].map((parsed) => {
-    // Elsewhere, as in the folder of what ships (`~/countersign/skills`), a built-in skill has its own package.
+    // Elsewhere, such as in the folder of the shipped skills (`~/countersign/skills`), a package may have the
+    // name of a built-in skill.
     const isOwn = resolve(cwd, parsed.folder).includes(join(sep, SKILLS_FOLDER, sep));
     const scopes = { workspace: isOwn ? [parsed] : [], organisation: [], shipped: isOwn ? [] : [parsed] };
     const [broken] = resolveSkills(scopes, builtIn).broken;
@@ -62,7 +63,7 @@ export function checkPackages(
   });
 }
 
-/** @throws CountersignError when the file cannot be read or has faults. */
+/** @throws CountersignError if the file cannot be read or has errors */
 export function packageInFile(cwd: string, file: string): SkillPackage {
   const { skill, diagnostics } = readJson(cwd, file);
   if (skill) return skill;
@@ -70,9 +71,9 @@ export function packageInFile(cwd: string, file: string): SkillPackage {
 }
 
 /**
- * Writes the package as a folder of the working folder's own skills.
- * @returns the folder and its files.
- * @throws CountersignError when it is there already.
+ * Writes the package to the skills' folder of the working folder.
+ * @returns the folder and its files
+ * @throws CountersignError if the folder exists already
  */
 export function writePackage(cwd: string, skill: SkillPackage): { folder: string; files: string[] } {
   const folder = join(SKILLS_FOLDER, skill.name);
@@ -86,7 +87,10 @@ export function writePackage(cwd: string, skill: SkillPackage): { folder: string
   return { folder, files: files.map(({ file }) => file) };
 }
 
-/** A link on the way could lead out of the repository; the store's `safeJoin` would follow one that stays inside, which nobody needs here. */
+/**
+ * A symbolic link could lead out of the repository. The store's `safeJoin` is not used here, because it
+ * follows links that stay inside.
+ */
 function refuseLinks(cwd: string, folder: string): void {
   const parts = folder.split(sep);
   for (const end of parts.keys()) {
@@ -98,8 +102,8 @@ function refuseLinks(cwd: string, folder: string): void {
 }
 
 /**
- * Of a path, the packages that are meant: a package or anything in one, since people name the file that they have open; those of a
- * repository; or those in a folder.
+ * The packages that a path refers to: one package, given by its folder or any file in it (people name the
+ * file that they are editing); those of a repository; or those in a folder.
  */
 function expand(cwd: string, path: string): ParsedPackage[] {
   const at = resolve(cwd, path);
@@ -112,7 +116,7 @@ function expand(cwd: string, path: string): ParsedPackage[] {
   return isRepository ? ofRepository(cwd, path) : packagesIn(cwd, path);
 }
 
-/** Its own, and, of an organisation's `.github` repository, those of the organisation. */
+/** The repository's own skills and, in an organisation's `.github` repository, the organisation's. */
 function ofRepository(cwd: string, path: string): ParsedPackage[] {
   return [SKILLS_FOLDER, ORGANISATION_SKILLS].flatMap((folder) => packagesIn(cwd, join(path, folder)));
 }
@@ -154,7 +158,7 @@ function readPackage(cwd: string, folder: string): ParsedPackage {
     : { ...parsed, skill: undefined, diagnostics: [...parsed.diagnostics, ...diagnostics] };
 }
 
-/** A package is called by its folder, also when the path to it is a dot. */
+/** The name of the package's folder, also if the path is a dot. */
 function nameOf(cwd: string, folder: string): string {
   return basename(resolve(cwd, folder));
 }

@@ -1,10 +1,10 @@
 import { CountersignError } from '../../core/errors.ts';
 import { resolveSkills } from '../../domain/skill/scope.ts';
 import { brokenSkill, skillImported } from '../../messages/skill.ts';
-import type { Context, Said } from './context.ts';
+import type { Context, Output } from './context.ts';
 import { packageInFile, writePackage } from './skill-files.ts';
 
-export async function skillImport({ cwd, tools }: Context, file: string): Promise<Said> {
+export async function skillImport({ cwd, tools }: Context, file: string): Promise<Output> {
   const { builtIn } = await tools.skills();
   const skill = packageInFile(cwd, file);
   const parsed = { folder: file, name: skill.name, skill, diagnostics: [] };

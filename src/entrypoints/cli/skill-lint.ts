@@ -1,8 +1,8 @@
 import { skillLintText } from '../../messages/skill.ts';
-import type { Context, Said } from './context.ts';
+import type { Context, Output } from './context.ts';
 import { checkPackages } from './skill-files.ts';
 
-export async function skillLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Said> {
+export async function skillLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Output> {
   const { builtIn } = await tools.skills();
   const [{ syntaxDiagnostics }, { missingWay }] = await Promise.all([
     import('../../skills/lint/syntax.ts'),

@@ -1,9 +1,9 @@
 import { skillTable } from '../../messages/skill.ts';
-import type { Context, Said } from './context.ts';
-import { skillsHere } from './skill-files.ts';
+import type { Context, Output } from './context.ts';
+import { localSkills } from './skill-files.ts';
 
-export async function skillList({ cwd, tools }: Context): Promise<Said> {
-  const { skills, broken } = skillsHere(cwd, await tools.skills());
+export async function skillList({ cwd, tools }: Context): Promise<Output> {
+  const { skills, broken } = localSkills(cwd, await tools.skills());
   const sound = skills.map(({ skill, scope, folder }) => ({
     name: skill.name,
     scope,

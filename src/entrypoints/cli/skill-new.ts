@@ -2,7 +2,7 @@ import { MAX_NAME_LENGTH, SKILL_NAME, type SkillOutcome } from '../../domain/ski
 import { parsePackage } from '../../domain/skill/parse.ts';
 import { resolveSkills } from '../../domain/skill/scope.ts';
 import { brokenSkill, NOTHING_TO_DRAFT_FROM, notASkillName, skillBegun } from '../../messages/skill.ts';
-import { type Context, type DatabaseOption, type Said, UsageError } from './context.ts';
+import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { draftOf } from './skill-draft.ts';
 import { writePackage } from './skill-files.ts';
 import { emptyDraft, scaffold } from './skill-scaffold.ts';
@@ -11,20 +11,20 @@ import type { ProgramLanguage } from './skill-scaffold-program.ts';
 export interface SkillNewOptions extends DatabaseOption {
   description?: string;
   outcome: SkillOutcome;
-  /** Has the model draft it from the description. */
+  /** Lets the model draft the skill from the description. */
   draft?: true;
-  /** Begins with a program in this language in the place of a prompt. */
+  /** Starts with a program in this language instead of a prompt. */
   program?: ProgramLanguage;
 }
 
-/** For all that the model does, waits between its tries included, in milliseconds. */
+/** For all calls to the model, including the waits between retries, in milliseconds. */
 const DRAFT_MS = 180_000;
 
 export async function skillNew(
   { cwd, tools }: Context,
   name: string,
   { description, outcome, draft, program, database }: SkillNewOptions,
-): Promise<Said> {
+): Promise<Output> {
   if (!SKILL_NAME.test(name) || name.length > MAX_NAME_LENGTH) throw new UsageError(notASkillName(name));
   const { builtIn } = await tools.skills();
   if (draft && description === undefined) throw new UsageError(NOTHING_TO_DRAFT_FROM);

@@ -9,9 +9,9 @@ import { optimizeModule } from '../../skills/kinds/module/optimize.ts';
 import { createSidecar } from '../../skills/kinds/module/sidecar.ts';
 import { readState } from '../../skills/kinds/module/state.ts';
 import { variantFor } from '../../skills/runtime/variant.ts';
-import type { Context, DatabaseOption, Said } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 import { readText } from './files.ts';
-import { skillNamed, skillsHere } from './skill-files.ts';
+import { localSkills, skillNamed } from './skill-files.ts';
 
 export interface SkillOptimizeOptions extends DatabaseOption {
   examples: string;
@@ -20,15 +20,15 @@ export interface SkillOptimizeOptions extends DatabaseOption {
 }
 
 /**
- * Measures the skill's module, and writes what was found to the database only when it is better. It is for these very files: the app
- * uses it for runs that begin with a package of the same content.
+ * Measures the skill's module and stores the found examples only if they improve it. They apply to these
+ * exact files: the app uses them for runs that start with a package of the same content.
  */
 export async function skillOptimize(
   { cwd, clock, tools }: Context,
   name: string,
   { examples: file, seed, demos, database }: SkillOptimizeOptions,
-): Promise<Said> {
-  const found = skillNamed(name, skillsHere(cwd, await tools.skills()));
+): Promise<Output> {
+  const found = skillNamed(name, localSkills(cwd, await tools.skills()));
   const { id, outcome, artifacts } = found.skill;
   const first = artifacts.find(({ kind }) => kind === 'dspy_module');
   if (!first) throw new CountersignError('cli.no_module', noModule(name));

@@ -6,11 +6,11 @@ import { filesInDiff } from '../../skills/adhoc/diff.ts';
 import { LOCAL_PULL_REQUEST, localReader } from '../../skills/adhoc/local-reader.ts';
 import { onceStep, type Subject } from '../../skills/adhoc/once-step.ts';
 import { runBuiltInOnce, runPackageOnce } from '../../skills/adhoc/run-once.ts';
-import { type Context, type DatabaseOption, type Said, UsageError } from './context.ts';
+import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { readText } from './files.ts';
 import { findInstallation } from './find-installation.ts';
 import { readingGitHub } from './policy-steps.ts';
-import { skillNamed, skillsHere } from './skill-files.ts';
+import { localSkills, skillNamed } from './skill-files.ts';
 
 export interface SkillRunOptions extends DatabaseOption {
   pr?: { repository: string; number: number };
@@ -18,15 +18,15 @@ export interface SkillRunOptions extends DatabaseOption {
   input?: Record<string, string>;
 }
 
-/** In milliseconds: no skill should take longer, and a person waits. */
+/** In milliseconds: longer than any skill should take. */
 const TIMEOUT_MS = 1_800_000;
 
-/** Carries out a skill as the working folder has it, on a pull request or a local change, and writes nothing anywhere. */
-export async function skillRun(context: Context, name: string, options: SkillRunOptions): Promise<Said> {
+/** Runs a skill of the working folder on a pull request or a local change. Writes nothing. */
+export async function skillRun(context: Context, name: string, options: SkillRunOptions): Promise<Output> {
   const { cwd, clock, tools } = context;
   if ((options.pr === undefined) === (options.diff === undefined)) throw new UsageError(ONE_SUBJECT);
   const known = await tools.skills();
-  const found = known.builtIn.includes(name) ? undefined : skillNamed(name, skillsHere(cwd, known));
+  const found = known.builtIn.includes(name) ? undefined : skillNamed(name, localSkills(cwd, known));
   const subject = options.diff === undefined ? await onGitHub(context, options) : fromDiff(cwd, options.diff);
 
   return tools.withSkillRunner(options.database, async ({ builtIn, ...packages }) => {
@@ -70,7 +70,7 @@ function fromDiff(cwd: string, file: string): Subject {
   };
 }
 
-/** What to say when GitHub has no such pull request. */
+/** The error for a pull request that does not exist. */
 function missing({ pr }: Pick<SkillRunOptions, 'pr'>): CountersignError | undefined {
   return pr && new CountersignError('cli.unknown_pull_request', noPullRequest(pr.repository, pr.number));
 }

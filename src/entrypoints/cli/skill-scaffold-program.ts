@@ -4,7 +4,10 @@ import type { PackageFile } from '../../domain/skill/package.ts';
 export const PROGRAM_LANGUAGES = ['js', 'py'] as const;
 export type ProgramLanguage = (typeof PROGRAM_LANGUAGES)[number];
 
-/** A small whole program with a case of each end, rather than an empty one: what it asks and submits is what its author has to know. */
+/**
+ * A small complete program with one case for each result, instead of an empty one. It shows its author how to
+ * ask and how to submit.
+ */
 export function programScaffold(
   name: string,
   outcome: SkillOutcome,

@@ -3,7 +3,7 @@ import type { PackageFile } from '../../domain/skill/package.ts';
 import type { Draft } from './skill-draft.ts';
 import { type ProgramLanguage, programScaffold } from './skill-scaffold-program.ts';
 
-/** What there is to begin with when nobody drafted more; what its author is to replace is said in words. */
+/** The content without a model's draft. Sentences say what the author must replace. */
 export function emptyDraft(name: string, description: string | undefined, outcome: SkillOutcome): Draft {
   const said = description ?? 'Says in one sentence what this skill does and when to use it.';
   return {
@@ -15,21 +15,21 @@ export function emptyDraft(name: string, description: string | undefined, outcom
   };
 }
 
-export interface Beginning {
+export interface ScaffoldOptions {
   name: string;
   outcome: SkillOutcome;
   draft: Draft;
-  /** What it is to be a program in; a prompt when left out. */
+  /** The language of the program; without one, the package gets a prompt. */
   program?: ProgramLanguage | undefined;
 }
 
-/** The beginnings of a package: complete as it is, with a case that passes. */
-export function scaffold({ name, outcome, draft, program }: Beginning): PackageFile[] {
-  const way =
+/** The files of a new package. They are complete and include a case that passes. */
+export function scaffold({ name, outcome, draft, program }: ScaffoldOptions): PackageFile[] {
+  const files =
     program === undefined
       ? promptScaffold(name, outcome, draft.prompt)
       : programScaffold(name, outcome, program);
-  return [{ path: 'SKILL.md', text: manifest(name, outcome, draft) }, ...way];
+  return [{ path: 'SKILL.md', text: manifest(name, outcome, draft) }, ...files];
 }
 
 function manifest(name: string, outcome: SkillOutcome, draft: Draft): string {

@@ -1,12 +1,12 @@
 import { contractOf } from '../../domain/skill/package.ts';
 import { pathOf } from '../../domain/skill/place.ts';
 import { skillText } from '../../messages/skill.ts';
-import type { Context, Said } from './context.ts';
-import { skillNamed, skillsHere } from './skill-files.ts';
+import type { Context, Output } from './context.ts';
+import { localSkills, skillNamed } from './skill-files.ts';
 
-export async function skillShow({ cwd, tools }: Context, name: string): Promise<Said> {
+export async function skillShow({ cwd, tools }: Context, name: string): Promise<Output> {
   const known = await tools.skills();
-  const found = skillNamed(name, skillsHere(cwd, known));
+  const found = skillNamed(name, localSkills(cwd, known));
   const isBuiltIn = known.builtIn.includes(name);
   const { skill, scope, folder } = found;
   return {

@@ -1,22 +1,22 @@
 import { notAnIndex, syncText } from '../../messages/skill-sync.ts';
 import { addressOf } from '../../skills/catalogue/sync/address.ts';
 import { syncSkills } from '../../skills/catalogue/sync/sync.ts';
-import { type Context, type DatabaseOption, type Said, UsageError } from './context.ts';
+import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 
 export interface SkillSyncOptions extends DatabaseOption {
   force?: boolean;
   prune?: boolean;
 }
 
-/** For all of it, in milliseconds; what has not come by then is refused. */
+/** For everything, in milliseconds. What is not loaded by then is rejected. */
 const TIMEOUT_MS = 300_000;
 
-/** Works while the app runs, which sees what came of it with its next event. */
+/** Works while the app runs. The app uses the result from its next event. */
 export async function skillSync(
   { clock, tools }: Context,
   url: string,
   { database, force = false, prune = false }: SkillSyncOptions,
-): Promise<Said> {
+): Promise<Output> {
   const index = addressOf(url);
   if ('because' in index) throw new UsageError(notAnIndex(index.because));
   const { builtIn, shipped } = await tools.skills();

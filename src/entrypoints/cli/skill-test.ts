@@ -1,12 +1,15 @@
 import { readCaseFile, type SkillCase } from '../../domain/skill/case-file.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
 import { testedText } from '../../messages/skill-test.ts';
-import type { Context, Said } from './context.ts';
-import { skillNamed, skillsHere } from './skill-files.ts';
+import type { Context, Output } from './context.ts';
+import { localSkills, skillNamed } from './skill-files.ts';
 
-/** Runs the cases of one skill, or of all that have some, as their package's files say it. A skill with faults has none that could be run, and fails. */
-export async function skillTest({ cwd, tools }: Context, name: string | undefined): Promise<Said> {
-  const here = skillsHere(cwd, await tools.skills());
+/**
+ * Runs the cases of one skill, or of all that have some, with the package's files as they are. A skill with
+ * errors fails.
+ */
+export async function skillTest({ cwd, tools }: Context, name: string | undefined): Promise<Output> {
+  const here = localSkills(cwd, await tools.skills());
   const broken = name === undefined ? here.broken : [];
   const packages = (name === undefined ? here.skills : [skillNamed(name, here)]).map(({ skill }) => skill);
   const { runCase } = await import('../../skills/testing/run-case.ts');
@@ -27,12 +30,12 @@ export async function skillTest({ cwd, tools }: Context, name: string | undefine
     failed:
       broken.length > 0 ||
       results.some(({ kind }) => kind === 'failed') ||
-      // Whoever names a skill wants to know that it was tried.
+      // If you name a skill, the command fails unless a case ran.
       (name !== undefined && results.every(({ kind }) => kind === 'left_out')),
   };
 }
 
-/** The package was read without faults, so its cases are sound. */
+/** The package was read without errors, so its cases are valid. */
 function casesOf({ tests }: SkillPackage): SkillCase[] {
   return tests.flatMap(({ path, text }) => readCaseFile(text, path).cases);
 }

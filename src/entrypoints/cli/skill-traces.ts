@@ -4,9 +4,9 @@ import { CountersignError } from '../../core/errors.ts';
 import { redactValue } from '../../core/redact/redact.ts';
 import { noModule } from '../../messages/module.ts';
 import { EXAMPLES_OF_ONE_SKILL, examplesExported, tracesExported } from '../../messages/skill.ts';
-import { type Context, type DatabaseOption, type Said, UsageError } from './context.ts';
+import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { writeNew } from './files.ts';
-import { skillNamed, skillsHere } from './skill-files.ts';
+import { localSkills, skillNamed } from './skill-files.ts';
 import { exampleIn, wholeTrace } from './trace-lines.ts';
 import { tracePages } from './trace-pages.ts';
 
@@ -18,14 +18,15 @@ export interface SkillTracesOptions extends DatabaseOption {
 }
 
 /**
- * Writes what skills were given and gave back, what came of it and what people said to that, one JSON document a line: a set of examples
- * to judge or to improve a skill by. Page by page, since prompts are long and there may be many.
+ * Writes inputs and outputs of skills, the run's outcome and people's decision, as one JSON document per
+ * line: examples for evaluating or improving a skill. Writes page by page, because prompts can be long and
+ * numerous.
  */
 export async function skillTraces(
   { cwd, clock, tools }: Context,
   file: string,
   { skill: name, since, forOptimize = false, database }: SkillTracesOptions,
-): Promise<Said> {
+): Promise<Output> {
   const skill = forOptimize ? await moduleSkillOf(name, cwd, tools) : undefined;
 
   return tools.withDatabase(database, 'read', async ({ read }) => {
@@ -50,10 +51,10 @@ export async function skillTraces(
   });
 }
 
-/** The skill as the working folder has it, whose module the examples are to fit. */
+/** The skill in the working folder, for whose module the examples are. */
 async function moduleSkillOf(name: string | undefined, cwd: string, tools: Context['tools']) {
   if (name === undefined) throw new UsageError(EXAMPLES_OF_ONE_SKILL);
-  const { skill } = skillNamed(name, skillsHere(cwd, await tools.skills()));
+  const { skill } = skillNamed(name, localSkills(cwd, await tools.skills()));
   if (!skill.artifacts.some(({ kind }) => kind === 'dspy_module'))
     throw new CountersignError('cli.no_module', noModule(name));
   return skill;

@@ -9,13 +9,16 @@ import type { ReadTx } from '../../ports/storage.ts';
 import { type Example, exampleSchema } from '../../skills/kinds/module/examples.ts';
 import { inputsIn } from '../../skills/runtime/trace/module-input.ts';
 
-/** What traces are told with: their rows, and the texts that belong to them. */
+/** Where to read traces: their rows, and their texts in blobs. */
 export interface TraceSources {
   read: ReadTx;
   blobs: Blobs;
 }
 
-/** Everything about a trace; written out so that a renamed field of ours does not change people's data sets unnoticed. */
+/**
+ * All facts of a trace. Fields are listed one by one, so that renaming an internal field does not change
+ * people's data sets.
+ */
 export async function wholeTrace(trace: SkillTrace, { read, blobs }: TraceSources) {
   const { of, tokens } = trace;
   return {
@@ -34,7 +37,7 @@ export async function wholeTrace(trace: SkillTrace, { read, blobs }: TraceSource
           session_id: of.sessionId,
           call_id: null,
           outcome: await outcomeOf(of, read),
-          people_said: await peopleSaid(of.runId, read),
+          people_said: await peoplesDecision(of.runId, read),
         }),
     model: trace.model,
     tokens_in: tokens?.input ?? null,
@@ -48,8 +51,8 @@ export async function wholeTrace(trace: SkillTrace, { read, blobs }: TraceSource
 }
 
 /**
- * A trace as an example of what the skill's module should say; `undefined` for one that shows nothing of it: another file's, one that people
- * did not approve, or one of a module that took or gave something else.
+ * A trace as an example for the skill's module. `undefined` if it is unsuitable: of another file, not
+ * approved by people, or with a different input or output.
  */
 export async function exampleIn(
   { of, kind, artifact, inputPath }: SkillTrace,
@@ -58,14 +61,17 @@ export async function exampleIn(
 ): Promise<Example | undefined> {
   const file = skill.artifacts.find((one) => one.kind === 'dspy_module' && pathOf(one) === artifact);
   if (kind !== 'dspy_module' || !file || skill.outcome === null || 'callId' in of) return undefined;
-  if ((await peopleSaid(of.runId, read)) !== 'approved') return undefined;
+  if ((await peoplesDecision(of.runId, read)) !== 'approved') return undefined;
   const outcome = await outcomeOf(of, read);
   if (outcome?.outcome_kind !== skill.outcome) return undefined;
   const example = { input: inputsIn((await textAt(inputPath, blobs)) ?? ''), expected: judgementOf(outcome) };
   return exampleSchema(parseModule(file.content), skill.outcome).safeParse(example).data;
 }
 
-/** What of an outcome can come out again: no two answers have the same words, so to expect them would make every answer wrong. */
+/**
+ * The part of an outcome that a module can reproduce. Free text differs in each answer, so expecting it would
+ * fail every answer.
+ */
 function judgementOf(outcome: Outcome): { [name: string]: Json } {
   return outcome.outcome_kind === 'review_verdict'
     ? { verdict: outcome.verdict }
@@ -77,7 +83,7 @@ async function textAt(path: string, blobs: Blobs): Promise<string | null> {
   return bytes ? new TextDecoder().decode(bytes) : null;
 }
 
-/** What the session came to in the end; nothing when it failed. */
+/** The final outcome of the session, `null` if it failed. */
 async function outcomeOf(
   { runId, sessionId }: { runId: string; sessionId: string },
   { runs }: ReadTx,
@@ -86,8 +92,14 @@ async function outcomeOf(
   return state?.invocations.find((step) => step.sessionId === sessionId)?.outcome ?? null;
 }
 
-/** Of the run’s last question that people answered: whether what the skill said was acted on. */
-async function peopleSaid(runId: string, { approvals }: ReadTx): Promise<'approved' | 'rejected' | null> {
+/**
+ * People's decision on the run's last answered approval, which shows whether they accepted the skill's
+ * result.
+ */
+async function peoplesDecision(
+  runId: string,
+  { approvals }: ReadTx,
+): Promise<'approved' | 'rejected' | null> {
   const last = (await approvals.ofRun(runId)).findLast(
     ({ status }) => status === 'countersigned' || status === 'rejected',
   );

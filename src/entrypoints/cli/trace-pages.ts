@@ -2,7 +2,7 @@ import type { SkillTrace, SkillTraces } from '../../ports/skill-traces.ts';
 
 const PAGE = 200;
 
-/** Every trace that fits, page by page; see `SkillTraces.page`. */
+/** All traces that match the filter, page by page; see `SkillTraces.page`. */
 export async function* tracePages(
   traces: Pick<SkillTraces, 'page'>,
   filter: Omit<Parameters<SkillTraces['page']>[0], 'after' | 'limit'> = {},
@@ -16,7 +16,7 @@ export async function* tracePages(
   }
 }
 
-/** Where its texts are. */
+/** The paths of its texts. */
 export function pathsOf({ inputPath, outputPath }: SkillTrace): string[] {
   return outputPath === null ? [inputPath] : [inputPath, outputPath];
 }

@@ -16,23 +16,26 @@ import type { Queue } from './ports/queue.ts';
 import type { Storage } from './ports/storage.ts';
 
 export interface App {
-  /** Where it listens. */
+  /** The address for webhooks. */
   url: string;
-  /** Where the metrics have a port of their own. */
+  /** The address for metrics, if they have a port of their own. */
   metricsUrl: string | undefined;
   storage: Storage;
   queue: Queue;
-  /** Takes no more webhooks, lets what is under way end, and closes the database. */
+  /** Stops accepting webhooks, waits for the work under way, and closes the database. */
   stop(): Promise<void>;
 }
 
-/** What tests use instead of the real thing. */
+/** Replacements for tests. */
 export interface AppOverrides extends PlatformOverrides, SkillOverrides {}
 
-/** Work under way has this many milliseconds to end: with what follows, it must be less than the 10 s that supervisors give. */
+/**
+ * The time for work under way to end, in milliseconds. With what follows it, shutdown must fit the 10 s that
+ * supervisors allow.
+ */
 export const DRAIN_MS = 7_000;
 
-/** Builds everything by hand, starts it, and returns what stops it. */
+/** Starts the app, composed from its parts. */
 export async function startApp(config: AppConfig, givenLog: Log, overrides: AppOverrides = {}): Promise<App> {
   hideSecrets(config);
   const platform = await openPlatform(config, givenLog, overrides);

@@ -22,13 +22,13 @@ import { badSettingsHere, NO_APP } from './messages/policy.ts';
 import type { Model } from './ports/model.ts';
 
 /**
- * The composition root of the command line: what its commands are given, each loaded when it is asked for.
- * @param calledIn where the person stands, when that is not the process's folder: paths that they name are seen from there, those of
- * the settings from the process's folder, in which the settings are.
+ * The composition root of the command line. Each part is loaded on demand.
+ * @param calledIn the caller's folder, if it differs from the process's folder. Paths of arguments are
+ * relative to it; paths of settings are relative to the process's folder, where the settings are.
  */
 export function createTools(env: Environment, calledIn?: string): Tools {
   neverShowSecretsOf(env);
-  /** @throws UsageError for a bad `--database`, CountersignError for a bad `DATABASE_URL`. */
+  /** @throws UsageError for an invalid `--database`, CountersignError for an invalid `DATABASE_URL` */
   const urlOf = (given: string | undefined) => {
     const read = readStorageConfig(given === undefined ? env : { DATABASE_URL: seenFrom(calledIn, given) });
     if (read.ok) return read.config.databaseUrl;
@@ -121,13 +121,13 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       ]);
       const clock = systemClock;
       const github = createOctokitGitHub({ appId, privateKey, apiUrl, log: silentLog, clock });
-      // What a step needs is asked here, and none is carried out.
-      const nothing = () => Promise.reject(new Error('the command line carries out no step'));
-      const named = packageSkill(nothing);
-      const activation = { choose: nothing, executeArtifact: nothing };
-      const auto = autoSkill({ storage: { transaction: nothing }, activation });
+      // The registry only answers what a step needs. No step is executed.
+      const refuse = () => Promise.reject(new Error('the command line carries out no step'));
+      const packageStep = packageSkill(refuse);
+      const activation = { choose: refuse, executeArtifact: refuse };
+      const autoStep = autoSkill({ storage: { transaction: refuse }, activation });
       const names = createRegistry(SHIPPED_SKILLS, builtInPolicy, (step) =>
-        step.uses.candidates ? auto(step) : named(step),
+        step.uses.candidates ? autoStep(step) : packageStep(step),
       );
       return {
         github,
@@ -196,7 +196,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         handlers: [promptSkill({ model }), codeSkill({ model }), analyzerSkill({ ci })],
         builtIn: builtInSkills({ model }),
         modelFamily: model ? familyOf(model.name) : null,
-        // What a person tries out by hand is nobody's example.
+        // Not recorded as a trace: a manual trial must not become an example.
         executeArtifact: createArtifactExecutor({
           watch: watchModel(model),
           record: async () => {},
@@ -218,7 +218,8 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     async serve({ database, settings }) {
       const { serve } = await import('./serve.ts');
       const given = {
-        // Only the file that is named: a command run in a repository must not take settings from a file that it finds there.
+        // Only the named file: a command that runs in a repository must not take settings from a file that it
+        // finds there.
         ...(settings === undefined ? {} : settingsIn(resolve(calledIn ?? '', settings))),
         ...env,
         ...(database === undefined ? {} : { DATABASE_URL: urlOf(database) }),
@@ -226,14 +227,14 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       return serve(given);
     },
     demoFile() {
-      // Beside src/ in a checkout, beside dist/ in a built one; not part of the package.
+      // Beside src/ in a checkout, beside dist/ in a build. The package does not contain it.
       const file = join(PACKAGE_ROOT, 'demo/main.ts');
       return existsSync(file) ? file : undefined;
     },
   };
 }
 
-/** @throws UsageError when there is no such file, or it cannot be read. */
+/** @throws UsageError if the file does not exist or cannot be read */
 function settingsIn(file: string): Environment {
   try {
     return parseEnv(readFileSync(file, 'utf8'));
@@ -242,7 +243,7 @@ function settingsIn(file: string): Environment {
   }
 }
 
-/** A database's address with the path that is seen from the folder; `sqlite::memory:` is no path. */
+/** A database URL with its path resolved from the folder. `sqlite::memory:` has no path. */
 function seenFrom(folder: string | undefined, url: string): string {
   if (folder === undefined) return url;
   return url.replace(/^sqlite:([^:].*)$/s, (_, path: string) => `sqlite:${resolve(folder, path)}`);

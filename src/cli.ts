@@ -8,7 +8,7 @@ import { runCli } from './entrypoints/cli/command-line.ts';
 
 redactLastWords();
 
-// A reader that has seen enough, such as `head`, is no failure.
+// A reader that stops early, such as `head`, is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
@@ -23,7 +23,10 @@ process.exitCode = await runCli(process.argv.slice(2), {
   err: (text) => process.stderr.write(text),
 });
 
-/** Waits while a reader is slower than we are, so that a long answer is never all in memory; one that has gone is written to no more. */
+/**
+ * Waits for a slow reader, so that a long result is never in memory as a whole. Writes nothing to a closed
+ * stream.
+ */
 function writeOut(text: string): void | Promise<void> {
   const { stdout } = process;
   if (stdout.destroyed || stdout.write(text)) return;

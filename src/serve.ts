@@ -26,20 +26,20 @@ import { forbidCoreDumps } from './sandbox/core-dumps.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 
 /**
- * How long a process waits for the one before it to let go of the database, in milliseconds: longer than that one
- * takes to end what is under way, so that a restart in which both overlap goes through.
+ * How long a process waits for the previous one to release the database, in milliseconds. Longer than that
+ * one's shutdown takes, so that a restart with an overlap succeeds.
  */
 const TIMEOUT_MS = 15_000;
 
-/** How often a process that npm started checks that its parent still runs, in milliseconds. */
+/** How often a process started by npm checks that its parent still runs, in milliseconds. */
 const PARENT_CHECK_MS = 500;
 
-/** Whether the app runs; if not, why: the message ends with a line end and is ready to be shown. */
+/** The app runs, or the reason why it cannot. The message ends with a line break and is ready to print. */
 export type Started = { ok: true } | { ok: false; code: string; message: string };
 
 /**
- * Runs the app until the process is told to stop (SIGTERM, SIGINT), or offers the setup page when no App is registered.
- * Resolves once either listens, or with what keeps it from that.
+ * Runs the app until SIGTERM or SIGINT, or serves the setup page if no App is registered. Resolves once
+ * either listens or has failed to start.
  */
 export async function serve(env: Environment, timeoutMs = TIMEOUT_MS): Promise<Started> {
   const coreDumps = forbidCoreDumps();
@@ -60,11 +60,11 @@ export async function serve(env: Environment, timeoutMs = TIMEOUT_MS): Promise<S
     if (!claim.ok) return refusal('storage.served_by_another', servedByAnother(claim.holder));
     try {
       const app = await startApp(config, log);
-      stopWhenTold(log, () => app.stop().finally(claim.release));
+      stopOnSignal(log, () => app.stop().finally(claim.release));
       log.info({ url: app.url }, listening(app.url));
       if (app.metricsUrl !== undefined) log.info({ url: app.metricsUrl }, metricsAt(app.metricsUrl));
       log.info({}, modelSummary(config.model));
-      sayHowShutIn(log);
+      logSandbox(log);
       return { ok: true };
     } catch (error) {
       claim.release();
@@ -90,7 +90,7 @@ async function serveSetup(config: SetupConfig): Promise<Started> {
   }
 }
 
-/** @throws anything that is no error for a person. */
+/** @throws any error that has no message for people */
 function refusalOf(error: unknown): Started {
   if (!(error instanceof CountersignError)) throw error;
   return refusal(error.code, error.message);
@@ -100,24 +100,25 @@ function refusal(code: string, because: string): Started {
   return { ok: false, code, message: cannotStart(because) };
 }
 
-function stopWhenTold(log: Log, stop: () => Promise<void>): void {
-  let told = false;
+function stopOnSignal(log: Log, stop: () => Promise<void>): void {
+  let requested = false;
   const onSignal = (signal: string) => {
-    if (told) return;
-    told = true;
+    if (requested) return;
+    requested = true;
     log.info({ signal }, stopping);
-    // Ended here and not left to end by itself: a request to GitHub that gets no answer keeps a process alive for as long as
-    // its time-out. Whatever is under way by now was given back to the queue.
+    // Exits explicitly: a request to GitHub without a response would keep the process alive until its
+    // timeout. Unfinished work is in the queue again by now.
     void stop().finally(() => process.exit());
   };
-  // `on`, not `once`: supervisors and terminals often tell twice, and the second must not cut the first short.
+  // `on`, not `once`: supervisors and terminals often send a second signal, which must not interrupt the
+  // shutdown.
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
 }
 
 /**
- * npm starts this process inside a shell (`npx countersign serve`, `npm start`) and passes a SIGTERM on to that shell only. The shell
- * ends, and would leave this process running, so the end of the parent counts as a SIGTERM.
+ * npm starts this process in a shell (`npx countersign serve`, `npm start`) and forwards SIGTERM only to that
+ * shell, which ends and leaves this process running. So the end of the parent counts as SIGTERM.
  */
 function endWithParent(): void {
   const parent = process.ppid;
@@ -129,7 +130,7 @@ function endWithParent(): void {
   watch.unref();
 }
 
-function sayHowShutIn(log: Log): void {
+function logSandbox(log: Log): void {
   void sandbox().then(({ network }) =>
     log[network === 'cut' ? 'info' : 'warn']({ network }, analyzersShutIn(network)),
   );

@@ -15,7 +15,9 @@ import { claimDatabase, openStorage } from './storage.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Opens the database for one piece of work. Reading opens it read-only, so that no slip here can write. */
+/**
+ * Opens the database for one piece of work. For reading, it opens it read-only, so that a bug cannot write.
+ */
 export async function withDatabase<T>(
   url: string,
   purpose: 'read' | 'write',
@@ -33,7 +35,7 @@ export async function withDatabase<T>(
         ),
       );
     }
-    // With nothing pending, the usual way of opening has nothing to migrate.
+    // Nothing is pending, so opening it does not migrate.
     const storage = purpose === 'read' ? readOnly(path) : await openStorage(url, { clock: systemClock });
     try {
       return await work(storage);
@@ -44,8 +46,8 @@ export async function withDatabase<T>(
 }
 
 /**
- * @throws CountersignError when the database is newer than this program, an app of the version before serves it, or a
- * migration fails.
+ * @throws CountersignError if the database is newer than this program, another app serves it, or a migration
+ * fails
  */
 export async function migrate(url: string): Promise<Migrated> {
   const path = pathOf(url);
@@ -65,7 +67,9 @@ export async function migrate(url: string): Promise<Migrated> {
   });
 }
 
-/** Of whatever version: a copy is what one wants before an upgrade, and before going back. */
+/**
+ * Accepts a database of any version, because people need a backup before an upgrade and before a downgrade.
+ */
 export async function backup(url: string, file: string): Promise<{ database: string; bytes: number }> {
   const path = existing(url);
   return failingClearly(path, async () => {
@@ -80,16 +84,17 @@ export async function backup(url: string, file: string): Promise<{ database: str
 }
 
 /**
- * Writes the file anew without its free pages, and so that retention can give room back from then on: that is a property of the file,
- * which only this changes for one that is there (https://sqlite.org/pragma.html#pragma_auto_vacuum).
+ * Rewrites the file without its free pages and sets `auto_vacuum`, so that retention can return free pages
+ * from then on. For an existing file, only `VACUUM` changes that setting
+ * (https://sqlite.org/pragma.html#pragma_auto_vacuum).
  */
 export async function vacuum(url: string): Promise<{ database: string; before: number; after: number }> {
   const path = existing(url);
   return failingClearly(path, async () => {
     const before = statSync(path).size;
     await alone(url, async () => {
-      // The copy goes through the log, which lies beside the file. SQLite makes it in the folder for temporary files first, and says
-      // itself when there is no room there.
+      // The copy passes through the log beside the file, so check the free space there. SQLite first makes it
+      // in the folder for temporary files, and reports missing space there by itself.
       const { bavail, bsize } = statfsSync(dirname(resolve(path)));
       if (bavail * bsize < before) throw new CountersignError('cli.no_room', noRoomToVacuum(path, before));
       const db = new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS });
@@ -105,7 +110,7 @@ export async function vacuum(url: string): Promise<{ database: string; before: n
   });
 }
 
-/** Does what must not happen beneath a running app. */
+/** Runs work that must not run beside an app. */
 async function alone(url: string, work: () => Promise<void>): Promise<void> {
   const claim = await claimDatabase(url, { clock: systemClock, timeoutMs: 0, onWait() {} });
   if (!claim.ok) throw new CountersignError('storage.served_by_another', migrateLater(claim.holder));

@@ -23,17 +23,17 @@ import type { Platform } from './platform.ts';
 import { shippedChains, shippedSkills } from './shipped.ts';
 import type { Skills } from './skills.ts';
 
-/** What moves runs, for the jobs and the commands that set it in motion. */
+/** The engine, with the jobs and the event handler that drive it. */
 export interface EngineParts {
   engine: Engine;
-  /** @param cause the delivery it was read from; `null` when none brought it */
+  /** @param cause the delivery of the event; `null` if it has none */
   onEvent(event: Event, cause: Cause | null): Promise<void>;
   sessions: JobRunner<'session'>;
   mergeGroups: JobRunner<'merge_group'>;
   ask: JobRunner<'ask'>;
 }
 
-/** Builds the engine and what it works with, from the bottom up. */
+/** Builds the engine and its dependencies. */
 export function buildEngine(platform: Platform, { registry, activation }: Skills): EngineParts {
   const { config, storage, blobs, github, queue, clock, ids } = platform;
   const names = { skills: registry.skills, actions: registry.actions };

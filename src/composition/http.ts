@@ -10,17 +10,17 @@ import { noMetrics } from '../messages/process.ts';
 import type { Platform } from './platform.ts';
 
 export interface Listening {
-  /** Where webhooks are taken in. */
+  /** The address for webhooks. */
   url: string;
-  /** Where the metrics have a port of their own. */
+  /** The address for metrics, if they have a port of their own. */
   metricsUrl: string | undefined;
-  /** Takes no more requests, and waits for those that are being answered. */
+  /** Stops accepting requests and waits for those under way. */
   close(): Promise<void>;
 }
 
 /**
- * Listens for webhooks, and for whoever reads the metrics.
- * @throws CountersignError when a port that the operator named is taken; nothing listens then.
+ * Listens for webhooks and for scrapers of the metrics.
+ * @throws CountersignError if a port that the operator chose is taken; then nothing listens
  */
 export async function listenForRequests(platform: Platform, outagePolicy: OutagePolicy): Promise<Listening> {
   const { config, storage, queue, github, metrics, clock, log } = platform;
@@ -62,7 +62,7 @@ export async function listenForRequests(platform: Platform, outagePolicy: Outage
   }
 }
 
-/** A port that nobody asked for keeps nothing from starting when it is taken. */
+/** If the default metrics port is taken, the app starts without it. */
 async function listenForMetrics(
   own: NonNullable<Platform['config']['metricsAccess']['own']>,
   parts: Parameters<typeof createMetricsServer>[0],

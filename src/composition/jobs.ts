@@ -8,7 +8,10 @@ import type { JobRunners } from '../ports/jobs.ts';
 import type { EngineParts } from './engine.ts';
 import type { Platform } from './platform.ts';
 
-/** Every kind of job with what runs it. A new kind is a payload in `ports/jobs.ts`, a runner beside its feature, and a line here. */
+/**
+ * The runner of each kind of job. A new kind needs a payload in `ports/jobs.ts`, a runner in its feature's
+ * folder, and a line here.
+ */
 export function buildJobs(
   platform: Platform,
   { engine, onEvent, sessions, mergeGroups, ask }: EngineParts,

@@ -12,7 +12,7 @@ import type { Queue } from '../ports/queue.ts';
 import type { Storage } from '../ports/storage.ts';
 import { openBlobs, openStorage } from './storage.ts';
 
-/** What everything else is built on: the adapters, and what tests replace to make time and chance their own. */
+/** The adapters below everything else, including the sources of time and randomness that tests replace. */
 export interface Platform {
   config: AppConfig;
   storage: Storage;
@@ -24,22 +24,22 @@ export interface Platform {
   ids: Ids;
   random: () => number;
   log: Log;
-  /** `undefined` when nothing is ever deleted. */
+  /** `undefined` if nothing is ever deleted. */
   retention: RetentionPeriods | undefined;
 }
 
-/** What tests use instead of the real thing. */
+/** Replacements for tests. */
 export interface PlatformOverrides {
   clock?: Clock;
-  /** By which the app waits for a locked database. */
+  /** The timers for waiting on a locked database. */
   timers?: Timers;
   ids?: Ids;
-  /** From 0 to 1, for the jitter of retries. */
+  /** Returns a number from 0 to 1 for the jitter of retries. */
   random?: () => number;
   github?: Pick<OctokitGitHubOptions, 'timeoutMs' | 'mergeTimeoutMs' | 'pointsPerMinute'>;
-  /** Stands between the app and its database. */
+  /** Wraps the database, for example to inject failures. */
   storage?: (real: Storage) => Storage;
-  /** Stands between the app and its store of large artifacts. */
+  /** Wraps the store of large artifacts. */
   blobs?: (real: Blobs) => Blobs;
 }
 

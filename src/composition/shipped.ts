@@ -9,8 +9,8 @@ import type { PackageFile, ParsedPackage, SkillPackage } from '../domain/skill/p
 import { parsePackage } from '../domain/skill/parse.ts';
 
 /**
- * The chains of the package's `chains` folder.
- * @throws Error when one has faults: that is our mistake, not a user's.
+ * The shipped chains, from the package's `chains` folder.
+ * @throws Error if one is invalid, which is a bug of ours
  */
 export function shippedChains(builtIn: KnownNames): ParsedChain[] {
   const names = { ...builtIn, skills: [...builtIn.skills, ...shippedSkills().map(({ name }) => name)] };
@@ -29,9 +29,9 @@ export function shippedChains(builtIn: KnownNames): ParsedChain[] {
 let skills: readonly ParsedPackage[] | undefined;
 
 /**
- * The skill packages of the package's `skills` folder; read once, as they change with the version only, and chains are checked
- * against them too.
- * @throws Error when one has faults: that is our mistake, not a user's.
+ * The shipped skill packages, from the package's `skills` folder. Read once, because only an upgrade changes
+ * them and chains are checked against them too.
+ * @throws Error if one is invalid, which is a bug of ours
  */
 export function shippedSkills(): readonly ParsedPackage[] {
   skills ??= readSkills();
@@ -39,8 +39,8 @@ export function shippedSkills(): readonly ParsedPackage[] {
 }
 
 /**
- * One of them.
- * @throws Error when there is none of this name: that is our mistake, not a user's.
+ * One shipped skill package.
+ * @throws Error if there is none of this name, which is a bug of ours
  */
 export function shippedSkill(wanted: string): SkillPackage {
   const found = shippedSkills().find(({ name }) => name === wanted);

@@ -27,26 +27,29 @@ import { createRecorder } from '../skills/runtime/trace/record.ts';
 import { watchModel } from '../skills/runtime/trace/watch-model.ts';
 import { shippedSkill } from './shipped.ts';
 
-/** What tests put in the place of the real thing. */
+/** Replacements for tests. */
 export interface SkillOverrides {
-  /** Beside the skills that ship. */
+  /** Added to the shipped skills. */
   skills?: readonly StepHandler[];
   policy?: PolicyEngine;
-  /** What carries out the artifacts of skill packages. */
+  /** The handlers that execute artifacts of skill packages. */
   artifactHandlers?: ActivationDeps['handlers'];
-  /** The process of modules; whoever made it ends it. */
+  /** The process for modules. Its creator stops it. */
   sidecar?: Sidecar;
 }
 
 export interface Skills {
-  /** What carries out steps: actions, built-in skills and packages, under the policy. */
+  /** Runs steps, under the policy: actions, built-in skills and packages. */
   registry: Registry;
   /** For questions in comments, which no step asks. */
   activation: Activation;
   stop(): Promise<void>;
 }
 
-/** Builds all that steps can ask of skills: the model, what carries out each kind of artifact, the choice among packages. */
+/**
+ * Builds everything that steps need of skills: the model, the handler of each kind of artifact, and the
+ * choice among packages.
+ */
 export async function createSkills(
   config: AppConfig,
   { storage, blobs, github, clock }: { storage: Storage; blobs: Blobs; github: GitHub; clock: Clock },
@@ -96,7 +99,10 @@ export async function createSkills(
   };
 }
 
-/** The packages of the providers are loaded only where there is a model: they take longer than all of the app's own. */
+/**
+ * Loads the providers' packages only if a model is configured, because they take longer than all of the app's
+ * own code.
+ */
 export async function openModel(config: ModelConfig, storage: Storage, clock: Clock): Promise<Model> {
   const { createAiProvider } = await import('../adapters/ai/provider.ts');
   return createModel({ provider: await createAiProvider(config), ledger: ledgerOf(config, storage, clock) });

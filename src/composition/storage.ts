@@ -13,13 +13,14 @@ import type { Storage } from '../ports/storage.ts';
 
 const THROW_AWAY = 'sqlite::memory:';
 
-/** How often a process that waits for another to end looks whether it has. */
+/** How often a process checks whether the previous one has released the database, in milliseconds. */
 const RECHECK_MS = 100;
 
 /**
- * Opens the database that `DATABASE_URL` names, and brings it up to date: `sqlite:path`, or `sqlite::memory:` for one
- * that is thrown away at `close`.
- * @throws CountersignError `storage.bad_url` for any other URL, and for what keeps the database from being opened.
+ * Opens and migrates the database that `DATABASE_URL` names: `sqlite:path`, or `sqlite::memory:` for one that
+ * exists until `close`.
+ * @throws CountersignError `storage.bad_url` for any other URL, or an error that says why the database cannot
+ * be opened
  */
 export async function openStorage(
   databaseUrl: string,
@@ -36,9 +37,9 @@ export async function openStorage(
 }
 
 /**
- * Makes this process the only one that serves the database, until it releases the claim or ends; while another one
- * does, waits for at most `timeoutMs`, after telling `onWait` once.
- * @throws CountersignError for a bad URL, and when the claim can be neither made nor denied.
+ * Makes this process the only one that serves the database, until it releases the claim or ends. If another
+ * process serves it, calls `onWait` once and waits for at most `timeoutMs`.
+ * @throws CountersignError for an invalid URL, or if the claim cannot be checked
  */
 export async function claimDatabase(
   databaseUrl: string,
@@ -56,10 +57,10 @@ export async function claimDatabase(
 }
 
 /**
- * Opens the store of large artifacts that `ARTIFACTS_URL` names: `file:folder`, which is made when it does not exist, or
- * `s3://bucket/prefix`, which is not asked anything yet.
- * @param s3 how to reach the bucket.
- * @throws CountersignError `blobs.bad_url`, or `storage.unavailable` for a folder that cannot be made.
+ * Opens the store of large artifacts that `ARTIFACTS_URL` names: `file:folder`, which is created if
+ * necessary, or `s3://bucket/prefix`, to which it sends no request yet.
+ * @param s3 the access to the bucket
+ * @throws CountersignError `blobs.bad_url`, or `storage.unavailable` if the folder cannot be created
  */
 export function openBlobs(artifactsUrl: string, s3?: S3Access): Blobs {
   const place = parseS3Url(artifactsUrl);
@@ -79,7 +80,7 @@ export function openBlobs(artifactsUrl: string, s3?: S3Access): Blobs {
   return redactedBlobs(createFileBlobs(folder));
 }
 
-/** The folder that `ARTIFACTS_URL` names, if it names one. */
+/** The folder that `ARTIFACTS_URL` names, if it is not a bucket. */
 export function artifactsFolder(artifactsUrl: string): string | undefined {
   return localPath(artifactsUrl, 'file:');
 }
@@ -94,7 +95,7 @@ function sqlitePath(databaseUrl: string): string {
   );
 }
 
-/** The path after the scheme. `scheme:///path` is one too, `scheme://x` names a host and is not. */
+/** The path after the scheme. `scheme:///path` has one too; `scheme://x` names a host and has none. */
 function localPath(url: string, scheme: string): string | undefined {
   if (!url.startsWith(scheme)) return undefined;
   const path = url.slice(scheme.length).replace(/^\/\/(?=\/)/, '');

@@ -16,9 +16,9 @@ import { PACKAGE_ROOT } from './core/package-root.ts';
 import { neverShow, neverShowSecretsOf } from './core/redact/redact.ts';
 import { familyOf } from './domain/model/name.ts';
 import { type SkillRunner, type Tools, UsageError } from './entrypoints/cli/context.ts';
-import { badArtifacts, badDatabase, noArtifacts, unreadableSettings } from './messages/cli.ts';
-import { NO_MODEL } from './messages/model.ts';
-import { badSettingsHere, NO_APP } from './messages/policy.ts';
+import { badArtifacts, badDatabase, noArtifacts, unreadableSettings } from './messages/cli/cli.ts';
+import { badSettingsHere, NO_APP } from './messages/cli/policy.ts';
+import { NO_MODEL } from './messages/skills/model.ts';
 import type { Model } from './ports/model.ts';
 
 /**

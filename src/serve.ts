@@ -8,7 +8,6 @@ import { createLog, type Log } from './core/log.ts';
 import { isLoopback } from './core/loopback.ts';
 import { neverShowSecretsOf } from './core/redact/redact.ts';
 import { offerSetup } from './entrypoints/setup/setup.ts';
-import { modelSummary } from './messages/model.ts';
 import {
   analyzersShutIn,
   badSettings,
@@ -21,7 +20,8 @@ import {
   setupOffered,
   stopping,
   waitingFor,
-} from './messages/process.ts';
+} from './messages/cli/process.ts';
+import { modelSummary } from './messages/skills/model.ts';
 import { forbidCoreDumps } from './sandbox/core-dumps.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 

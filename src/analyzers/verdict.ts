@@ -1,7 +1,7 @@
 import { type Finding, isBlocking, SEVERITIES, type Severity } from '../domain/outcome/finding.ts';
 import { makeOutcome } from '../domain/outcome/outcome.ts';
 import { brokenOff, type ReviewVerdict } from '../domain/outcome/review-verdict.ts';
-import { lessThanReviewed, sinceWords } from '../messages/review.ts';
+import { lessThanReviewed, sinceWords } from '../messages/cards/review.ts';
 import type { ReviewReport } from './report.ts';
 
 /**

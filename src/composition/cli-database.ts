@@ -8,8 +8,8 @@ import { SqliteStorage } from '../adapters/sqlite/storage.ts';
 import { systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Migrated } from '../entrypoints/cli/context.ts';
-import { IN_MEMORY, noDatabase, noRoomToVacuum, olderDatabase } from '../messages/cli.ts';
-import { migrateLater } from '../messages/process.ts';
+import { IN_MEMORY, noDatabase, noRoomToVacuum, olderDatabase } from '../messages/cli/cli.ts';
+import { migrateLater } from '../messages/cli/process.ts';
 import type { Storage } from '../ports/storage.ts';
 import { claimDatabase, openStorage } from './storage.ts';
 

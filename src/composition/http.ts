@@ -6,7 +6,7 @@ import { close, listen } from '../entrypoints/webhook/listen.ts';
 import { createMetricsServer } from '../entrypoints/webhook/metrics-page.ts';
 import { MERGING_IS_OFF, signInWaits } from '../entrypoints/webhook/refusals.ts';
 import { createHttpServer } from '../entrypoints/webhook/server.ts';
-import { noMetrics } from '../messages/process.ts';
+import { noMetrics } from '../messages/cli/process.ts';
 import type { Platform } from './platform.ts';
 
 export interface Listening {

@@ -8,7 +8,7 @@ import { makeOutcome, type Outcome } from '../../src/domain/outcome/outcome.ts';
 import type { ReviewVerdict } from '../../src/domain/outcome/review-verdict.ts';
 import type { Approval } from '../../src/domain/policy/approval.ts';
 import { type Invocation, NOT_BEGUN, type Run, type RunState } from '../../src/domain/run/run.ts';
-import type { Pages } from '../../src/messages/evidence.ts';
+import type { Pages } from '../../src/messages/run/evidence.ts';
 
 export const HEAD = 'abc1234def5678abc1234def5678abc1234def56';
 export const NEWER = 'fed9876fed9876fed9876fed9876fed9876fed98';

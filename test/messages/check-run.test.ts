@@ -4,7 +4,7 @@ import { reason } from '../../src/domain/explanation/reason.ts';
 import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
 import { isRunOver } from '../../src/domain/run/run.ts';
 import { commandOfButton } from '../../src/entrypoints/webhook/event/button.ts';
-import { checkRunContent } from '../../src/messages/check-run.ts';
+import { checkRunContent } from '../../src/messages/check-run/check-run.ts';
 import { at, check, done, finding, makeCi, makeReview, makeState, NOWHERE } from './builders.ts';
 import { SCENES, type Scene } from './scenes.ts';
 

@@ -10,8 +10,8 @@ import {
   runIsOver,
   runTable,
   unknownRun,
-} from '../../src/messages/cli.ts';
-import { becauseOf } from '../../src/messages/diagnostics.ts';
+} from '../../src/messages/cli/cli.ts';
+import { becauseOf } from '../../src/messages/cli/diagnostics.ts';
 import { chainOf, withSteps } from '../support/chains.ts';
 import { at, run } from '../support/rows.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../../src/domain/chain/settings.ts';
-import { approvalComment } from '../../src/messages/approval-comment.ts';
-import { statusComment } from '../../src/messages/status-comment.ts';
+import { approvalComment } from '../../src/messages/comments/approval-comment.ts';
+import { statusComment } from '../../src/messages/comments/status-comment.ts';
 import { makeApproval, makeState, NOWHERE } from './builders.ts';
 import { SCENES, type Scene } from './scenes.ts';
 

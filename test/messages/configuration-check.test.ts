@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { checkRunContentSchema } from '../../src/domain/effect/effect.ts';
-import { baseConfigurationCheck, configurationCheck } from '../../src/messages/configuration-check.ts';
+import {
+  baseConfigurationCheck,
+  configurationCheck,
+} from '../../src/messages/check-run/configuration-check.ts';
 import { at, HEAD } from './builders.ts';
 
 const diagnostics = [

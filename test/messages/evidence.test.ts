@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { EvidenceRef } from '../../src/domain/explanation/evidence.ts';
 import { reason } from '../../src/domain/explanation/reason.ts';
-import { checkRunContent } from '../../src/messages/check-run.ts';
-import { evidenceUrl, type Pages } from '../../src/messages/evidence.ts';
-import { runJson } from '../../src/messages/run-json.ts';
-import { statusComment } from '../../src/messages/status-comment.ts';
+import { checkRunContent } from '../../src/messages/check-run/check-run.ts';
+import { runJson } from '../../src/messages/cli/run-json.ts';
+import { statusComment } from '../../src/messages/comments/status-comment.ts';
+import { evidenceUrl, type Pages } from '../../src/messages/run/evidence.ts';
 import { at, HEAD, makeState, NEWER, NOWHERE } from './builders.ts';
 
 const PAGES: Pages = { github: 'https://git.example' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { verdictOf } from '../../src/domain/policy/gate/verdict.ts';
-import { grounds } from '../../src/messages/grounds.ts';
+import { grounds } from '../../src/messages/comments/grounds.ts';
 import { check, done, finding, makeCi, makeReview, makeState } from './builders.ts';
 
 const risk = (severity: 'critical' | 'high' | 'medium' | 'low' | 'info', description: string) =>

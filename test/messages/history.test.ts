@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Actor } from '../../src/domain/run/actor.ts';
 import type { PastTransition } from '../../src/domain/run/history.ts';
-import { historyLineSchema, historyLines, historyText } from '../../src/messages/history.ts';
+import { historyLineSchema, historyLines, historyText } from '../../src/messages/cli/history.ts';
 import { at, makeState } from './builders.ts';
 
 const state = makeState({ deliveryId: 41 });

@@ -6,12 +6,15 @@ import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { reason } from '../../src/domain/explanation/reason.ts';
 import { memoryOf } from '../../src/domain/run/context.ts';
 import { explain, explainText } from '../../src/domain/run/explain.ts';
-import { approvalComment } from '../../src/messages/approval-comment.ts';
-import { checkRunContent } from '../../src/messages/check-run.ts';
-import { baseConfigurationCheck, configurationCheck } from '../../src/messages/configuration-check.ts';
-import { memoryShow } from '../../src/messages/memory.ts';
-import { statusComment } from '../../src/messages/status-comment.ts';
-import { runShow } from '../../src/messages/terminal.ts';
+import { checkRunContent } from '../../src/messages/check-run/check-run.ts';
+import {
+  baseConfigurationCheck,
+  configurationCheck,
+} from '../../src/messages/check-run/configuration-check.ts';
+import { memoryShow } from '../../src/messages/cli/memory.ts';
+import { runShow } from '../../src/messages/cli/terminal.ts';
+import { approvalComment } from '../../src/messages/comments/approval-comment.ts';
+import { statusComment } from '../../src/messages/comments/status-comment.ts';
 import { at, check, done, finding, makeApproval, makeCi, makeReview, makeState } from './builders.ts';
 
 /**

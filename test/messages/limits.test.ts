@@ -4,9 +4,9 @@ import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { reason } from '../../src/domain/explanation/reason.ts';
 import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
 import { explain } from '../../src/domain/run/explain.ts';
-import { approvalComment } from '../../src/messages/approval-comment.ts';
-import { checkRunContent } from '../../src/messages/check-run.ts';
-import { statusComment } from '../../src/messages/status-comment.ts';
+import { checkRunContent } from '../../src/messages/check-run/check-run.ts';
+import { approvalComment } from '../../src/messages/comments/approval-comment.ts';
+import { statusComment } from '../../src/messages/comments/status-comment.ts';
 import {
   at,
   check,

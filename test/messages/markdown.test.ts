@@ -12,7 +12,7 @@ import {
   tableCell,
   tableCode,
   tableProse,
-} from '../../src/messages/markdown.ts';
+} from '../../src/messages/text/markdown.ts';
 
 /** Text with far more markup in it than random text would have. */
 const hostile = fc

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { LIST_PRICES } from '../../src/domain/model/price.ts';
-import { describeFailure, modelSummary, spentOnModel } from '../../src/messages/model.ts';
+import { describeFailure, modelSummary, spentOnModel } from '../../src/messages/skills/model.ts';
 import type { Failure } from '../../src/ports/model.ts';
 
 const name = { provider: 'openai', model: 'gpt-5' } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { explain, explainText } from '../../src/domain/run/explain.ts';
-import { runJson, runJsonSchema, whyJson, whyJsonSchema } from '../../src/messages/run-json.ts';
+import { runJson, runJsonSchema, whyJson, whyJsonSchema } from '../../src/messages/cli/run-json.ts';
 import { NOWHERE } from './builders.ts';
 import { SCENES } from './scenes.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { explain, explainText } from '../../src/domain/run/explain.ts';
-import { approvalComment } from '../../src/messages/approval-comment.ts';
-import { checkRunContent } from '../../src/messages/check-run.ts';
-import { statusComment } from '../../src/messages/status-comment.ts';
+import { checkRunContent } from '../../src/messages/check-run/check-run.ts';
+import { approvalComment } from '../../src/messages/comments/approval-comment.ts';
+import { statusComment } from '../../src/messages/comments/status-comment.ts';
 import { at, NOWHERE } from './builders.ts';
 import { SCENES, type Scene } from './scenes.ts';
 

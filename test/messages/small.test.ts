@@ -1,8 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitting } from '../../src/messages/fitting.ts';
-import { link } from '../../src/messages/link.ts';
-import { asSentence, capital, clip, listed, plural, reactionEmoji, utc } from '../../src/messages/pretty.ts';
+import { fitting } from '../../src/messages/text/fitting.ts';
+import { link } from '../../src/messages/text/link.ts';
+import {
+  asSentence,
+  capital,
+  clip,
+  listed,
+  plural,
+  reactionEmoji,
+  utc,
+} from '../../src/messages/text/pretty.ts';
 
 describe('short phrases', () => {
   it.each([

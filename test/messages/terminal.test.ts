@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deliveryList, runList, runShow, table } from '../../src/messages/terminal.ts';
+import { deliveryList, runList, runShow, table } from '../../src/messages/cli/terminal.ts';
 import { at, makeRun } from './builders.ts';
 import { SCENES } from './scenes.ts';
 

@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
-import { runShow } from '../../src/messages/terminal.ts';
+import { runShow } from '../../src/messages/cli/terminal.ts';
 import type { Harness } from '../support/harness.ts';
 import {
   A_RECHECK,

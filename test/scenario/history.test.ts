@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isRunOver, isStepOver } from '../../src/domain/run/run.ts';
-import { type HistoryLine, historyLines } from '../../src/messages/history.ts';
+import { type HistoryLine, historyLines } from '../../src/messages/cli/history.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { A_RECHECK, CI_AND_MERGE, countersign, MERGE_ONLY, open, reportCi, start } from './support.ts';
 

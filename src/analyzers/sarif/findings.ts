@@ -1,5 +1,5 @@
 import { BLOCKING, SEVERITIES, type Severity } from '../../domain/outcome/finding.ts';
-import { CI_SAYS, LOOK_AT_THE_TOOL } from '../../messages/sarif.ts';
+import { CI_SAYS, LOOK_AT_THE_TOOL } from '../../messages/skills/sarif.ts';
 import type { Rule } from '../rules.ts';
 import { pathOf } from './path-of.ts';
 import type { SarifLevel, SarifResult, SarifRule, SarifRun } from './report.ts';

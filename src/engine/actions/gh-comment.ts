@@ -1,8 +1,8 @@
 import { reason } from '../../domain/explanation/reason.ts';
 import { makeOutcome } from '../../domain/outcome/outcome.ts';
 import { CAPABILITIES } from '../../domain/policy/capability.ts';
-import { actionComment } from '../../messages/action-comment.ts';
-import { prose } from '../../messages/markdown.ts';
+import { actionComment } from '../../messages/comments/action-comment.ts';
+import { prose } from '../../messages/text/markdown.ts';
 import type { StepContext, StepHandler } from '../steps/step.ts';
 import { issueNumber } from './target.ts';
 

@@ -3,7 +3,7 @@ import type { Ids } from '../../core/ids.ts';
 import { aboutRun, mergedOnce } from '../../domain/audit/entry.ts';
 import type { Effect } from '../../domain/effect/effect.ts';
 import { type Run, repoOf, type Session } from '../../domain/run/run.ts';
-import { openGate } from '../../messages/gate-check.ts';
+import { openGate } from '../../messages/check-run/gate-check.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
 import { mergeKey, refuseOvertaken } from '../effects/merge.ts';

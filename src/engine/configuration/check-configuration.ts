@@ -13,7 +13,7 @@ import {
   configurationCheck,
   misplacedChain,
   WRONG_SETTINGS_NAME,
-} from '../../messages/configuration-check.ts';
+} from '../../messages/check-run/configuration-check.ts';
 import type { GitHub, GitHubReader, PullRequest, PullRequestFile, Repo } from '../../ports/github.ts';
 import { type ChangedFile, diagnosticsAfterMerge, takenAway } from './after-merge.ts';
 import { changedSkills } from './check-skills.ts';

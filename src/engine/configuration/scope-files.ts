@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { ParsedPackage } from '../../domain/skill/package.ts';
-import { organisationGone, organisationUnreadable } from '../../messages/configuration-check.ts';
+import { organisationGone, organisationUnreadable } from '../../messages/check-run/configuration-check.ts';
 import { GitHubError, type GitHubReader, type Repo, type TreeEntry } from '../../ports/github.ts';
 import { brokenChainSource, type ChainSource, chainSource } from './chain-source.ts';
 import {

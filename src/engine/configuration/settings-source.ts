@@ -7,7 +7,7 @@ import {
   type SettingsFile,
   unknownChains,
 } from '../../domain/chain/settings.ts';
-import { tooLarge } from '../../messages/configuration-check.ts';
+import { tooLarge } from '../../messages/check-run/configuration-check.ts';
 
 /** A settings file as read. What it names is read from elsewhere, too. */
 export interface SettingsSource {

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts';
 import { MAX_FILE_BYTES, MAX_FILES } from '../../domain/skill/check-files.ts';
 import type { PackageFile, ParsedPackage } from '../../domain/skill/package.ts';
 import { parsePackage } from '../../domain/skill/parse.ts';
-import { tooLarge } from '../../messages/configuration-check.ts';
+import { tooLarge } from '../../messages/check-run/configuration-check.ts';
 import type { TreeEntry } from '../../ports/github.ts';
 
 /** Packages of one repository; each of their files costs a request to read. */

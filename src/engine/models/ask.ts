@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { redact } from '../../core/redact/redact.ts';
 import type { Tokens } from '../../domain/model/price.ts';
-import { describeFailure } from '../../messages/model.ts';
+import { describeFailure } from '../../messages/skills/model.ts';
 import type {
   Answer,
   Failure,

@@ -1,10 +1,10 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Effect } from '../../domain/effect/effect.ts';
 import { isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
-import { approvalComment, questionMarker } from '../../messages/approval-comment.ts';
-import { checkRunContent } from '../../messages/check-run.ts';
-import type { Pages } from '../../messages/evidence.ts';
-import { STATUS_MARKER, statusComment } from '../../messages/status-comment.ts';
+import { checkRunContent } from '../../messages/check-run/check-run.ts';
+import { approvalComment, questionMarker } from '../../messages/comments/approval-comment.ts';
+import { STATUS_MARKER, statusComment } from '../../messages/comments/status-comment.ts';
+import type { Pages } from '../../messages/run/evidence.ts';
 import type { Tx } from '../../ports/storage.ts';
 import type { GateChecks } from '../effects/gate-check.ts';
 import { type Outbox, SETTLE_MS } from '../effects/outbox.ts';

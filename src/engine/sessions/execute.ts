@@ -19,8 +19,8 @@ import {
   waitingFor,
 } from '../../domain/run/run.ts';
 import type { SessionResult } from '../../domain/run/transition.ts';
-import { gitHubIsUnavailable } from '../../messages/outage.ts';
-import { limitIsSpent } from '../../messages/rate-limit.ts';
+import { gitHubIsUnavailable } from '../../messages/text/outage.ts';
+import { limitIsSpent } from '../../messages/text/rate-limit.ts';
 import { type GitHub, GitHubError, SignInRefused } from '../../ports/github.ts';
 import { eventJob, type JobResult, type JobRunner } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';

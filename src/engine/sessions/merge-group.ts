@@ -14,7 +14,7 @@ import {
   type MergeDecision,
 } from '../../domain/policy/merge-gate.ts';
 import { isMergeStep } from '../../domain/run/run.ts';
-import { type ClosedAs, closedGroupGate, openGate } from '../../messages/gate-check.ts';
+import { type ClosedAs, closedGroupGate, openGate } from '../../messages/check-run/gate-check.ts';
 import type { GitHub, MergeQueueEntry } from '../../ports/github.ts';
 import type { JobPayload, JobResult, JobRunner, NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';

@@ -1,6 +1,6 @@
 import { CountersignError } from '../../core/errors.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
-import { artifactsChecked, STRANGE_STORE } from '../../messages/cli.ts';
+import { artifactsChecked, STRANGE_STORE } from '../../messages/cli/cli.ts';
 import type { BlobFacts, Blobs } from '../../ports/blobs.ts';
 import type { SkillTrace } from '../../ports/skill-traces.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';

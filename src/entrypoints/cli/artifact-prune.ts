@@ -1,4 +1,4 @@
-import { pruned } from '../../messages/cli.ts';
+import { pruned } from '../../messages/cli/cli.ts';
 import { artifactPages, forEach } from './artifact-pages.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 import { pathsOf, tracePages } from './trace-pages.ts';

@@ -17,8 +17,12 @@ import {
   ORGANISATION_CHAINS,
   SETTINGS_FILE,
 } from '../../engine/configuration/configuration-files.ts';
-import { noSuchPath, unreadableFile } from '../../messages/cli.ts';
-import { misplacedChain, tooLarge, WRONG_SETTINGS_NAME } from '../../messages/configuration-check.ts';
+import {
+  misplacedChain,
+  tooLarge,
+  WRONG_SETTINGS_NAME,
+} from '../../messages/check-run/configuration-check.ts';
+import { noSuchPath, unreadableFile } from '../../messages/cli/cli.ts';
 
 /** The app's limit: it rejects larger files too. */
 const MAX_FILE_BYTES = 65_536;

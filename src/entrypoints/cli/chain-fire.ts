@@ -5,7 +5,7 @@ import { givenAt } from '../../domain/command/order.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { OPERATOR } from '../../domain/run/actor.ts';
 import { rememberCommand } from '../../engine/runs/applied-commands.ts';
-import { fireAsked, notAChainName } from '../../messages/cli.ts';
+import { fireAsked, notAChainName } from '../../messages/cli/cli.ts';
 import { eventJob } from '../../ports/jobs.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { findInstallation } from './find-installation.ts';

@@ -1,4 +1,4 @@
-import { lintText } from '../../messages/cli.ts';
+import { lintText } from '../../messages/cli/cli.ts';
 import { checkFiles } from './chain-files.ts';
 import type { Context, Output } from './context.ts';
 import { namesKnownIn } from './known-names.ts';

@@ -1,4 +1,4 @@
-import { chainTable } from '../../messages/cli.ts';
+import { chainTable } from '../../messages/cli/cli.ts';
 import { localChains } from './chain-files.ts';
 import type { Context, Output } from './context.ts';
 import { namesKnownIn } from './known-names.ts';

@@ -1,5 +1,5 @@
 import { CountersignError } from '../../core/errors.ts';
-import { brokenChain, chainText, unknownChain } from '../../messages/cli.ts';
+import { brokenChain, chainText, unknownChain } from '../../messages/cli/cli.ts';
 import { localChains } from './chain-files.ts';
 import type { Context, Output } from './context.ts';
 import { chainJson } from './json.ts';

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { CountersignError } from '../../core/errors.ts';
 import { redact, redactValue } from '../../core/redact/redact.ts';
-import { NOTHING_ASKED, usageSentence } from '../../messages/cli.ts';
+import { NOTHING_ASKED, usageSentence } from '../../messages/cli/cli.ts';
 import { type Context, type Perform, UsageError } from './context.ts';
 import { buildProgram } from './program.ts';
 

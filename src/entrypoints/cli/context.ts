@@ -9,7 +9,7 @@ import type { ParsedPackage, SkillPackage } from '../../domain/skill/package.ts'
 import type { ConfigurationLoader } from '../../engine/configuration/configuration.ts';
 import type { Registry } from '../../engine/sessions/registry.ts';
 import type { StepHandler } from '../../engine/steps/step.ts';
-import type { Pages } from '../../messages/evidence.ts';
+import type { Pages } from '../../messages/run/evidence.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { GitHub } from '../../ports/github.ts';
 import type { NewJob } from '../../ports/jobs.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { backedUp } from '../../messages/cli.ts';
+import { backedUp } from '../../messages/cli/cli.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 
 export async function dbBackup(

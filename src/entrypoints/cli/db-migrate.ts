@@ -1,4 +1,4 @@
-import { migrated } from '../../messages/cli.ts';
+import { migrated } from '../../messages/cli/cli.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 
 export async function dbMigrate({ tools }: Context, { database }: DatabaseOption): Promise<Output> {

@@ -1,4 +1,4 @@
-import { vacuumed } from '../../messages/cli.ts';
+import { vacuumed } from '../../messages/cli/cli.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 
 /**

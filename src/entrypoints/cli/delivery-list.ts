@@ -1,4 +1,4 @@
-import { deliveryTable } from '../../messages/cli.ts';
+import { deliveryTable } from '../../messages/cli/cli.ts';
 import type { DeliveryStatus } from '../../ports/storage.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 import { deliveryJson } from './json.ts';

@@ -1,6 +1,11 @@
 import { CountersignError } from '../../core/errors.ts';
 import { aboutNothing } from '../../domain/audit/entry.ts';
-import { deliveryIsWaiting, deliveryWithoutBody, replayAsked, unknownDelivery } from '../../messages/cli.ts';
+import {
+  deliveryIsWaiting,
+  deliveryWithoutBody,
+  replayAsked,
+  unknownDelivery,
+} from '../../messages/cli/cli.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 import { deliveryJson } from './json.ts';
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { CountersignError } from '../../core/errors.ts';
-import { NO_DEMO } from '../../messages/cli.ts';
+import { NO_DEMO } from '../../messages/cli/cli.ts';
 import type { Context, Result } from './context.ts';
 
 /** Runs the checkout's demo as a process of its own, with its own output and exit status. */

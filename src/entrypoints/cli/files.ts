@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CountersignError } from '../../core/errors.ts';
 import { textOfFile } from '../../core/text.ts';
-import { unreadableFile, unwritableFile } from '../../messages/cli.ts';
+import { unreadableFile, unwritableFile } from '../../messages/cli/cli.ts';
 
 /*
  * Files that a person names, reported under the path that they wrote. Node's own messages are replaced: they

@@ -1,7 +1,7 @@
 import { CountersignError } from '../../core/errors.ts';
 import type { RepositoryRef } from '../../domain/event/event.ts';
 import { repoOf } from '../../domain/run/run.ts';
-import { unknownRepository } from '../../messages/cli.ts';
+import { unknownRepository } from '../../messages/cli/cli.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 
 /**

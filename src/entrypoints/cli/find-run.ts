@@ -1,7 +1,7 @@
 import { CountersignError } from '../../core/errors.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import type { RunState } from '../../domain/run/run.ts';
-import { unknownRun } from '../../messages/cli.ts';
+import { unknownRun } from '../../messages/cli/cli.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 
 /**

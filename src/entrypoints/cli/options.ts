@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../core/duration.ts';
-import { MAX_LISTED } from '../../messages/cli.ts';
+import { MAX_LISTED } from '../../messages/cli/cli.ts';
 
 /*
  * Parsers of arguments. A rejected value ends the command with status 2 and one sentence, which commander

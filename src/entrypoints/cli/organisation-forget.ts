@@ -1,6 +1,6 @@
 import { CountersignError } from '../../core/errors.ts';
 import { noteOrganisation, recallOrganisation } from '../../engine/configuration/organisation-memory.ts';
-import { organisationForgotten, unknownOrganisation } from '../../messages/cli.ts';
+import { organisationForgotten, unknownOrganisation } from '../../messages/cli/cli.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 
 /**

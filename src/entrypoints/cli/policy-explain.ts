@@ -1,7 +1,7 @@
 import type { Step } from '../../domain/chain/chain.ts';
 import { type Run, repoOf } from '../../domain/run/run.ts';
 import { readTrustContext } from '../../engine/gates/trust-facts.ts';
-import { explained, stepPolicyJson } from '../../messages/policy.ts';
+import { explained, stepPolicyJson } from '../../messages/cli/policy.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 import { findRun } from './find-run.ts';

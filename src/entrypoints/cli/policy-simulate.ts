@@ -1,7 +1,7 @@
 import { CountersignError } from '../../core/errors.ts';
 import type { Event } from '../../domain/event/event.ts';
 import { readTrustContext } from '../../engine/gates/trust-facts.ts';
-import { noPullRequest, simulated, stepPolicyJson } from '../../messages/policy.ts';
+import { noPullRequest, simulated, stepPolicyJson } from '../../messages/cli/policy.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 import { findInstallation } from './find-installation.ts';
 import { decideSteps, readingGitHub } from './policy-steps.ts';

@@ -9,8 +9,8 @@ import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { notJudged, permissionOf, verdictKey } from '../../domain/policy/gate/verdict.ts';
 import { type TrustContext, trustOf } from '../../domain/policy/trust.ts';
 import type { Registry } from '../../engine/sessions/registry.ts';
-import type { StepPolicy } from '../../messages/policy.ts';
-import { gitHubSays } from '../../messages/policy.ts';
+import type { StepPolicy } from '../../messages/cli/policy.ts';
+import { gitHubSays } from '../../messages/cli/policy.ts';
 import { GitHubError } from '../../ports/github.ts';
 
 /** Facts of a run that has started. For a run that could start there are none. */

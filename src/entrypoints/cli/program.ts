@@ -1,6 +1,6 @@
 import { Command, Option, type OutputConfiguration } from 'commander';
 import { RUN_STATUSES } from '../../domain/run/run.ts';
-import { MAX_LISTED } from '../../messages/cli.ts';
+import { MAX_LISTED } from '../../messages/cli/cli.ts';
 import { DELIVERY_STATUSES } from '../../ports/storage.ts';
 import type { ArtifactCheckOptions } from './artifact-check.ts';
 import type { ArtifactPruneOptions } from './artifact-prune.ts';

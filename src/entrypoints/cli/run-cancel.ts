@@ -5,7 +5,7 @@ import { reason } from '../../domain/explanation/reason.ts';
 import { OPERATOR } from '../../domain/run/actor.ts';
 import { isRunOver } from '../../domain/run/run.ts';
 import { rememberCommand } from '../../engine/runs/applied-commands.ts';
-import { cancelAsked, runIsOver } from '../../messages/cli.ts';
+import { cancelAsked, runIsOver } from '../../messages/cli/cli.ts';
 import type { JobPayload } from '../../ports/jobs.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 import { findRun } from './find-run.ts';

@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../domain/run/run.ts';
-import { runTable } from '../../messages/cli.ts';
-import { runJson } from '../../messages/run-json.ts';
+import { runTable } from '../../messages/cli/cli.ts';
+import { runJson } from '../../messages/cli/run-json.ts';
 import type { RunFilter } from '../../ports/storage.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 

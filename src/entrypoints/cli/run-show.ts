@@ -1,9 +1,9 @@
 import { memoryOf } from '../../domain/run/context.ts';
 import type { RunState } from '../../domain/run/run.ts';
-import { type HistoryLine, historyLines, historyText } from '../../messages/history.ts';
-import { memoryShow } from '../../messages/memory.ts';
-import { runJson } from '../../messages/run-json.ts';
-import { runShow as runShowText } from '../../messages/terminal.ts';
+import { type HistoryLine, historyLines, historyText } from '../../messages/cli/history.ts';
+import { memoryShow } from '../../messages/cli/memory.ts';
+import { runJson } from '../../messages/cli/run-json.ts';
+import { runShow as runShowText } from '../../messages/cli/terminal.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 import { findRun } from './find-run.ts';

@@ -1,5 +1,5 @@
 import { explain, explainText } from '../../domain/run/explain.ts';
-import { whyJson } from '../../messages/run-json.ts';
+import { whyJson } from '../../messages/cli/run-json.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 import { findRun } from './find-run.ts';
 

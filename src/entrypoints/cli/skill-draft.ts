@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { CountersignError } from '../../core/errors.ts';
 import type { SkillOutcome } from '../../domain/skill/manifest.ts';
-import { describeFailure } from '../../messages/model.ts';
-import { notDrafted } from '../../messages/skill.ts';
+import { notDrafted } from '../../messages/cli/skill.ts';
+import { describeFailure } from '../../messages/skills/model.ts';
 import type { Model } from '../../ports/model.ts';
 
 /** Braces would be tags of the template. The scaffold adds the variables; the draft must not. */

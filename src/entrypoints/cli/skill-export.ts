@@ -1,6 +1,6 @@
 import { packageToJson } from '../../domain/skill/json.ts';
 import { filesOf } from '../../domain/skill/package.ts';
-import { skillExported } from '../../messages/skill.ts';
+import { skillExported } from '../../messages/cli/skill.ts';
 import type { Context, Output } from './context.ts';
 import { writeNew } from './files.ts';
 import { localSkills, skillNamed } from './skill-files.ts';

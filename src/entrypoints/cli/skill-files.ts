@@ -14,9 +14,9 @@ import { parsePackage } from '../../domain/skill/parse.ts';
 import { PACKAGE_FOLDERS, SKILL_FILE } from '../../domain/skill/place.ts';
 import { type BrokenSkill, resolveSkills, type SkillInForce } from '../../domain/skill/scope.ts';
 import { ORGANISATION_SKILLS, SKILLS_FOLDER } from '../../engine/configuration/configuration-files.ts';
-import { noSuchPath } from '../../messages/cli.ts';
-import { tooLarge } from '../../messages/configuration-check.ts';
-import { brokenSkill, cannotWrite, skillExists, unknownSkill } from '../../messages/skill.ts';
+import { tooLarge } from '../../messages/check-run/configuration-check.ts';
+import { noSuchPath } from '../../messages/cli/cli.ts';
+import { brokenSkill, cannotWrite, skillExists, unknownSkill } from '../../messages/cli/skill.ts';
 import type { KnownSkills } from './context.ts';
 import { readText, writeNew } from './files.ts';
 

@@ -1,6 +1,6 @@
 import { CountersignError } from '../../core/errors.ts';
 import { resolveSkills } from '../../domain/skill/scope.ts';
-import { brokenSkill, skillImported } from '../../messages/skill.ts';
+import { brokenSkill, skillImported } from '../../messages/cli/skill.ts';
 import type { Context, Output } from './context.ts';
 import { packageInFile, writePackage } from './skill-files.ts';
 

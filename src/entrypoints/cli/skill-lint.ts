@@ -1,4 +1,4 @@
-import { skillLintText } from '../../messages/skill.ts';
+import { skillLintText } from '../../messages/cli/skill.ts';
 import type { Context, Output } from './context.ts';
 import { checkPackages } from './skill-files.ts';
 

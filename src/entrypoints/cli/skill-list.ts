@@ -1,4 +1,4 @@
-import { skillTable } from '../../messages/skill.ts';
+import { skillTable } from '../../messages/cli/skill.ts';
 import type { Context, Output } from './context.ts';
 import { localSkills } from './skill-files.ts';
 

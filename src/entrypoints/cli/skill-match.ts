@@ -1,4 +1,4 @@
-import { matchText, NOTHING_TO_MATCH } from '../../messages/skill.ts';
+import { matchText, NOTHING_TO_MATCH } from '../../messages/cli/skill.ts';
 import { createMatcher } from '../../skills/catalogue/match.ts';
 import { type Context, type Output, UsageError } from './context.ts';
 import { localSkills } from './skill-files.ts';

@@ -1,7 +1,7 @@
 import { MAX_NAME_LENGTH, SKILL_NAME, type SkillOutcome } from '../../domain/skill/manifest.ts';
 import { parsePackage } from '../../domain/skill/parse.ts';
 import { resolveSkills } from '../../domain/skill/scope.ts';
-import { brokenSkill, NOTHING_TO_DRAFT_FROM, notASkillName, skillBegun } from '../../messages/skill.ts';
+import { brokenSkill, NOTHING_TO_DRAFT_FROM, notASkillName, skillBegun } from '../../messages/cli/skill.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { draftOf } from './skill-draft.ts';
 import { writePackage } from './skill-files.ts';

@@ -2,7 +2,13 @@ import { CountersignError } from '../../core/errors.ts';
 import { familyOf } from '../../domain/model/name.ts';
 import { parseModule } from '../../domain/skill/module.ts';
 import { pathOf } from '../../domain/skill/place.ts';
-import { badExamples, cannotOptimize, noModule, noOutcome, optimizedText } from '../../messages/module.ts';
+import {
+  badExamples,
+  cannotOptimize,
+  noModule,
+  noOutcome,
+  optimizedText,
+} from '../../messages/skills/module.ts';
 import { createSkillKeeper } from '../../skills/catalogue/keep.ts';
 import { parseExamples } from '../../skills/kinds/module/examples.ts';
 import { optimizeModule } from '../../skills/kinds/module/optimize.ts';

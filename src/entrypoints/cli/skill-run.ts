@@ -1,7 +1,7 @@
 import { CountersignError } from '../../core/errors.ts';
 import { timeSortedIds } from '../../core/ids.ts';
-import { noPullRequest } from '../../messages/policy.ts';
-import { noDiff, ONE_SUBJECT, skillRunText } from '../../messages/skill-run.ts';
+import { noPullRequest } from '../../messages/cli/policy.ts';
+import { noDiff, ONE_SUBJECT, skillRunText } from '../../messages/cli/skill-run.ts';
 import { filesInDiff } from '../../skills/adhoc/diff.ts';
 import { LOCAL_PULL_REQUEST, localReader } from '../../skills/adhoc/local-reader.ts';
 import { onceStep, type Subject } from '../../skills/adhoc/once-step.ts';

@@ -1,6 +1,6 @@
 import { contractOf } from '../../domain/skill/package.ts';
 import { pathOf } from '../../domain/skill/place.ts';
-import { skillText } from '../../messages/skill.ts';
+import { skillText } from '../../messages/cli/skill.ts';
 import type { Context, Output } from './context.ts';
 import { localSkills, skillNamed } from './skill-files.ts';
 

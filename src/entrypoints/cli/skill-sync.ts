@@ -1,4 +1,4 @@
-import { notAnIndex, syncText } from '../../messages/skill-sync.ts';
+import { notAnIndex, syncText } from '../../messages/cli/skill-sync.ts';
 import { addressOf } from '../../skills/catalogue/sync/address.ts';
 import { syncSkills } from '../../skills/catalogue/sync/sync.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';

@@ -1,6 +1,6 @@
 import { readCaseFile, type SkillCase } from '../../domain/skill/case-file.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
-import { testedText } from '../../messages/skill-test.ts';
+import { testedText } from '../../messages/cli/skill-test.ts';
 import type { Context, Output } from './context.ts';
 import { localSkills, skillNamed } from './skill-files.ts';
 

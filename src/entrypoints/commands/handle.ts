@@ -10,7 +10,7 @@ import { isAboutNow } from '../../domain/run/plan.ts';
 import { isRunOver } from '../../domain/run/run.ts';
 import { governing, pullRequestNow, repositoryFacts } from '../../engine/runs/on-pull-request.ts';
 import { whyNoRun } from '../../engine/runs/why-no-run.ts';
-import { commandReply } from '../../messages/command-reply.ts';
+import { commandReply } from '../../messages/comments/command-reply.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { Tx } from '../../ports/storage.ts';
 import { activeSteps } from './active-steps.ts';

@@ -1,4 +1,4 @@
-import { code } from '../../messages/markdown.ts';
+import { code } from '../../messages/text/markdown.ts';
 import { COUNTERSIGNERS, PERMISSIONS, type Permission, VERBS, type Verb } from './command.ts';
 
 /** One line of the help for each verb. The type requires a line for every verb. */

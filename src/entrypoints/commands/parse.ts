@@ -1,6 +1,6 @@
 import { nearest } from '../../core/diagnostic.ts';
 import type { Saying } from '../../domain/policy/approval.ts';
-import { code } from '../../messages/markdown.ts';
+import { code } from '../../messages/text/markdown.ts';
 import { type Command, VERBS, type Verb } from './command.ts';
 import { MAX_COMMENT_LENGTH, mightSpeak, spokenLines } from './spoken-lines.ts';
 

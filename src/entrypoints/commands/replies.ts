@@ -3,8 +3,8 @@ import { unreachable } from '../../core/errors.ts';
 import type { OrderedVerb } from '../../domain/command/order.ts';
 import type { Saying } from '../../domain/policy/approval.ts';
 import type { RepositoryRole } from '../../domain/policy/role.ts';
-import { code, inline } from '../../messages/markdown.ts';
-import { newerCommandGiven } from '../../messages/not-begun.ts';
+import { newerCommandGiven } from '../../messages/comments/not-begun.ts';
+import { code, inline } from '../../messages/text/markdown.ts';
 import { PERMISSIONS, type Verb } from './command.ts';
 import { whoMay } from './help.ts';
 

@@ -17,7 +17,7 @@ import {
   registerByHand,
   setupFailed,
   setupRefused,
-} from '../../messages/process.ts';
+} from '../../messages/cli/process.ts';
 import { type Guard, refusedFor } from './browser-guard.ts';
 
 /**

@@ -20,7 +20,7 @@ import {
   notAnswered,
   outcomeAnswer,
   type Said,
-} from '../../messages/ask.ts';
+} from '../../messages/comments/ask.ts';
 import type { GitHub } from '../../ports/github.ts';
 import type { JobPayload, JobResult, JobRunner } from '../../ports/jobs.ts';
 import type { SkillCall } from '../../ports/skill-traces.ts';

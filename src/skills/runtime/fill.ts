@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Place, pathOf } from '../../domain/skill/place.ts';
-import { describeRenderFault } from '../../messages/prompt.ts';
+import { describeRenderFault } from '../../messages/skills/prompt.ts';
 import { fenced } from '../templating/fence.ts';
 import { MAX_RENDERED_BYTES, type Render, renderString, TOO_LONG } from '../templating/render.ts';
 import type { PromptValues } from './values.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { reason } from '../../domain/explanation/reason.ts';
 import type { StepContext, StepResult } from '../../engine/steps/step.ts';
-import { wrongInput } from '../../messages/skill-inputs.ts';
+import { wrongInput } from '../../messages/skills/skill-inputs.ts';
 
 /**
  * What a step's `with:` says of the inputs that a built-in skill reads; those it does not know are for the chain's own rules. They may be

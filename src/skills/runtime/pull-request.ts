@@ -2,7 +2,7 @@ import { parsePatch } from '../../analyzers/hunks.ts';
 import type { Json } from '../../core/canonical.ts';
 import { conditionContext } from '../../domain/run/context.ts';
 import { pullRequestOf, type StepContext } from '../../engine/steps/step.ts';
-import { NOT_SHOWN } from '../../messages/prompt.ts';
+import { NOT_SHOWN } from '../../messages/skills/prompt.ts';
 import type { PullRequestFile } from '../../ports/github.ts';
 import type { Shown } from './answer.ts';
 

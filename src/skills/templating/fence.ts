@@ -1,5 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
-import { visible } from '../../messages/markdown.ts';
+import { visible } from '../../messages/text/markdown.ts';
 
 export interface Fenced {
   /** The values with a placeholder for each text that strangers wrote. */

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { RenderFault } from '../../messages/prompt.ts';
+import type { RenderFault } from '../../messages/skills/prompt.ts';
 import { type Command, commandOf } from '../../sandbox/node-program.ts';
 import { type Ending, type SandboxedProcess, startProcess } from '../../sandbox/process.ts';
 

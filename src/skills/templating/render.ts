@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Json } from '../../core/canonical.ts';
 import { OWN_EXTENSION } from '../../core/package-root.ts';
-import type { RenderFault } from '../../messages/prompt.ts';
+import type { RenderFault } from '../../messages/skills/prompt.ts';
 import { type AnsweringProcess, commandFor, type NoAnswer, startAnswering } from './process.ts';
 import { type RenderAnswer, type RenderRequest, renderAnswerSchema } from './worker/protocol.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { foldContracts } from '../../../src/domain/artifact/contract.ts';
-import { contractSummary } from '../../../src/messages/artifacts.ts';
+import { contractSummary } from '../../../src/messages/run/artifacts.ts';
 import { SHIPPED_SKILLS } from '../../../src/skills/builtin/shipped.ts';
 import { chainOf, faultsOf, withSteps } from '../../support/chains.ts';
 

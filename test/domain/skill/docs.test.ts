@@ -9,7 +9,7 @@ import { parsePackage } from '../../../src/domain/skill/parse.ts';
 import { PLACES } from '../../../src/domain/skill/place.ts';
 import { ARTIFACT_KINDS } from '../../../src/domain/skill/skill.ts';
 import { emptyDraft, scaffold } from '../../../src/entrypoints/cli/skill-scaffold.ts';
-import { matchText } from '../../../src/messages/skill.ts';
+import { matchText } from '../../../src/messages/cli/skill.ts';
 import { createMatcher } from '../../../src/skills/catalogue/match.ts';
 
 const page = readFileSync(new URL('../../../docs/skills.md', import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { redactedFields } from '../../../src/core/redact/fields.ts';
 import { neverShow } from '../../../src/core/redact/redact.ts';
-import { describeFailure } from '../../../src/messages/model.ts';
+import { describeFailure } from '../../../src/messages/skills/model.ts';
 import { FINE, KEY, question, usePaidModel, useStubModel } from '../../support/model/questions.ts';
 
 const t = usePaidModel();

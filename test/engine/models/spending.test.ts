@@ -5,7 +5,7 @@ import { type Budgets, DEFAULT_BUDGETS } from '../../../src/domain/model/budget.
 import type { Tokens } from '../../../src/domain/model/price.ts';
 import { createModel } from '../../../src/engine/models/ask.ts';
 import { createLedger } from '../../../src/engine/models/ledger.ts';
-import { describeFailure } from '../../../src/messages/model.ts';
+import { describeFailure } from '../../../src/messages/skills/model.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { FINE, purpose, question, usePaidModel } from '../../support/model/questions.ts';
 import { runState } from '../../support/rows.ts';

@@ -4,7 +4,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createTools } from '../../../src/cli-tools.ts';
-import { stepPolicyJsonSchema } from '../../../src/messages/policy.ts';
+import { stepPolicyJsonSchema } from '../../../src/messages/cli/policy.ts';
 
 import { type Harness, REPO, startHarness } from '../../support/harness.ts';
 import { answered } from './support.ts';

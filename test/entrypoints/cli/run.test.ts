@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { reason } from '../../../src/domain/explanation/reason.ts';
 import { cognitiveStateSchema } from '../../../src/domain/run/state/state.ts';
-import { runJsonSchema, whyJsonSchema } from '../../../src/messages/run-json.ts';
+import { runJsonSchema, whyJsonSchema } from '../../../src/messages/cli/run-json.ts';
 import { JOB_PAYLOADS } from '../../../src/ports/jobs.ts';
 import { at, invocation, merged, runState } from '../../support/rows.ts';
 import { temporaryFolders } from '../../support/temp.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { redact, redactMarkdown, redactValue } from '../../../src/core/redact/redact.ts';
-import { codeBlock, inline, prose, tableCell } from '../../../src/messages/markdown.ts';
+import { codeBlock, inline, prose, tableCell } from '../../../src/messages/text/markdown.ts';
 import { withinEffort } from '../../support/effort.ts';
 import { PLANTED } from './planted.ts';
 import { LONG, SEED } from './seed.ts';

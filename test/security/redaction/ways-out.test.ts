@@ -13,7 +13,7 @@ import { criterion } from '../../../src/domain/explanation/explanation.ts';
 import { reason } from '../../../src/domain/explanation/reason.ts';
 import { redactedEffect } from '../../../src/engine/effects/redacted-effect.ts';
 import { runCli } from '../../../src/entrypoints/cli/command-line.ts';
-import { inline } from '../../../src/messages/markdown.ts';
+import { inline } from '../../../src/messages/text/markdown.ts';
 import { GitHubError } from '../../../src/ports/github.ts';
 import { PLANTED, type Planted } from './planted.ts';
 

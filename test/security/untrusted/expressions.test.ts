@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parseChain } from '../../../src/domain/chain/parse.ts';
 import { compileExpression, ExpressionError } from '../../../src/domain/expression/condition.ts';
 import { renderText, renderWith } from '../../../src/domain/expression/template.ts';
-import { prose } from '../../../src/messages/markdown.ts';
+import { prose } from '../../../src/messages/text/markdown.ts';
 import { EXPRESSION_ATTACKS } from './expression-corpus.ts';
 
 // Single expressions, each with what it is refused for or gives, are in test/chain/expression-attacks.test.ts.

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { expect, test } from 'vitest';
-import { runShow } from '../../../src/messages/terminal.ts';
+import { runShow } from '../../../src/messages/cli/terminal.ts';
 import { only, type Scene, scenes } from '../../scenario/support-scene.ts';
 import { REPO } from '../../support/harness.ts';
 import { YAML_ATTACKS } from './yaml-corpus.ts';

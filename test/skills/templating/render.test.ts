@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Json } from '../../../src/core/canonical.ts';
-import { describeRenderFault, type RenderFault } from '../../../src/messages/prompt.ts';
+import { describeRenderFault, type RenderFault } from '../../../src/messages/skills/prompt.ts';
 import { type AnsweringProcess, commandFor, startAnswering } from '../../../src/skills/templating/process.ts';
 import { MAX_RENDERED_BYTES, renderString, withRenderer } from '../../../src/skills/templating/render.ts';
 import { missingName } from '../../../src/skills/templating/worker/missing-name.ts';

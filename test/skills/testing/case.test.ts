@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePatch } from '../../../src/analyzers/hunks.ts';
 import { readCaseFile } from '../../../src/domain/skill/case-file.ts';
-import { testedText } from '../../../src/messages/skill-test.ts';
+import { testedText } from '../../../src/messages/cli/skill-test.ts';
 import { promptSkill } from '../../../src/skills/kinds/prompt/prompt-skill.ts';
 import type { ArtifactHandler } from '../../../src/skills/runtime/handler.ts';
 import type { SkillContext } from '../../../src/skills/runtime/skill-context.ts';

@@ -1,5 +1,5 @@
 import { redact } from '../../../core/redact/redact.ts';
-import { clip } from '../../../messages/pretty.ts';
+import { clip } from '../../../messages/text/pretty.ts';
 import type { CheckRunFacts } from '../../../ports/github.ts';
 
 /** Of one check, in characters: whoever wants to read more has the check itself. */

@@ -4,7 +4,7 @@ import type { CiResult } from '../../../domain/outcome/ci-result.ts';
 import { makeOutcome } from '../../../domain/outcome/outcome.ts';
 import { CAPABILITIES } from '../../../domain/policy/capability.ts';
 import type { StepContext, StepHandler, StepResult } from '../../../engine/steps/step.ts';
-import { INPUT } from '../../../messages/skill-inputs.ts';
+import { INPUT } from '../../../messages/skills/skill-inputs.ts';
 import type { CheckRunFacts, CheckSuiteFacts } from '../../../ports/github.ts';
 import { readInputs } from '../../runtime/inputs.ts';
 import { readCommands } from './commands.ts';

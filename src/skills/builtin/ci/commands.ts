@@ -1,5 +1,5 @@
 import type { CiResult } from '../../../domain/outcome/ci-result.ts';
-import { clip } from '../../../messages/pretty.ts';
+import { clip } from '../../../messages/text/pretty.ts';
 import {
   type CheckRunFacts,
   GitHubError,

@@ -2,7 +2,7 @@ import { redact } from '../../../core/redact/redact.ts';
 import type { CiCheck, CiResult } from '../../../domain/outcome/ci-result.ts';
 import { makeOutcome } from '../../../domain/outcome/outcome.ts';
 import { gateCheckName } from '../../../domain/policy/gate-check.ts';
-import { clip } from '../../../messages/pretty.ts';
+import { clip } from '../../../messages/text/pretty.ts';
 import type { CheckRunFacts, CheckSuiteFacts, RequiredCheck, StatusFacts } from '../../../ports/github.ts';
 import { testsOf, wordsOf } from './check-text.ts';
 

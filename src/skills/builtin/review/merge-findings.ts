@@ -1,7 +1,7 @@
 import { FAMILY } from '../../../analyzers/findings.ts';
 import { type Finding, SEVERITIES } from '../../../domain/outcome/finding.ts';
-import { weighedHigher } from '../../../messages/review.ts';
-import { worstFirst } from '../../../messages/review-card.ts';
+import { weighedHigher } from '../../../messages/cards/review.ts';
+import { worstFirst } from '../../../messages/cards/review-card.ts';
 
 const MAX_DESCRIPTION = 2_000;
 

@@ -1,7 +1,7 @@
 import { FAMILY } from '../../../analyzers/findings.ts';
 import type { Finding } from '../../../domain/outcome/finding.ts';
 import type { ReviewVerdict, Since } from '../../../domain/outcome/review-verdict.ts';
-import { worstFirst } from '../../../messages/review-card.ts';
+import { worstFirst } from '../../../messages/cards/review-card.ts';
 
 /** What this round looked at. */
 export interface Now extends Pick<ReviewVerdict, 'findings' | 'analyzers'> {

@@ -7,7 +7,7 @@ import { permitted } from '../../../engine/gates/permission.ts';
 import { readTrustContext } from '../../../engine/gates/trust-facts.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
 import type { StepContext, StepHandler, StepResult } from '../../../engine/steps/step.ts';
-import { noLongerThere } from '../../../messages/activation.ts';
+import { noLongerThere } from '../../../messages/skills/activation.ts';
 import { capabilityOf, type RunPackage } from '../../runtime/activate.ts';
 import { purposeOf } from '../../runtime/purpose.ts';
 import type { Owner } from '../../runtime/skill-context.ts';

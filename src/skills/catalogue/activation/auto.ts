@@ -3,7 +3,7 @@ import { reason } from '../../../domain/explanation/reason.ts';
 import { LEAST_TRUST } from '../../../domain/policy/trust.ts';
 import type { SkillChoice } from '../../../domain/skill/decision.ts';
 import type { StepContext, StepHandler, StepResult } from '../../../engine/steps/step.ts';
-import { noneChosen } from '../../../messages/activation.ts';
+import { noneChosen } from '../../../messages/skills/activation.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { ownerOf } from '../../runtime/activate.ts';
 import type { Activation } from './activation.ts';

@@ -9,8 +9,8 @@ import {
   notAmong,
   notInSkill,
   SAID_NOTHING,
-} from '../../../messages/activation.ts';
-import { describeFailure } from '../../../messages/model.ts';
+} from '../../../messages/skills/activation.ts';
+import { describeFailure } from '../../../messages/skills/model.ts';
 import type { Limits, Model, Purpose } from '../../../ports/model.ts';
 import { fenced } from '../../templating/fence.ts';
 import { MAX_RENDERED_BYTES } from '../../templating/render.ts';

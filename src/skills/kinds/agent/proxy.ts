@@ -5,7 +5,7 @@ import { messageOf } from '../../../core/errors.ts';
 import type { ModelName } from '../../../domain/model/name.ts';
 import type { Tokens } from '../../../domain/model/price.ts';
 import type { Ledger } from '../../../engine/models/ledger.ts';
-import { describeFailure } from '../../../messages/model.ts';
+import { describeFailure } from '../../../messages/skills/model.ts';
 import type { Failure, Purpose, Spent } from '../../../ports/model.ts';
 import { admitted, MAX_OUTPUT_TOKENS, type Protocol, protocolOf } from './proxy-rules.ts';
 import { tokensIn } from './usage.ts';

@@ -2,7 +2,7 @@ import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentName } from '../../../domain/skill/agent-file.ts';
-import type { AgentFault } from '../../../messages/agent.ts';
+import type { AgentFault } from '../../../messages/skills/agent.ts';
 import { runProcess } from '../../../sandbox/process.ts';
 import { ANSWER_FILE, answerIn, argumentsOf, type Endpoint, environmentOf } from './command.ts';
 import { commandInside, filesOfProgram, INSIDE, isRoot, NOBODY, PROGRAMS } from './walls.ts';

@@ -9,8 +9,13 @@ import { pathOf } from '../../../domain/skill/place.ts';
 import type { SkillArtifact } from '../../../domain/skill/skill.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
 import type { StepContext, StepHandler } from '../../../engine/steps/step.ts';
-import { ALL_FILES, brokenAnalyzer, NEEDS_A_REVIEW, NO_LIST_OF_FILES } from '../../../messages/analyzer.ts';
-import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/prompt.ts';
+import {
+  ALL_FILES,
+  brokenAnalyzer,
+  NEEDS_A_REVIEW,
+  NO_LIST_OF_FILES,
+} from '../../../messages/skills/analyzer.ts';
+import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/skills/prompt.ts';
 import { GitHubError, type PullRequestFile } from '../../../ports/github.ts';
 import { withContents } from '../../runtime/contents.ts';
 import type { AnyHandler } from '../../runtime/handler.ts';

@@ -17,7 +17,7 @@ import {
   nowhere,
   TOO_LARGE_OR_EXPIRED,
   unreadableReport,
-} from '../../../messages/sarif.ts';
+} from '../../../messages/skills/sarif.ts';
 import { GitHubError, type WorkflowArtifact } from '../../../ports/github.ts';
 
 /** Packed; a report of 20,000 results takes one. */

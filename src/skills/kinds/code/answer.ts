@@ -1,7 +1,7 @@
 import type { Json } from '../../../core/canonical.ts';
 import { unreachable } from '../../../core/errors.ts';
-import { describeRefused, type Refused } from '../../../messages/code.ts';
-import { NO_MODEL } from '../../../messages/model.ts';
+import { describeRefused, type Refused } from '../../../messages/skills/code.ts';
+import { NO_MODEL } from '../../../messages/skills/model.ts';
 import type { Ledger } from './budget.ts';
 import { type CodeHost, HostRefusal } from './host.ts';
 import {

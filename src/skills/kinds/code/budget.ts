@@ -1,4 +1,4 @@
-import type { Refused } from '../../../messages/code.ts';
+import type { Refused } from '../../../messages/skills/code.ts';
 import type { Budget, CodeLimits } from './limits.ts';
 import type { HostFunction } from './protocol.ts';
 

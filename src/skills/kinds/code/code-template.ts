@@ -1,7 +1,7 @@
 import type { Json } from '../../../core/canonical.ts';
 import { pathOf } from '../../../domain/skill/place.ts';
 import type { SkillArtifact } from '../../../domain/skill/skill.ts';
-import { type CodeFault, codeFailure } from '../../../messages/code.ts';
+import { type CodeFault, codeFailure } from '../../../messages/skills/code.ts';
 import type { Command } from '../../../sandbox/node-program.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';
 import type { CodeHost } from './host.ts';

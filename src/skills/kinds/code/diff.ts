@@ -1,4 +1,4 @@
-import { NOT_SHOWN } from '../../../messages/prompt.ts';
+import { NOT_SHOWN } from '../../../messages/skills/prompt.ts';
 import type { PullRequestFile } from '../../../ports/github.ts';
 
 /** The files' changes as one text that git and every reader of its diffs understands. */

@@ -1,5 +1,5 @@
 import type { Json } from '../../../core/canonical.ts';
-import type { Refused } from '../../../messages/code.ts';
+import type { Refused } from '../../../messages/skills/code.ts';
 
 /** A line that holds the text that was searched for. */
 export interface SearchHit {

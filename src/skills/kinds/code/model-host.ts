@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeFailure, spentOnModel } from '../../../messages/model.ts';
+import { describeFailure, spentOnModel } from '../../../messages/skills/model.ts';
 import type { Limits, Model, Purpose } from '../../../ports/model.ts';
 import { type CodeHost, HostRefusal } from './host.ts';
 

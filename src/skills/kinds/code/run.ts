@@ -1,6 +1,6 @@
 import type { Json } from '../../../core/canonical.ts';
 import { unreachable } from '../../../core/errors.ts';
-import { type CodeFault, codeFailure } from '../../../messages/code.ts';
+import { type CodeFault, codeFailure } from '../../../messages/skills/code.ts';
 import type { Command } from '../../../sandbox/node-program.ts';
 import { startProcess } from '../../../sandbox/process.ts';
 import type { ArtifactOutput } from '../../runtime/handler.ts';

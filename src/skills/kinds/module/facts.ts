@@ -1,7 +1,7 @@
 import type { Json } from '../../../core/canonical.ts';
 import type { KNOWN_INPUTS, Module } from '../../../domain/skill/module.ts';
 import type { StepContext } from '../../../engine/steps/step.ts';
-import type { ModuleFault } from '../../../messages/module.ts';
+import type { ModuleFault } from '../../../messages/skills/module.ts';
 import type { PullRequestFile } from '../../../ports/github.ts';
 import { knownOf, said } from '../../runtime/pull-request.ts';
 import { unifiedDiff } from '../code/diff.ts';

@@ -1,8 +1,8 @@
 import type { Json } from '../../../core/canonical.ts';
 import type { SkillOutcome } from '../../../domain/skill/manifest.ts';
 import type { Module } from '../../../domain/skill/module.ts';
-import { describeFailure, spentOnModel } from '../../../messages/model.ts';
-import { describeModuleFault, type ModuleFault } from '../../../messages/module.ts';
+import { describeFailure, spentOnModel } from '../../../messages/skills/model.ts';
+import { describeModuleFault, type ModuleFault } from '../../../messages/skills/module.ts';
 import type { Failure, Model, Purpose } from '../../../ports/model.ts';
 import { MAX_RENDERED_BYTES } from '../../templating/render.ts';
 import { answer } from '../code/answer.ts';

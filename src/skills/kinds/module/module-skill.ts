@@ -2,9 +2,14 @@ import { type Module, parseModule } from '../../../domain/skill/module.ts';
 import { pathOf, placeOf } from '../../../domain/skill/place.ts';
 import type { SkillArtifact } from '../../../domain/skill/skill.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
-import { NO_MODEL } from '../../../messages/model.ts';
-import { type Died, describeModuleFault, fellBack, type ModuleFault } from '../../../messages/module.ts';
-import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/prompt.ts';
+import { NO_MODEL } from '../../../messages/skills/model.ts';
+import {
+  type Died,
+  describeModuleFault,
+  fellBack,
+  type ModuleFault,
+} from '../../../messages/skills/module.ts';
+import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/skills/prompt.ts';
 import type { GitHubError } from '../../../ports/github.ts';
 import type { Model } from '../../../ports/model.ts';
 import type { Skills } from '../../../ports/storage.ts';

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../../core/canonical.ts';
 import type { SkillOutcome } from '../../../domain/skill/manifest.ts';
 import type { Module } from '../../../domain/skill/module.ts';
-import { describeDied, describeModuleFault } from '../../../messages/module.ts';
+import { describeDied, describeModuleFault } from '../../../messages/skills/module.ts';
 import type { Failure, Model, Purpose } from '../../../ports/model.ts';
 import { type Example, split } from './examples.ts';
 import { hideUntrusted } from './facts.ts';

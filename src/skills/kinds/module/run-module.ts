@@ -1,7 +1,12 @@
 import { checkValue } from '../../../core/check-value.ts';
 import type { SkillOutcome } from '../../../domain/skill/manifest.ts';
 import { type Module, REASONING } from '../../../domain/skill/module.ts';
-import { type Died, describeModuleFault, type ModuleFault, reasoned } from '../../../messages/module.ts';
+import {
+  type Died,
+  describeModuleFault,
+  type ModuleFault,
+  reasoned,
+} from '../../../messages/skills/module.ts';
 import type { Model, Purpose } from '../../../ports/model.ts';
 import type { CodeHost } from '../code/host.ts';
 import { hideUntrusted } from './facts.ts';

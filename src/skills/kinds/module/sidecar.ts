@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Json } from '../../../core/canonical.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { messageOf } from '../../../core/errors.ts';
-import type { Died } from '../../../messages/module.ts';
+import type { Died } from '../../../messages/skills/module.ts';
 import type { Command } from '../../../sandbox/node-program.ts';
 import { type SandboxedProcess, startProcess } from '../../../sandbox/process.ts';
 import { sidecarCommand } from './process.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Json } from '../../../core/canonical.ts';
-import { describeFailure, NO_MODEL, spentOnModel } from '../../../messages/model.ts';
+import { describeFailure, NO_MODEL, spentOnModel } from '../../../messages/skills/model.ts';
 import type { Limits, Model, Purpose } from '../../../ports/model.ts';
 import { type FillOptions, filledPrompt } from '../../runtime/fill.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';

@@ -1,6 +1,6 @@
 import { pathOf } from '../../../domain/skill/place.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
-import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/prompt.ts';
+import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/skills/prompt.ts';
 import { answerSchema, asOutcomeValue } from '../../runtime/answer.ts';
 import type { ArtifactHandler } from '../../runtime/handler.ts';
 import { shownOf } from '../../runtime/pull-request.ts';

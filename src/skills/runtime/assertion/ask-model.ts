@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { modelSaysNo, NO_MODEL_TO_ASK } from '../../../messages/assertion.ts';
-import { describeFailure } from '../../../messages/model.ts';
+import { modelSaysNo, NO_MODEL_TO_ASK } from '../../../messages/skills/assertion.ts';
+import { describeFailure } from '../../../messages/skills/model.ts';
 import type { Limits, Model, Purpose } from '../../../ports/model.ts';
 import { fenced } from '../../templating/fence.ts';
 import { MAX_RENDERED_BYTES } from '../../templating/render.ts';

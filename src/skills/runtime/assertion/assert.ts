@@ -7,7 +7,7 @@ import {
   assertionName,
   assertionWarning,
   NO_SUCH_MEMBER,
-} from '../../../messages/assertion.ts';
+} from '../../../messages/skills/assertion.ts';
 import { askWhether, type Judgement, type ModelAsking } from './ask-model.ts';
 import { asText, brokenBecause, lookedAt } from './holds.ts';
 

@@ -10,7 +10,7 @@ import {
   NO_SUCH_MEMBER,
   NOT_THE_SHAPE,
   TOO_LONG_TO_SEARCH,
-} from '../../../messages/assertion.ts';
+} from '../../../messages/skills/assertion.ts';
 
 /** Bytes of UTF-8 for a token: near enough for English and code, and the same whatever model there is. */
 const BYTES_A_TOKEN = 4;

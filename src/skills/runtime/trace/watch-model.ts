@@ -1,5 +1,5 @@
 import { formatModelName } from '../../../domain/model/name.ts';
-import { describeFailure } from '../../../messages/model.ts';
+import { describeFailure } from '../../../messages/skills/model.ts';
 import type { Answer, Model, Purpose, Question, Spent } from '../../../ports/model.ts';
 import type { ArtifactOutput } from '../handler.ts';
 import type { Owner } from '../skill-context.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../../src/domain/outcome/finding.ts';
 import type { AnalyzerReport } from '../../../../src/domain/outcome/review-verdict.ts';
-import { sinceWords } from '../../../../src/messages/review.ts';
-import { reviewCard } from '../../../../src/messages/review-card.ts';
+import { sinceWords } from '../../../../src/messages/cards/review.ts';
+import { reviewCard } from '../../../../src/messages/cards/review-card.ts';
 import { fingerprint, type Now, sinceEarlier } from '../../../../src/skills/builtin/review/since.ts';
 import { makeReview } from '../../../messages/builders.ts';
 import { finding } from './support.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parsePackage } from '../../../../src/domain/skill/parse.ts';
-import { type CodeFault, describeCodeFault } from '../../../../src/messages/code.ts';
+import { type CodeFault, describeCodeFault } from '../../../../src/messages/skills/code.ts';
 import { DEFAULT_LIMITS } from '../../../../src/skills/kinds/code/limits.ts';
 import { HOST_FUNCTIONS, type HostFunction } from '../../../../src/skills/kinds/code/protocol.ts';
 import { answerSchema } from '../../../../src/skills/runtime/answer.ts';

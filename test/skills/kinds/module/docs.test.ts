@@ -7,7 +7,7 @@ import {
   parseModule,
 } from '../../../../src/domain/skill/module.ts';
 import { parsePackage } from '../../../../src/domain/skill/parse.ts';
-import { describeModuleFault, type ModuleFault } from '../../../../src/messages/module.ts';
+import { describeModuleFault, type ModuleFault } from '../../../../src/messages/skills/module.ts';
 import { parseExamples } from '../../../../src/skills/kinds/module/examples.ts';
 import { limitsOf } from '../../../../src/skills/kinds/module/program.ts';
 

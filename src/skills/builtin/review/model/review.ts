@@ -6,7 +6,7 @@ import type { Finding } from '../../../../domain/outcome/finding.ts';
 import type { ModelMemory } from '../../../../domain/outcome/model-memory.ts';
 import type { AnalyzerReport } from '../../../../domain/outcome/review-verdict.ts';
 import { pullRequestOf, type StepContext } from '../../../../engine/steps/step.ts';
-import { beyondBudget, DELETED, noModelRead, SECRETS_UNKNOWN } from '../../../../messages/review.ts';
+import { beyondBudget, DELETED, noModelRead, SECRETS_UNKNOWN } from '../../../../messages/cards/review.ts';
 import type { Model } from '../../../../ports/model.ts';
 import { purposeOf } from '../../../runtime/purpose.ts';
 import { withRenderer } from '../../../templating/render.ts';

@@ -1,5 +1,5 @@
 import type { HunkLine } from '../../../../analyzers/hunks.ts';
-import { visible } from '../../../../messages/markdown.ts';
+import { visible } from '../../../../messages/text/markdown.ts';
 import { anchorOf } from './anchor.ts';
 import type { Piece } from './piece.ts';
 

@@ -1,0 +1,141 @@
+import { CATEGORIES, type Finding, isBlocking, SEVERITIES } from '../../domain/outcome/finding.ts';
+import type { AnalyzerReport, LeftOut, ReviewVerdict, Since } from '../../domain/outcome/review-verdict.ts';
+import { severities } from '../run/run-sentence.ts';
+import { fitting } from '../text/fitting.ts';
+import { code, inline, prose } from '../text/markdown.ts';
+import { capital, clip, plural, SEVERITY_MARK, short, VERDICT_WORDS } from '../text/pretty.ts';
+import { BELOW, type Section, withRest } from '../text/section.ts';
+import { sinceWords } from './review.ts';
+
+/**
+ * Findings shown in full, of both kinds together: people start to fix before they have read more
+ * (docs/adr/0015).
+ */
+export const MOST_SHOWN = 20;
+const MUST_FIX_BYTES = 14_000;
+const SUGGESTIONS_BYTES = 7_000;
+const FIXED = { items: 20, bytes: 3_000 };
+const NOTES = { items: 5, bytes: 1_000 };
+const LEFT_OUT = { items: 10, bytes: 2_000 };
+const FAULTY = { items: 10, bytes: 2_000 };
+const WORKERS = { items: 20, bytes: 1_000 };
+
+/**
+ * The review: the number of findings, those that must be fixed, suggestions, and what was not examined.
+ * @param whereElse where all findings are shown
+ */
+export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
+  const blocking = worstFirst(review.findings.filter(isBlocking));
+  const others = worstFirst(review.findings.filter((finding) => !isBlocking(finding)));
+  const mustFix = fitting(blocking, fullFinding, { items: MOST_SHOWN, bytes: MUST_FIX_BYTES });
+  const room = MOST_SHOWN - mustFix.lines.length;
+  const suggested = fitting(others, fullFinding, { items: room, bytes: SUGGESTIONS_BYTES });
+  const leftOut = fitting(review.left_out, leftOutLine, LEFT_OUT);
+  const faulty = fitting(
+    review.analyzers.filter((analyzer) => analyzer.status !== 'ok'),
+    analyzerLine,
+    FAULTY,
+  );
+  const workers = fitting(
+    review.analyzers,
+    ({ name, version }) => inline(`${name} ${version}`, 100),
+    WORKERS,
+  );
+  const notes = fitting(review.notes ?? [], (note) => inline(note, 200), NOTES);
+  const verdict = review.verdict === null ? 'no verdict, it is incomplete' : VERDICT_WORDS[review.verdict];
+  const parts = [
+    `### Review: ${verdict}`,
+    `Round ${review.round}: ${plural(review.files_reviewed, 'file')} reviewed at ${code(short(review.head_sha))}.${
+      review.since ? ` ${capital(sinceWords(review.since))}.` : ''
+    }`,
+    review.findings.length === 0 ? 'Nothing was found.' : counts(review.findings),
+    ...(blocking.length === 0 ? [] : ['#### Must be fixed', withRest(mustFix, whereElse)]),
+    ...(others.length === 0
+      ? []
+      : [
+          `<details><summary>${plural(others.length, 'suggestion')}: ${severities(others)}</summary>`,
+          withRest(suggested, whereElse),
+          '</details>',
+        ]),
+    ...(review.since ? fixedPart(review.since) : []),
+    ...(faulty.lines.length === 0 ? [] : ['#### Did not work', withRest(faulty, BELOW)]),
+    ...(review.left_out.length === 0 ? [] : ['#### Not looked at', withRest(leftOut, BELOW)]),
+    ...(workers.lines.length === 0 ? [] : [`<sub>Looked at by ${workers.lines.join(', ')}.</sub>`]),
+    ...notes.lines.map((note) => `<sub>${note}</sub>`),
+  ];
+  return { markdown: parts.join('\n\n'), cut: leftOut.left > 0 };
+}
+
+function fixedPart({ fixed, fixed_findings }: Since): string[] {
+  if (fixed === 0) return [];
+  const { lines } = fitting(fixed_findings, fixedFinding, FIXED);
+  const rest = lines.length === fixed ? [] : [`- … and ${fixed - lines.length} more`];
+  return [`<details><summary>${fixed} fixed</summary>`, [...lines, ...rest].join('\n'), '</details>'];
+}
+
+/** Without its line, which was a line of another version of the file. */
+function fixedFinding({ file, description }: Finding): string {
+  return `- ✅ ${code(clip(file, 200))} ${prose(description, 200)}`;
+}
+
+function counts(findings: readonly Finding[]): string {
+  const of = (key: 'severity' | 'category', value: string) =>
+    findings.filter((finding) => finding[key] === value).length;
+  const categories = CATEGORIES.filter((category) => of('category', category) > 0);
+  return [
+    `| ${SEVERITIES.map((severity) => `${SEVERITY_MARK[severity]} ${severity}`).join(' | ')} |`,
+    `|${'---:|'.repeat(SEVERITIES.length)}`,
+    `| ${SEVERITIES.map((severity) => of('severity', severity)).join(' | ')} |`,
+    '',
+    `By kind: ${categories.map((category) => `${category} ${of('category', category)}`).join(', ')}.`,
+  ].join('\n');
+}
+
+/** Most severe first; equal ones in the order of the files. */
+export function worstFirst(findings: readonly Finding[]): Finding[] {
+  return [...findings].sort(
+    (a, b) =>
+      SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
+      (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)),
+  );
+}
+
+/** `src/db.ts:12`, or only the file for a finding about the whole file. */
+export function place({ file, line }: Finding): string {
+  return line === undefined ? file : `${file}:${line}`;
+}
+
+function fullFinding(finding: Finding): string {
+  const { severity, category, description, suggestion, evidence, rule } = finding;
+  return [
+    `- ${SEVERITY_MARK[severity]} **${severity}** · ${category} · ${code(clip(place(finding), 200))}`,
+    prose(description, 400),
+    ...(evidence === undefined || evidence.trim() === '' ? [] : [code(clip(evidence, 160))]),
+    ...(suggestion === ''
+      ? []
+      : [`**${isBlocking(finding) ? 'Fix' : 'Suggestion'}:** ${prose(suggestion, 400)}`]),
+    `<sub>${inline(rule, 100)}</sub>`,
+  ].join('<br>\n  ');
+}
+
+function leftOutLine({ path, reason }: LeftOut): string {
+  return `- ${code(clip(path, 200))}: ${inline(reason, 200)}`;
+}
+
+const BROKEN_OFF = {
+  crashed: 'crashed',
+  timed_out: 'took too long and was stopped',
+  no_answer: 'gave no usable answer',
+} as const satisfies Record<Exclude<AnalyzerReport['status'], 'ok'>, string>;
+
+function analyzerLine({ name, status, message }: AnalyzerReport): string {
+  const words = status === 'ok' ? '' : BROKEN_OFF[status];
+  const detail = message === undefined || message === '' ? '' : `: ${inline(message, 200)}`;
+  return `- ${inline(name, 100)} ${words}${detail}`;
+}
+
+/** Every file that was left out, one line each, for the text below the summary. */
+export function everyFileLeftOut({ left_out }: ReviewVerdict, whereElse: string): string {
+  const leftOut = fitting(left_out, leftOutLine, { items: 500, bytes: 8_000 });
+  return `### All that was not looked at\n\n${withRest(leftOut, whereElse)}`;
+}

@@ -1,0 +1,58 @@
+import type { Annotation } from '../../domain/effect/effect.ts';
+import { type Finding, isBlocking, type Severity } from '../../domain/outcome/finding.ts';
+import { plainLine } from '../../domain/run/explain.ts';
+import { MOST_SHOWN, worstFirst } from '../cards/review-card.ts';
+import { clip } from '../text/pretty.ts';
+
+/**
+ * Per check run. GitHub accepts any number in batches of 50, but nobody reads a diff with more than this. The
+ * most severe come first, and the outcome has all findings.
+ */
+export const MAX_ANNOTATIONS = 500;
+
+const LEVEL: Readonly<Record<Severity, Annotation['level']>> = {
+  critical: 'failure',
+  high: 'failure',
+  medium: 'warning',
+  low: 'notice',
+  info: 'notice',
+};
+
+/**
+ * The findings at their positions in the diff. GitHub shows annotations as plain text, so nothing is encoded
+ * as Markdown, but control and direction characters are removed. GitHub's limits: 255 characters for a title,
+ * 64 KB for a message.
+ */
+export function annotations(findings: readonly Finding[]): Annotation[] {
+  return annotated(findings).map(annotation);
+}
+
+/**
+ * The findings shown in the diff, most severe first. Of a model's findings, only as many as the review card
+ * lists (docs/adr/0015).
+ */
+export function annotated(findings: readonly Finding[]): Finding[] {
+  let left = MOST_SHOWN;
+  return worstFirst(findings)
+    .filter(({ rule }) => !rule.startsWith('model/') || left-- > 0)
+    .slice(0, MAX_ANNOTATIONS);
+}
+
+function annotation(finding: Finding): Annotation {
+  const { severity, category, description, suggestion, rule } = finding;
+  const start = finding.line ?? 1;
+  return {
+    path: finding.file,
+    start_line: start,
+    // A finding about the whole file has no lines, and GitHub refuses an end before its start.
+    end_line: finding.line === undefined ? start : Math.max(start, finding.end_line ?? start),
+    level: LEVEL[severity],
+    title: clip(plainLine(`${severity}: ${category} (${rule})`), 255),
+    message: [
+      plainLine(description),
+      ...(suggestion === ''
+        ? []
+        : [`${isBlocking(finding) ? 'Fix' : 'Suggestion'}: ${plainLine(suggestion)}`]),
+    ].join('\n\n'),
+  };
+}

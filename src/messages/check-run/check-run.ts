@@ -1,0 +1,108 @@
+import { chainCheckName } from '../../domain/chain/check-name.ts';
+import type { CheckRunContent } from '../../domain/effect/effect.ts';
+import type { Finding } from '../../domain/outcome/finding.ts';
+import type { Approval } from '../../domain/policy/approval.ts';
+import { explain, plainLine } from '../../domain/run/explain.ts';
+import type { RunState } from '../../domain/run/run.ts';
+import { everyFileLeftOut, reviewCard } from '../cards/review-card.ts';
+import { artifactsSection } from '../run/artifacts.ts';
+import { evidenceUrl, type Pages } from '../run/evidence.ts';
+import { explanationList } from '../run/explanation-list.ts';
+import { gatesSection } from '../run/gates.ts';
+import { nextStep, sentence } from '../run/run-sentence.ts';
+import { outcomesOf, runSummary } from '../run/run-summary.ts';
+import { stepsTable } from '../run/steps-table.ts';
+import { fitting } from '../text/fitting.ts';
+import { clipBytes, inline } from '../text/markdown.ts';
+import { asSentence, plural } from '../text/pretty.ts';
+import { annotated, annotations } from './annotations.ts';
+import { buttonsOf, conclusionOf } from './check-state.ts';
+import { ciMatrix, everyCheck } from './ci-matrix.ts';
+
+/** GitHub's limit for `summary` and for `text`, in bytes. A larger one leaves the check pending forever. */
+export const MAX_OUTPUT_BYTES = 65_535;
+
+export interface CheckRunView {
+  state: RunState;
+  /** The newest approval of the run, if there is one. */
+  approval: Approval | null;
+  pages: Pages;
+  now: Date;
+}
+
+/**
+ * A run as a check run. Equal facts give equal content, so that nothing is sent to GitHub without a change.
+ * `now` is used only if the end was not recorded.
+ */
+export function checkRunContent({ state, approval, pages, now }: CheckRunView): CheckRunContent {
+  const { run } = state;
+  const where = runSummary(state, approval);
+  const conclusion = conclusionOf(where);
+  const findings = outcomesOf(state, 'review_verdict').flatMap((review) => review.findings);
+  return {
+    name: chainCheckName(run.chain),
+    head_sha: run.headSha,
+    external_id: run.id,
+    state:
+      conclusion === undefined
+        ? { status: 'in_progress', started_at: run.createdAt.toISOString() }
+        : { status: 'completed', conclusion, completed_at: (run.finishedAt ?? now).toISOString() },
+    title: plainLine(sentence(where, state, approval)),
+    ...output(state, approval, nextStep(where, state, approval), pages),
+    annotations: annotations(findings),
+    actions: buttonsOf(where, state, approval),
+  };
+}
+
+function output(
+  state: RunState,
+  approval: Approval | null,
+  next: string | undefined,
+  pages: Pages,
+): { summary: string; text: string } {
+  const reviews = outcomesOf(state, 'review_verdict');
+  const results = outcomesOf(state, 'ci_result');
+  const allowed = state.run.settings.ci.no_checks === 'allow';
+  const tree = explain(state, approval);
+  const whereElse = `\`countersign run show ${state.run.id} --json\` prints them all`;
+  const cards = reviews.map((review) => ({ review, card: reviewCard(review, whereElse) }));
+  const matrices = results.map((ci) => ({ ci, matrix: ciMatrix(ci, allowed) }));
+  const sections: string[] = [
+    ...(next === undefined ? [] : [`**Next:** ${next}`]),
+    `### Why\n\n${inline(asSentence(tree.summary), 400)}\n\n${explanationList(tree, (ref) => evidenceUrl(ref, state.run, pages))}`,
+    ...cards.map(({ card }) => card.markdown),
+    ...matrices.map(({ matrix }) => matrix.markdown),
+    ...[gatesSection(state)].filter((section) => section !== undefined),
+    `### Steps\n\n${stepsTable(state)}`,
+    ...[artifactsSection(state)].filter((section) => section !== undefined),
+    ...annotationNote(
+      reviews.flatMap(({ findings }) => findings),
+      whereElse,
+    ),
+  ];
+  const below = [
+    ...cards.filter(({ card }) => card.cut).map(({ review }) => everyFileLeftOut(review, whereElse)),
+    ...matrices.filter(({ matrix }) => matrix.cut).map(({ ci }) => everyCheck(ci, whereElse)),
+  ];
+  return { summary: joinSections(sections, whereElse), text: joinSections(below, whereElse) };
+}
+
+/** As many whole sections as fit. A section cut in the middle would leave a table or a folded part open. */
+function joinSections(sections: readonly string[], whereElse: string): string {
+  const { lines, left } = fitting(sections, (section) => `${section}\n`, {
+    items: sections.length,
+    bytes: MAX_OUTPUT_BYTES - 1_000,
+  });
+  const rest =
+    left === 0 ? [] : [`${plural(left, 'more part', 'more parts')} did not fit here: ${whereElse}.`];
+  return clipBytes([...lines, ...rest].join('\n').trimEnd(), MAX_OUTPUT_BYTES);
+}
+
+function annotationNote(findings: readonly Finding[], whereElse: string): string[] {
+  const shown = annotated(findings).length;
+  return shown === findings.length
+    ? []
+    : [
+        `${shown} of ${plural(findings.length, 'finding')} are shown in the diff, the worst first: ${whereElse}.`,
+      ];
+}

@@ -1,0 +1,35 @@
+import { type Diagnostic, formatDiagnostic, nearest } from '../../core/diagnostic.ts';
+import { plainLine } from '../../domain/run/explain.ts';
+import { listed, plural } from '../text/pretty.ts';
+
+/** Per message of a command other than a linter. */
+const MOST_DIAGNOSTICS = 20;
+
+/** Each as `file:line:col: message`, on its own line. */
+export function diagnosticLines(diagnostics: readonly Diagnostic[]): string[] {
+  return diagnostics.map((diagnostic) => plainLine(formatDiagnostic(diagnostic)));
+}
+
+/**
+ * Why something with diagnostics is unusable. Several diagnostics get a line each, because the second is
+ * often the misspelt key that explains the first.
+ * @param so the beginning of the sentence, before the colon
+ * @param lint the command that shows all of them
+ */
+export function becauseOf(so: string, diagnostics: readonly Diagnostic[], lint: string): string {
+  const lines = diagnosticLines(diagnostics);
+  if (lines.length <= 1) return `${so}: ${lines[0] ?? 'it has faults'}`;
+  const left = lines.length - MOST_DIAGNOSTICS;
+  const more = left > 0 ? [`and ${plural(left, 'more fault', 'more faults')}, which ${lint} tells`] : [];
+  return [`${so}:`, ...[...lines.slice(0, MOST_DIAGNOSTICS), ...more].map((line) => `  ${line}`)].join('\n');
+}
+
+/**
+ * `There is no chain pr-reviw; did you mean pr-review?`, or the existing ones. @param meaning the part of the
+ * name to compare
+ */
+export function noSuch(what: string, name: string, known: readonly string[], meaning = name): string {
+  const meant = nearest(meaning, known);
+  const hint = meant ? `did you mean ${meant}?` : `there are ${listed([...known], 'and')}.`;
+  return `There is no ${what} ${plainLine(name)}; ${hint}`;
+}

@@ -1,0 +1,142 @@
+import { unreachable } from '../../core/errors.ts';
+
+/** What the operator reads when the process starts, stops, or fails to start. */
+
+export function badSettings(diagnostics: readonly string[]): string {
+  const count = diagnostics.length === 1 ? 'One setting is' : `${diagnostics.length} settings are`;
+  return `Countersign cannot start. ${count} wrong:\n${diagnostics.map((diagnostic) => `  - ${diagnostic}\n`).join('')}`;
+}
+
+export function cannotStart(because: string): string {
+  return `Countersign cannot start: ${because}\n`;
+}
+
+/** @param file the file for the App's settings */
+export function setupOffered(
+  url: string,
+  { file, publicUrl, isOpen }: { file: string; publicUrl: string | undefined; isOpen: boolean },
+): string {
+  return (
+    `No GitHub App is registered yet (APP_ID is not set).\n` +
+    `Open ${url} to register one; its settings are then written to ${file}. Start again with them afterwards.\n` +
+    (isOpen
+      ? `HOST lets others reach that page, and whoever does decides which App this is: leave HOST out, or stop this as soon as you are done.\n`
+      : '') +
+    (publicUrl === undefined
+      ? `Set PUBLIC_URL first to the address under which GitHub reaches this server, or correct the webhook's address in the App's settings later.\n`
+      : '')
+  );
+}
+
+export function setupDone(file: string): string {
+  return (
+    `The App's settings are in ${file} now, readable by you alone. Stop this (Ctrl-C) and start again with them.\n` +
+    'Then install the App, and require the check `countersign: main` on the branch main, with the App as its source. ' +
+    'GitHub\'s own merge button works without a countersign until you do: see docs/security.md, "Protect a branch".\n'
+  );
+}
+
+/** Why the setup page refused a request that another site may have caused. */
+export function setupRefused(because: 'host' | 'origin' | 'state' | 'length'): string {
+  switch (because) {
+    case 'host':
+      return 'Open this page by localhost or by an address in numbers: other sites can point a name of theirs at this machine.';
+    case 'origin':
+      return 'This was not sent from the setup page itself, so it may be the work of another site. Nothing was changed.';
+    case 'state':
+      return 'This did not begin on the setup page of this process, so it may be the work of another site. Nothing was changed. Begin again at /probot.';
+    case 'length':
+      return 'This is longer than the settings of an App can be, or does not say how long it is. Nothing was changed.';
+    default:
+      return unreachable(because);
+  }
+}
+
+export function setupFailed(because: string): string {
+  return `The App could not be registered: ${because}\n`;
+}
+
+export function noManifest(folder: string): string {
+  return `no GitHub App is registered (APP_ID is not set), and none can be: app.yml, which says what to register, is not in ${folder}.`;
+}
+
+export function cannotKeepSettings(file: string, code: string): string {
+  return (
+    `no GitHub App is registered (APP_ID is not set), and the settings of a new one could not be kept, as ${file} cannot be written ` +
+    `(${code}). Run npm start in a checkout on a machine of yours, register the App there, and give this process what is then in .env ` +
+    '(docker run --env-file .env …); or start in a folder that can be written.'
+  );
+}
+
+export function alreadyRegistered(file: string): string {
+  return (
+    `${file} holds the settings of an App already, but this process was not given them. Start it with them (npm start reads .env; ` +
+    'countersign serve --settings .env does too), or move the file away to register another App.'
+  );
+}
+
+/** @param github the address of their GitHub pages, such as `https://acme.ghe.com` */
+export function registerByHand(github: string): string {
+  return (
+    `no GitHub App is registered (APP_ID is not set), and the setup page works for github.com and for an API at https://HOST/api/v3 only. ` +
+    `Register the App by hand at ${github}/settings/apps/new with the permissions and events of app.yml, then set APP_ID, PRIVATE_KEY and WEBHOOK_SECRET.`
+  );
+}
+
+export function cannotOfferSetup(because: string): string {
+  return `the page that registers the App cannot be offered: ${because}`;
+}
+
+export function listening(url: string): string {
+  return `Countersign listens on ${url}`;
+}
+
+/** @param because a whole sentence */
+export function noMetrics(because: string): string {
+  return `there are no metrics: ${because} Set METRICS_PORT to another port, or to "off".`;
+}
+
+export function metricsAt(url: string): string {
+  return `Metrics are at ${url}/metrics`;
+}
+
+/** @param reach whether the analyzers can reach the network */
+export function analyzersShutIn(reach: 'cut' | 'open'): string {
+  return reach === 'cut'
+    ? 'the analyzers run without secrets and without network'
+    : 'the analyzers run without secrets, but this machine does not let their network be cut (unshare --user --net, as containers often forbid)';
+}
+
+export const coreDumpsAllowed =
+  'this machine lets a crash write the memory of this process to a file, and the keys are in it: start it behind ulimit -c 0';
+
+export const stopping = 'stopping: no new webhooks are taken, work under way ends first';
+
+/** The process that serves a database, from the lock file beside it; `since` is ISO 8601. */
+export interface Server {
+  pid: number;
+  host: string;
+  since: string;
+}
+
+const WHY_ALONE = 'only one process may serve a database';
+
+export function waitingFor(server: Server | undefined, timeoutMs: number): string {
+  return `waiting up to ${timeoutMs / 1_000} s for ${serverName(server)} to end: ${WHY_ALONE}`;
+}
+
+export function servedByAnother(server: Server | undefined): string {
+  return (
+    `its database is served by ${serverName(server)}, and ${WHY_ALONE}. ` +
+    'Stop that process first, or give this one another DATABASE_URL.'
+  );
+}
+
+export function migrateLater(server: Server | undefined): string {
+  return `The database is served by ${serverName(server)}; stop that process before the database is brought up to date.`;
+}
+
+function serverName(server: Server | undefined): string {
+  if (!server) return 'another process';
+  return `another process (pid ${server.pid} on ${server.host}, since ${server.since})`;
+}

@@ -1,0 +1,171 @@
+import { basename } from 'node:path';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { plainLine } from '../../domain/run/explain.ts';
+import { pathOf } from '../../domain/skill/place.ts';
+import type { SkillInForce, SkillScope } from '../../domain/skill/scope.ts';
+import { asSentence, listed, plural } from '../text/pretty.ts';
+import { becauseOf, diagnosticLines, noSuch } from './diagnostics.ts';
+import { table } from './terminal.ts';
+
+const FROM: Readonly<Record<SkillScope, string>> = {
+  workspace: 'of the repository',
+  organisation: 'of the organisation',
+  shipped: 'ships with Countersign',
+  community: 'from an index',
+};
+
+/** The output of `skill list`. */
+export function skillTable(
+  skills: readonly {
+    name: string;
+    scope: SkillScope;
+    folder: string;
+    outcome: string | null;
+    kinds: readonly string[];
+    diagnostics: readonly Diagnostic[];
+  }[],
+): string {
+  if (skills.length === 0) return 'No skills.';
+  return table(
+    ['SKILL', 'FROM', 'FOLDER', 'COMES TO', 'ARTIFACTS'],
+    skills.map(({ name, scope, folder, outcome, kinds, diagnostics }) => [
+      name,
+      scope,
+      folder,
+      outcome ?? '',
+      diagnostics.length > 0 ? `${plural(diagnostics.length, 'fault')}: is not used` : kinds.join(', '),
+    ]),
+  );
+}
+
+/**
+ * `skill show`: the skill's origin, what it does, what selects it, and its files.
+ * @param isBuiltIn Countersign executes it itself, and its package only describes it
+ */
+export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boolean): string {
+  const version = skill.version === null ? '' : ` ${skill.version}`;
+  const selectors: [string, readonly string[]][] = [
+    ['tags', skill.tags],
+    ['trigger phrases', skill.triggerPhrases],
+    ['intent patterns', skill.intentPatterns],
+    ['paths', skill.paths],
+  ];
+  return [
+    `${skill.name}${version} (${FROM[scope]}: ${plainLine(folder)})`,
+    asSentence(plainLine(skill.description)),
+    ...(isBuiltIn ? ['It is built in: Countersign carries it out itself.'] : []),
+    ...(skill.outcome === null ? [] : [asSentence(`comes to a ${skill.outcome}`)]),
+    ...(skill.outcome === null && !isBuiltIn ? ['No step can run it: it says no outcome.'] : []),
+    ...selectors
+      .filter(([, said]) => said.length > 0)
+      .map(([what, said]) => asSentence(`${what}: ${said.map(plainLine).join(', ')}`)),
+    '',
+    table(
+      ['FILE', 'KIND', 'FOR', 'BYTES'],
+      [
+        ...skill.artifacts.map((artifact) => [
+          pathOf(artifact),
+          artifact.kind,
+          artifact.modelVariant ?? '',
+          String(Buffer.byteLength(artifact.content)),
+        ]),
+        ...skill.tests.map(({ path, text }) => [path, 'cases', '', String(Buffer.byteLength(text))]),
+      ],
+    ),
+  ].join('\n');
+}
+
+export const NOTHING_TO_MATCH =
+  'Ask a question, name a file that changes, or do both: countersign skill match check the names --path src/a.ts';
+
+/** The output of `skill match`. */
+export function matchText(
+  matches: readonly { name: string; score: number; reasons: readonly { kind: string; said: string }[] }[],
+): string {
+  if (matches.length === 0) return 'No skill fits.';
+  return table(
+    ['SKILL', 'SCORE', 'BECAUSE OF'],
+    matches.map(({ name, score, reasons }) => [
+      name,
+      score.toFixed(2),
+      reasons.map(({ kind, said }) => `${kind} ${said}`).join('; '),
+    ]),
+  );
+}
+
+/** `skill lint`: each diagnostic as `file:line:col: message`, then a line with the totals. */
+export function skillLintText(
+  packages: readonly { diagnostics: readonly Diagnostic[] }[],
+  paths: readonly string[],
+): string {
+  if (packages.length === 0) {
+    const where = paths.length === 0 ? '.github/countersign/skills here' : listed(paths.map(plainLine), 'or');
+    return `Nothing to check: there are no skills in ${where}.`;
+  }
+  const diagnostics = packages.flatMap((one) => one.diagnostics);
+  const faulty = packages.filter((one) => one.diagnostics.length > 0).length;
+  const where = packages.length === 1 ? '' : ` in ${faulty} of them`;
+  const count = diagnostics.length === 0 ? 'no faults' : `${plural(diagnostics.length, 'fault')}${where}`;
+  return [
+    ...diagnosticLines(diagnostics),
+    ...(diagnostics.length === 0 ? [] : ['']),
+    `Checked ${plural(packages.length, 'skill')}: ${count}.`,
+  ].join('\n');
+}
+
+export function unknownSkill(name: string, known: readonly string[]): string {
+  // Shell completion often gives a path.
+  return noSuch('skill', name, known, basename(name));
+}
+
+export function brokenSkill(name: string, diagnostics: readonly Diagnostic[]): string {
+  return becauseOf(`The skill ${plainLine(name)} cannot be used`, diagnostics, 'countersign skill lint');
+}
+
+export function notASkillName(name: string): string {
+  return `${plainLine(name)} is no name of a skill: small letters, digits and single - are, and a letter comes first.`;
+}
+
+export function skillExists(folder: string): string {
+  return `There is a skill in ${plainLine(folder)} already; remove it first if this one is to take its place.`;
+}
+
+export function cannotWrite(file: string, because: string): string {
+  return asSentence(`the file ${plainLine(file)} cannot be written: ${plainLine(because)}`);
+}
+
+export const NOTHING_TO_DRAFT_FROM = '--draft needs a --description to draft from';
+
+export function notDrafted(because: string): string {
+  return `Nothing was drafted and nothing written: ${because}`;
+}
+
+/** @param files the SKILL.md, then the file to execute, then its cases */
+export function skillBegun(name: string, files: readonly string[]): string {
+  return [
+    ...files.map((file) => `Wrote ${plainLine(file)}`),
+    '',
+    'Say in the first what the skill does, in the second how, and in the third what it must come to.',
+    `Then: countersign skill lint checks the files, and countersign skill test ${name} runs the cases.`,
+    `A step of a chain asks it with skill: ${name}; countersign chain lint checks that.`,
+  ].join('\n');
+}
+
+export function skillImported(name: string, folder: string, files: number): string {
+  return `Wrote ${plainLine(name)} to ${plainLine(folder)}: ${plural(files, 'file')}.`;
+}
+
+export function skillExported(name: string, file: string, files: number): string {
+  return `Wrote ${plainLine(name)} to ${plainLine(file)}: ${plural(files, 'file')}.`;
+}
+
+export const EXAMPLES_OF_ONE_SKILL = '--for-optimize needs --skill: examples are of one skill’s module.';
+
+/** @param seen all traces of the skill; those that are no examples were left out */
+export function examplesExported(examples: number, seen: number, file: string): string {
+  return `Wrote ${plural(examples, 'example')} to ${plainLine(file)}, of ${plural(seen, 'trace')}: those that people approved. Read them before you optimize with them.`;
+}
+
+export function tracesExported(traces: number, file: string): string {
+  return `Wrote ${plural(traces, 'trace')} to ${plainLine(file)}.`;
+}

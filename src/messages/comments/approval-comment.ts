@@ -1,0 +1,215 @@
+import { unreachable } from '../../core/errors.ts';
+import type { ActionResult } from '../../domain/outcome/action-result.ts';
+import type { Approval } from '../../domain/policy/approval.ts';
+import type { CountersignRules } from '../../domain/policy/countersign-rules.ts';
+import { type Invocation, isMergeStep, type RunState } from '../../domain/run/run.ts';
+import { moreNeeded, neededFor } from '../run/countersigns-needed.ts';
+import { evidenceUrl, type Pages } from '../run/evidence.ts';
+import { explanationList } from '../run/explanation-list.ts';
+import { emoji } from '../run/run-sentence.ts';
+import { mergeOf } from '../run/run-summary.ts';
+import { clipBytes, code, htmlComment, inline } from '../text/markdown.ts';
+import { asSentence, capital, listed, plural, short, utc } from '../text/pretty.ts';
+import { grounds } from './grounds.ts';
+import { MAX_COMMENT_BYTES } from './status-comment.ts';
+import { voidBecause } from './void-because.ts';
+
+export interface ApprovalView {
+  state: RunState;
+  approval: Approval;
+  pages: Pages;
+}
+
+/** For people's scripts, and for finding the comment again. The database takes precedence. */
+export function approvalMarker({ headSha, baseRef }: Approval): string {
+  return htmlComment(`countersign:approval head=${headSha} base=${baseRef}`);
+}
+
+/** Distinguishes two approval comments for one head. The app finds its comment by it after a crash. */
+export function questionMarker({ id }: Approval): string {
+  return htmlComment(`countersign:question id=${id}`);
+}
+
+/**
+ * The approval comment, and later its result. It mentions nobody: the comment is edited at every poll, and
+ * each edit would notify them, so logins are shown as code.
+ */
+export function approvalComment(view: ApprovalView): string {
+  const marker = `${approvalMarker(view.approval)}\n${questionMarker(view.approval)}`;
+  const room = MAX_COMMENT_BYTES - Buffer.byteLength(marker) - 1;
+  return `${marker}\n${clipBytes(body(view).join('\n\n'), room)}`;
+}
+
+function body(view: ApprovalView): string[] {
+  switch (view.approval.status) {
+    case 'open':
+      return open(view);
+    case 'countersigned':
+      return countersigned(view);
+    case 'rejected':
+      return rejected(view);
+    case 'void':
+      return mergeFailed(view) ? countersigned(view) : voided(view);
+    default:
+      return unreachable(view.approval.status);
+  }
+}
+
+function open(view: ApprovalView): string[] {
+  const { approval, state, pages } = view;
+  const { countersign } = state.run.settings;
+  const more = moreNeeded(state.run, approval);
+  const stop = countersign.reject.length === 0 ? '' : `, or with ${emoji(countersign.reject)} to stop it`;
+  return [
+    `### ✍️ ${isMerge(view) ? 'May this be merged?' : `May ${stepOf(view)} go on?`}`,
+    `With a countersign, ${isMerge(view) ? willBe(view) : `the step ${stepOf(view)} goes on for ${head(view)}; nothing is merged by it`}.`,
+    ...blocked(view),
+    `#### Why you are asked\n\n${grounds(state)}`,
+    `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.${isMerge(view) ? '' : ` ${otherAnswers(view)}`}`,
+    `${whoMayAnswer(countersign)} ${countText(neededFor(state.run, approval), approval.countersignedBy)} Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.`,
+    ...(more === undefined ? [] : [`**Why more than usual:** ${more}`]),
+    'A push, another base branch, a return to draft or closing the pull request voids this question and all answers to it.',
+    ...(approval.decision === null || approval.decision.reasons.length === 0
+      ? []
+      : [
+          `<details><summary>What the last look found</summary>\n\n${explanationList(approval.decision, (ref) => evidenceUrl(ref, state.run, pages))}\n\n</details>`,
+        ]),
+    `<sub>${approval.lookedAt === null ? `Asked ${utc(approval.askedAt)}, not looked at yet.` : `Last looked at ${utc(approval.lookedAt)}.`}</sub>`,
+  ];
+}
+
+/** The other ways to answer, which do not exist for a merge. */
+function otherAnswers({ state, approval }: ApprovalView): string {
+  const step = state.invocations.find(({ id }) => id === approval.invocationId)?.stepId ?? '';
+  const [approve, reject] = ['approve', 'reject'].map((verb) => code(`/countersign ${verb} ${step}`));
+  return `Or press Approve on the check run, or write ${approve} or ${reject} in a new comment; your last word counts.`;
+}
+
+function blocked({ approval: { decision }, state: { run } }: ApprovalView): string[] {
+  if (run.paused) return ['> **For now:** The pull request is paused.'];
+  return decision?.status === 'unmet' ? [`> **For now:** ${inline(asSentence(decision.summary), 400)}`] : [];
+}
+
+function voided(view: ApprovalView): string[] {
+  return [
+    '### ⏭️ This question is void',
+    `It asked whether ${requestedAction(view)}. ${voidBecause(view.state, view.approval)}`,
+    'Reactions to this comment do not count any more.',
+  ];
+}
+
+function countersigned(view: ApprovalView): string[] {
+  const { approval, state } = view;
+  const by = people(approval.countersignedBy);
+  const merged = mergeOf(state);
+  const failed = mergeFailed(view);
+  if (merged) {
+    return [
+      '### 🎉 Countersigned and merged',
+      `${capital(wasMerged(view, merged))}, countersigned by ${by}.`,
+      grounds(state),
+    ];
+  }
+  if (failed) {
+    return [
+      '### ❌ Countersigned, but not merged',
+      `Countersigned by ${by}. ${inline(asSentence(failed.reason?.summary ?? 'no reason is recorded'), 400)}`,
+    ];
+  }
+  return [
+    '### ✍️ Countersigned',
+    `Countersigned by ${by}: ${isMerge(view) ? 'merging' : `the step ${stepOf(view)} goes on`}.`,
+  ];
+}
+
+/** The merge step, if it failed after the countersign because GitHub refused. */
+function mergeFailed({ state, approval }: ApprovalView): Invocation | undefined {
+  return state.invocations.find(
+    (step) =>
+      step.id === approval.invocationId &&
+      (step.status === 'failed' || step.status === 'timed_out') &&
+      approval.countersignedBy.length >= neededFor(state.run, approval),
+  );
+}
+
+function rejected(view: ApprovalView): string[] {
+  const by = view.approval.rejectedBy.map(({ login }) => login);
+  return [
+    '### ✋ Rejected',
+    `It was asked whether ${requestedAction(view)}. ${by.length === 0 ? 'A maintainer' : people(by)} rejected it, so ${isMerge(view) ? 'nothing is merged' : 'the step does not go on'}.`,
+    isMerge(view) && by.length > 0
+      ? `This holds for ${code(view.approval.headSha.slice(0, 7))}, also when it is asked about again: only ${people(by)} can take it back, by countersigning then. A new commit is reviewed and asked about again.`
+      : 'A new commit is reviewed and asked about again.',
+  ];
+}
+
+const PASSIVE = { squash: 'squash-merged', merge: 'merged', rebase: 'rebased and merged' } as const;
+type Method = keyof typeof PASSIVE;
+
+function willBe(view: ApprovalView): string {
+  return `${head(view)} is **${PASSIVE[methodOf(view)]}** into ${code(view.approval.baseRef)}`;
+}
+
+function requestedAction(view: ApprovalView): string {
+  if (!isMerge(view)) return `the step ${stepOf(view)} may go on for ${head(view)}`;
+  return `${head(view)} may be ${PASSIVE[methodOf(view)]} into ${code(view.approval.baseRef)}`;
+}
+
+function wasMerged(view: ApprovalView, { details }: ActionResult): string {
+  const commit =
+    typeof details.sha === 'string' && details.sha !== '' ? ` as ${code(short(details.sha))}` : '';
+  const into = `into ${code(view.approval.baseRef)}${commit}`;
+  // The person who pressed the button chose the method.
+  return typeof details.merged_by === 'string'
+    ? `${head(view)} was merged ${into} by ${code(details.merged_by)}`
+    : `${head(view)} was ${PASSIVE[methodOf(view)]} ${into}`;
+}
+
+/** Any step can ask for approval, but only one of them merges. */
+function isMerge({ state, approval }: ApprovalView): boolean {
+  return isMergeStep(
+    state.run,
+    state.invocations.find(({ id }) => id === approval.invocationId),
+  );
+}
+
+function stepOf({ state, approval }: ApprovalView): string {
+  return code(state.invocations.find(({ id }) => id === approval.invocationId)?.stepId ?? '');
+}
+
+function head({ approval }: ApprovalView): string {
+  return `commit ${code(short(approval.headSha))}`;
+}
+
+/** From the step's `with: {method}`, otherwise from the settings, like the merge itself. */
+function methodOf({ state, approval }: ApprovalView): Method {
+  const step = state.invocations.find(({ id }) => id === approval.invocationId);
+  const desired = step && state.run.definition.steps[step.stepIndex]?.with.method;
+  return desired === 'squash' || desired === 'merge' || desired === 'rebase'
+    ? desired
+    : state.run.settings.merge.method;
+}
+
+function whoMayAnswer({ permission, teams, users }: CountersignRules): string {
+  const groups = [
+    ...(permission === 'none'
+      ? []
+      : [`anybody with ${permission} access${permission === 'admin' ? '' : ' or more'}`]),
+    ...teams.slice(0, 20).map((team) => `members of ${code(team)}`),
+    ...users.slice(0, 20).map((user) => code(user)),
+  ];
+  const named = teams.length + users.length > 0 ? ' Whoever is named here needs write access too.' : '';
+  return `**Who may answer:** ${listed(groups, 'or')}.${named}`;
+}
+
+function countText(count: number, given: readonly string[]): string {
+  const needed = count === 1 ? 'One countersign is needed.' : `${plural(count, 'countersign')} are needed.`;
+  return given.length === 0 ? needed : `${needed} Given so far: ${people(given)}.`;
+}
+
+function people(logins: readonly string[]): string {
+  return listed(
+    logins.slice(0, 20).map((login) => code(login)),
+    'and',
+  );
+}

@@ -1,0 +1,81 @@
+import type { Outcome } from '../../domain/outcome/outcome.ts';
+import { reviewCard } from '../cards/review-card.ts';
+import { code, inline, prose } from '../text/markdown.ts';
+import { asSentence, plural } from '../text/pretty.ts';
+import { commandReply } from './command-reply.ts';
+
+/** The reply to a question in a comment, as Markdown. */
+export interface Said {
+  /** Whether the question was answered. It decides between 🎉 and 😕. */
+  ok: boolean;
+  text: string;
+}
+
+const MAX_LINES = 60;
+const MAX_LINE = 1_000;
+const MAX_CRITERIA = 20;
+
+const notOk = (text: string): Said => ({ ok: false, text });
+
+export const CLOSED = notOk('The pull request is closed, so there is nothing to ask of it.');
+export const HEAD_MOVED = notOk('Somebody pushed meanwhile; ask again if you mean the new head.');
+export const NOT_CONFIGURED = notOk(
+  'The settings on the base branch cannot be read, so it is not known which skills there are.',
+);
+export const GAVE_UP = notOk(
+  'That could not be answered: something went wrong several times, and the log says what.',
+);
+
+/** @param because untrusted text, from a model, a skill or GitHub */
+export function notAnswered(because: string): Said {
+  return notOk(lines(asSentence(because)));
+}
+
+/** The model's own answer, without a skill. */
+export function directAnswer(text: string): Said {
+  return {
+    ok: true,
+    text: `${lines(text)}\n\n<sub>Said by the language model, which did not see the change.</sub>`,
+  };
+}
+
+/** The outcome of a skill, and why that skill was chosen. */
+export function outcomeAnswer(
+  { skill, because }: { skill: string; because: string },
+  outcome: Outcome,
+): Said {
+  const why = `<sub>By the skill ${code(skill)}: ${inline(because, 300)}. It is an answer, and no step of a chain: nothing waits for it.</sub>`;
+  return { ok: true, text: `${outcomeText(outcome)}\n\n${why}` };
+}
+
+function outcomeText(outcome: Outcome): string {
+  switch (outcome.outcome_kind) {
+    case 'review_verdict':
+      return `${prose(outcome.summary, MAX_LINE)}\n\n${reviewCard(outcome, 'not listed here').markdown}`;
+    case 'gate_verdict': {
+      const { summary, gate_passed, criteria } = outcome;
+      const shown = criteria.slice(0, MAX_CRITERIA).map(({ passed, description, evidence }) => {
+        const said = evidence === '' ? '' : ` – ${prose(evidence, 300)}`;
+        return `- ${passed ? '✅' : '❌'} ${prose(description, 300)}${said}`;
+      });
+      const left = criteria.length - shown.length;
+      const rest = left > 0 ? [`- … and ${plural(left, 'more criterion', 'more criteria')}`] : [];
+      return [`${gate_passed ? '✅' : '❌'} ${prose(summary, MAX_LINE)}`, ...shown, ...rest].join('\n');
+    }
+    case 'ci_result':
+    case 'action_result':
+      return prose(outcome.summary, MAX_LINE);
+  }
+}
+
+/** The comment with the reply, separate from the reply to other commands of the same comment. */
+export function answerComment(commentId: number, { text }: Said): { marker: string; body: string } {
+  return commandReply(`${commentId} question`, [{ ok: true, text }]);
+}
+
+/** Text of several lines, each encoded separately, so that headings and lists in it stay plain text. */
+function lines(text: string): string {
+  const all = text.split(/\r\n?|\n/);
+  const shown = all.slice(0, MAX_LINES).map((line) => prose(line, MAX_LINE));
+  return [...shown, ...(all.length > MAX_LINES ? ['…'] : [])].join('\n');
+}

@@ -1,0 +1,242 @@
+import { unreachable } from '../../core/errors.ts';
+import type { Finding } from '../../domain/outcome/finding.ts';
+import { SEVERITIES } from '../../domain/outcome/finding.ts';
+import type { Approval } from '../../domain/policy/approval.ts';
+import type { Run, RunState } from '../../domain/run/run.ts';
+import { code } from '../text/markdown.ts';
+import { capital, clip, listed, plural, reactionEmoji } from '../text/pretty.ts';
+import { neededFor } from './countersigns-needed.ts';
+import { answerableStep, type RunSummary } from './run-summary.ts';
+
+/** About as many characters as GitHub shows in its list of checks. */
+export const MAX_TITLE = 200;
+
+/**
+ * The state in one plain sentence without a full stop: the title of the check run and the heading of the
+ * comment.
+ */
+export function sentence(where: RunSummary, state: RunState, approval: Approval | null): string {
+  return clip(words(where, state, approval), MAX_TITLE);
+}
+
+function words(where: RunSummary, state: RunState, approval: Approval | null): string {
+  switch (where.kind) {
+    case 'queued':
+      return 'Waiting to start';
+    case 'paused':
+      return 'Paused';
+    case 'working':
+      return working(where.steps, state.run);
+    case 'waiting_ci':
+      return `Waiting for CI${where.step.reason ? `: ${where.step.reason.summary}` : ''}`;
+    case 'waiting_countersign':
+      return waitingForCountersign(state.run, approval);
+    case 'countersigned':
+      return `Countersigned by ${listed(where.by, 'and')}: going on`;
+    case 'ready_to_merge':
+      return `Countersigned by ${listed(where.by, 'and')}: ${where.how === 'people' ? 'ready for the merge button' : 'in the merge queue'}`;
+    case 'waiting_github':
+      return where.by.length === 0
+        ? 'Waiting for GitHub, which cannot be asked for now'
+        : `Countersigned by ${listed(where.by, 'and')}: waiting for GitHub, which cannot be asked for now`;
+    case 'held_back':
+    case 'conflict':
+      return capital(where.because);
+    case 'waiting_retry':
+      return `Trying ${where.step.stepId} again soon`;
+    case 'merged':
+      return where.by.length === 0 ? 'Merged' : `Merged: countersigned by ${listed(where.by, 'and')}`;
+    case 'done':
+      return 'Done';
+    case 'changes_requested':
+      return `Changes requested: ${severities(where.review.findings)}`;
+    case 'review_incomplete':
+      return `Review incomplete: ${where.because}`;
+    case 'ci_failed':
+      return `CI has not passed: ${where.because}`;
+    case 'no_checks':
+      return 'Not merged: no checks ran, and the settings ask for some';
+    case 'not_passed':
+      return `Step ${where.step} says no: ${where.because}`;
+    case 'rejected':
+      return where.by.length === 0 ? 'Rejected by a maintainer' : `Rejected by ${listed(where.by, 'and')}`;
+    case 'not_mergeable':
+      return capital(where.because);
+    case 'step_failed':
+      return `Step ${where.step} failed: ${where.because}`;
+    case 'timed_out':
+      return `Step ${where.step} took longer than it may`;
+    case 'not_merged':
+      return `Not merged: ${where.because}`;
+    case 'superseded':
+      return 'Superseded by a newer push';
+    case 'newer_run':
+      return `Superseded by a newer run of this chain${where.by.length === 0 ? '' : `, begun by ${listed(where.by, 'and')}`}`;
+    case 'closed':
+      return 'Stopped: the pull request was closed';
+    case 'merged_elsewhere':
+      return 'Stopped: somebody merged the pull request by hand';
+    case 'merged_by_chain':
+      return `Stopped: ${where.because}`;
+    case 'draft':
+      return 'Stopped: the pull request is a draft';
+    case 'retargeted':
+      return 'Stopped: the pull request has a new base branch';
+    case 'not_triggered':
+      return 'Stopped: this chain is not for the pull request as it is now';
+    case 'settings_changed':
+      return 'Stopped: the settings on the base branch changed';
+    case 'chain_changed':
+      return 'Stopped: the chain changed on the base branch';
+    case 'stopped':
+      return where.by.length === 0 ? 'Cancelled' : `Cancelled by ${listed(where.by, 'and')}`;
+    case 'installation_gone':
+      return 'Stopped: the app was removed from this repository';
+    case 'shut_out':
+      return 'Stopped: GitHub refuses this app here';
+    default:
+      return unreachable(where);
+  }
+}
+
+function working(steps: readonly { stepIndex: number; stepId: string }[], run: Run): string {
+  const parts = steps.map((step) => {
+    switch (run.definition.steps[step.stepIndex]?.uses.name) {
+      case 'pr-review':
+        return reviewing(run);
+      case 'ci':
+        return 'reading the results of CI';
+      case 'gh-merge':
+        return 'merging';
+      case 'gh-comment':
+        return 'writing a comment';
+      default:
+        return `running ${step.stepId}`;
+    }
+  });
+  return capital(listed([...new Set(parts)], 'and'));
+}
+
+function reviewing(run: Run): string {
+  const files = run.facts.trigger.changed_files;
+  return typeof files === 'number' ? `reviewing ${plural(files, 'file')}` : 'reviewing';
+}
+
+function waitingForCountersign(run: Run, approval: Approval | null): string {
+  const count = neededFor(run, approval);
+  const given = approval?.countersignedBy.length ?? 0;
+  if (count === 1) return 'Waiting for a maintainer to countersign';
+  return given === 0
+    ? `Waiting for ${count} maintainers to countersign`
+    : `Waiting for maintainers to countersign: ${given} of ${count} did`;
+}
+
+/** `2 critical, 1 high`, most severe first; `no findings`. */
+export function severities(findings: readonly Finding[]): string {
+  const counts = SEVERITIES.map((severity) => ({
+    severity,
+    count: findings.filter((finding) => finding.severity === severity).length,
+  }));
+  const parts = counts.filter(({ count }) => count > 0).map(({ severity, count }) => `${count} ${severity}`);
+  return parts.length === 0 ? 'no findings' : parts.join(', ');
+}
+
+/**
+ * Who has to do what for the run to continue, as Markdown without untrusted text; `undefined` if nobody has
+ * to do anything and nothing more will happen.
+ */
+export function nextStep(where: RunSummary, state: RunState, approval: Approval | null): string | undefined {
+  const { countersign } = state.run.settings;
+  switch (where.kind) {
+    case 'queued':
+    case 'working':
+    case 'waiting_retry':
+    case 'countersigned':
+      return 'Nothing to do for now: this goes on by itself.';
+    case 'paused':
+      return 'A maintainer can comment `/countersign resume` to go on.';
+    case 'waiting_ci':
+      return 'Nothing to do for now: this goes on by itself when CI is done.';
+    case 'waiting_countersign': {
+      const given = approval?.countersignedBy.length ?? 0;
+      const left = Math.max(1, neededFor(state.run, approval) - given);
+      const another = given === 0 ? 'A maintainer' : 'Another maintainer';
+      const needed =
+        left === 1 ? `${another} reacts` : `${left} ${given === 0 ? '' : 'more '}maintainers react`;
+      const step = answerableStep(state, approval);
+      const how = `${needed} to the approval comment with ${emoji(countersign.approve)}`;
+      return step === undefined
+        ? `${how} to merge${orToStop(countersign.reject)}.`
+        : `${how} to let it go on${orToStop(countersign.reject)}. The button Approve of the check run and ${code(`/countersign approve ${step}`)} do the same.`;
+    }
+    case 'ready_to_merge':
+      return where.how === 'people'
+        ? "Anybody with write access can press GitHub's merge button now."
+        : "Nothing to do for now: GitHub's merge queue merges it.";
+    case 'waiting_github':
+      return where.asks && where.by.length === 0
+        ? 'This is tried again by itself. Answers to the approval comment count as soon as GitHub can be asked.'
+        : 'Nothing to do for now: this is tried again by itself.';
+    case 'held_back':
+      return 'Once that is settled, this goes on by itself. `/countersign why` says it step by step.';
+    case 'conflict':
+      return 'Merge the base branch into the branch of this pull request, or rebase it, and push: the new commit gets a run of its own. A change of the base branch that ends the conflict is noticed, too.';
+    case 'changes_requested':
+      return 'The author fixes what must be fixed and pushes: the new commit is reviewed by itself.';
+    case 'review_incomplete':
+      return 'An incomplete review is no approval. `/countersign review` tries again.';
+    case 'ci_failed':
+      return 'Push a fix, or let the checks run again. `/countersign ci` reads them anew.';
+    case 'no_checks':
+      return 'Give the repository a check that runs on pull requests, or set `ci: {no_checks: allow}` in `.github/countersign.yml`.';
+    case 'rejected':
+      return 'Talk to whoever rejected it. A new commit is reviewed and asked about again.';
+    case 'not_mergeable':
+      return 'Settle what GitHub says (conflicts, branch rules, missing reviews), then comment `/countersign rerun`.';
+    case 'not_passed':
+      return 'Settle what it says, then comment `/countersign rerun`.';
+    case 'step_failed':
+    case 'timed_out':
+      return '`/countersign rerun` tries again.';
+    case 'not_merged':
+      return '`/countersign why` says what was missing.';
+    case 'superseded':
+      return 'If a chain is for the newer commit, it has a run of its own. If there is none, `/countersign why` says why.';
+    case 'newer_run':
+      return 'The newer run has a check run of its own.';
+    case 'closed':
+      return 'Once the pull request is reopened, the chains that are for it start anew.';
+    case 'draft':
+      return 'Once it is ready for review, the chains that are for it start anew.';
+    case 'retargeted':
+      return 'What was found for the old base says nothing about the new one: the chains that are for the new base start anew.';
+    case 'settings_changed':
+      return 'The chains that are for the pull request start anew under the new settings; one that was fired by hand is fired again by hand.';
+    case 'chain_changed':
+      return 'The chains that are for the pull request now start by themselves; one that was fired by hand is fired again by hand.';
+    case 'stopped':
+      return '`/countersign review` starts anew.';
+    case 'merged':
+    case 'done':
+    case 'merged_elsewhere':
+    case 'merged_by_chain':
+    case 'not_triggered':
+    case 'installation_gone':
+      return undefined;
+    case 'shut_out':
+      return 'The installation was removed or suspended, or lost a permission; `/countersign review` tries again.';
+    default:
+      return unreachable(where);
+  }
+}
+
+function orToStop(reject: readonly string[]): string {
+  return reject.length === 0 ? '' : `, or with ${emoji(reject)} to stop it`;
+}
+
+/** `🚀 or 👍`. */
+export function emoji(reactions: readonly string[]): string {
+  return reactions.length === 0
+    ? 'no reaction (the settings allow none)'
+    : listed(reactions.map(reactionEmoji), 'or');
+}

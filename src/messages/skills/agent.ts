@@ -1,0 +1,52 @@
+import { unreachable } from '../../core/errors.ts';
+
+/** Why an agent gave no answer. */
+export type AgentFault =
+  | { kind: 'not_turned_on'; agent: string }
+  | { kind: 'no_walls' }
+  | { kind: 'no_model'; agent: string; needs: readonly string[] }
+  | { kind: 'no_head'; detail: string }
+  | { kind: 'head_too_large'; what: string }
+  | { kind: 'not_started'; detail: string }
+  | { kind: 'timed_out'; ms: number }
+  | { kind: 'too_much_memory'; mb: number }
+  | { kind: 'too_much_output'; limit: number }
+  | { kind: 'died'; detail: string; refused?: string | undefined }
+  | { kind: 'no_answer'; detail: string };
+
+/** One sentence without its full stop, for the reason of a step. */
+export function describeAgentFault(diagnostic: AgentFault): string {
+  switch (diagnostic.kind) {
+    case 'not_turned_on':
+      return `the agent ${diagnostic.agent} is not turned on here; whoever runs Countersign turns it on with COUNTERSIGN_AGENTS`;
+    case 'no_walls':
+      return 'this machine does not allow the namespaces that agents are walled in with, so none is run';
+    case 'no_model':
+      return `the agent ${diagnostic.agent} needs a model of ${diagnostic.needs.join(' or ')}, and none is configured`;
+    case 'no_head':
+      return `the head could not be fetched: ${diagnostic.detail}`;
+    case 'head_too_large':
+      return `the head is too large for an agent: ${diagnostic.what}`;
+    case 'not_started':
+      return `the agent could not be started: ${diagnostic.detail}`;
+    case 'timed_out':
+      return `the agent took longer than ${diagnostic.ms / 1_000} s and was ended`;
+    case 'too_much_memory':
+      return `the agent took more than ${diagnostic.mb} MB of memory and was ended`;
+    case 'too_much_output':
+      return `the agent wrote more than ${diagnostic.limit} bytes and was ended`;
+    case 'died':
+      return diagnostic.refused === undefined
+        ? `the agent ended with ${diagnostic.detail}`
+        : `the agent ended with ${diagnostic.detail}, after a call to the model was refused: ${diagnostic.refused}`;
+    case 'no_answer':
+      return `the agent gave no answer of the form that it was asked for: ${diagnostic.detail}`;
+    default:
+      return unreachable(diagnostic);
+  }
+}
+
+/** The files of the head that an agent could not read, for the log. */
+export function notSeen(paths: readonly string[]): string {
+  return paths.length === 0 ? '' : `Files of the head that the agent did not see: ${paths.join(', ')}\n`;
+}

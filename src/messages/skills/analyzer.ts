@@ -1,0 +1,18 @@
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { formatDiagnostic } from '../../core/diagnostic.ts';
+import { plainLine } from '../../domain/run/explain.ts';
+
+/** Why the analyzers of a package gave no verdict, as parts of a sentence. */
+export const NEEDS_A_REVIEW =
+  'what analyzers come to is a review_verdict, and the SKILL.md says another outcome';
+
+export const NO_LIST_OF_FILES =
+  'the repository has more files than GitHub lists, so nobody can tell which there are';
+
+/** Shown instead of a path if what was left out is no single file. */
+export const ALL_FILES = '(the files of the repository)';
+
+export function brokenAnalyzer(diagnostics: readonly Diagnostic[]): string {
+  const [first] = diagnostics;
+  return first ? plainLine(formatDiagnostic(first)) : 'the settings of an analyzer cannot be read';
+}
